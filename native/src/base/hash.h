@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* A 64-bit hash for state comparisons and checksums (not for security): 8 bytes at a time,
+ * multiply and rotate, little-endian everywhere. */
+#ifndef PL_HASH_H
+#define PL_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PL_HASH_START 0x2545f4914f6cdd1dull
+
+/* Continues "hash" over bytes; order matters, chunking of the calls matters too. */
+uint64_t pl_hash(uint64_t hash, const void* data, size_t bytes);
+
+#endif

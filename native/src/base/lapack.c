@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "lapack.h"
+
+#include <string.h>
+
+/* PyPI's scipy-openblas32 has the same functions with a prefix. */
+#if defined(PL_SCIPY_OPENBLAS)
+#include <lapacke.h>
+#define PL_LAPACKE(name) scipy_LAPACKE_##name
+#define PL_LAPACK_NAME "LAPACKE of scipy-openblas32"
+#else
+#include <lapacke.h>
+#define PL_LAPACKE(name) LAPACKE_##name
+#define PL_LAPACK_NAME "LAPACKE"
+#endif
+
+enum
+{
+    LARGEST = 16
+};
+
+const char* pl_lapack_name(void)
+{
+    return PL_LAPACK_NAME;
+}
+
+bool pl_eigen3(mat3 symmetric, double values[3], mat3* vectors)
+{
+    double a[9];
+    memcpy(a, symmetric.m, sizeof a);
+    if (PL_LAPACKE(dsyev)(LAPACK_ROW_MAJOR, 'V', 'U', 3, a, 3, values) != 0)
+        return false;
+    memcpy(vectors->m, a, sizeof a);
+    if (m3_det(*vectors) < 0)
+        for (int i = 0; i < 3; ++i)
+            vectors->m[i][0] = -vectors->m[i][0];
+    return true;
+}
+
+bool pl_svd3(mat3 a, mat3* u, double sigma[3], mat3* v)
+{
+    double copy[9], vt[9], work[3];
+    memcpy(copy, a.m, sizeof copy);
+    if (PL_LAPACKE(dgesvd)(LAPACK_ROW_MAJOR, 'A', 'A', 3, 3, copy, 3, sigma, &u->m[0][0], 3, vt, 3,
+                           work) != 0)
+        return false;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            v->m[i][j] = vt[3 * j + i];
+    return true;
+}
+
+int pl_pseudo_inverse(int n, const double* matrix, double relative, double* inverse)
+{
+    double vectors[LARGEST * LARGEST], values[LARGEST];
+    if (n < 1 || n > LARGEST)
+        return -1;
+    memcpy(vectors, matrix, sizeof(double) * (size_t)(n * n));
+    if (PL_LAPACKE(dsyev)(LAPACK_ROW_MAJOR, 'V', 'U', n, vectors, n, values) != 0)
+        return -1;
+    int rank = 0;
+    memset(inverse, 0, sizeof(double) * (size_t)(n * n));
+    for (int k = 0; k < n; ++k)
+    {
+        if (!(values[k] > 0) || values[k] <= relative * values[n - 1])
+            continue;
+        ++rank;
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+                inverse[i * n + j] += vectors[i * n + k] * vectors[j * n + k] / values[k];
+    }
+    return rank;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Everything that differs between operating systems; nothing else may include their headers. */
+#ifndef PL_PLATFORM_H
+#define PL_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PL_THREAD_LOCAL _Thread_local
+
+void* pl_aligned_alloc(size_t alignment, size_t bytes);
+void pl_aligned_free(void* block);
+
+uint32_t pl_core_count(void);
+
+/* Threads: a mutex with one condition, and joinable threads. */
+typedef struct pl_thread pl_thread;
+typedef struct pl_monitor pl_monitor;
+
+pl_thread* pl_thread_start(void (*run)(void*), void* user); /* NULL on failure */
+void pl_thread_join(pl_thread* thread);                     /* and frees it */
+pl_monitor* pl_monitor_create(void);                        /* NULL on failure */
+void pl_monitor_destroy(pl_monitor* monitor);
+void pl_monitor_lock(pl_monitor* monitor);
+void pl_monitor_unlock(pl_monitor* monitor);
+void pl_monitor_wait(pl_monitor* monitor); /* locked on entry and on return; may wake for nothing */
+void pl_monitor_wake_all(pl_monitor* monitor);
+void pl_spin_pause(void);
+
+/* The floating-point state (rounding, flush-to-zero), so that a step can set its own. */
+uint32_t pl_fp_state_enter(void); /* sets round-to-nearest, flush-to-zero; returns the old state */
+void pl_fp_state_leave(uint32_t state);
+
+/* Files. Paths are UTF-8. Functions that return bool leave the cause in errno style text. */
+bool pl_file_sync(void* stdio_file);                    /* flush and fsync a FILE* */
+bool pl_directory_sync(const char* path);               /* so that a rename survives a crash */
+bool pl_file_replace(const char* from, const char* to); /* atomic rename over what is there */
+bool pl_directory_make(const char* path);               /* with parents; true if it exists */
+bool pl_file_remove(const char* path);                  /* true if it is gone */
+int64_t pl_file_size(const char* path);                 /* -1: not there */
+bool pl_file_truncate(void* stdio_file, int64_t bytes);
+void* pl_file_open(const char* path, const char* mode); /* a FILE*, or NULL with errno set */
+/* Calls "each" with every name in a folder (not . and ..); false if it cannot be read. */
+bool pl_directory_list(const char* path, void (*each)(void* user, const char* name), void* user);
+
+#endif

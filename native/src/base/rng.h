@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* One small generator (PCG32, O'Neill 2014), so that runs repeat on every machine. */
+#ifndef PL_RNG_H
+#define PL_RNG_H
+
+#include <stdint.h>
+
+typedef struct pl_rng
+{
+    uint64_t state;
+} pl_rng;
+
+static inline uint32_t pl_rng_next(pl_rng* rng)
+{
+    uint64_t old = rng->state;
+    rng->state = old * 6364136223846793005ull + 1442695040888963407ull;
+    uint32_t mixed = (uint32_t)(((old >> 18) ^ old) >> 27);
+    uint32_t turn = (uint32_t)(old >> 59);
+    return (mixed >> turn) | (mixed << ((32 - turn) & 31));
+}
+
+static inline pl_rng pl_rng_seed(uint64_t seed)
+{
+    pl_rng rng = {seed * 0x9e3779b97f4a7c15ull + 0x853c49e6748fea9bull};
+    pl_rng_next(&rng);
+    pl_rng_next(&rng);
+    return rng;
+}
+
+/* In [0, 1). */
+static inline double pl_rng_unit(pl_rng* rng)
+{
+    return pl_rng_next(rng) * (1.0 / 4294967296.0);
+}
+
+/* In [0, n), n > 0, without bias that could be seen. */
+static inline uint32_t pl_rng_below(pl_rng* rng, uint32_t n)
+{
+    return (uint32_t)(((uint64_t)pl_rng_next(rng) * n) >> 32);
+}
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * A small test harness. A test is TEST(name) { ... } in any tests/native/test_*.c; it registers
+ * itself. CHECK and friends note a failure and go on; REQUIRE leaves the test.
+ *
+ *   pliant-tests [substring ...]      runs the tests whose file:name contains one of them
+ *
+ * The last line is "N passed, M failed".
+ */
+#ifndef PLIANT_TEST_H
+#define PLIANT_TEST_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+void test_register(const char* file, const char* name, void (*run)(void));
+void test_failed(const char* file, int line, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* True where the published particle files are at hand; sets the path (NULL-safe). */
+bool test_shared_file(const char* name, char path[512]);
+/* A fresh, empty folder for this test, removed at the end of the run. */
+const char* test_folder(void);
+/* Says why (a part of) a test did not run, without failing. */
+void test_skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+#define TEST(name)                                                                                 \
+    static void test_##name(void);                                                                 \
+    __attribute__((constructor)) static void register_##name(void)                                 \
+    {                                                                                              \
+        test_register(__FILE__, #name, test_##name);                                               \
+    }                                                                                              \
+    static void test_##name(void)
+
+#define CHECK(condition)                                                                           \
+    do                                                                                             \
+    {                                                                                              \
+        if (!(condition))                                                                          \
+            test_failed(__FILE__, __LINE__, "%s", #condition);                                     \
+    } while (0)
+#define CHECK_MSG(condition, ...)                                                                  \
+    do                                                                                             \
+    {                                                                                              \
+        if (!(condition))                                                                          \
+            test_failed(__FILE__, __LINE__, __VA_ARGS__);                                          \
+    } while (0)
+#define REQUIRE(condition)                                                                         \
+    do                                                                                             \
+    {                                                                                              \
+        if (!(condition))                                                                          \
+        {                                                                                          \
+            test_failed(__FILE__, __LINE__, "%s", #condition);                                     \
+            return;                                                                                \
+        }                                                                                          \
+    } while (0)
+#define CHECK_OK(call)                                                                             \
+    do                                                                                             \
+    {                                                                                              \
+        int test_status_ = (int)(call);                                                            \
+        if (test_status_ != 0)                                                                     \
+            test_failed(__FILE__, __LINE__, "%s gave %d: %s", #call, test_status_,                 \
+                        pliant_last_error());                                                      \
+    } while (0)
+#define REQUIRE_OK(call)                                                                           \
+    do                                                                                             \
+    {                                                                                              \
+        int test_status_ = (int)(call);                                                            \
+        if (test_status_ != 0)                                                                     \
+        {                                                                                          \
+            test_failed(__FILE__, __LINE__, "%s gave %d: %s", #call, test_status_,                 \
+                        pliant_last_error());                                                      \
+            return;                                                                                \
+        }                                                                                          \
+    } while (0)
+/* |a - b| <= tolerance, and neither is NaN */
+#define CHECK_NEAR(a, b, tolerance)                                                                \
+    do                                                                                             \
+    {                                                                                              \
+        double test_a_ = (a), test_b_ = (b), test_t_ = (tolerance);                                \
+        if (!(fabs(test_a_ - test_b_) <= test_t_))                                                 \
+            test_failed(__FILE__, __LINE__, "%s is %.9g, not %.9g within %.3g", #a, test_a_,       \
+                        test_b_, test_t_);                                                         \
+    } while (0)
+
+#include <pliant.h>
+
+#endif
