@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Which SIMD paths can run: those that were compiled and that this machine has. */
+#ifndef PL_CPU_H
+#define PL_CPU_H
+
+#include <pliant.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether the path (a pliant_simd) can run here. AUTO always can; an unknown number cannot. */
+bool pl_cpu_has(uint32_t simd);
+/* The widest path that can run here; never AUTO. */
+uint32_t pl_cpu_best(void);
+/* "scalar", "sse2", "avx2", "avx512", "neon"; "auto"; "unknown" for other numbers. */
+const char* pl_cpu_path_name(uint32_t simd);
+
+#endif
