@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The state of a body: flat arrays, no logic. Who owns what:
+ *
+ *   scene ── bodies ─┬─ particles   slots, sorted along a space-filling curve, eight to a block
+ *                    ├─ chunks      runs of blocks with the memberships of their particles
+ *                    ├─ clusters    all levels, finest first
+ *                    └─ links       nested levels: which fine cluster is in which coarse one
+ *
+ * Slots and blocks. A particle lives in a slot; slots are cut into blocks of eight (PL_LANES) that
+ * a kernel takes at once, and blocks into chunks, whose clusters' rows fit into the cache. About a
+ * fifth of a chunk's slots is free, for particles that fracture and resampling will add. A free
+ * slot has mass 0, no weights and a finite position, so kernels need no special case for it.
+ *
+ *   chunk   | block 0         | block 1         | ...      entries of block 0:
+ *   slots   | 0 1 2 3 4 5 6 7 | 8 9 ...                    row 3: w0 w1 w2 w3 w4 w5 w6 w7
+ *                                                          row 7: w0 ..             (dense)
+ *
+ * Memberships are stored by block: an entry is one cluster (as a 16-bit index into the chunk's own
+ * list of clusters, its "rows") and eight raw kernel values, zero for lanes that are not members.
+ * They are normalised when used: w_ic = fade_c k_ic / sum_d fade_d k_id, so that fading a cluster
+ * rewrites one number. An "own rest" block carries a rest offset p_ic for every entry and lane as
+ * well; a "shared rest" block takes p_ic = r_i - r_c.
+ *
+ * Positions are float32 relative to the body's origin, which is double and moves in steps of a
+ * power of two. Rest positions are float32 relative to the chunk's rest origin.
+ */
+#ifndef PL_STATE_H
+#define PL_STATE_H
+
+#include "base/core.h"
+#include "base/math3.h"
+#include "base/simd.h"
+
+#define PL_NO_PARTICLE UINT32_MAX
+
+/* Sums that a chunk makes over its particles for each of its rows, weighted by m w:
+ * x r^T (row-major, r relative to the chunk's rest origin), x, v, x cross v, 1, and padding. */
+enum
+{
+    PL_SUM_XR = 0,
+    PL_SUM_X = 9,
+    PL_SUM_V = 12,
+    PL_SUM_XV = 15,
+    PL_SUM_M = 18,
+    PL_SUM_R = 19, /* r: only for fades and checks */
+    PL_SUM_FLOATS = 24
+};
+
+/* What a cluster gives to its members: an impulse affine in the rest offset p and linear in x, v:
+ *   dt dv = A p + b - a x - k v, with A = alpha T + kappa dt [omega]x F and so on (match.simd.c),
+ * the cluster's fade last. */
+enum
+{
+    PL_ROW_A = 0,
+    PL_ROW_B = 9,
+    PL_ROW_ALPHA = 12,
+    PL_ROW_KAPPA = 13,
+    PL_ROW_FADE = 14,
+    PL_ROW_FLOATS = 16
+};
+
+/* Quadratic goals: six more monomials of p (xx yy zz xy yz zx), each with a vector coefficient, in
+ * the row, and six more moments x q^T in the sums. */
+enum
+{
+    PL_QUAD_ROW_FLOATS = 24, /* 18 used: coefficient j (0..5) of component i at 6 i + j */
+    PL_QUAD_SUM_FLOATS = 24  /* 18 used, the same order */
+};
+
+typedef struct pl_chunk
+{
+    uint32_t slot_begin;  /* multiple of eight */
+    uint32_t slot_count;  /* multiple of eight: capacity, free slots included */
+    float rest_origin[3]; /* relative to the body's rest origin */
+    uint32_t row_count;
+    uint32_t* rows;        /* local row -> cluster index of the body */
+    uint32_t* block_begin; /* blocks + 1: entries of each block */
+    uint32_t entry_count;
+    uint16_t* entry_row; /* entry -> local row */
+    float* entry_kernel; /* 8 for each entry */
+    float* own_rest;     /* 24 for each entry (x8 y8 z8), or NULL: shared rest */
+    float* sums;         /* row_count * PL_SUM_FLOATS: what the last particle pass left */
+    float* quad_sums;    /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
+    uint32_t moved;      /* positions changed after the sums were made */
+} pl_chunk;
+
+/* Particles: arrays over slots. */
+typedef struct pl_particles
+{
+    uint32_t slot_count; /* multiple of eight */
+    uint32_t count;      /* particles alive */
+    float *x[3], *v[3];  /* x relative to the body's origin */
+    float* r[3];         /* rest, relative to the chunk's rest origin */
+    float* mass;         /* 0: free slot */
+    uint64_t* quanta;    /* the mass as a whole number of quanta */
+    uint32_t* id;        /* external id, or PL_NO_PARTICLE */
+    uint32_t* slot_of;   /* external id -> slot */
+    uint32_t* shell;     /* by external id */
+    uint32_t id_count;   /* ids ever given */
+} pl_particles;
+
+/* Clusters: one array each, over all levels; level l is [level_begin[l], level_begin[l + 1]). */
+typedef struct pl_clusters
+{
+    uint32_t count;
+    /* Set-up; changes only when memberships do. */
+    float (*centre)[3];  /* query centre at rest, relative to the body's rest origin */
+    float* radius;       /* query radius */
+    float (*rest)[3];    /* centre of mass at rest, relative to the body's rest origin */
+    float* mass;         /* sum of m w */
+    float (*arr)[6];     /* A_rr: xx yy zz xy yz zx, regularised along missing directions */
+    float (*arr_inv)[6]; /* its inverse */
+    float (
+        *missing)[9]; /* projector N on the missing directions; all 0 for clusters that have none.
+                         F gets R N so that flat clusters turn with what they are (match) */
+    float* width_rms; /* W_c = sqrt(tr A_rr / M), without the regularisation */
+    float* width_max; /* largest rest distance of a member from the centre of mass */
+    float* fade;      /* 1 */
+    /* Painted factors, averaged over the members. */
+    float *stiffness_factor, *damping_factor, *limit_factor;
+    /* For the current substep length. */
+    float *alpha, *kappa; /* with the level's weight in them */
+    /* What the last match found. */
+    float (*x)[3];      /* centre of mass now */
+    float (*f)[9];      /* deformation gradient */
+    float (*t)[9];      /* goal transform: g = T p + x */
+    float (*row)[16];   /* PL_ROW_*, with the contributions of coarser levels */
+    float (*limit)[16]; /* for the strain limit: T (9), x (3), limit distance, padding */
+    float (*sums)[24]; /* moments: A_xr centred (9), x_c (3), v_c (3), spin L about x_c (3), mass */
+    /* Quadratic goals, or NULL. */
+    float (*quad_inverse)[81]; /* (sum m w q~ q~^T)^-1, q~ = (p, monomials - mean) */
+    float (*quad_mean)[6];
+    float (*quad_row)[24];
+    /* Where each cluster's partial sums are: chunk and local row, chunks ascending. */
+    uint32_t* part_begin; /* count + 1 */
+    uint32_t* part_chunk;
+    uint32_t* part_row;
+} pl_clusters;
+
+/* Nested levels: links from a finer cluster to a coarser one, with u, B and q (DESIGN.md). */
+typedef struct pl_links
+{
+    uint32_t count;
+    uint32_t* fine;   /* cluster index */
+    uint32_t* coarse; /* cluster index */
+    float* u;
+    float (*b)[9];
+    float (*q)[3];
+    uint32_t* by_coarse_begin; /* clusters.count + 1; links are sorted by coarse, then fine */
+    uint32_t* by_fine_begin;   /* clusters.count + 1 */
+    uint32_t* by_fine;         /* link indices sorted by fine, then coarse */
+} pl_links;
+
+/* Pins, by slot; NULL arrays: none. */
+typedef struct pl_pins
+{
+    float* frequency; /* 0: free; >= PLIANT_PIN_HELD: held */
+    float *from[3],
+        *to[3]; /* targets at the frame's start and end, relative to the body's origin */
+    bool any, follow, was_following, has_targets;
+} pl_pins;
+
+/* Surface with pressure: each mesh vertex as a fixed combination of particles. */
+typedef struct pl_pressure pl_pressure;
+
+typedef struct pl_body
+{
+    uint64_t handle;
+    double origin[3];      /* of positions now */
+    double rest_origin[3]; /* of rest positions */
+    double grid;           /* power of two in which the origin moves */
+    pl_particles particles;
+    uint32_t chunk_count;
+    pl_chunk* chunks;
+    pl_clusters clusters;
+    uint32_t level_count;
+    uint32_t level_begin[PLIANT_MAX_LEVELS + 1];
+    uint32_t level_kind;                    /* a pliant_level_kind */
+    double level_weight[PLIANT_MAX_LEVELS]; /* as asked */
+    double level_damping[PLIANT_MAX_LEVELS];
+    double level_share[PLIANT_MAX_LEVELS]; /* as used in this substep: after stiffness moved */
+    double level_radius[PLIANT_MAX_LEVELS];
+    uint64_t level_memberships[PLIANT_MAX_LEVELS];
+    pl_links links;
+    pl_pins pins;
+    pliant_material_desc material;
+    float* acceleration[3]; /* by slot, or NULL: set by the caller */
+    float* force[3];        /* by slot, or NULL: fields and pressure of this substep */
+    double mass_quantum;
+    double mass;
+    double rest_volume;
+    double spacing;
+    double width; /* W_body */
+    double sample_ms, cluster_ms;
+    double overlap;
+    uint32_t sampling, cluster_iterations;
+    uint32_t warnings;
+    double alpha_dt; /* the substep length that alpha and kappa belong to; 0: must be set */
+    double stiffness_reached; /* fraction of the stiffness asked that the substep carries */
+    /* The body's own mesh at rest (for painting, pins and pressure); may be empty. */
+    uint32_t mesh_vertex_count, mesh_triangle_count;
+    float* mesh_vertices; /* relative to rest_origin */
+    uint32_t* mesh_triangles;
+    pl_pressure* pressure; /* built when first needed */
+    double enclosed_volume;
+    /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
+    struct pl_mesh_binding* binding;
+    uint64_t pairs_tested, pairs_violated, contacts;
+    char* warning_text;
+} pl_body;
+
+#endif
