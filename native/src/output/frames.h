@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The frame store: a folder that stands between simulating and output.
+ *
+ *   header.plh        magic, versions, compression, checkpoint interval, checksum
+ *   layout-N.pll      for each body: rest positions, masses, shells, finest memberships
+ * (normalised) and nearest clusters; N is raised when memberships change frame-000123.plf  for each
+ * body: origin, positions, velocities, finest clusters' gradients check-000120.plc  the whole scene
+ * state (pliant_scene_save's block) journal.plj       one record a finished frame: number, hash of
+ * the scene, checksum of the file, layout number, checkpoint written; appended and synced after the
+ * rename
+ *
+ * Every file but the journal is written to a temporary name, synced and renamed. A reader believes
+ * only what the journal names; a torn last record is dropped. Everything is little-endian and
+ * carries a magic number, a version and a checksum (base/hash.h).
+ */
+#ifndef PL_OUTPUT_FRAMES_H
+#define PL_OUTPUT_FRAMES_H
+
+#include "../base/core.h"
+
+/* What a frame holds of one body, in memory: all by external id or finest cluster index. */
+typedef struct pl_frame_body
+{
+    uint32_t particles, clusters;
+    uint64_t memberships;
+    double origin[3];
+    float* x;        /* 3 a particle, relative to origin */
+    float* v;        /* 3 a particle */
+    float* gradient; /* 9 a cluster: F */
+    float* rate;     /* 9 a cluster: dF/dt (angular velocity and stretching), for motion blur */
+    /* The layout. */
+    double rest_origin[3];
+    double spacing;
+    float* rest; /* 3 a particle, relative to rest_origin */
+    float* mass;
+    uint32_t* shell;
+    uint32_t* nearest; /* nearest finest cluster */
+    uint32_t* begin;   /* particles + 1: memberships of each particle */
+    uint32_t* cluster; /* of each membership */
+    float* weight;     /* normalised */
+} pl_frame_body;
+
+void pl_frame_body_free(pl_frame_body* body);
+
+typedef struct pl_frame_store pl_frame_store;
+
+pl_status pl_frames_open(const pliant_store_desc* desc, pl_frame_store** store);
+void pl_frames_close(pl_frame_store* store);
+pl_status pl_frames_info(pl_frame_store* store, pliant_store_info* info);
+/* Appends a frame. "layout_changed": the layout arrays of the bodies are written as a new layout
+ * first (always so for the first frame). "hash" is the scene's; in a resumed store a frame that is
+ * in the journal must have the same hash (PLIANT_ERROR_STATE otherwise, nothing changed). */
+pl_status pl_frames_write(pl_frame_store* store, int32_t frame, uint32_t body_count,
+                          const pl_frame_body* bodies, bool layout_changed, uint64_t hash);
+/* Is a checkpoint due at this frame (interval, or the first)? */
+bool pl_frames_checkpoint_due(const pl_frame_store* store, int32_t frame);
+pl_status pl_frames_write_checkpoint(pl_frame_store* store, int32_t frame, const void* block,
+                                     uint64_t bytes);
+/* The latest whole checkpoint at or before at_most; *block is pl_alloc'd. */
+pl_status pl_frames_read_checkpoint(pl_frame_store* store, int32_t at_most, int32_t* frame,
+                                    void** block, uint64_t* bytes);
+pl_status pl_frames_truncate(pl_frame_store* store, int32_t frame);
+/* Reads one body of a frame, layout included. Keeps the last layout and frame in memory. The result
+ * belongs to the store and is valid until the next call on it. */
+pl_status pl_frames_read(pl_frame_store* store, int32_t frame, uint32_t body,
+                         const pl_frame_body** result);
+pl_status pl_frames_verify(pl_frame_store* store);
+uint32_t pl_frames_body_count(const pl_frame_store* store);
+
+/* Blended deformation gradients, and their rates, of particles (9 floats each); either may be NULL.
+ */
+void pl_frame_deformation(const pl_frame_body* body, float* f, float* rate);
+
+#endif
