@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * One visitor function saves, restores and measures a state, so that the three cannot drift apart:
+ *
+ *   static void visit_body(pl_archive* a, body* b)
+ *   {
+ *       pl_archive_tag(a, "BODY");
+ *       pl_archive_u32(a, &b->particles);
+ *       PL_ARCHIVE_ARRAY(a, b->x, 3 * (uint64_t)b->particles);
+ *       pl_archive_require(a, b->x != NULL, "positions");
+ *   }
+ *
+ *   count:  pl_archive_count(&a);                       visit; pl_archive_finish(&a, &bytes);
+ *   write:  pl_archive_write(&a, buffer, bytes, v);     visit; pl_archive_finish(&a, &bytes);
+ *   read:   PL_TRY(pl_archive_read(&a, buffer, bytes, v)); visit into a zeroed object;
+ *           status = pl_archive_finish(&a, NULL);       on failure free the object
+ *
+ * The block:  "PLIANTST" | u32 version | u32 byte-order marker | u64 bytes after the header |
+ *             u64 checksum of all that precedes and follows it | what the visitor gave
+ *
+ * A read verifies the whole header and the checksum before the visitor sees anything. Errors stick:
+ * after the first one nothing is written, and reads give zeros and NULLs, so a visitor needs no
+ * checks of its own except of what it uses as an index or a size.
+ */
+#ifndef PL_ARCHIVE_H
+#define PL_ARCHIVE_H
+
+#include "core.h"
+
+typedef enum pl_archive_mode
+{
+    PL_ARCHIVE_COUNT,
+    PL_ARCHIVE_WRITE,
+    PL_ARCHIVE_READ,
+} pl_archive_mode;
+
+typedef struct pl_archive
+{
+    pl_archive_mode mode;
+    pl_status status; /* sticky; the sentence is pl_last_error()'s */
+    uint32_t version;
+    unsigned char* data; /* not written to while reading; NULL while counting */
+    uint64_t at, end;    /* "end" is the buffer's size */
+} pl_archive;
+
+/* Bytes in front of what the visitor gives. */
+#define PL_ARCHIVE_HEADER 32
+
+void pl_archive_count(pl_archive* a);
+/* A buffer that turns out too small is PLIANT_ERROR_BUFFER at finish; nothing beyond it is written.
+ */
+void pl_archive_write(pl_archive* a, void* buffer, uint64_t bytes, uint32_t version);
+/* PLIANT_ERROR_FORMAT unless the block is whole, undamaged and of this version. */
+pl_status pl_archive_read(pl_archive* a, const void* buffer, uint64_t bytes, uint32_t version);
+/* Seals a written block, checks that a read one was used up. *bytes (may be NULL): the block's
+ * size, header included. */
+pl_status pl_archive_finish(pl_archive* a, uint64_t* bytes);
+
+bool pl_archive_reading(const pl_archive* a);
+/* True once something failed: leave loops whose length came from the archive. */
+bool pl_archive_failed(const pl_archive* a);
+
+/* Plain bytes. Structs may be given if they have no padding and no pointers. */
+void pl_archive_bytes(pl_archive* a, void* data, uint64_t bytes);
+void pl_archive_u32(pl_archive* a, uint32_t* value);
+void pl_archive_i32(pl_archive* a, int32_t* value);
+void pl_archive_u64(pl_archive* a, uint64_t* value);
+void pl_archive_f64(pl_archive* a, double* value);
+void pl_archive_bool(pl_archive* a, bool* value);
+
+/* "count" items of "size" bytes at *array, or NULL, which comes back as NULL. Reading allocates
+ * with pl_alloc, after checking that the block has that much left; what *array was before is
+ * forgotten. "count" must already have been visited, so that both ways agree on it. */
+void pl_archive_array(pl_archive* a, void** array, uint64_t count, size_t size);
+#define PL_ARCHIVE_ARRAY(a, array, count)                                                          \
+    do                                                                                             \
+    {                                                                                              \
+        void* pl_archive_array_ = (array);                                                         \
+        pl_archive_array((a), &pl_archive_array_, (count), sizeof *(array));                       \
+        (array) = pl_archive_array_;                                                               \
+    } while (0)
+
+/* Four letters that must come back: a visitor that lost its place is noticed there. */
+void pl_archive_tag(pl_archive* a, const char tag[4]);
+/* Fails a read with PLIANT_ERROR_FORMAT, naming "what", unless the condition holds. */
+void pl_archive_require(pl_archive* a, bool condition, const char* what);
+
+#endif
