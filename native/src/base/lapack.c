@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lapack.h"
 
+#include <lapacke.h>
 #include <string.h>
 
-/* PyPI's scipy-openblas32 has the same functions with a prefix. */
+/* PyPI's scipy-openblas32 declares and exports the same functions with a prefix. */
 #if defined(PL_SCIPY_OPENBLAS)
-#include <lapacke.h>
 #define PL_LAPACKE(name) scipy_LAPACKE_##name
 #define PL_LAPACK_NAME "LAPACKE of scipy-openblas32"
 #else
-#include <lapacke.h>
 #define PL_LAPACKE(name) LAPACKE_##name
 #define PL_LAPACK_NAME "LAPACKE"
 #endif

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where things are, for every test here. Importing it makes the package `solver` importable."""
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDON = ROOT / "addon"
+NATIVE = ROOT / "native"
+HEADER = NATIVE / "include" / "pliant.h"
+
+# addon/__init__.py needs Blender; solver/ does not, so it is imported as a package of its own.
+for folder in (ADDON, NATIVE):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
