@@ -72,6 +72,7 @@ typedef struct pl_chunk
 {
     uint32_t slot_begin;  /* multiple of eight */
     uint32_t slot_count;  /* multiple of eight: capacity, free slots included */
+    uint32_t block_count; /* blocks in use; free slots are behind them or in the last one */
     float rest_origin[3]; /* relative to the body's rest origin */
     uint32_t row_count;
     uint32_t* rows;        /* local row -> cluster index of the body */
@@ -93,6 +94,7 @@ typedef struct pl_particles
     float *x[3], *v[3];  /* x relative to the body's origin */
     float* r[3];         /* rest, relative to the chunk's rest origin */
     float* mass;         /* 0: free slot */
+    float* norm;         /* 1 / sum of fade k over the finest clusters, 0 for free slots */
     uint64_t* quanta;    /* the mass as a whole number of quanta */
     uint32_t* id;        /* external id, or PL_NO_PARTICLE */
     uint32_t* slot_of;   /* external id -> slot */
@@ -109,14 +111,14 @@ typedef struct pl_clusters
     float* radius;       /* query radius */
     float (*rest)[3];    /* centre of mass at rest, relative to the body's rest origin */
     float* mass;         /* sum of m w */
-    float (*arr)[6];     /* A_rr: xx yy zz xy yz zx, regularised along missing directions */
-    float (*arr_inv)[6]; /* its inverse */
-    float (
-        *missing)[9]; /* projector N on the missing directions; all 0 for clusters that have none.
-                         F gets R N so that flat clusters turn with what they are (match) */
-    float* width_rms; /* W_c = sqrt(tr A_rr / M), without the regularisation */
-    float* width_max; /* largest rest distance of a member from the centre of mass */
-    float* fade;      /* 1 */
+    float (*arr)[6];     /* A_rr: xx yy zz xy yz zx */
+    float (*arr_inv)[6]; /* its inverse, 0 along missing directions */
+    uint8_t* rank;       /* directions in which the cluster has extent: 3, or 2, 1, 0 */
+    float (*axis)[3];    /* rank 2: the missing direction; rank 1: the one that is there */
+    float* density;      /* kg per cubic metre of the members, on average */
+    float* width_rms;    /* W_c = sqrt(tr A_rr / M) */
+    float* width_max;    /* largest rest distance of a member from the centre of mass */
+    float* fade;         /* 1 */
     /* Painted factors, averaged over the members. */
     float *stiffness_factor, *damping_factor, *limit_factor;
     /* For the current substep length. */

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* From particles and levels of clusters to the flat arrays that a step works on. */
+#ifndef PL_SETUP_LAYOUT_H
+#define PL_SETUP_LAYOUT_H
+
+#include "../state.h"
+#include "hierarchy.h"
+
+typedef struct pl_layout_input
+{
+    uint32_t count;
+    const vec3* points;    /* relative to body->rest_origin; ids are their indices */
+    const double* volumes; /* cubic metres */
+    const uint32_t* shell;
+    const double* density; /* kg per cubic metre, of each particle */
+    const float *stiffness_factor, *damping_factor, *limit_factor; /* by particle, or NULL */
+} pl_layout_input;
+
+/* Fills particles, chunks, clusters, links and the figures derived from them. body->rest_origin,
+ * levels' kind and the material are set before. On failure pl_body_free clears what was made. */
+pl_status pl_layout_build(pl_body* body, const pl_layout_input* input,
+                          const pl_hierarchy* hierarchy);
+
+/* Averages painted factors (by particle id; NULL: all 1) to the clusters of every level. */
+pl_status pl_layout_average_factor(const pl_body* body, const float* by_id, float* cluster_factor);
+
+/* Frees all that a body holds; the struct itself stays, zeroed. */
+void pl_body_free(pl_body* body);
+
+/* Allocates the cluster arrays for "count" clusters; false when out of memory. */
+bool pl_clusters_alloc(pl_clusters* clusters, uint32_t count, bool quadratic);
+bool pl_particles_alloc(pl_particles* particles, uint32_t slots, uint32_t ids);
+
+#endif
