@@ -11,19 +11,21 @@
 static struct
 {
     const char *file, *name;
+    bool slow;
     void (*run)(void);
 } tests[4096];
 static int test_count, failures_of_test;
 static char folder_root[256];
 static int folder_count;
 
-void test_register(const char* file, const char* name, void (*run)(void))
+void test_register(const char* file, const char* name, bool slow, void (*run)(void))
 {
     const char* base = strrchr(file, '/');
     if (test_count == (int)(sizeof tests / sizeof tests[0]))
         abort();
     tests[test_count].file = base ? base + 1 : file;
     tests[test_count].name = name;
+    tests[test_count].slow = slow;
     tests[test_count++].run = run;
 }
 
@@ -47,6 +49,12 @@ void test_skip(const char* format, ...)
     vprintf(format, args);
     va_end(args);
     putchar('\n');
+}
+
+bool test_quick(void)
+{
+    const char* quick = getenv("PLIANT_TEST_QUICK");
+    return quick && quick[0] && strcmp(quick, "0") != 0;
 }
 
 bool test_shared_file(const char* name, char path[512])
@@ -82,12 +90,25 @@ static bool wanted(int test, int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-    int passed = 0, failed = 0;
+    int passed = 0, failed = 0, left_out = 0;
+    bool list = argc > 1 && strcmp(argv[1], "--list") == 0;
+    if (list)
+        --argc, ++argv;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 0; i < test_count; ++i)
     {
         if (!wanted(i, argc, argv))
             continue;
+        if (list)
+        {
+            printf("%s:%s%s\n", tests[i].file, tests[i].name, tests[i].slow ? " (slow)" : "");
+            continue;
+        }
+        if (tests[i].slow && test_quick())
+        {
+            ++left_out;
+            continue;
+        }
         struct timespec a, b;
         failures_of_test = 0;
         clock_gettime(CLOCK_MONOTONIC, &a);
@@ -105,6 +126,10 @@ int main(int argc, char** argv)
         if (system(command) != 0)
             printf("could not remove %s\n", folder_root);
     }
+    if (list)
+        return 0;
+    if (left_out)
+        printf("%d slow tests left out\n", left_out);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

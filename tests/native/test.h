@@ -4,8 +4,11 @@
  * itself. CHECK and friends note a failure and go on; REQUIRE leaves the test.
  *
  *   pliant-tests [substring ...]      runs the tests whose file:name contains one of them
+ *   pliant-tests --list [...]         only names them
  *
- * The last line is "N passed, M failed".
+ * With PLIANT_TEST_QUICK set (sanitizers, slow machines) tests declared with TEST_SLOW are left out
+ * and test_quick() is true, so that others may take fewer steps. The last line is
+ * "N passed, M failed".
  */
 #ifndef PLIANT_TEST_H
 #define PLIANT_TEST_H
@@ -14,9 +17,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-void test_register(const char* file, const char* name, void (*run)(void));
+void test_register(const char* file, const char* name, bool slow, void (*run)(void));
 void test_failed(const char* file, int line, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
+/* True where less should be done: the same checks on fewer steps or smaller bodies. */
+bool test_quick(void);
 /* True where the published particle files are at hand; sets the path (NULL-safe). */
 bool test_shared_file(const char* name, char path[512]);
 /* A fresh, empty folder for this test, removed at the end of the run. */
@@ -24,11 +29,14 @@ const char* test_folder(void);
 /* Says why (a part of) a test did not run, without failing. */
 void test_skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-#define TEST(name)                                                                                 \
+#define TEST(name) TEST_DECLARE(name, false)
+/* A test of more than some seconds in a release build, whose code others cover too. */
+#define TEST_SLOW(name) TEST_DECLARE(name, true)
+#define TEST_DECLARE(name, slow)                                                                   \
     static void test_##name(void);                                                                 \
     __attribute__((constructor)) static void register_##name(void)                                 \
     {                                                                                              \
-        test_register(__FILE__, #name, test_##name);                                               \
+        test_register(__FILE__, #name, slow, test_##name);                                         \
     }                                                                                              \
     static void test_##name(void)
 
