@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The oracle: one step of clustered shape matching in plain double precision, written to be read.
+ * It is what the library is compared with, in results and in speed. It starts from plain arrays or
+ * from a body's channels, so that both can run from the same state; it shares no code with the
+ * library's step.
+ */
+#ifndef PLIANT_REFERENCE_H
+#define PLIANT_REFERENCE_H
+
+#include "base/math3.h"
+
+#include <pliant.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Every field but "material" may be left zero. Of the material, pressure and drag are not done. */
+typedef struct reference_settings
+{
+    pliant_material_desc material;
+    double gravity[3];
+    /* The papers' step with its flaws: polar(F) with its torque, damping toward the mean velocity,
+     * strain limiting that loses momentum, one alpha for all clusters. */
+    bool literal;
+    /* A ground plane: particles stay above height along the axis (0 x, 1 y, 2 z). */
+    bool plane;
+    int plane_axis;
+    double plane_height, plane_friction, plane_restitution;
+} reference_settings;
+
+/* One level of clusters, as PLIANT_MEMBER_* give it. Members are particles or, in a nested coarse
+ * level, clusters of the level before. */
+typedef struct reference_level_desc
+{
+    bool nested;
+    uint32_t clusters;
+    const uint32_t* begin;     /* clusters + 1 */
+    const uint32_t* member;    /* particle or finer cluster; may occur twice in a cluster */
+    const double* weight;      /* normalised again in double: each member's sum to 1 */
+    const double (*offset)[3]; /* rest offsets, or NULL: from the rest positions */
+    double level_weight;       /* on alpha and kappa */
+    double level_damping;      /* on kappa as well */
+} reference_level_desc;
+
+typedef struct reference_desc
+{
+    uint32_t particles;
+    const double (*rest)[3];
+    const double (*position)[3]; /* NULL: at rest */
+    const double (*velocity)[3]; /* NULL: none */
+    const double* mass;
+    /* Painted factors, one a particle, or NULL: 1. Averaged to the clusters by m w. */
+    const double *stiffness_factor, *damping_factor, *limit_factor;
+    uint32_t levels;
+    const reference_level_desc* level; /* finest first */
+} reference_desc;
+
+/* A cluster's pull on a member with rest offset p, weight w:
+ *   dt dv = w (a p + b - alpha x - kappa dt v) */
+typedef struct reference_pull
+{
+    mat3 a;
+    vec3 b;
+    double alpha, kappa;
+} reference_pull;
+
+typedef struct reference_cluster
+{
+    /* At rest */
+    vec3 rest;
+    double mass;
+    mat3 arr;         /* sum m w p p^T */
+    mat3 arr_inverse; /* without the missing directions */
+    mat3 missing;     /* projector on directions in which the cluster has no extent */
+    bool flat;        /* has missing directions */
+    double width_rms, width_max;
+    double stiffness_factor, damping_factor, limit_factor;
+    /* For the current substep length, level weights included */
+    double alpha, kappa;
+    /* As last matched */
+    vec3 x, v, spin; /* centre, velocity, sum m w (x - x_c) x v */
+    mat3 axr, f, r, t;
+    vec3 omega; /* of the rigid motion that damping tends to */
+    reference_pull pull;
+} reference_cluster;
+
+/* Quadratic goals (Mueller et al. 2005) in units of the cluster's width: q = (xx yy zz xy yz zx) of
+ * p / width, less its mean. */
+typedef struct reference_quadratic
+{
+    double inverse[81]; /* (sum m w q~ q~^T)^-1 with q~ = (p / width, q - mean) */
+    double mean[6];
+    double axq[3][6]; /* sum m w (x - x_c) q^T */
+    double t[3][6];   /* goal = T p + t q + x_c */
+    double pull[3][6];
+} reference_quadratic;
+
+typedef struct reference_member
+{
+    double weight;
+    vec3 p;
+    uint32_t index;
+} reference_member;
+
+typedef struct reference_level
+{
+    bool nested;
+    uint32_t clusters;
+    uint32_t* begin;
+    reference_member* member;
+    reference_cluster* cluster;
+    reference_quadratic* quadratic; /* NULL: none on this level */
+    double level_weight, level_damping;
+} reference_level;
+
+typedef struct reference
+{
+    reference_settings settings;
+    uint32_t particles;
+    vec3 *x, *v, *rest;
+    double* mass;
+    vec3* acceleration; /* zero; may be set */
+    vec3* old;          /* positions at the start of the step */
+    vec3* change;       /* of velocities, then of positions */
+    vec3* scratch;      /* corrections of one cluster's members */
+    uint32_t levels;
+    reference_level level[PLIANT_MAX_LEVELS];
+    double width;    /* W_body */
+    double alpha_dt; /* what alpha and kappa belong to; 0: compute them; negative: given */
+    uint64_t pairs_tested, pairs_violated; /* of the last step's strain limiting */
+    uint64_t membership_passes;            /* since creation, or since the caller set it to 0 */
+} reference;
+
+/* Aborts when out of memory. */
+reference* reference_create(const reference_desc* desc, const reference_settings* settings);
+/* From what a body is now, as its channels give it, relative to "origin" (NULL: zero); levels as in
+ * the descriptor that made the body. NULL if a channel cannot be read (pliant_last_error()). */
+reference* reference_from_body(pliant_body body, const double origin[3],
+                               const pliant_levels_desc* levels,
+                               const reference_settings* settings);
+/* Takes each cluster's alpha and kappa from the body's last substep instead of computing them:
+ * where stiffness was moved between levels or painted. */
+bool reference_use_body_alpha(reference* oracle, pliant_body body);
+void reference_free(reference* oracle);
+
+/* One substep. */
+void reference_step(reference* oracle, double dt);
+/* The step's first part, without moving anything: fits all clusters, finds their pulls. */
+void reference_match(reference* oracle, double dt);
+
+/* u and v with det +1, a = u diag(sigma) v^T, sigma descending, the last one signed. */
+void reference_svd(mat3 a, mat3* u, double sigma[3], mat3* v);
+
+typedef struct reference_measure
+{
+    double mass;
+    vec3 centre, momentum, angular_momentum; /* about the origin */
+    double kinetic;
+    double momentum_scale, angular_scale; /* sum m |v|, sum m |x| |v| */
+} reference_measure;
+
+reference_measure reference_measure_now(const reference* oracle);
+
+#endif

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* The oracle's set-up: from plain arrays to levels of clusters, all rest quantities computed again
+ * in double from positions, masses, memberships and offsets. */
+#include "base/lapack.h"
+#include "reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Directions with less than this part of the largest extent squared count as missing. */
+#define MISSING_BELOW 1e-3
+
+static void* allocate(size_t count, size_t size)
+{
+    void* block = calloc(count ? count : 1, size);
+    if (!block)
+        abort();
+    return block;
+}
+
+#define NEW(type, count) ((type*)allocate((count), sizeof(type)))
+
+static vec3* copy_vectors(uint32_t count, const double (*from)[3])
+{
+    vec3* to = NEW(vec3, count);
+    if (from)
+        memcpy(to, from, count * sizeof *to);
+    return to;
+}
+
+/* Each member's weights, over the clusters of the level, sum to 1. */
+static void normalise_weights(reference_level* level, uint32_t members)
+{
+    double* sum = NEW(double, members);
+    for (uint32_t k = 0; k < level->begin[level->clusters]; ++k)
+        sum[level->member[k].index] += level->member[k].weight;
+    for (uint32_t k = 0; k < level->begin[level->clusters]; ++k)
+        level->member[k].weight /= sum[level->member[k].index];
+    free(sum);
+}
+
+static double member_mass(const reference* o, const reference_level* level,
+                          const reference_member* member)
+{
+    uint32_t i = member->index;
+    return member->weight * (level->nested ? (level - 1)->cluster[i].mass : o->mass[i]);
+}
+
+static vec3 member_rest(const reference* o, const reference_level* level,
+                        const reference_member* member)
+{
+    return level->nested ? (level - 1)->cluster[member->index].rest : o->rest[member->index];
+}
+
+static void invert_scatter(reference_cluster* cluster)
+{
+    mat3 u, v;
+    double sigma[3];
+    reference_svd(cluster->arr, &u, sigma, &v);
+    for (int k = 0; k < 3; ++k)
+    {
+        vec3 axis = v3(v.m[0][k], v.m[1][k], v.m[2][k]);
+        mat3 along = m3_outer(axis, axis);
+        bool missing = !(sigma[k] > MISSING_BELOW * sigma[0]);
+        cluster->flat |= missing;
+        if (missing)
+            cluster->missing = m3_add(cluster->missing, along);
+        else
+            cluster->arr_inverse = m3_add(cluster->arr_inverse, m3_scale(along, 1 / sigma[k]));
+    }
+}
+
+/* Mass, rest centre, centred offsets, A_rr, widths, factors. "offset" tells whether offsets were
+ * given; otherwise they follow from the rest positions. */
+static void prepare_cluster(const reference* o, reference_level* level, uint32_t c, bool offsets,
+                            const reference_desc* desc)
+{
+    reference_cluster* cluster = &level->cluster[c];
+    uint32_t begin = level->begin[c], end = level->begin[c + 1];
+    vec3 rest = v3(0, 0, 0), mean = rest;
+    double factor[3] = {0};
+    for (uint32_t k = begin; k < end; ++k)
+    {
+        reference_member* member = &level->member[k];
+        double m = member_mass(o, level, member);
+        cluster->mass += m;
+        rest = v3_mad(rest, member_rest(o, level, member), m);
+        if (!offsets)
+            member->p = member_rest(o, level, member);
+        mean = v3_mad(mean, member->p, m);
+        uint32_t i = member->index;
+        const reference_cluster* fine = level->nested ? &(level - 1)->cluster[i] : NULL;
+        const double* given[3] = {desc->stiffness_factor, desc->damping_factor, desc->limit_factor};
+        double inherited[3] = {fine ? fine->stiffness_factor : 1, fine ? fine->damping_factor : 1,
+                               fine ? fine->limit_factor : 1};
+        for (int j = 0; j < 3; ++j)
+            factor[j] += m * (fine || !given[j] ? inherited[j] : given[j][i]);
+    }
+    cluster->rest = v3_scale(rest, 1 / cluster->mass);
+    cluster->stiffness_factor = factor[0] / cluster->mass;
+    cluster->damping_factor = factor[1] / cluster->mass;
+    cluster->limit_factor = factor[2] / cluster->mass;
+    mean = v3_scale(mean, 1 / cluster->mass);
+    for (uint32_t k = begin; k < end; ++k)
+    {
+        reference_member* member = &level->member[k];
+        double m = member_mass(o, level, member);
+        member->p = v3_sub(member->p, mean);
+        cluster->arr = m3_add(cluster->arr, m3_outer(v3_scale(member->p, m), member->p));
+        if (level->nested)
+            cluster->arr = m3_add(
+                cluster->arr, m3_scale((level - 1)->cluster[member->index].arr, member->weight));
+        cluster->width_max = fmax(cluster->width_max, v3_length(member->p));
+    }
+    cluster->width_rms = sqrt(m3_trace(cluster->arr) / cluster->mass);
+    invert_scatter(cluster);
+}
+
+/* The 9x9 system of the quadratic fit. */
+static void prepare_quadratic(const reference* o, reference_level* level, uint32_t c)
+{
+    reference_cluster* cluster = &level->cluster[c];
+    reference_quadratic* quad = &level->quadratic[c];
+    double matrix[81] = {0};
+    for (int pass = 0; pass < 2; ++pass) /* the means first */
+    {
+        double mean[6] = {0};
+        for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
+        {
+            double m = member_mass(o, level, &level->member[k]);
+            vec3 s = v3_scale(level->member[k].p, 1 / cluster->width_rms);
+            double q[9] = {s.x,       s.y,       s.z,       s.x * s.x, s.y * s.y,
+                           s.z * s.z, s.x * s.y, s.y * s.z, s.z * s.x};
+            for (int j = 0; j < 6; ++j)
+            {
+                q[j + 3] -= quad->mean[j];
+                mean[j] += m * q[j + 3] / cluster->mass;
+            }
+            for (int j = 0; pass == 1 && j < 81; ++j)
+                matrix[j] += m * q[j / 9] * q[j % 9];
+        }
+        for (int j = 0; j < 6; ++j)
+            quad->mean[j] += mean[j];
+    }
+    if (pl_pseudo_inverse(9, matrix, MISSING_BELOW, quad->inverse) < 0)
+        abort();
+}
+
+static void prepare_level(reference* o, uint32_t l, const reference_desc* desc)
+{
+    const reference_level_desc* from = &desc->level[l];
+    reference_level* level = &o->level[l];
+    uint32_t pairs = from->begin[from->clusters];
+    level->nested = from->nested && l > 0;
+    level->clusters = from->clusters;
+    level->level_weight = from->level_weight;
+    level->level_damping = from->level_damping;
+    level->begin = NEW(uint32_t, from->clusters + 1);
+    level->member = NEW(reference_member, pairs);
+    level->cluster = NEW(reference_cluster, from->clusters);
+    memcpy(level->begin, from->begin, (from->clusters + 1) * sizeof *level->begin);
+    for (uint32_t k = 0; k < pairs; ++k)
+    {
+        level->member[k].index = from->member[k];
+        level->member[k].weight = from->weight[k];
+        if (from->offset)
+            level->member[k].p = v3_fromd(from->offset[k]);
+    }
+    normalise_weights(level, level->nested ? o->level[l - 1].clusters : o->particles);
+    if (o->settings.material.goal == PLIANT_GOAL_QUADRATIC && !level->nested)
+        level->quadratic = NEW(reference_quadratic, level->clusters);
+    for (uint32_t c = 0; c < level->clusters; ++c)
+    {
+        prepare_cluster(o, level, c, from->offset != NULL, desc);
+        if (level->quadratic)
+            prepare_quadratic(o, level, c);
+    }
+}
+
+/* The mass-weighted RMS radius of the body at rest. */
+static double body_width(const reference* o)
+{
+    double mass = 0, square = 0;
+    vec3 centre = v3(0, 0, 0);
+    for (uint32_t i = 0; i < o->particles; ++i)
+    {
+        mass += o->mass[i];
+        centre = v3_mad(centre, o->rest[i], o->mass[i]);
+    }
+    centre = v3_scale(centre, 1 / mass);
+    for (uint32_t i = 0; i < o->particles; ++i)
+    {
+        vec3 p = v3_sub(o->rest[i], centre);
+        square += o->mass[i] * v3_dot(p, p);
+    }
+    return sqrt(square / mass);
+}
+
+reference* reference_create(const reference_desc* desc, const reference_settings* settings)
+{
+    reference* o = NEW(reference, 1);
+    uint32_t largest = 0;
+    o->settings = *settings;
+    o->particles = desc->particles;
+    o->rest = copy_vectors(desc->particles, desc->rest);
+    o->x = copy_vectors(desc->particles, desc->position ? desc->position : desc->rest);
+    o->v = copy_vectors(desc->particles, desc->velocity);
+    o->mass = NEW(double, desc->particles);
+    memcpy(o->mass, desc->mass, desc->particles * sizeof *o->mass);
+    o->acceleration = NEW(vec3, desc->particles);
+    o->old = NEW(vec3, desc->particles);
+    o->change = NEW(vec3, desc->particles);
+    o->width = body_width(o);
+    o->levels = desc->levels;
+    for (uint32_t l = 0; l < desc->levels; ++l)
+        prepare_level(o, l, desc);
+    for (uint32_t c = 0; c < o->level[0].clusters; ++c)
+    {
+        uint32_t members = o->level[0].begin[c + 1] - o->level[0].begin[c];
+        largest = members > largest ? members : largest;
+    }
+    o->scratch = NEW(vec3, largest);
+    return o;
+}
+
+void reference_free(reference* o)
+{
+    if (!o)
+        return;
+    for (uint32_t l = 0; l < o->levels; ++l)
+    {
+        free(o->level[l].begin);
+        free(o->level[l].member);
+        free(o->level[l].cluster);
+        free(o->level[l].quadratic);
+    }
+    void* blocks[] = {o->x, o->v, o->rest, o->mass, o->acceleration, o->old, o->change, o->scratch};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i)
+        free(blocks[i]);
+    free(o);
+}
+
+reference_measure reference_measure_now(const reference* o)
+{
+    reference_measure sum = {0};
+    for (uint32_t i = 0; i < o->particles; ++i)
+    {
+        double m = o->mass[i], speed = v3_length(o->v[i]);
+        sum.mass += m;
+        sum.centre = v3_mad(sum.centre, o->x[i], m);
+        sum.momentum = v3_mad(sum.momentum, o->v[i], m);
+        sum.angular_momentum = v3_mad(sum.angular_momentum, v3_cross(o->x[i], o->v[i]), m);
+        sum.kinetic += 0.5 * m * speed * speed;
+        sum.momentum_scale += m * speed;
+        sum.angular_scale += m * speed * v3_length(o->x[i]);
+    }
+    sum.centre = v3_scale(sum.centre, 1 / sum.mass);
+    return sum;
+}
