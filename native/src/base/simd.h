@@ -90,6 +90,22 @@ PL_INLINE vf vf_neg(vf a)
 {
     return _mm256_xor_ps(_mm256_set1_ps(-0.0f), a);
 }
+/* The power of two at or below |a|; 0 for subnormals, infinite if a is not finite. */
+PL_INLINE vf vf_pow2(vf a)
+{
+    return _mm256_and_ps(_mm256_set1_ps(INFINITY), a);
+}
+/* The bits of a, read as a signed integer and rounded to a float: a logarithm's and a root's seed.
+ */
+PL_INLINE vf vf_bits_to_number(vf a)
+{
+    return _mm256_cvtepi32_ps(_mm256_castps_si256(a));
+}
+/* The float whose bits are a cut to an integer; |a| < 2^31. */
+PL_INLINE vf vf_number_to_bits(vf a)
+{
+    return _mm256_castsi256_ps(_mm256_cvttps_epi32(a));
+}
 PL_INLINE vm vf_lt(vf a, vf b)
 {
     return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
@@ -177,6 +193,8 @@ typedef __m128 q4;
 #define Q_ANDNOT(a, b) _mm_andnot_ps(a, b)
 #define Q_XOR(a, b) _mm_xor_ps(a, b)
 #define Q_BITS(a) ((unsigned)_mm_movemask_ps(a))
+#define Q_BITS_TO_NUMBER(a) _mm_cvtepi32_ps(_mm_castps_si128(a))
+#define Q_NUMBER_TO_BITS(a) _mm_castsi128_ps(_mm_cvttps_epi32(a))
 PL_INLINE float q_sum(q4 four)
 {
     q4 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
@@ -214,6 +232,8 @@ PL_INLINE unsigned q_bits(q4 a)
     return vaddvq_u32(vandq_u32(Q_U(a), vld1q_u32(place)));
 }
 #define Q_BITS(a) q_bits(a)
+#define Q_BITS_TO_NUMBER(a) vcvtq_f32_s32(vreinterpretq_s32_f32(a))
+#define Q_NUMBER_TO_BITS(a) vreinterpretq_f32_s32(vcvtq_s32_f32(a))
 PL_INLINE float q_sum(q4 a)
 {
     float l[4];
@@ -292,6 +312,19 @@ PL_INLINE vf vf_neg(vf a)
 {
     q4 sign = Q_SET1(-0.0f);
     return VF_PAIR(Q_XOR(sign, a.lo), Q_XOR(sign, a.hi));
+}
+PL_INLINE vf vf_pow2(vf a)
+{
+    q4 exponent = Q_SET1(INFINITY);
+    return VF_PAIR(Q_AND(exponent, a.lo), Q_AND(exponent, a.hi));
+}
+PL_INLINE vf vf_bits_to_number(vf a)
+{
+    return VF_PAIR(Q_BITS_TO_NUMBER(a.lo), Q_BITS_TO_NUMBER(a.hi));
+}
+PL_INLINE vf vf_number_to_bits(vf a)
+{
+    return VF_PAIR(Q_NUMBER_TO_BITS(a.lo), Q_NUMBER_TO_BITS(a.hi));
 }
 PL_INLINE vm vf_lt(vf a, vf b)
 {
@@ -417,6 +450,30 @@ PL_INLINE vf vf_abs(vf a)
 PL_INLINE vf vf_neg(vf a)
 {
     VF_EACH(-a.l[i]);
+}
+PL_INLINE int32_t float_bits(float a)
+{
+    int32_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    return bits;
+}
+PL_INLINE float float_of_bits(int32_t bits)
+{
+    float a;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
+PL_INLINE vf vf_pow2(vf a)
+{
+    VF_EACH(float_of_bits(float_bits(a.l[i]) & 0x7f800000));
+}
+PL_INLINE vf vf_bits_to_number(vf a)
+{
+    VF_EACH((float)float_bits(a.l[i]));
+}
+PL_INLINE vf vf_number_to_bits(vf a)
+{
+    VF_EACH(float_of_bits((int32_t)a.l[i]));
 }
 PL_INLINE vm vf_lt(vf a, vf b)
 {
