@@ -2,17 +2,20 @@
 /*
  * The frame store: a folder that stands between simulating and output.
  *
- *   header.plh        magic, versions, compression, checkpoint interval, checksum
- *   layout-N.pll      for each body: rest positions, masses, shells, finest memberships
- * (normalised) and nearest clusters; N is raised when memberships change frame-000123.plf  for each
- * body: origin, positions, velocities, finest clusters' gradients check-000120.plc  the whole scene
- * state (pliant_scene_save's block) journal.plj       one record a finished frame: number, hash of
- * the scene, checksum of the file, layout number, checkpoint written; appended and synced after the
- * rename
+ *   header.plh          compression, checkpoint interval
+ *   layout-000001.pll   for each body: rest positions, masses, shells, finest memberships
+ *                       (normalised) and nearest clusters; the number is raised when they change
+ *   frame-000123.plf    for each body: origin, positions, velocities, finest clusters' gradients
+ *   check-000120.plc    the whole scene state (pliant_scene_save's block)
+ *   journal.plj         one record a finished frame (number, hash of the scene, its file, its
+ *                       layout) and one a checkpoint (journal.h)
  *
- * Every file but the journal is written to a temporary name, synced and renamed. A reader believes
- * only what the journal names; a torn last record is dropped. Everything is little-endian and
- * carries a magic number, a version and a checksum (base/hash.h).
+ * Every file is written to a temporary name, synced and renamed, the folder is synced, then the
+ * journal gets its record (frames_file.h has the container). A reader believes only what the
+ * journal names. So a kill at any moment loses at most the frame that was being written; what it
+ * leaves lying about is cleared by the next RESUME or CREATE. Everything is little-endian.
+ *
+ * All checkpoints are kept, since any of them may be where a bake is taken up again.
  */
 #ifndef PL_OUTPUT_FRAMES_H
 #define PL_OUTPUT_FRAMES_H
@@ -48,24 +51,33 @@ typedef struct pl_frame_store pl_frame_store;
 pl_status pl_frames_open(const pliant_store_desc* desc, pl_frame_store** store);
 void pl_frames_close(pl_frame_store* store);
 pl_status pl_frames_info(pl_frame_store* store, pliant_store_info* info);
-/* Appends a frame. "layout_changed": the layout arrays of the bodies are written as a new layout
- * first (always so for the first frame). "hash" is the scene's; in a resumed store a frame that is
- * in the journal must have the same hash (PLIANT_ERROR_STATE otherwise, nothing changed). */
+/* Appends a frame; the first may have any number within a thousand million, the others follow one
+ * after the other. "layout_changed": the layout arrays of the bodies are written as a new layout
+ * first, unless they are those of the last frame (always so for the first frame). Without it only
+ * the counts and the arrays x, v, gradient and rate are looked at. "hash" is the scene's; a frame
+ * that is in the journal must have the same hash (PLIANT_ERROR_STATE otherwise, nothing changed)
+ * and is then left alone, or written again if its file is damaged. */
 pl_status pl_frames_write(pl_frame_store* store, int32_t frame, uint32_t body_count,
                           const pl_frame_body* bodies, bool layout_changed, uint64_t hash);
-/* Is a checkpoint due at this frame (interval, or the first)? */
+/* Is a checkpoint due at this frame (interval, or the first), and not there yet? An interval of 0
+ * means the first only. */
 bool pl_frames_checkpoint_due(const pl_frame_store* store, int32_t frame);
+/* For a frame that is finished: write the frame first. One that is there already is kept. */
 pl_status pl_frames_write_checkpoint(pl_frame_store* store, int32_t frame, const void* block,
                                      uint64_t bytes);
-/* The latest whole checkpoint at or before at_most; *block is pl_alloc'd. */
+/* The latest whole checkpoint at or before at_most; *block is pl_alloc'd. Damaged ones are passed
+ * over as long as there is an earlier one. PLIANT_ERROR_STATE: there is none. */
 pl_status pl_frames_read_checkpoint(pl_frame_store* store, int32_t at_most, int32_t* frame,
                                     void** block, uint64_t* bytes);
+/* Forgets all frames and checkpoints after "frame". */
 pl_status pl_frames_truncate(pl_frame_store* store, int32_t frame);
 /* Reads one body of a frame, layout included. Keeps the last layout and frame in memory. The result
  * belongs to the store and is valid until the next call on it. */
 pl_status pl_frames_read(pl_frame_store* store, int32_t frame, uint32_t body,
                          const pl_frame_body** result);
+/* Reads everything that the journal names through. */
 pl_status pl_frames_verify(pl_frame_store* store);
+/* Of the last frame; 0 while there is none. */
 uint32_t pl_frames_body_count(const pl_frame_store* store);
 
 /* Blended deformation gradients, and their rates, of particles (9 floats each); either may be NULL.
