@@ -13,17 +13,35 @@ typedef struct pl_collider
     pliant_pose from, to; /* at the start and the end of the frame; rotations normalised */
 } pl_collider;
 
-/* A collider during one substep, relative to one body's origin, ready for the inner loop. */
+/* A collider during one substep, relative to one body's origin, ready for the inner loop. The exact
+ * poses are in double, for the few particles that touch; the maps in float are for the many that
+ * do not. */
 typedef struct pl_collider_step
 {
     uint32_t shape, inside_out;
-    float friction, restitution, thickness;
+    double friction, restitution;
+    double thickness; /* 0 for inside-out shapes: theirs is taken off the extents */
     /* Poses at the substep's start and end: world -> local is R^T (x - p). Row-major R. */
-    float p0[3], r0[9], extent0[3];
-    float p1[3], r1[9], extent1[3];
+    double p0[3], r0[9];
+    double p1[3], r1[9];
+    double extent[3]; /* at the end */
+    double growth[3]; /* end over start, by local axis: scales local start positions */
+    /* The surface point at local c moves by shift + turn c in this substep: taken in double, so
+     * that nothing is lost when it is divided by a short dt. */
+    double shift[3], turn[9];
+    /* World -> local as rows of a 3x4 matrix: start (with growth) and end. */
+    float local0[12], local1[12];
     /* Bounds of the swept shape with thickness; infinite for planes and inside-out shapes. */
     float lower[3], upper[3];
+    float slack; /* how far the maps in float may be off because of where the collider is */
 } pl_collider_step;
+
+/* A sentence for what is wrong with a descriptor or a pose, PLIANT_OK if nothing is. */
+pl_status pl_collider_check(const pliant_collider_desc* desc);
+pl_status pl_pose_check(const pliant_pose* pose, uint32_t shape, uint32_t inside_out,
+                        double thickness);
+/* Divides the rotation by its length; for poses that pl_pose_check() passed. */
+void pl_pose_normalise(pliant_pose* pose);
 
 /* Interpolates a collider over a frame: fractions t0 <= t1 of it (rotations by slerp). */
 void pl_collider_prepare(const pl_collider* collider, const double origin[3], double t0, double t1,
@@ -35,7 +53,7 @@ void pl_collider_finish(pl_collider* collider);
  * relative to the moving surface, tangential part by Coulomb friction. x is where the particles are
  * after integration, x - dt v is where they were, so a particle cannot pass through a shape within
  * the substep, however thin. Particles with mass 0 are skipped. Returns how many particles were
- * touched. count is a multiple of eight. */
+ * touched. count is a multiple of eight. dt is above 0. */
 typedef uint32_t (*pl_colliders_resolve_fn)(const pl_collider_step* colliders,
                                             uint32_t collider_count, float dt, uint32_t count,
                                             const float* mass, float* const x[3],
