@@ -31,9 +31,10 @@
  * iteration, since x and v move together. These positions, about the cluster's centre of that
  * time, are the exact lever arms. Measured on the free bar of test_reference.c over 1,000 steps
  * with alpha .5, 1, 1.9, change of angular momentum over sum m |x| |v|: below 1e-11 with them;
- * .097, .064, .049 with the positions after integration or those of each iteration. (Taking the
- * turn out as theta x F p with the F and J of the step's match, the torque still summed with these
- * lever arms, is as exact and needs no further sums.)
+ * .097, .064, .049 with the positions after integration or those of each iteration. A cluster's
+ * corrections d then lose their mean and, with the F and J of the step's match, theta x F p:
+ *   theta = J^-1 sum m w (x - dt v - x_c) x d.
+ * That is affine in p, needs no further sums, and is as exact as theta x (x - dt v - x_c).
  *
  * Nested levels: a coarse cluster's members are finer clusters f with weight u and offset q. Its
  * sums follow from theirs, and its pull on a particle, affine in q + p, is handed down to f.
@@ -55,11 +56,12 @@ static mat3 from_columns(vec3 a, vec3 b, vec3 c)
     return (mat3){{{a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}}};
 }
 
-/* Turns the columns a and b (and their v) so that a and b become orthogonal; false if they are. */
+/* Turns the columns a and b (and their v) so that a and b become orthogonal. False if they were so
+ * nearly that, convergence being at least quadratic, they now are to the last bit. */
 static bool make_orthogonal(vec3* a, vec3* b, vec3* va, vec3* vb)
 {
     double aa = v3_dot(*a, *a), bb = v3_dot(*b, *b), ab = v3_dot(*a, *b);
-    if (ab * ab <= 1e-31 * aa * bb)
+    if (ab * ab <= 1e-32 * aa * bb)
         return false;
     double zeta = (bb - aa) / (2 * ab);
     double t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
@@ -69,7 +71,7 @@ static bool make_orthogonal(vec3* a, vec3* b, vec3* va, vec3* vb)
     *b = v3_mad(v3_scale(*b, c), olda, s);
     *va = v3_mad(v3_scale(oldva, c), *vb, -s);
     *vb = v3_mad(v3_scale(*vb, c), oldva, s);
-    return true;
+    return ab * ab > 1e-18 * aa * bb;
 }
 
 /* Moves the longer column in front, keeping the determinants. */
@@ -131,40 +133,30 @@ static mat3 rotation_of(mat3 a)
     return m3_mul(u, m3_transpose(v));
 }
 
-/* The solution of j y = b. Where j is singular to rounding, as for particles on a line, which
- * cannot be turned about it, y has no part there. "size" is what j would be for a cluster in good
- * shape. */
-static vec3 solve_turn(mat3 j, double size, vec3 b)
-{
-    double trace = m3_trace(j);
-    if (!(trace > 1e-12 * size))
-        return v3(0, 0, 0);
-    if (m3_det(j) > 1e-9 * trace * trace * trace)
-        return m3_mulv(m3_inverse(j), b);
-    mat3 u, v;
-    double sigma[3];
-    reference_svd(j, &u, sigma, &v);
-    vec3 c = m3_mulv(m3_transpose(u), b);
-    double part[3] = {c.x, c.y, c.z};
-    for (int i = 0; i < 3; ++i)
-        part[i] = fabs(sigma[i]) > 1e-9 * sigma[0] ? part[i] / sigma[i] : 0;
-    return m3_mulv(v, v3_fromd(part));
-}
-
 /* sum of a x b, read off sum of a b^T */
 static vec3 cross_of(mat3 ab)
 {
     return v3(ab.m[1][2] - ab.m[2][1], ab.m[2][0] - ab.m[0][2], ab.m[0][1] - ab.m[1][0]);
 }
 
-/* J, so that sum of a x (theta x b) = J theta, read off sum of a b^T */
-static mat3 turn_matrix(mat3 ab)
+/* J^-1, read off sum of a b^T, where J theta = sum of a x (theta x b). Particles on a line cannot
+ * be turned about it: along such directions the inverse is zero. "size" is what the trace would be
+ * for a cluster in good shape. */
+static mat3 turn_inverse(mat3 ab, double size)
 {
-    mat3 j = m3_scale(m3_transpose(ab), -1);
-    double trace = m3_trace(ab);
+    mat3 j = m3_scale(m3_transpose(ab), -1), u, v, inverse = m3_zero();
+    double trace = 2 * m3_trace(ab), sigma[3];
     for (int i = 0; i < 3; ++i)
-        j.m[i][i] += trace;
-    return j;
+        j.m[i][i] += trace / 2;
+    if (!(trace > 1e-12 * size))
+        return inverse;
+    if (m3_det(j) > 1e-9 * trace * trace * trace)
+        return m3_inverse(j);
+    reference_svd(j, &u, sigma, &v);
+    for (int i = 0; i < 27; ++i)
+        if (fabs(sigma[i / 9]) > 1e-9 * sigma[0])
+            inverse.m[i % 9 / 3][i % 3] += v.m[i % 9 / 3][i / 9] * u.m[i % 3][i / 9] / sigma[i / 9];
+    return inverse;
 }
 
 static void quadratic_monomials(vec3 p, double width, const double mean[6], double q[6])
@@ -189,7 +181,7 @@ static void sum_particles(const reference* o, reference_level* level, uint32_t c
     for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
     {
         const reference_member* member = &level->member[k];
-        double mw = o->mass[member->index] * member->weight;
+        double mw = member->mw;
         vec3 mx = v3_scale(v3_sub(o->x[member->index], from), mw), vi = o->v[member->index];
         x = v3_add(x, mx);
         v = v3_mad(v, vi, mw);
@@ -213,8 +205,7 @@ static void sum_quadratic(const reference* o, reference_level* level, uint32_t c
         const reference_member* member = &level->member[k];
         double q[6];
         quadratic_monomials(member->p, cluster->width_rms, quad->mean, q);
-        vec3 mx = v3_scale(v3_sub(o->x[member->index], cluster->x),
-                           o->mass[member->index] * member->weight);
+        vec3 mx = v3_scale(v3_sub(o->x[member->index], cluster->x), member->mw);
         for (int j = 0; j < 6; ++j)
         {
             quad->axq[0][j] += mx.x * q[j];
@@ -252,14 +243,10 @@ static void sum_clusters(const reference_level* finer, reference_level* level, u
 
 /* ------------------------------------------------------------------ match: what a cluster wants */
 
-/* F and R. In directions where the cluster has no extent at rest, F does what R does. */
-static void find_gradient(const reference_settings* s, reference_cluster* cluster)
+static mat3 find_rotation(const reference_settings* s, const reference_cluster* cluster, mat3 axr)
 {
-    cluster->f = m3_mul(cluster->axr, cluster->arr_inverse);
-    cluster->r =
-        rotation_of(s->material.rotation == PLIANT_ROTATION_MOMENT ? cluster->axr : cluster->f);
-    if (cluster->flat)
-        cluster->f = m3_add(cluster->f, m3_mul(cluster->r, cluster->missing));
+    return rotation_of(
+        s->material.rotation == PLIANT_ROTATION_MOMENT ? axr : m3_mul(axr, cluster->arr_inverse));
 }
 
 static mat3 blend_linear(mat3 r, mat3 linear, double beta)
@@ -295,8 +282,10 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
                       reference_quadratic* quad)
 {
     double beta = s->material.beta;
-    find_gradient(s, cluster);
-    cluster->t = cluster->r;
+    cluster->r = cluster->t = find_rotation(s, cluster, cluster->axr);
+    cluster->f = m3_mul(cluster->axr, cluster->arr_inverse);
+    if (cluster->flat) /* where there is no extent at rest, F does what R does */
+        cluster->f = m3_add(cluster->f, m3_mul(cluster->r, cluster->missing));
     if (quad)
         cluster->t = blend_linear(cluster->r, fit_quadratic(cluster, quad, beta), beta);
     else if (s->material.goal != PLIANT_GOAL_RIGID)
@@ -304,15 +293,15 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
     cluster->omega = v3(0, 0, 0);
     if (s->literal)
         return;
-    mat3 j = turn_matrix(m3_mul(cluster->axr, m3_transpose(cluster->f)));
-    double size = m3_trace(cluster->arr);
-    cluster->omega = solve_turn(j, size, cluster->spin);
+    cluster->turn_inverse =
+        turn_inverse(m3_mul(cluster->axr, m3_transpose(cluster->f)), m3_trace(cluster->arr));
+    cluster->omega = m3_mulv(cluster->turn_inverse, cluster->spin);
     mat3 moment = m3_mul(cluster->axr, m3_transpose(cluster->t)); /* sum m w (x - x_c) g^T */
     if (quad)
         for (int i = 0; i < 9; ++i)
             for (int k = 0; k < 6; ++k)
                 moment.m[i / 3][i % 3] += quad->axq[i / 3][k] * quad->t[i % 3][k];
-    vec3 theta = v3_scale(solve_turn(j, size, cross_of(moment)), -1);
+    vec3 theta = v3_scale(m3_mulv(cluster->turn_inverse, cross_of(moment)), -1);
     cluster->t = m3_add(cluster->t, m3_mul(m3_cross(theta), cluster->f));
 }
 
@@ -446,91 +435,89 @@ static void integrate(reference* o, double dt)
 /* Fits a cluster of the finest level to where its members are: R and the centre. */
 static void refit(const reference* o, const reference_level* level, uint32_t c, mat3* r, vec3* x)
 {
-    reference_cluster cluster = level->cluster[c];
+    const reference_cluster* cluster = &level->cluster[c];
     vec3 sum = v3(0, 0, 0), from = o->x[level->member[level->begin[c]].index];
     mat3 a = m3_zero();
     for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
     {
         const reference_member* member = &level->member[k];
-        vec3 mx =
-            v3_scale(v3_sub(o->x[member->index], from), o->mass[member->index] * member->weight);
+        vec3 mx = v3_scale(v3_sub(o->x[member->index], from), member->mw);
         sum = v3_add(sum, mx);
         a = m3_add(a, m3_outer(mx, member->p));
     }
-    cluster.axr = a;
-    find_gradient(&o->settings, &cluster);
-    *r = cluster.r;
-    *x = v3_mad(from, sum, 1 / cluster.mass);
+    *r = find_rotation(&o->settings, cluster, a);
+    *x = v3_mad(from, sum, 1 / cluster->mass);
 }
 
-/* Takes the mean and the rigid rotation out of a cluster's corrections, all members sharing in it:
- * lever arms l at the start of the step, theta = (sum m w (|l|^2 I - l l^T))^-1 sum m w l x delta.
- */
-static void keep_momentum(reference* o, const reference_level* level, uint32_t c)
+/* A cluster's corrections on the way: their sum, and their torque about the cluster's centre with
+ * the lever arms of the step's start. */
+typedef struct corrections
+{
+    vec3 sum, torque;
+    uint64_t violated;
+} corrections;
+
+/* Puts the correction of each member into o->scratch. */
+static corrections find_corrections(reference* o, const reference_level* level, uint32_t c)
 {
     const reference_cluster* cluster = &level->cluster[c];
-    vec3 mean = v3(0, 0, 0), tau = mean;
-    mat3 spread = m3_zero();
-    for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
+    double limit = o->settings.material.strain_limit * cluster->width_max * cluster->limit_factor;
+    corrections found = {v3(0, 0, 0), v3(0, 0, 0), 0};
+    vec3* correction = o->scratch;
+    mat3 r;
+    vec3 centre;
+    refit(o, level, c, &r, &centre);
+    for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k, ++correction)
     {
         const reference_member* member = &level->member[k];
-        double mw = o->mass[member->index] * member->weight;
+        vec3 goal = v3_add(m3_mulv(r, member->p), centre);
+        vec3 to_goal = v3_sub(goal, o->x[member->index]);
+        double square = v3_dot(to_goal, to_goal);
+        *correction = v3(0, 0, 0);
+        if (square <= limit * limit)
+            continue;
+        *correction = v3_scale(to_goal, 1 - limit / sqrt(square));
         vec3 arm = v3_sub(o->old[member->index], cluster->x);
-        vec3 correction = v3_scale(o->scratch[k - level->begin[c]], mw);
-        mean = v3_add(mean, correction);
-        tau = v3_add(tau, v3_cross(arm, correction));
-        spread = m3_add(spread, m3_outer(v3_scale(arm, mw), arm));
+        vec3 momentum = v3_scale(*correction, member->mw);
+        found.sum = v3_add(found.sum, momentum);
+        found.torque = v3_add(found.torque, v3_cross(arm, momentum));
+        ++found.violated;
     }
-    mean = v3_scale(mean, 1 / cluster->mass);
-    vec3 theta = solve_turn(turn_matrix(spread), m3_trace(cluster->arr), tau);
-    for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
-    {
-        vec3 arm = v3_sub(o->old[level->member[k].index], cluster->x);
-        vec3* correction = &o->scratch[k - level->begin[c]];
-        *correction = v3_sub(*correction, v3_add(mean, v3_cross(theta, arm)));
-    }
+    return found;
 }
 
-/* One Jacobi iteration; returns how many pairs were over the limit. */
+/* One Jacobi iteration; returns how many pairs were over the limit. The mean and the turn of a
+ * cluster's corrections are taken from all its members, as mean + theta x F p. */
 static uint64_t limit_once(reference* o, double dt)
 {
-    const pliant_material_desc* material = &o->settings.material;
     const reference_level* level = &o->level[0];
     uint64_t violated = 0;
     memset(o->change, 0, o->particles * sizeof *o->change);
     for (uint32_t c = 0; c < level->clusters; ++c)
     {
         const reference_cluster* cluster = &level->cluster[c];
-        double limit = material->strain_limit * cluster->width_max * cluster->limit_factor;
-        uint32_t begin = level->begin[c], end = level->begin[c + 1];
-        uint64_t before = violated;
-        mat3 r;
-        vec3 centre;
-        refit(o, level, c, &r, &centre);
-        for (uint32_t k = begin; k < end; ++k)
+        corrections found = find_corrections(o, level, c);
+        const vec3* correction = o->scratch;
+        if (!found.violated)
+            continue;
+        violated += found.violated;
+        vec3 mean = v3(0, 0, 0);
+        mat3 turn = m3_zero();
+        if (!o->settings.literal)
+        {
+            vec3 theta = m3_mulv(cluster->turn_inverse, found.torque);
+            mean = v3_scale(found.sum, 1 / cluster->mass);
+            turn = m3_mul(m3_cross(theta), cluster->f);
+        }
+        for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k, ++correction)
         {
             const reference_member* member = &level->member[k];
-            vec3 goal = v3_add(m3_mulv(r, member->p), centre);
-            vec3 to_goal = v3_sub(goal, o->x[member->index]);
-            double square = v3_dot(to_goal, to_goal);
-            o->scratch[k - begin] = v3(0, 0, 0);
-            if (square > limit * limit)
-            {
-                o->scratch[k - begin] = v3_scale(to_goal, 1 - limit / sqrt(square));
-                ++violated;
-            }
-        }
-        if (violated == before)
-            continue;
-        if (!o->settings.literal)
-            keep_momentum(o, level, c);
-        for (uint32_t k = begin; k < end; ++k)
-        {
-            vec3* change = &o->change[level->member[k].index];
-            *change = v3_mad(*change, o->scratch[k - begin], level->member[k].weight);
+            vec3 rigid = v3_add(mean, m3_mulv(turn, member->p));
+            vec3* change = &o->change[member->index];
+            *change = v3_mad(*change, v3_sub(*correction, rigid), member->weight);
         }
     }
-    double omega = 1 - pow(1 - material->strain_relaxation, dt * 60);
+    double omega = 1 - pow(1 - o->settings.material.strain_relaxation, dt * 60);
     for (uint32_t i = 0; violated && i < o->particles; ++i)
     {
         o->x[i] = v3_mad(o->x[i], o->change[i], omega);

@@ -80,7 +80,8 @@ typedef struct reference_cluster
     /* As last matched */
     vec3 x, v, spin; /* centre, velocity, sum m w (x - x_c) x v */
     mat3 axr, f, r, t;
-    vec3 omega; /* of the rigid motion that damping tends to */
+    mat3 turn_inverse; /* J^-1 */
+    vec3 omega;        /* of the rigid motion that damping tends to */
     reference_pull pull;
 } reference_cluster;
 
@@ -97,7 +98,7 @@ typedef struct reference_quadratic
 
 typedef struct reference_member
 {
-    double weight;
+    double weight, mw; /* and times the member's mass */
     vec3 p;
     uint32_t index;
 } reference_member;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The oracle is checked before it judges: against LAPACK, against what is known exactly, and for
  * the flaws that its literal mode must show. */
-#include "base/lapack.h"
 #include "base/rng.h"
 #include "reference.h"
 #include "scenes/points.h"
@@ -177,85 +176,14 @@ static drift run(reference* o, int steps)
 
 /* ------------------------------------------------------------------ rotations */
 
-static mat3 random_matrix(pl_rng* rng)
-{
-    mat3 a;
-    for (int i = 0; i < 9; ++i)
-        a.m[i / 3][i % 3] = 2 * pl_rng_unit(rng) - 1;
-    return a;
-}
-
-static double distance(mat3 a, mat3 b)
-{
-    double sum = 0;
-    for (int i = 0; i < 9; ++i)
-        sum += pow(a.m[i / 3][i % 3] - b.m[i / 3][i % 3], 2);
-    return sqrt(sum);
-}
-
 static mat3 random_rotation(pl_rng* rng)
 {
-    mat3 u, v;
+    mat3 a, u, v;
     double sigma[3];
-    reference_svd(random_matrix(rng), &u, sigma, &v);
-    return m3_mul(u, m3_transpose(v));
-}
-
-static void check_svd(mat3 a, const char* kind)
-{
-    mat3 u, v, lu, lv;
-    double sigma[3], expected[3];
-    reference_svd(a, &u, sigma, &v);
-    REQUIRE(pl_svd3(a, &lu, expected, &lv));
-    mat3 back = m3_zero();
     for (int i = 0; i < 9; ++i)
-        for (int k = 0; k < 3; ++k)
-            back.m[i / 3][i % 3] += u.m[i / 3][k] * sigma[k] * v.m[i % 3][k];
-    double scale = expected[0];
-    CHECK_MSG(distance(back, a) <= 1e-14 * scale, "%s: u s v^T is off by %g of %g", kind,
-              distance(back, a), scale);
-    for (int k = 0; k < 3; ++k)
-        CHECK_MSG(fabs(fabs(sigma[k]) - expected[k]) <= 1e-14 * scale, "%s: sigma %d is %g, not %g",
-                  kind, k, sigma[k], expected[k]);
-    CHECK_NEAR(m3_det(u), 1, 1e-14);
-    CHECK_NEAR(m3_det(v), 1, 1e-14);
-    CHECK(distance(m3_mul(m3_transpose(u), u), m3_identity()) < 1e-14);
-    CHECK(distance(m3_mul(m3_transpose(v), v), m3_identity()) < 1e-14);
-    double gap = sigma[1] + sigma[2];
-    if (gap < 1e-6 * scale)
-        return; /* the rotation is not determined */
-    double sign = m3_det(lu) * m3_det(lv) < 0 ? -1 : 1;
-    for (int i = 0; i < 3; ++i)
-        lu.m[i][2] *= sign;
-    mat3 r = m3_mul(u, m3_transpose(v)), lr = m3_mul(lu, m3_transpose(lv));
-    CHECK_MSG(distance(r, lr) <= 1e-14 * scale / gap, "%s: R is off by %g, gap %g", kind,
-              distance(r, lr), gap);
-}
-
-TEST(reference_svd_is_lapacks_with_proper_rotations)
-{
-    pl_rng rng = pl_rng_seed(11);
-    for (int k = 0; k < 300; ++k)
-    {
-        mat3 a = random_matrix(&rng), q = random_rotation(&rng), p = random_rotation(&rng);
-        mat3 d = m3_zero();
-        check_svd(a, "random");
-        check_svd(q, "rotation");
-        check_svd(m3_scale(q, -1), "inverted");
-        check_svd(m3_scale(a, 1e-120), "tiny");
-        d.m[0][0] = 1 + pl_rng_unit(&rng);
-        d.m[1][1] = .5;
-        check_svd(m3_mul(m3_mul(q, d), p), "flat");
-        d.m[1][1] = 1e-9;
-        d.m[2][2] = -1e-12;
-        check_svd(m3_mul(m3_mul(q, d), p), "needle");
-        d.m[1][1] = d.m[2][2] = 0;
-        check_svd(m3_mul(m3_mul(q, d), p), "line");
-    }
-    mat3 u, v;
-    double sigma[3];
-    reference_svd(m3_zero(), &u, sigma, &v);
-    CHECK(distance(u, m3_identity()) == 0 && distance(v, m3_identity()) == 0 && sigma[0] == 0);
+        a.m[i / 3][i % 3] = 2 * pl_rng_unit(rng) - 1;
+    reference_svd(a, &u, sigma, &v);
+    return m3_mul(u, m3_transpose(v));
 }
 
 /* Eight corners: the rectangle of equations 3.1 to 3.4 in the xy plane, twice. */
@@ -618,10 +546,9 @@ TEST(reference_sheets_lines_and_points_stay_finite_and_keep_momentum)
         {
             reference_settings settings = papers_settings(1);
             settings.material.goal = goal;
-            /* The lever arms F p of a line's damping know no spin about the line: see set 0 only.
-             */
-            settings.material.damping = set == 0 ? .1 : 0;
-            settings.material.strain_limit = .05;
+            /* The lever arms F p of a line know no spin about it: none can be taken out there. */
+            settings.material.damping = set == 1 ? 0 : .1;
+            settings.material.strain_limit = set == 1 ? 0 : .05;
             reference* o = oracle_of(&body, &settings);
             CHECK(o->level[0].cluster[0].flat);
             drift d = run(o, 300);

@@ -92,6 +92,54 @@ scene_points scene_points_read(const char* path)
     return points;
 }
 
+typedef struct sort_key
+{
+    uint32_t key, index;
+} sort_key;
+
+static int by_key(const void* a, const void* b)
+{
+    const sort_key *ka = a, *kb = b;
+    if (ka->key != kb->key)
+        return ka->key < kb->key ? -1 : 1;
+    return ka->index < kb->index ? -1 : ka->index > kb->index;
+}
+
+void scene_points_sort(scene_points* points)
+{
+    sort_key* keys = calloc(points->count ? points->count : 1, sizeof *keys);
+    float *sorted = new_points(points->count), lower[3] = {0}, edge = 0;
+    if (!keys)
+        abort();
+    for (int k = 0; k < 3; ++k)
+    {
+        float upper = lower[k] = points->count ? points->at[k] : 0;
+        for (uint32_t i = 0; i < points->count; ++i)
+        {
+            lower[k] = fminf(lower[k], points->at[3 * (size_t)i + k]);
+            upper = fmaxf(upper, points->at[3 * (size_t)i + k]);
+        }
+        edge = fmaxf(edge, upper - lower[k]);
+    }
+    for (uint32_t i = 0; i < points->count; ++i)
+    {
+        keys[i].index = i;
+        for (int k = 0; k < 3; ++k)
+        {
+            uint32_t cell =
+                edge > 0 ? (uint32_t)(1023 * (points->at[3 * (size_t)i + k] - lower[k]) / edge) : 0;
+            for (int bit = 0; bit < 10; ++bit)
+                keys[i].key |= (cell >> bit & 1) << (3 * bit + k);
+        }
+    }
+    qsort(keys, points->count, sizeof *keys, by_key);
+    for (uint32_t i = 0; i < points->count; ++i)
+        memcpy(sorted + 3 * (size_t)i, points->at + 3 * (size_t)keys[i].index, 3 * sizeof *sorted);
+    free(points->at);
+    free(keys);
+    points->at = sorted;
+}
+
 void scene_points_free(scene_points* points)
 {
     free(points->at);

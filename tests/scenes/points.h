@@ -20,6 +20,8 @@ scene_points scene_points_box(uint32_t nx, uint32_t ny, uint32_t nz, double x, d
 scene_points scene_points_ball(uint32_t count, double radius, uint32_t seed);
 /* One "x y z" a line. No points when the file is not there or something in it is not a number. */
 scene_points scene_points_read(const char* path);
+/* Orders the points along a Morton curve, so that whoever walks them meets neighbours. */
+void scene_points_sort(scene_points* points);
 void scene_points_free(scene_points* points);
 
 #endif
