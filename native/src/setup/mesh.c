@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Mesh intake, and the rule for inside and outside.
+ *
+ * What is left out: vertices that are not finite, triangles that use them or have indices out of
+ * range, triangles without area, and repetitions of a triangle (the same corners, by position, the
+ * same way round). Two triangles with the same corners facing opposite ways both stay: together
+ * they wind around nothing, as the wall between two rooms should; their area counts once.
+ *
+ * Inside is where the generalised winding number's size exceeds 1/2 (Jacobson et al. 2013). Holes
+ * then close themselves. What goes wrong with it are parts that face the wrong way, and shells that
+ * overlap; therefore, before:
+ *
+ *   1. Triangles of a patch are made to face one way (mesh_patches.c).
+ *   2. Closed patches are made to face outward, or inward where they are cavities, and what lies in
+ *      other shells' material is left out (mesh_orient.c).
+ *
+ * So: a body given inside out is solid; of two overlapping bodies, whichever way they face, the
+ * union is solid; a sphere inside a sphere is a cavity if it faces the other way, and changes
+ * nothing if it faces the same way; a body inside a cavity is solid again.
+ *
+ * Winding numbers below -1/2 count as inside too (figure-eight shapes, open parts given inside
+ * out), unless there are cavities: two cavities that overlap make -1 inside a solid body.
+ */
+#include "mesh.h"
+
+#include "mesh_patches.h"
+#include "mesh_tree.h"
+
+#include <string.h>
+
+/* Beyond this, cubes of cubes of lengths would leave the range of doubles. */
+static const double LARGEST = 1e40;
+
+static const double ACCURATE = 3, QUICK = 1.3;
+
+/* ------------------------------------------------------------------ vertices */
+
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93ull;
+    h ^= h >> 32;
+    return h * 0xd6e8feb86659fd93ull ^ h >> 29;
+}
+
+static uint64_t hash_position(vec3 p)
+{
+    uint64_t bits[3];
+    memcpy(bits, &p, sizeof bits);
+    return mix(bits[0] +
+               0x9e3779b97f4a7c15ull * mix(bits[1] + 0x9e3779b97f4a7c15ull * mix(bits[2])));
+}
+
+static bool usable(vec3 p)
+{
+    return fabs(p.x) < LARGEST && fabs(p.y) < LARGEST && fabs(p.z) < LARGEST;
+}
+
+static uint32_t table_size(size_t entries)
+{
+    uint32_t size = 16;
+    while (size < 2 * entries && size < 1u << 31)
+        size *= 2;
+    return size;
+}
+
+/* For each vertex the first at the same place; NULL: out of memory. Unusable ones keep their own
+ * number: no triangle uses them. */
+static pl_status weld_vertices(pl_mesh* mesh)
+{
+    uint32_t size = table_size(mesh->vertex_count);
+    uint32_t* table = PL_NEW(uint32_t, size);
+    mesh->weld = PL_NEW(uint32_t, mesh->vertex_count);
+    if (!table || !mesh->weld)
+    {
+        pl_free(table);
+        return pl_fail_memory(size * sizeof *table);
+    }
+    for (uint32_t i = 0; i < mesh->vertex_count; ++i)
+    {
+        vec3 p = mesh->vertices[i];
+        mesh->weld[i] = i;
+        if (!usable(p))
+            continue;
+        uint32_t slot = (uint32_t)hash_position(p) & (size - 1);
+        for (; table[slot]; slot = (slot + 1) & (size - 1))
+        {
+            vec3 q = mesh->vertices[table[slot] - 1];
+            if (p.x == q.x && p.y == q.y && p.z == q.z)
+                break;
+        }
+        if (table[slot])
+            mesh->weld[i] = table[slot] - 1;
+        else
+            table[slot] = i + 1;
+    }
+    pl_free(table);
+    return PLIANT_OK;
+}
+
+static pl_status copy_vertices(pl_mesh* mesh, const pliant_mesh_desc* desc, vec3 origin)
+{
+    mesh->vertex_count = desc->vertex_count;
+    mesh->vertices = PL_NEW(vec3, desc->vertex_count);
+    if (!mesh->vertices)
+        return pl_fail_memory(desc->vertex_count * sizeof(vec3));
+    vec3 shift = v3_sub(v3_fromd(desc->origin), origin);
+    for (size_t i = 0; i < desc->vertex_count; ++i)
+    {
+        vec3 p = v3_add(v3_from(desc->vertices + 3 * i), shift);
+        /* adding zero turns -0 into 0, so that equal places have equal bits */
+        mesh->vertices[i] = v3_add(p, v3(0, 0, 0));
+        mesh->bad_vertices += !usable(p);
+    }
+    if (mesh->bad_vertices == mesh->vertex_count)
+        return pl_fail(PLIANT_ERROR_MESH,
+                       "None of the mesh's %u vertices has usable coordinates (finite, below %g)",
+                       mesh->vertex_count, LARGEST);
+    return PLIANT_OK;
+}
+
+static void place_bad_vertices(pl_mesh* mesh)
+{
+    vec3 centre = v3_scale(v3_add(mesh->lower, mesh->upper), .5);
+    for (uint32_t i = 0; mesh->bad_vertices && i < mesh->vertex_count; ++i)
+        if (!usable(mesh->vertices[i]))
+            mesh->vertices[i] = centre;
+}
+
+/* ------------------------------------------------------------------ triangles */
+
+static bool has_area(vec3 a, vec3 b, vec3 c)
+{
+    vec3 ab = v3_sub(b, a), bc = v3_sub(c, b), ca = v3_sub(a, c);
+    double longest2 = fmax(v3_dot(ab, ab), fmax(v3_dot(bc, bc), v3_dot(ca, ca)));
+    return v3_length(v3_cross(ab, ca)) > 1e-12 * longest2;
+}
+
+/* Keeps what can be used, and drops exact repetitions through a table of corners. */
+typedef struct sieve
+{
+    uint32_t* table;
+    uint32_t mask;
+} sieve;
+
+/* Corners by position, smallest first; true if they go round the other way then. */
+static bool sorted_corners(const pl_mesh* mesh, const uint32_t* t, uint32_t key[3])
+{
+    const uint32_t a = mesh->weld[t[0]], b = mesh->weld[t[1]], c = mesh->weld[t[2]];
+    key[0] = PL_MIN(a, PL_MIN(b, c)), key[2] = PL_MAX(a, PL_MAX(b, c));
+    key[1] = a ^ b ^ c ^ key[0] ^ key[2];
+    return !((a < b && b < c) || (b < c && c < a) || (c < a && a < b));
+}
+
+/* Adds triangle t (already in place at the end of the list); false: it is a repetition. */
+static bool sieve_add(sieve* s, pl_mesh* mesh, uint32_t t)
+{
+    uint32_t key[3], other_key[3];
+    bool reversed = sorted_corners(mesh, mesh->triangles + 3 * (size_t)t, key);
+    uint64_t h = mix(key[0] + 0x9e3779b97f4a7c15ull * mix((uint64_t)key[1] << 32 | key[2]));
+    mesh->twin[t] = 0;
+    for (uint32_t slot = (uint32_t)h & s->mask;; slot = (slot + 1) & s->mask)
+    {
+        if (!s->table[slot])
+        {
+            s->table[slot] = t + 1;
+            return true;
+        }
+        uint32_t other = s->table[slot] - 1;
+        bool other_reversed = sorted_corners(mesh, mesh->triangles + 3 * (size_t)other, other_key);
+        if (memcmp(key, other_key, sizeof key) != 0)
+            continue;
+        if (reversed == other_reversed)
+            return false;
+        mesh->twin[t] = 1;
+    }
+}
+
+static pl_status copy_triangles(pl_mesh* mesh, const pliant_mesh_desc* desc)
+{
+    uint32_t size = table_size(desc->triangle_count);
+    sieve s = {PL_NEW(uint32_t, size), size - 1};
+    mesh->triangles = PL_NEW(uint32_t, 3 * (size_t)desc->triangle_count);
+    mesh->twin = PL_NEW(uint8_t, desc->triangle_count);
+    if (!s.table || !mesh->triangles || !mesh->twin)
+    {
+        pl_free(s.table);
+        return pl_fail_memory(3 * (size_t)desc->triangle_count * sizeof(uint32_t));
+    }
+    uint32_t out_of_range = 0;
+    for (size_t i = 0; i < desc->triangle_count; ++i)
+    {
+        const uint32_t* t = desc->triangles + 3 * i;
+        uint32_t* kept = mesh->triangles + 3 * (size_t)mesh->triangle_count;
+        if (t[0] >= mesh->vertex_count || t[1] >= mesh->vertex_count || t[2] >= mesh->vertex_count)
+        {
+            ++out_of_range;
+            continue;
+        }
+        vec3 a = mesh->vertices[t[0]], b = mesh->vertices[t[1]], c = mesh->vertices[t[2]];
+        if (!usable(a) || !usable(b) || !usable(c) || !has_area(a, b, c))
+            continue;
+        memcpy(kept, t, 3 * sizeof *t);
+        mesh->triangle_count += sieve_add(&s, mesh, mesh->triangle_count);
+    }
+    pl_free(s.table);
+    mesh->dropped_triangles = desc->triangle_count - mesh->triangle_count;
+    if (!mesh->triangle_count)
+        return pl_fail(PLIANT_ERROR_MESH,
+                       "None of the mesh's %u triangles can be used: %u have vertex numbers of %u "
+                       "or more, the others have no area or corners that are not finite",
+                       desc->triangle_count, out_of_range, mesh->vertex_count);
+    return PLIANT_OK;
+}
+
+vec3 pl_mesh_corner(const pl_mesh* mesh, uint32_t triangle, int corner)
+{
+    return mesh->vertices[mesh->triangles[3 * (size_t)triangle + corner]];
+}
+
+double pl_mesh_triangle_area(const pl_mesh* mesh, uint32_t triangle)
+{
+    vec3 a = pl_mesh_corner(mesh, triangle, 0);
+    vec3 ab = v3_sub(pl_mesh_corner(mesh, triangle, 1), a);
+    vec3 ac = v3_sub(pl_mesh_corner(mesh, triangle, 2), a);
+    return v3_length(v3_cross(ab, ac)) * .5;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static void measure(pl_mesh* mesh, pl_box* box)
+{
+    mesh->lower = box->lower;
+    mesh->upper = box->upper;
+    mesh->extent = v3_length(v3_sub(box->upper, box->lower));
+    place_bad_vertices(mesh);
+}
+
+static void measure_vertices(pl_mesh* mesh)
+{
+    pl_box box = pl_box_empty();
+    for (uint32_t i = 0; i < mesh->vertex_count; ++i)
+        if (usable(mesh->vertices[i]))
+            pl_box_add(&box, mesh->vertices[i]);
+    measure(mesh, &box);
+}
+
+static void measure_triangles(pl_mesh* mesh, const pl_patches* patches)
+{
+    pl_box box = mesh->tree->nodes[mesh->tree->root].box;
+    measure(mesh, &box);
+    vec3 centre = pl_box_centre(&box);
+    for (uint32_t t = 0; t < mesh->triangle_count; ++t)
+    {
+        vec3 a = v3_sub(pl_mesh_corner(mesh, t, 0), centre);
+        vec3 b = v3_sub(pl_mesh_corner(mesh, t, 1), centre);
+        vec3 c = v3_sub(pl_mesh_corner(mesh, t, 2), centre);
+        mesh->area += mesh->twin[t] ? 0 : pl_mesh_triangle_area(mesh, t);
+        if (!mesh->tree->far[mesh->tree->shell_root[mesh->shell[t]]].silent)
+            mesh->volume += v3_dot(a, v3_cross(b, c)) / 6;
+    }
+    mesh->closed = true;
+    for (uint32_t p = 0; p < patches->count; ++p)
+    {
+        mesh->closed = mesh->closed && patches->patches[p].closed;
+        if (!patches->patches[p].nearly_closed)
+            mesh->shell_open[patches->patches[p].shell] = 1;
+    }
+}
+
+static pl_status build(pl_mesh* mesh, pl_patches* patches)
+{
+    PL_TRY(pl_patches_find(mesh, mesh->weld, patches));
+    mesh->tree = PL_NEW(pl_mesh_tree, 1);
+    mesh->shell_open = PL_NEW(uint8_t, mesh->shell_count);
+    if (!mesh->tree || !mesh->shell_open)
+        return pl_fail_memory(mesh->shell_count);
+    PL_TRY(pl_mesh_tree_build(mesh->tree, mesh->vertices, mesh->triangles, mesh->triangle_count,
+                              patches->of, patches->count, patches->of_shell, mesh->shell_count));
+    PL_TRY(pl_patches_orient(mesh, patches));
+    measure_triangles(mesh, patches);
+    return PLIANT_OK;
+}
+
+pl_status pl_mesh_init(pl_mesh* mesh, const pliant_mesh_desc* desc, vec3 origin)
+{
+    *mesh = (pl_mesh){0};
+    if (!desc->vertex_count || !desc->vertices)
+        return pl_fail(PLIANT_ERROR_MESH, "The mesh has no vertices");
+    if (desc->triangle_count && !desc->triangles)
+        return pl_fail(PLIANT_ERROR_MESH, "The mesh has %u triangles but no list of them",
+                       desc->triangle_count);
+    if (desc->triangle_count > UINT32_MAX / 4 || desc->vertex_count > UINT32_MAX / 4)
+        return pl_fail(PLIANT_ERROR_MESH,
+                       "The mesh has %u vertices and %u triangles; %u of each is the most",
+                       desc->vertex_count, desc->triangle_count, UINT32_MAX / 4);
+    PL_TRY(copy_vertices(mesh, desc, origin));
+    PL_TRY(weld_vertices(mesh));
+    if (!desc->triangle_count)
+    {
+        measure_vertices(mesh);
+        return PLIANT_OK;
+    }
+    PL_TRY(copy_triangles(mesh, desc));
+    pl_patches patches = {0};
+    pl_status status = build(mesh, &patches);
+    pl_patches_free(&patches);
+    return status;
+}
+
+void pl_mesh_free(pl_mesh* mesh)
+{
+    pl_free(mesh->vertices);
+    pl_free(mesh->triangles);
+    pl_free(mesh->shell);
+    pl_free(mesh->shell_open);
+    pl_free(mesh->twin);
+    pl_free(mesh->weld);
+    pl_mesh_tree_free(mesh->tree);
+    *mesh = (pl_mesh){0};
+}
+
+/* ------------------------------------------------------------------ questions */
+
+double pl_mesh_winding(const pl_mesh* mesh, vec3 point, uint32_t shell)
+{
+    const pl_mesh_tree* tree = mesh->tree;
+    if (!tree || (shell != UINT32_MAX && shell >= mesh->shell_count))
+        return 0;
+    return pl_tree_winding(tree, shell == UINT32_MAX ? tree->root : tree->shell_root[shell], point,
+                           ACCURATE);
+}
+
+double pl_mesh_insideness(const pl_mesh* mesh, vec3 point)
+{
+    if (!mesh->tree)
+        return 0;
+    double w = pl_tree_winding(mesh->tree, mesh->tree->root, point, QUICK);
+    return mesh->tree->has_cavities ? w : fabs(w);
+}
+
+bool pl_mesh_inside(const pl_mesh* mesh, vec3 point)
+{
+    return pl_mesh_insideness(mesh, point) > .5;
+}
+
+pl_mesh_hit pl_mesh_nearest(const pl_mesh* mesh, vec3 point)
+{
+    pl_mesh_hit hit = {.triangle = UINT32_MAX, .distance = INFINITY};
+    if (!mesh->tree)
+        return hit;
+    uint32_t found =
+        pl_tree_nearest(mesh->tree, mesh->tree->root, point, INFINITY, hit.weights, &hit.point);
+    if (found == UINT32_MAX)
+        return hit; /* only for a point that is not finite */
+    hit.triangle = mesh->tree->order[found];
+    hit.distance = v3_length(v3_sub(hit.point, point));
+    /* The tree's corners may be turned; the mesh's are turned alike. */
+    return hit;
+}
