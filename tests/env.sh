@@ -112,7 +112,8 @@ openblas_folder()
     "$PYTHON" -c 'import scipy_openblas32, os; print(os.path.dirname(scipy_openblas32.__file__))'
 }
 
-# Configures and builds a preset of CMakePresets.json, in build-PRESET; once a run.
+# Configures and builds a preset of CMakePresets.json, in build-PRESET; once a run. BUILD_TARGET names
+# a part of it; default all.
 built=
 build()
 {
@@ -121,6 +122,7 @@ build()
     case " $built " in *" $preset "*) return 0 ;; esac
     say "Building $preset"
     quietly "$ROOT/build-$preset/configure.log" cmake -S "$ROOT" --preset "$preset" "$@" &&
-        quietly "$ROOT/build-$preset/build.log" cmake --build "$ROOT/build-$preset" -j "$JOBS" &&
+        quietly "$ROOT/build-$preset/build.log" cmake --build "$ROOT/build-$preset" -j "$JOBS" \
+            --target "${BUILD_TARGET:-all}" &&
         built+=" $preset"
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where things are, for every test here. Importing it makes the package `solver` importable."""
+"""Where things are, for every test here. Importing it makes `solver`, `bindgen` and
+the examples' `shapes` importable."""
 import sys
 from pathlib import Path
 
@@ -9,6 +10,6 @@ NATIVE = ROOT / "native"
 HEADER = NATIVE / "include" / "pliant.h"
 
 # addon/__init__.py needs Blender; solver/ does not, so it is imported as a package of its own.
-for folder in (ADDON, NATIVE):
+for folder in (ADDON, NATIVE, ROOT / "examples"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))

@@ -1,0 +1,527 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Pythonic face of the library: objects, keyword settings, NumPy arrays, exceptions.
+
+Names and meanings are those of pliant.h, which documents every setting, unit and default. Objects
+close with `with` or close(); a scene takes its bodies, colliders, fields and skins with it. An object
+that is gone gives a PliantError with Status.ERROR_STALE_HANDLE, never a crash.
+"""
+import ctypes
+import os
+import weakref
+from ctypes import byref, sizeof
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _abi, convert
+from ._abi import Channel, Factor, Shape, Stage, Status, StoreMode
+from .convert import float_pointer, floats, index_pointer, indices, output, plain, vector
+from .errors import Progress, check
+from .library import load
+
+# What a channel holds: NumPy type, numbers a row.
+CHANNELS = {
+    Channel.POSITION: (np.float32, 3),
+    Channel.VELOCITY: (np.float32, 3),
+    Channel.REST: (np.float32, 3),
+    Channel.MASS: (np.float32, 1),
+    Channel.MASS_QUANTA: (np.uint64, 1),
+    Channel.SHELL: (np.uint32, 1),
+    Channel.DEFORMATION: (np.float32, 9),
+    Channel.STRETCH: (np.float32, 1),
+    Channel.NEAREST_CLUSTER: (np.uint32, 1),
+    Channel.CLUSTER_CENTRE: (np.float32, 3),
+    Channel.CLUSTER_RADIUS: (np.float32, 1),
+    Channel.CLUSTER_MASS: (np.float32, 1),
+    Channel.CLUSTER_REST: (np.float32, 3),
+    Channel.CLUSTER_POSITION: (np.float32, 3),
+    Channel.CLUSTER_GRADIENT: (np.float32, 9),
+    Channel.CLUSTER_WIDTH: (np.float32, 2),
+    Channel.CLUSTER_ALPHA: (np.float32, 2),
+    Channel.MEMBER_BEGIN: (np.uint32, 1),
+    Channel.MEMBER_PARTICLE: (np.uint32, 1),
+    Channel.MEMBER_WEIGHT: (np.float32, 1),
+    Channel.MEMBER_OFFSET: (np.float32, 3),
+}
+
+
+class Skinned(NamedTuple):
+    """What Skin.apply gives; None for what was not asked for."""
+    vertices: np.ndarray
+    normals: np.ndarray | None
+    velocities: np.ndarray | None
+
+
+def _described(library, struct, init, settings=(), where=""):
+    """A descriptor with the library's defaults and the caller's settings."""
+    desc = struct()
+    getattr(library, init)(byref(desc), sizeof(desc))
+    convert.fill(desc, dict(settings), where)
+    return desc
+
+
+def _read_channel(library, function, channel, out):
+    """The size query, then the fill. function(buffer, byref(bytes)) -> status"""
+    dtype, width = CHANNELS[Channel(channel)]
+    size = ctypes.c_uint64()
+    check(library, function(None, byref(size)))
+    row = width * np.dtype(dtype).itemsize
+    rows = size.value // row
+    array = output(out, "out", dtype, (rows, width) if width > 1 else (rows,))
+    size.value = array.nbytes
+    check(library, function(array.ctypes.data_as(ctypes.c_void_p), byref(size)))
+    return array
+
+
+class _Object:
+    """Something the library knows by a handle."""
+
+    _close = ""  # the function that ends it
+
+    def __init__(self, library, handle, owner=None):
+        self._library = library
+        self._handle = handle
+        self._owner = owner  # kept alive as long as this is
+
+    @property
+    def handle(self):
+        return self._handle
+
+    def _call(self, name, *arguments):
+        check(self._library, getattr(self._library, name)(self._handle, *arguments))
+
+    def close(self):
+        """Ends it; a second time, or after its scene has ended, does nothing."""
+        handle, self._handle = self._handle, 0
+        if handle:
+            status = getattr(self._library, self._close)(handle)
+            if status != Status.ERROR_STALE_HANDLE:
+                check(self._library, status)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._handle == other._handle
+
+    def __hash__(self):
+        return hash((type(self), self._handle))
+
+
+class Scene(_Object):
+    """Bodies, colliders and fields that are advanced together. Settings: threads, simd, gravity."""
+
+    _close = "pliant_scene_destroy"
+
+    def __init__(self, *, library=None, **settings):
+        library = library or load()
+        desc = _described(library, _abi.SceneDesc, "pliant_scene_desc_init", settings)
+        handle = ctypes.c_uint64()
+        check(library, library.pliant_scene_create(byref(desc), byref(handle)))
+        super().__init__(library, handle.value)
+        # a scene that nobody closed goes when nobody can reach it any more
+        self._finalizer = weakref.finalize(self, library.pliant_scene_destroy, handle.value)
+
+    def close(self):
+        self._finalizer.detach()
+        super().close()
+
+    def add_body(self, vertices=None, triangles=None, **settings):
+        """A body from a mesh, or from `points`; see Body."""
+        return Body(self, vertices, triangles, **settings)
+
+    def add_collider(self, shape=Shape.PLANE, **settings):
+        return Collider(self, shape, **settings)
+
+    def add_field(self, kind, **settings):
+        return Field(self, kind, **settings)
+
+    def bodies(self):
+        """All bodies in order of creation; after restore() they are new objects."""
+        found = []
+        for index in range(self.info.bodies):
+            handle = ctypes.c_uint64()
+            self._call("pliant_scene_get_body", index, byref(handle))
+            found.append(Body._existing(self, handle.value))
+        return found
+
+    @property
+    def info(self):
+        info = _described(self._library, _abi.SceneInfo, "pliant_scene_info_init")
+        self._call("pliant_scene_get_info", byref(info))
+        return plain(info)
+
+    def set_gravity(self, gravity):
+        self._call("pliant_scene_set_gravity", vector(gravity, "gravity"))
+
+    def set_threads(self, threads):
+        self._call("pliant_scene_set_threads", threads)
+
+    def advance(self, dt=None, progress=None, **settings):
+        """One frame. `progress(fraction, stage)` may return true to cancel: Cancelled is raised
+        and a further advance() with the same settings finishes the frame."""
+        if dt is not None:
+            settings["dt"] = dt
+        desc = _described(self._library, _abi.FrameDesc, "pliant_frame_desc_init", settings)
+        watcher = Progress(progress)
+        desc.progress = watcher.callback
+        watcher.finish(self._library,
+                       self._library.pliant_scene_advance(self._handle, byref(desc)))
+
+    def cancel(self):
+        """Stops the call that is running on this scene; from any thread."""
+        self._call("pliant_scene_cancel")
+
+    def auto_substeps(self, dt, max_substeps=32):
+        substeps = ctypes.c_uint32()
+        self._call("pliant_scene_auto_substeps", dt, max_substeps, byref(substeps))
+        return substeps.value
+
+    def hash(self):
+        value = ctypes.c_uint64()
+        self._call("pliant_scene_hash", byref(value))
+        return value.value
+
+    def profile(self, reset=False):
+        """Milliseconds by stage name."""
+        times = (ctypes.c_double * Stage.COUNT)()
+        self._call("pliant_scene_profile", times, int(reset))
+        return {self._library.pliant_stage_name(stage).decode(): times[stage]
+                for stage in range(Stage.COUNT)}
+
+    def save(self):
+        size = ctypes.c_uint64()
+        self._call("pliant_scene_save", None, byref(size))
+        block = ctypes.create_string_buffer(size.value)
+        self._call("pliant_scene_save", block, byref(size))
+        return block.raw[:size.value]
+
+    def restore(self, block):
+        """Replaces everything in the scene; bodies() then gives the bodies."""
+        block = bytes(block)
+        self._call("pliant_scene_restore", block, len(block))
+
+
+class Body(_Object):
+    """A soft body, from a triangle mesh or from points.
+
+    Settings: the fields of pliant_body_desc, with dicts for sample, cluster, levels and material.
+    Arrays: volumes (one a point) and stiffness_factor, damping_factor, strain_limit_factor,
+    density_factor (one a mesh vertex, or a point). progress(fraction, stage) may cancel.
+    """
+
+    _close = "pliant_body_destroy"
+
+    def __init__(self, scene, vertices=None, triangles=None, *, origin=None, points=None,
+                 volumes=None, progress=None, stiffness_factor=None, damping_factor=None,
+                 strain_limit_factor=None, density_factor=None, **settings):
+        library = scene._library
+        if "mesh" in settings:
+            raise TypeError("the mesh is given as vertices, triangles and origin")
+        desc = _described(library, _abi.BodyDesc, "pliant_body_desc_init", settings)
+        keep = [_fill_mesh(desc.mesh, vertices, triangles, origin)]
+        points = floats(points, "points")
+        if points is not None:
+            desc.point_count, desc.points = len(points), float_pointer(points)
+        arrays = {"volumes": volumes}
+        count = desc.point_count
+        _point_to(desc, arrays, count, keep)
+        factors = {"stiffness_factor": stiffness_factor, "damping_factor": damping_factor,
+                   "strain_limit_factor": strain_limit_factor, "density_factor": density_factor}
+        _point_to(desc, factors, count or desc.mesh.vertex_count, keep)
+        watcher = Progress(progress)
+        desc.progress = watcher.callback
+        handle = ctypes.c_uint64()
+        watcher.finish(library, library.pliant_body_create(scene.handle, byref(desc),
+                                                           byref(handle)))
+        super().__init__(library, handle.value, scene)
+        self._material = _abi.MaterialDesc.from_buffer_copy(desc.material)
+
+    @classmethod
+    def _existing(cls, scene, handle):
+        body = cls.__new__(cls)
+        _Object.__init__(body, scene._library, handle, scene)
+        body._material = _described(scene._library, _abi.MaterialDesc, "pliant_material_desc_init")
+        return body
+
+    @property
+    def scene(self):
+        return self._owner
+
+    @property
+    def info(self):
+        info = _described(self._library, _abi.BodyInfo, "pliant_body_info_init")
+        self._call("pliant_body_get_info", byref(info))
+        out = plain(info)
+        out.level = out.level[:info.levels]
+        return out
+
+    @property
+    def warnings(self):
+        """Sentences on what had to be bent to make or run the body."""
+        text = self._library.pliant_body_warning_text(self._handle)
+        return (text or b"").decode().splitlines()
+
+    def read(self, channel, level=0, origin=None, out=None):
+        """A channel as an array; `out` is filled instead of making a new one."""
+        origin = vector(origin, "origin")
+        return _read_channel(
+            self._library, lambda buffer, size: self._library.pliant_body_read(
+                self._handle, channel, level, origin, buffer, size), channel, out)
+
+    def positions(self, origin=None, out=None):
+        return self.read(Channel.POSITION, origin=origin, out=out)
+
+    def velocities(self, out=None):
+        return self.read(Channel.VELOCITY, out=out)
+
+    def set_particles(self, positions=None, velocities=None, origin=None):
+        positions, velocities = floats(positions, "positions"), floats(velocities, "velocities")
+        given = positions if positions is not None else velocities
+        if positions is not None and velocities is not None and len(positions) != len(velocities):
+            raise ValueError(f"{len(positions)} positions, but {len(velocities)} velocities")
+        self._call("pliant_body_set_particles", 0 if given is None else len(given),
+                   vector(origin, "origin"), float_pointer(positions), float_pointer(velocities))
+
+    def set_material(self, **settings):
+        """Changes settings of the material; what is not given stays as this object last set it (a
+        body got from Scene.bodies() starts from the defaults)."""
+        material = _abi.MaterialDesc.from_buffer_copy(self._material)
+        convert.fill(material, settings)
+        self._call("pliant_body_set_material", byref(material))
+        self._material = material
+
+    def _set_floats(self, function, name, values, width, *before):
+        values = floats(values, name, width)
+        self._call(function, *before, 0 if values is None else len(values), float_pointer(values))
+
+    def set_factors(self, factor, values):
+        """One a particle; None: all 1."""
+        self._set_floats("pliant_body_set_factors", "values", values, 1, Factor(factor))
+
+    def set_accelerations(self, accelerations):
+        """One a particle, on top of gravity; None: none."""
+        self._set_floats("pliant_body_set_accelerations", "accelerations", accelerations, 3)
+
+    def set_pins(self, frequencies):
+        """One a particle, in hertz; PIN_HELD holds it exactly; None: no pins."""
+        self._set_floats("pliant_body_set_pins", "frequencies", frequencies, 1)
+
+    def set_pin_targets(self, positions, origin=None):
+        positions = floats(positions, "positions")
+        self._call("pliant_body_set_pin_targets", len(positions), vector(origin, "origin"),
+                   float_pointer(positions))
+
+    def set_pin_mesh(self, vertices, origin=None):
+        vertices = floats(vertices, "vertices")
+        self._call("pliant_body_set_pin_mesh", len(vertices), vector(origin, "origin"),
+                   float_pointer(vertices))
+
+    def set_follow(self, follow):
+        self._call("pliant_body_set_follow", int(bool(follow)))
+
+    def sample_mesh_values(self, values):
+        """Values at the mesh's vertices, (n,) or (n, width), sampled at the particles."""
+        array = np.ascontiguousarray(values, dtype=np.float32)
+        if array.ndim not in (1, 2):
+            raise ValueError(f"'values' has shape {array.shape}, not (n,) or (n, width)")
+        width = array.shape[1] if array.ndim == 2 else 1
+        result = np.empty((self.info.particles, *array.shape[1:]), np.float32)
+        self._call("pliant_body_sample_mesh_values", len(array), width, float_pointer(array),
+                   float_pointer(result))
+        return result
+
+    def skin(self, vertices, **settings):
+        return Skin(self, vertices, **settings)
+
+
+def _fill_mesh(mesh, vertices, triangles, origin):
+    """Points a mesh descriptor at arrays; returns them, to be kept until the call."""
+    vertices, triangles = floats(vertices, "vertices"), indices(triangles, "triangles")
+    if vertices is not None:
+        mesh.vertex_count, mesh.vertices = len(vertices), float_pointer(vertices)
+    if triangles is not None:
+        mesh.triangle_count, mesh.triangles = len(triangles), index_pointer(triangles)
+    if origin is not None:
+        mesh.origin = vector(origin, "origin")
+    return vertices, triangles
+
+
+def _point_to(desc, arrays, count, keep):
+    """Points fields of a descriptor at arrays of one float a row."""
+    for name, value in arrays.items():
+        array = floats(value, name, 1, count)
+        if array is not None:
+            setattr(desc, name, float_pointer(array))
+            keep.append(array)
+
+
+class Collider(_Object):
+    """A simple shape. Settings: the fields of pliant_collider_desc; position, rotation (w x y z) and
+    extent stand for its pose."""
+
+    _close = "pliant_collider_destroy"
+
+    def __init__(self, scene, shape=Shape.PLANE, *, position=None, rotation=None, extent=None,
+                 **settings):
+        library = scene._library
+        self._desc = _described(library, _abi.ColliderDesc, "pliant_collider_desc_init",
+                                {"shape": shape, **settings})
+        self._pose(position, rotation, extent)
+        handle = ctypes.c_uint64()
+        check(library, library.pliant_collider_create(scene.handle, byref(self._desc),
+                                                      byref(handle)))
+        super().__init__(library, handle.value, scene)
+
+    def _pose(self, position, rotation, extent):
+        given = {"position": position, "rotation": rotation, "extent": extent}
+        convert.fill(self._desc.pose, {k: v for k, v in given.items() if v is not None})
+
+    def move(self, position=None, rotation=None, extent=None):
+        """Where it is at the end of the next frame; what is not given stays."""
+        self._pose(position, rotation, extent)
+        self._call("pliant_collider_move", byref(self._desc.pose))
+
+    def set(self, **settings):
+        """Friction, restitution, thickness from the next frame on."""
+        convert.fill(self._desc, settings)
+        self._call("pliant_collider_set", byref(self._desc))
+
+
+class Field(_Object):
+    """A force field as Blender has it. Settings: the fields of pliant_field_desc."""
+
+    _close = "pliant_field_destroy"
+
+    def __init__(self, scene, kind, **settings):
+        library = scene._library
+        self._desc = _described(library, _abi.FieldDesc, "pliant_field_desc_init",
+                                {"kind": kind, **settings})
+        handle = ctypes.c_uint64()
+        check(library, library.pliant_field_create(scene.handle, byref(self._desc),
+                                                   byref(handle)))
+        super().__init__(library, handle.value, scene)
+
+    def set(self, **settings):
+        """Changes settings from the next frame on; the others stay."""
+        convert.fill(self._desc, settings)
+        self._call("pliant_field_set", byref(self._desc))
+
+
+def evaluate_field(kind, positions, velocities=None, *, library=None, **settings):
+    """The accelerations that a field would give at points: what advance() uses."""
+    library = library or load()
+    desc = _described(library, _abi.FieldDesc, "pliant_field_desc_init",
+                      {"kind": kind, **settings})
+    positions = floats(positions, "positions")
+    if velocities is None:
+        velocities = np.zeros_like(positions)
+    velocities = floats(velocities, "velocities", count=len(positions))
+    result = np.empty_like(positions)
+    check(library, library.pliant_field_evaluate(byref(desc), len(positions),
+                                                 float_pointer(positions),
+                                                 float_pointer(velocities), float_pointer(result)))
+    return result
+
+
+class Skin(_Object):
+    """Vertices of any mesh that follow a body, or (through Store.skin) a stored body.
+
+    Settings: normals (at rest; needed to ask for normals), origin, radius.
+    """
+
+    _close = "pliant_skin_destroy"
+
+    def __init__(self, owner, vertices, *, normals=None, body_index=0, **settings):
+        library = owner._library
+        vertices = floats(vertices, "vertices")
+        normals = floats(normals, "normals", count=len(vertices))
+        desc = _described(library, _abi.SkinDesc, "pliant_skin_desc_init", settings)
+        desc.vertex_count, desc.vertices = len(vertices), float_pointer(vertices)
+        if normals is not None:
+            desc.normals = float_pointer(normals)
+        handle = ctypes.c_uint64()
+        self._stored = isinstance(owner, Store)
+        if self._stored:
+            status = library.pliant_skin_create_stored(owner.handle, body_index, byref(desc),
+                                                       byref(handle))
+        else:
+            status = library.pliant_skin_create(owner.handle, byref(desc), byref(handle))
+        check(library, status)
+        super().__init__(library, handle.value, owner)
+        self._count = len(vertices)
+
+    def apply(self, frame=None, *, origin=None, normals=False, velocities=False, out=None):
+        """Where the vertices are now, or (a stored body) in a frame. `out`: an array for the
+        vertices."""
+        if (frame is None) == self._stored:
+            raise TypeError("a stored body's skin needs a frame, a living body's takes none")
+        arrays = [output(array, "out", np.float32, (self._count, 3)) if wanted else None
+                  for wanted, array in ((True, out), (normals, None), (velocities, None))]
+        origin, pointers = vector(origin, "origin"), map(float_pointer, arrays)
+        if self._stored:
+            self._call("pliant_skin_apply_stored", frame, origin, *pointers)
+        else:
+            self._call("pliant_skin_apply", origin, *pointers)
+        return Skinned(*arrays)
+
+
+class Store(_Object):
+    """Frames on disk. mode: a StoreMode, or "read", "create", "resume".
+    Settings: compression, checkpoint_every."""
+
+    _close = "pliant_store_close"
+
+    def __init__(self, path, mode=StoreMode.READ, *, library=None, **settings):
+        library = library or load()
+        if isinstance(mode, str):
+            try:
+                mode = StoreMode[mode.upper()]
+            except KeyError:
+                names = ", ".join(repr(m.name.lower()) for m in StoreMode)
+                raise ValueError(f"mode {mode!r} is none of {names}") from None
+        desc = _described(library, _abi.StoreDesc, "pliant_store_desc_init",
+                          {"mode": mode, **settings})
+        desc.path = os.fsencode(path)
+        handle = ctypes.c_uint64()
+        check(library, library.pliant_store_open(byref(desc), byref(handle)))
+        super().__init__(library, handle.value)
+        self._finalizer = weakref.finalize(self, library.pliant_store_close, handle.value)
+
+    def close(self):
+        self._finalizer.detach()
+        super().close()
+
+    @property
+    def info(self):
+        info = _described(self._library, _abi.StoreInfo, "pliant_store_info_init")
+        self._call("pliant_store_get_info", byref(info))
+        return plain(info)
+
+    def write_frame(self, scene, frame):
+        self._call("pliant_store_write_frame", scene.handle, frame)
+
+    def restore(self, scene, at_most=2**31 - 1):
+        """Restores the latest checkpoint at or before a frame; returns its frame."""
+        frame = ctypes.c_int32()
+        self._call("pliant_store_restore", scene.handle, at_most, byref(frame))
+        return frame.value
+
+    def truncate(self, frame):
+        self._call("pliant_store_truncate", frame)
+
+    def read(self, body_index, frame, channel, origin=None, out=None):
+        origin = vector(origin, "origin")
+        return _read_channel(
+            self._library, lambda buffer, size: self._library.pliant_store_read(
+                self._handle, body_index, frame, channel, origin, buffer, size), channel, out)
+
+    def verify(self):
+        """Reads every file through; a PliantError names the first bad one."""
+        self._call("pliant_store_verify")
+
+    def skin(self, body_index, vertices, **settings):
+        return Skin(self, vertices, body_index=body_index, **settings)
