@@ -49,7 +49,8 @@ enum
 
 /* What a cluster gives to its members: an impulse affine in the rest offset p and linear in x, v:
  *   dt dv = A p + b - a x - k v, with A = alpha T + kappa dt [omega]x F and so on (match.simd.c),
- * the cluster's fade last. */
+ * and in the last place 1 for the finest level, 0 for others, which becomes the normaliser. Fades
+ * are multiplied in when a chunk loads its rows. */
 enum
 {
     PL_ROW_A = 0,
@@ -78,12 +79,15 @@ typedef struct pl_chunk
     uint32_t* rows;        /* local row -> cluster index of the body */
     uint32_t* block_begin; /* blocks + 1: entries of each block */
     uint32_t entry_count;
-    uint16_t* entry_row; /* entry -> local row */
-    float* entry_kernel; /* 8 for each entry */
-    float* own_rest;     /* 24 for each entry (x8 y8 z8), or NULL: shared rest */
-    float* sums;         /* row_count * PL_SUM_FLOATS: what the last particle pass left */
-    float* quad_sums;    /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
-    uint32_t moved;      /* positions changed after the sums were made */
+    uint32_t member_count;     /* memberships at the finest level */
+    uint16_t* entry_row;       /* entry -> local row */
+    float* entry_kernel;       /* 8 for each entry */
+    float* own_rest;           /* 24 for each entry (x8 y8 z8), or NULL: shared rest */
+    float* sums;               /* row_count * PL_SUM_FLOATS: what the last particle pass left */
+    float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
+    uint32_t moved;            /* positions changed after the sums were made */
+    uint32_t tested, violated; /* strain-limit pairs in this substep; in the last iteration */
+    uint32_t touched;          /* particles in contact in this substep */
 } pl_chunk;
 
 /* Particles: arrays over slots. */
@@ -126,9 +130,9 @@ typedef struct pl_clusters
     /* What the last match found. */
     float (*x)[3];      /* centre of mass now */
     float (*f)[9];      /* deformation gradient */
-    float (*t)[9];      /* goal transform: g = T p + x */
     float (*row)[16];   /* PL_ROW_*, with the contributions of coarser levels */
-    float (*limit)[16]; /* for the strain limit: T (9), x (3), limit distance, padding */
+    float (*limit)[16]; /* strain limit: R (9), x (3), limit distance, 1; or the balancing map (12);
+                           how many members were over the limit in the last place */
     float (*sums)[24]; /* moments: A_xr centred (9), x_c (3), v_c (3), spin L about x_c (3), mass */
     /* Quadratic goals, or NULL. */
     float (*quad_inverse)[81]; /* (sum m w q~ q~^T)^-1, q~ = (p, monomials - mean) */
@@ -169,6 +173,7 @@ typedef struct pl_pressure pl_pressure;
 typedef struct pl_body
 {
     uint64_t handle;
+    uint32_t index;        /* in the scene */
     double origin[3];      /* of positions now */
     double rest_origin[3]; /* of rest positions */
     double grid;           /* power of two in which the origin moves */
@@ -208,6 +213,13 @@ typedef struct pl_body
     double enclosed_volume;
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_mesh_binding* binding;
+    /* Step state that is not saved: it follows from the rest. */
+    bool matched;           /* rows and fits belong to the particles as they are */
+    bool force_used;        /* force holds this substep's fields and pressure */
+    bool limiting;          /* strain limiting goes on in this substep */
+    float limit_relaxation; /* omega for this substep */
+    float** limit_sums;     /* by chunk: 8 for each row */
+    float* shift[3];        /* by slot: corrections of strain limiting */
     uint64_t pairs_tested, pairs_violated, contacts;
     char* warning_text;
 } pl_body;

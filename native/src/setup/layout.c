@@ -58,7 +58,7 @@ bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)
     bool fine = NEED(centre) && NEED(radius) && NEED(rest) && NEED(mass) && NEED(arr) &&
                 NEED(arr_inv) && NEED(rank) && NEED(axis) && NEED(density) && NEED(width_rms) &&
                 NEED(width_max) && NEED(fade) && NEED(stiffness_factor) && NEED(damping_factor) &&
-                NEED(limit_factor) && NEED(alpha) && NEED(kappa) && NEED(x) && NEED(f) && NEED(t) &&
+                NEED(limit_factor) && NEED(alpha) && NEED(kappa) && NEED(x) && NEED(f) &&
                 NEED(row) && NEED(limit) && NEED(sums);
     if (fine && quadratic)
         fine = NEED(quad_inverse) && NEED(quad_mean) && NEED(quad_row);
@@ -87,7 +87,6 @@ static void clusters_free(pl_clusters* c)
                       c->kappa,
                       c->x,
                       c->f,
-                      c->t,
                       c->row,
                       c->limit,
                       c->sums,
@@ -127,8 +126,13 @@ static void links_free(pl_links* links)
 void pl_body_free(pl_body* body)
 {
     particles_free(&body->particles);
-    for (uint32_t i = 0; i < body->chunk_count; ++i)
+    for (uint32_t i = 0; body->chunks && i < body->chunk_count; ++i)
+    {
         chunk_free(&body->chunks[i]);
+        if (body->limit_sums)
+            pl_free(body->limit_sums[i]);
+    }
+    pl_free(body->limit_sums);
     pl_free(body->chunks);
     clusters_free(&body->clusters);
     links_free(&body->links);
@@ -139,6 +143,7 @@ void pl_body_free(pl_body* body)
         pl_free(body->pins.to[k]);
         pl_free(body->acceleration[k]);
         pl_free(body->force[k]);
+        pl_free(body->shift[k]);
     }
     pl_free(body->mesh_vertices);
     pl_free(body->mesh_triangles);
@@ -361,14 +366,18 @@ static void set_norms(pl_body* body)
     uint32_t finest_end = body->level_begin[1];
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {
-        const pl_chunk* chunk = &body->chunks[c];
+        pl_chunk* chunk = &body->chunks[c];
         for (uint32_t b = 0; b < chunk->block_count; ++b)
             for (int lane = 0; lane < 8; ++lane)
             {
                 float sum = 0;
                 for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
                     if (chunk->rows[chunk->entry_row[e]] < finest_end)
-                        sum += chunk->entry_kernel[8 * (size_t)e + lane];
+                    {
+                        float value = chunk->entry_kernel[8 * (size_t)e + lane];
+                        sum += value;
+                        chunk->member_count += value > 0;
+                    }
                 p->norm[chunk->slot_begin + 8 * b + lane] = sum > 0 ? 1 / sum : 0;
             }
     }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* What the files of the API share: objects behind handles, and checks. */
+#ifndef PL_API_H
+#define PL_API_H
+
+#include "base/handles.h"
+#include "output/frames.h"
+#include "output/skin.h"
+#include "step/step.h"
+
+/* The caller's descriptor must have been initialised: its first field is its size. */
+pl_status pl_check_desc(const void* desc, size_t size, const char* name);
+pl_status pl_check_finite(double value, const char* name);
+pl_status pl_check_range(double value, double low, double high, const char* name);
+pl_status pl_check_enum(uint32_t value, uint32_t count, const char* name);
+pl_status pl_check_vector(const double* v, const char* name);
+/* An array of floats: present where count > 0, and finite. */
+pl_status pl_check_floats(const float* values, uint64_t count, const char* name);
+
+pl_status pl_get_scene(uint64_t handle, pl_scene** scene);
+pl_status pl_get_body(uint64_t handle, pl_body** body, pl_scene** scene);
+
+pl_status pl_check_body_desc(const pliant_body_desc* desc);
+pl_status pl_check_material(const pliant_material_desc* material);
+
+/* Brings fits up to date, so that they can be read. */
+pl_status pl_make_current(pl_scene* scene);
+
+/* Particle values by external id. */
+void pl_body_positions(const pl_body* body, const double origin[3], float* out);
+void pl_body_velocities(const pl_body* body, float* out);
+void pl_body_rest(const pl_body* body, const double origin[3], float* out);
+/* Blended gradients (and their rates, or NULL) of all particles, 9 floats each. */
+pl_status pl_body_deformation(const pl_body* body, float* f, float* rate);
+/* Nearest cluster of a level, by particle. */
+pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out);
+/* Members of the clusters of a level; begin has one more than clusters. particle NULL: begin only.
+ */
+pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, uint32_t* particle,
+                          float* weight);
+/* dF/dt of a finest cluster: its rigid rotation applied to F. */
+void pl_cluster_rate(const pl_body* body, uint32_t c, float rate[9]);
+
+/* The largest singular value of a row-major 3x3 matrix. */
+float pl_largest_stretch(const float f[9]);
+
+/* Removes a body from its scene and frees it. */
+void pl_scene_remove_body(pl_scene* scene, pl_body* body);
+void pl_scene_clear(pl_scene* scene);
+pl_status pl_scene_hash_state(pl_scene* scene, uint64_t* hash);
+pl_status pl_scene_save_block(pl_scene* scene, void* buffer, uint64_t* bytes);
+pl_status pl_scene_restore_block(pl_scene* scene, const void* buffer, uint64_t bytes);
+
+#endif

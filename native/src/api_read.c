@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Reading bodies: every channel, by external id or cluster index. */
+#include "api.h"
+
+#include <string.h>
+
+static const double ZERO[3] = {0, 0, 0};
+
+void pl_body_positions(const pl_body* body, const double origin[3], float* out)
+{
+    const pl_particles* p = &body->particles;
+    const double* to = origin ? origin : ZERO;
+    for (uint32_t id = 0; id < p->id_count; ++id)
+        for (int k = 0; k < 3; ++k)
+            out[3 * (size_t)id + k] =
+                (float)((double)p->x[k][p->slot_of[id]] + (body->origin[k] - to[k]));
+}
+
+void pl_body_velocities(const pl_body* body, float* out)
+{
+    const pl_particles* p = &body->particles;
+    for (uint32_t id = 0; id < p->id_count; ++id)
+        for (int k = 0; k < 3; ++k)
+            out[3 * (size_t)id + k] = p->v[k][p->slot_of[id]];
+}
+
+void pl_body_rest(const pl_body* body, const double origin[3], float* out)
+{
+    const pl_particles* p = &body->particles;
+    const double* to = origin ? origin : ZERO;
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        const pl_chunk* chunk = &body->chunks[c];
+        for (uint32_t s = chunk->slot_begin; s < chunk->slot_begin + chunk->slot_count; ++s)
+            if (p->id[s] != PL_NO_PARTICLE)
+                for (int k = 0; k < 3; ++k)
+                    out[3 * (size_t)p->id[s] + k] =
+                        (float)((double)p->r[k][s] + chunk->rest_origin[k] +
+                                (body->rest_origin[k] - to[k]));
+    }
+}
+
+/* ------------------------------------------------------------------ memberships */
+
+/* Calls for every membership of the clusters of the finest level (or of an independent one). */
+typedef void (*member_fn)(void* user, uint32_t cluster, uint32_t slot, float weight);
+
+static void each_member(const pl_body* body, uint32_t begin, uint32_t end, member_fn call,
+                        void* user)
+{
+    const pl_particles* p = &body->particles;
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        const pl_chunk* chunk = &body->chunks[c];
+        for (uint32_t b = 0; b < chunk->block_count; ++b)
+            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            {
+                uint32_t cluster = chunk->rows[chunk->entry_row[e]];
+                if (cluster < begin || cluster >= end)
+                    continue;
+                for (uint32_t lane = 0; lane < 8; ++lane)
+                {
+                    uint32_t slot = chunk->slot_begin + 8 * b + lane;
+                    float value = chunk->entry_kernel[8 * (size_t)e + lane];
+                    if (value > 0 && p->id[slot] != PL_NO_PARTICLE)
+                        call(user, cluster, slot,
+                             value * p->norm[slot] * body->clusters.fade[cluster]);
+                }
+            }
+    }
+}
+
+void pl_cluster_rate(const pl_body* body, uint32_t c, float rate[9])
+{
+    /* L = I omega about the centre of mass, with the lever arms F p: I = tr(K) 1 - K, K = A F^T */
+    const float *s = body->clusters.sums[c], *f = body->clusters.f[c];
+    mat3 k;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            k.m[i][j] = (double)s[3 * i] * f[3 * j] + (double)s[3 * i + 1] * f[3 * j + 1] +
+                        (double)s[3 * i + 2] * f[3 * j + 2];
+    double trace = m3_trace(k);
+    mat3 inertia = m3_scale(m3_add(k, m3_transpose(k)), -.5);
+    for (int i = 0; i < 3; ++i)
+        inertia.m[i][i] += trace * (1 + 1e-6);
+    memset(rate, 0, sizeof(float) * 9);
+    if (!(m3_det(inertia) > 1e-15 * trace * trace * trace))
+        return;
+    vec3 omega = m3_mulv(m3_inverse(inertia), v3(s[15], s[16], s[17]));
+    for (int j = 0; j < 3; ++j)
+    {
+        vec3 turned = v3_cross(omega, v3(f[j], f[3 + j], f[6 + j]));
+        rate[j] = (float)turned.x, rate[3 + j] = (float)turned.y, rate[6 + j] = (float)turned.z;
+    }
+}
+
+typedef struct deformation
+{
+    const pl_body* body;
+    float *f, *rate;
+    float (*cluster_rate)[9];
+} deformation;
+
+static void add_deformation(void* user, uint32_t cluster, uint32_t slot, float weight)
+{
+    const deformation* d = user;
+    size_t at = 9 * (size_t)d->body->particles.id[slot];
+    for (int j = 0; j < 9; ++j)
+    {
+        if (d->f)
+            d->f[at + j] += weight * d->body->clusters.f[cluster][j];
+        if (d->rate)
+            d->rate[at + j] += weight * d->cluster_rate[cluster][j];
+    }
+}
+
+pl_status pl_body_deformation(const pl_body* body, float* f, float* rate)
+{
+    uint32_t clusters = body->level_begin[1];
+    deformation d = {body, f, rate, NULL};
+    if (f)
+        memset(f, 0, sizeof(float) * 9 * body->particles.id_count);
+    if (rate)
+    {
+        memset(rate, 0, sizeof(float) * 9 * body->particles.id_count);
+        d.cluster_rate = pl_alloc(clusters, sizeof *d.cluster_rate);
+        if (!d.cluster_rate)
+            return pl_fail_memory((size_t)clusters * 36);
+        for (uint32_t c = 0; c < clusters; ++c)
+            pl_cluster_rate(body, c, d.cluster_rate[c]);
+    }
+    each_member(body, 0, clusters, add_deformation, &d);
+    pl_free(d.cluster_rate);
+    return PLIANT_OK;
+}
+
+/* Largest singular value of a 3x3 matrix: the root of the largest eigenvalue of f^T f. */
+float pl_largest_stretch(const float f[9])
+{
+    double c[6] = {0}; /* xx yy zz xy yz zx of f^T f */
+    for (int i = 0; i < 3; ++i)
+    {
+        double x = f[3 * i], y = f[3 * i + 1], z = f[3 * i + 2];
+        c[0] += x * x, c[1] += y * y, c[2] += z * z;
+        c[3] += x * y, c[4] += y * z, c[5] += z * x;
+    }
+    double mean = (c[0] + c[1] + c[2]) / 3;
+    double off = c[3] * c[3] + c[4] * c[4] + c[5] * c[5];
+    double a = c[0] - mean, b = c[1] - mean, d = c[2] - mean;
+    double p = sqrt((a * a + b * b + d * d + 2 * off) / 6);
+    if (!(p > 0))
+        return (float)sqrt(mean);
+    double det = a * (b * d - c[4] * c[4]) - c[3] * (c[3] * d - c[4] * c[5]) +
+                 c[5] * (c[3] * c[4] - b * c[5]);
+    double r = det / (2 * p * p * p);
+    return (float)sqrt(mean + 2 * p * cos(acos(r < -1 ? -1 : r > 1 ? 1 : r) / 3));
+}
+
+static pl_status read_stretch(const pl_body* body, float* out)
+{
+    float* f = PL_NEW(float, (size_t)body->particles.id_count * 9);
+    if (!f)
+        return pl_fail_memory((size_t)body->particles.id_count * 36);
+    pl_status status = pl_body_deformation(body, f, NULL);
+    for (uint32_t i = 0; i < body->particles.id_count; ++i)
+        out[i] = pl_largest_stretch(f + 9 * (size_t)i);
+    pl_free(f);
+    return status;
+}
+
+/* The cluster whose query centre is nearest at rest, among those of the level that hold the
+ * particle; for nested coarse levels, the coarse cluster with the largest share in the nearest
+ * finer one. */
+typedef struct nearest
+{
+    const pl_body* body;
+    const float* rest;
+    uint32_t* cluster;
+    float* distance;
+    uint32_t begin;
+} nearest;
+
+static void see_nearest(void* user, uint32_t cluster, uint32_t slot, float weight)
+{
+    nearest* n = user;
+    uint32_t id = n->body->particles.id[slot];
+    const float* c = n->body->clusters.centre[cluster];
+    float d = 0;
+    (void)weight;
+    for (int k = 0; k < 3; ++k)
+        d += (c[k] - n->rest[3 * (size_t)id + k]) * (c[k] - n->rest[3 * (size_t)id + k]);
+    if (d < n->distance[id])
+    {
+        n->distance[id] = d;
+        n->cluster[id] = cluster - n->begin;
+    }
+}
+
+static uint32_t coarser(const pl_body* body, uint32_t level, uint32_t cluster)
+{
+    const pl_links* links = &body->links;
+    uint32_t fine = body->level_begin[level] + cluster, best = 0;
+    float largest = -1;
+    for (uint32_t n = links->by_fine_begin[fine]; n < links->by_fine_begin[fine + 1]; ++n)
+        if (links->u[links->by_fine[n]] > largest)
+        {
+            largest = links->u[links->by_fine[n]];
+            best = links->coarse[links->by_fine[n]];
+        }
+    return best - body->level_begin[level + 1];
+}
+
+pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out)
+{
+    uint32_t count = body->particles.id_count;
+    bool nested = body->level_kind == PLIANT_LEVELS_NESTED;
+    uint32_t held = nested ? 0 : level;
+    float* rest = PL_NEW(float, (size_t)count * 3);
+    float* distance = PL_NEW(float, count);
+    if (!rest || !distance)
+    {
+        pl_free(rest);
+        pl_free(distance);
+        return pl_fail_memory((size_t)count * 16);
+    }
+    pl_body_rest(body, body->rest_origin, rest);
+    for (uint32_t i = 0; i < count; ++i)
+        distance[i] = INFINITY;
+    nearest n = {body, rest, out, distance, body->level_begin[held]};
+    each_member(body, body->level_begin[held], body->level_begin[held + 1], see_nearest, &n);
+    for (uint32_t l = 0; nested && l < level; ++l)
+        for (uint32_t i = 0; i < count; ++i)
+            out[i] = coarser(body, l, out[i]);
+    pl_free(rest);
+    pl_free(distance);
+    return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ members of clusters */
+
+typedef struct members
+{
+    const pl_body* body;
+    uint32_t first; /* cluster */
+    uint32_t* at;   /* by cluster: where its next member goes */
+    uint32_t* particle;
+    float* weight;
+    float* offset;
+} members;
+
+static void count_member(void* user, uint32_t cluster, uint32_t slot, float weight)
+{
+    members* m = user;
+    (void)slot, (void)weight;
+    ++m->at[cluster - m->first + 1];
+}
+
+static void put_member(void* user, uint32_t cluster, uint32_t slot, float weight)
+{
+    members* m = user;
+    const pl_particles* p = &m->body->particles;
+    uint32_t at = m->at[cluster - m->first]++;
+    m->particle[at] = p->id[slot];
+    if (m->weight)
+        m->weight[at] = weight;
+}
+
+/* Members of the clusters of a level, in the order in which memory holds them. begin: clusters + 1.
+ */
+pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, uint32_t* particle,
+                          float* weight)
+{
+    uint32_t first = body->level_begin[level], end = body->level_begin[level + 1];
+    members m = {body, first, begin, particle, weight, NULL};
+    memset(begin, 0, sizeof(uint32_t) * (end - first + 1));
+    if (body->level_kind == PLIANT_LEVELS_NESTED && level > 0)
+    {
+        const pl_links* links = &body->links;
+        uint32_t from = links->by_coarse_begin[first];
+        for (uint32_t c = first; c <= end; ++c)
+            begin[c - first] = links->by_coarse_begin[c] - from;
+        for (uint32_t i = from; i < links->by_coarse_begin[end] && particle; ++i)
+        {
+            particle[i - from] = links->fine[i] - body->level_begin[level - 1];
+            if (weight)
+                weight[i - from] = links->u[i];
+        }
+        return PLIANT_OK;
+    }
+    each_member(body, first, end, count_member, &m);
+    for (uint32_t c = first; c < end; ++c)
+        begin[c - first + 1] += begin[c - first];
+    if (!particle)
+        return PLIANT_OK;
+    m.at = PL_NEW(uint32_t, (size_t)(end - first) + 1);
+    if (!m.at)
+        return pl_fail_memory((size_t)(end - first) * 4);
+    memcpy(m.at, begin, sizeof(uint32_t) * (end - first + 1));
+    each_member(body, first, end, put_member, &m);
+    pl_free(m.at);
+    return PLIANT_OK;
+}
+
+static pl_status read_members(const pl_body* body, uint32_t channel, uint32_t level, void* out)
+{
+    uint32_t first = body->level_begin[level], clusters = body->level_begin[level + 1] - first;
+    bool links = body->level_kind == PLIANT_LEVELS_NESTED && level > 0;
+    uint64_t total = body->level_memberships[level];
+    uint32_t* begin = PL_NEW(uint32_t, (size_t)clusters + 1);
+    uint32_t* particle = PL_NEW(uint32_t, total);
+    float* weight = PL_NEW(float, total);
+    float* rest = PL_NEW(float, (size_t)body->particles.id_count * 3);
+    pl_status status = begin && particle && weight && rest ? PLIANT_OK : pl_fail_memory(total * 8);
+    if (status == PLIANT_OK)
+        status = pl_body_members(body, level, begin, particle, weight);
+    if (status == PLIANT_OK && channel == PLIANT_MEMBER_BEGIN)
+        memcpy(out, begin, sizeof(uint32_t) * (clusters + 1));
+    if (status == PLIANT_OK && channel == PLIANT_MEMBER_PARTICLE)
+        memcpy(out, particle, sizeof(uint32_t) * total);
+    if (status == PLIANT_OK && channel == PLIANT_MEMBER_WEIGHT)
+        memcpy(out, weight, sizeof(float) * total);
+    if (status == PLIANT_OK && channel == PLIANT_MEMBER_OFFSET)
+    {
+        float* offset = out;
+        pl_body_rest(body, body->rest_origin, rest);
+        for (uint32_t c = 0; c < clusters; ++c)
+            for (uint32_t m = begin[c]; m < begin[c + 1]; ++m)
+                for (int k = 0; k < 3; ++k)
+                    offset[3 * (size_t)m + k] =
+                        links
+                            ? body->links.q[body->links.by_coarse_begin[first] + m][k]
+                            : rest[3 * (size_t)particle[m] + k] - body->clusters.rest[first + c][k];
+    }
+    pl_free(begin);
+    pl_free(particle);
+    pl_free(weight);
+    pl_free(rest);
+    return status;
+}
+
+/* ------------------------------------------------------------------ the call */
+
+typedef struct channel_shape
+{
+    uint32_t bytes; /* of one item */
+    char of;        /* p particle, c cluster of the level, m membership, b begin of members */
+} channel_shape;
+
+static channel_shape shape_of(uint32_t channel)
+{
+    static const channel_shape shapes[] = {
+        [PLIANT_POSITION] = {12, 'p'},
+        [PLIANT_VELOCITY] = {12, 'p'},
+        [PLIANT_REST] = {12, 'p'},
+        [PLIANT_MASS] = {4, 'p'},
+        [PLIANT_MASS_QUANTA] = {8, 'p'},
+        [PLIANT_SHELL] = {4, 'p'},
+        [PLIANT_DEFORMATION] = {36, 'p'},
+        [PLIANT_STRETCH] = {4, 'p'},
+        [PLIANT_NEAREST_CLUSTER] = {4, 'p'},
+        [PLIANT_CLUSTER_CENTRE] = {12, 'c'},
+        [PLIANT_CLUSTER_RADIUS] = {4, 'c'},
+        [PLIANT_CLUSTER_MASS] = {4, 'c'},
+        [PLIANT_CLUSTER_REST] = {12, 'c'},
+        [PLIANT_CLUSTER_POSITION] = {12, 'c'},
+        [PLIANT_CLUSTER_GRADIENT] = {36, 'c'},
+        [PLIANT_CLUSTER_WIDTH] = {8, 'c'},
+        [PLIANT_CLUSTER_ALPHA] = {8, 'c'},
+        [PLIANT_MEMBER_BEGIN] = {4, 'b'},
+        [PLIANT_MEMBER_PARTICLE] = {4, 'm'},
+        [PLIANT_MEMBER_WEIGHT] = {4, 'm'},
+        [PLIANT_MEMBER_OFFSET] = {12, 'm'},
+    };
+    return channel < PL_COUNTOF(shapes) ? shapes[channel] : (channel_shape){0, 0};
+}
+
+/* Float vectors of clusters, shifted from the rest or the current origin to the caller's. */
+static void read_vectors(const pl_body* body, uint32_t first, uint32_t count, float (*v)[3],
+                         const double from[3], const double* to, float* out)
+{
+    (void)body;
+    for (uint32_t c = 0; c < count; ++c)
+        for (int k = 0; k < 3; ++k)
+            out[3 * (size_t)c + k] = (float)((double)v[first + c][k] + (from[k] - to[k]));
+}
+
+static pl_status read_clusters(const pl_body* body, uint32_t channel, uint32_t level,
+                               const double* to, float* out)
+{
+    const pl_clusters* k = &body->clusters;
+    uint32_t first = body->level_begin[level], count = body->level_begin[level + 1] - first;
+    switch (channel)
+    {
+        case PLIANT_CLUSTER_CENTRE:
+            read_vectors(body, first, count, k->centre, body->rest_origin, to, out);
+            break;
+        case PLIANT_CLUSTER_REST:
+            read_vectors(body, first, count, k->rest, body->rest_origin, to, out);
+            break;
+        case PLIANT_CLUSTER_POSITION:
+            read_vectors(body, first, count, k->x, body->origin, to, out);
+            break;
+        case PLIANT_CLUSTER_RADIUS:
+            memcpy(out, k->radius + first, sizeof(float) * count);
+            break;
+        case PLIANT_CLUSTER_MASS:
+            memcpy(out, k->mass + first, sizeof(float) * count);
+            break;
+        case PLIANT_CLUSTER_GRADIENT:
+            memcpy(out, k->f + first, sizeof(float) * 9 * count);
+            break;
+        default:
+            for (uint32_t c = 0; c < count; ++c)
+            {
+                bool width = channel == PLIANT_CLUSTER_WIDTH;
+                out[2 * c] = width ? k->width_rms[first + c] : k->alpha[first + c];
+                out[2 * c + 1] = width ? k->width_max[first + c] : k->kappa[first + c];
+            }
+    }
+    return PLIANT_OK;
+}
+
+static pl_status read_particles(const pl_body* body, uint32_t channel, uint32_t level,
+                                const double* to, void* out)
+{
+    const pl_particles* p = &body->particles;
+    switch (channel)
+    {
+        case PLIANT_POSITION:
+            pl_body_positions(body, to, out);
+            break;
+        case PLIANT_VELOCITY:
+            pl_body_velocities(body, out);
+            break;
+        case PLIANT_REST:
+            pl_body_rest(body, to, out);
+            break;
+        case PLIANT_MASS:
+            for (uint32_t i = 0; i < p->id_count; ++i)
+                ((float*)out)[i] = p->mass[p->slot_of[i]];
+            break;
+        case PLIANT_MASS_QUANTA:
+            for (uint32_t i = 0; i < p->id_count; ++i)
+                ((uint64_t*)out)[i] = p->quanta[p->slot_of[i]];
+            break;
+        case PLIANT_SHELL:
+            memcpy(out, p->shell, sizeof(uint32_t) * p->id_count);
+            break;
+        case PLIANT_DEFORMATION:
+            return pl_body_deformation(body, out, NULL);
+        case PLIANT_STRETCH:
+            return read_stretch(body, out);
+        default:
+            return pl_body_nearest(body, level, out);
+    }
+    return PLIANT_OK;
+}
+
+pliant_status pliant_body_read(pliant_body handle, uint32_t channel, uint32_t level,
+                               const double origin[3], void* buffer, uint64_t* bytes)
+{
+    pl_body* body;
+    pl_scene* scene;
+    PL_TRY(pl_get_body(handle, &body, &scene));
+    channel_shape shape = shape_of(channel);
+    if (!shape.bytes)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "%u is not a channel", channel);
+    if (!bytes)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the size is NULL");
+    bool levelled = shape.of != 'p' || channel == PLIANT_NEAREST_CLUSTER;
+    if (levelled && level >= body->level_count)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "Level %u was asked for; the body has %u", level,
+                       body->level_count);
+    if (origin)
+        PL_TRY(pl_check_vector(origin, "origin"));
+    uint64_t clusters = levelled ? body->level_begin[level + 1] - body->level_begin[level] : 0;
+    uint64_t items = shape.of == 'p'   ? body->particles.id_count
+                     : shape.of == 'c' ? clusters
+                     : shape.of == 'b' ? clusters + 1
+                                       : body->level_memberships[level];
+    uint64_t needed = items * shape.bytes;
+    if (!buffer)
+    {
+        *bytes = needed;
+        return PLIANT_OK;
+    }
+    if (*bytes < needed)
+        return pl_fail(PLIANT_ERROR_BUFFER, "The channel takes %llu bytes; the buffer has %llu",
+                       (unsigned long long)needed, (unsigned long long)*bytes);
+    *bytes = needed;
+    PL_TRY(pl_make_current(scene));
+    const double* to = origin ? origin : ZERO;
+    if (shape.of == 'p')
+        return read_particles(body, channel, level, to, buffer);
+    if (shape.of == 'c')
+        return read_clusters(body, channel, level, to, buffer);
+    return read_members(body, channel, level, buffer);
+}

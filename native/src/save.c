@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The whole state in one block (base/archive.h), and its hash. What follows from the rest (sums,
+ * rows, fits, scratch) is not saved: the first substep after a restore makes it again, to the same
+ * bits, because gathering and matching depend on positions, velocities and set-up alone.
+ */
+#include "api.h"
+#include "base/archive.h"
+#include "base/hash.h"
+#include "setup/layout.h"
+#include "step/pressure.h"
+
+#include <string.h>
+
+#define STATE_VERSION 1
+
+_Static_assert(sizeof(pliant_material_desc) == 96,
+               "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
+_Static_assert(sizeof(pliant_pose) == 80, "pliant_pose changed: raise STATE_VERSION");
+
+static void visit_particles(pl_archive* a, pl_particles* p)
+{
+    pl_archive_tag(a, "PART");
+    pl_archive_u32(a, &p->slot_count);
+    pl_archive_u32(a, &p->count);
+    pl_archive_u32(a, &p->id_count);
+    for (int k = 0; k < 3; ++k)
+    {
+        PL_ARCHIVE_ARRAY(a, p->x[k], p->slot_count);
+        PL_ARCHIVE_ARRAY(a, p->v[k], p->slot_count);
+        PL_ARCHIVE_ARRAY(a, p->r[k], p->slot_count);
+        pl_archive_require(a, p->x[k] && p->v[k] && p->r[k], "positions");
+    }
+    PL_ARCHIVE_ARRAY(a, p->mass, p->slot_count);
+    PL_ARCHIVE_ARRAY(a, p->norm, p->slot_count);
+    PL_ARCHIVE_ARRAY(a, p->quanta, p->slot_count);
+    PL_ARCHIVE_ARRAY(a, p->id, p->slot_count);
+    PL_ARCHIVE_ARRAY(a, p->slot_of, p->id_count);
+    PL_ARCHIVE_ARRAY(a, p->shell, p->id_count);
+    pl_archive_require(a, p->mass && p->norm && p->quanta && p->id && p->slot_of && p->shell,
+                       "particles");
+    pl_archive_require(a, p->slot_count % 8 == 0 && p->slot_count < 1u << 31, "the slot count");
+    for (uint32_t i = 0; pl_archive_reading(a) && !pl_archive_failed(a) && i < p->id_count; ++i)
+        pl_archive_require(a, p->slot_of[i] < p->slot_count, "a particle's slot");
+    for (uint32_t i = 0; pl_archive_reading(a) && !pl_archive_failed(a) && i < p->slot_count; ++i)
+        pl_archive_require(a, p->id[i] < p->id_count || p->id[i] == PL_NO_PARTICLE,
+                           "a particle's id");
+}
+
+static void visit_chunk(pl_archive* a, pl_chunk* chunk, const pl_body* body, bool quadratic)
+{
+    pl_archive_tag(a, "CHNK");
+    pl_archive_u32(a, &chunk->slot_begin);
+    pl_archive_u32(a, &chunk->slot_count);
+    pl_archive_u32(a, &chunk->block_count);
+    pl_archive_bytes(a, chunk->rest_origin, sizeof chunk->rest_origin);
+    pl_archive_u32(a, &chunk->row_count);
+    pl_archive_u32(a, &chunk->entry_count);
+    pl_archive_u32(a, &chunk->member_count);
+    PL_ARCHIVE_ARRAY(a, chunk->rows, chunk->row_count);
+    PL_ARCHIVE_ARRAY(a, chunk->block_begin, (uint64_t)chunk->slot_count / 8 + 1);
+    PL_ARCHIVE_ARRAY(a, chunk->entry_row, chunk->entry_count);
+    PL_ARCHIVE_ARRAY(a, chunk->entry_kernel, 8 * (uint64_t)chunk->entry_count);
+    if (!pl_archive_reading(a) || pl_archive_failed(a))
+        return;
+    pl_archive_require(
+        a,
+        chunk->rows && chunk->block_begin && chunk->entry_row && chunk->entry_kernel &&
+            chunk->slot_begin % 8 == 0 && chunk->slot_count % 8 == 0 &&
+            (uint64_t)chunk->slot_begin + chunk->slot_count <= body->particles.slot_count &&
+            chunk->block_count <= chunk->slot_count / 8,
+        "a chunk");
+    for (uint32_t b = 0; !pl_archive_failed(a) && b < chunk->slot_count / 8; ++b)
+        pl_archive_require(a,
+                           chunk->block_begin[b] <= chunk->block_begin[b + 1] &&
+                               chunk->block_begin[b + 1] <= chunk->entry_count,
+                           "a chunk's blocks");
+    for (uint32_t e = 0; !pl_archive_failed(a) && e < chunk->entry_count; ++e)
+        pl_archive_require(a, chunk->entry_row[e] < chunk->row_count, "a chunk's entry");
+    for (uint32_t r = 0; !pl_archive_failed(a) && r < chunk->row_count; ++r)
+        pl_archive_require(a, chunk->rows[r] < body->clusters.count, "a chunk's row");
+    if (pl_archive_failed(a))
+        return;
+    chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
+    if (quadratic)
+        chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
+    chunk->moved = 1;
+    if (!chunk->sums || (quadratic && !chunk->quad_sums))
+        a->status = pl_fail_memory((size_t)chunk->row_count * 192);
+}
+
+static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
+{
+    pl_clusters* k = &body->clusters;
+    uint32_t count = k->count;
+    pl_archive_tag(a, "CLUS");
+    pl_archive_u32(a, &count);
+    pl_archive_require(a, count > 0 && count < 1u << 30, "the number of clusters");
+    if (pl_archive_failed(a))
+        return;
+    if (pl_archive_reading(a) && !pl_clusters_alloc(k, count, quadratic))
+    {
+        a->status = pl_fail_memory((size_t)count * 500);
+        return;
+    }
+    struct
+    {
+        void* data;
+        size_t size;
+    } saved[] = {
+        {k->centre, sizeof *k->centre},
+        {k->radius, sizeof *k->radius},
+        {k->rest, sizeof *k->rest},
+        {k->mass, sizeof *k->mass},
+        {k->arr, sizeof *k->arr},
+        {k->arr_inv, sizeof *k->arr_inv},
+        {k->rank, sizeof *k->rank},
+        {k->axis, sizeof *k->axis},
+        {k->density, sizeof *k->density},
+        {k->width_rms, sizeof *k->width_rms},
+        {k->width_max, sizeof *k->width_max},
+        {k->fade, sizeof *k->fade},
+        {k->stiffness_factor, sizeof(float)},
+        {k->damping_factor, sizeof(float)},
+        {k->limit_factor, sizeof(float)},
+        {k->x, sizeof *k->x}, /* where the origin moves by, before the first match */
+        {quadratic ? k->quad_inverse : NULL, sizeof *k->quad_inverse},
+        {quadratic ? k->quad_mean : NULL, sizeof *k->quad_mean},
+    };
+    for (size_t i = 0; i < PL_COUNTOF(saved); ++i)
+        if (saved[i].data)
+            pl_archive_bytes(a, saved[i].data, saved[i].size * count);
+    for (uint32_t c = 0; pl_archive_reading(a) && c < count; ++c)
+        pl_archive_require(a, k->rank[c] <= 3, "a cluster's rank");
+    pl_archive_bytes(a, k->part_begin, sizeof(uint32_t) * ((size_t)count + 1));
+    uint64_t parts = k->part_begin[count];
+    PL_ARCHIVE_ARRAY(a, k->part_chunk, parts);
+    PL_ARCHIVE_ARRAY(a, k->part_row, parts);
+}
+
+static void visit_links(pl_archive* a, pl_links* links, uint32_t clusters)
+{
+    pl_archive_tag(a, "LINK");
+    pl_archive_u32(a, &links->count);
+    PL_ARCHIVE_ARRAY(a, links->fine, links->count);
+    PL_ARCHIVE_ARRAY(a, links->coarse, links->count);
+    PL_ARCHIVE_ARRAY(a, links->u, links->count);
+    PL_ARCHIVE_ARRAY(a, links->b, links->count);
+    PL_ARCHIVE_ARRAY(a, links->q, links->count);
+    PL_ARCHIVE_ARRAY(a, links->by_coarse_begin, (uint64_t)clusters + 1);
+    PL_ARCHIVE_ARRAY(a, links->by_fine_begin, (uint64_t)clusters + 2);
+    PL_ARCHIVE_ARRAY(a, links->by_fine, links->count);
+    if (!pl_archive_reading(a) || !links->count)
+        return;
+    pl_archive_require(a,
+                       links->fine && links->coarse && links->u && links->b && links->q &&
+                           links->by_coarse_begin && links->by_fine_begin && links->by_fine,
+                       "links");
+    for (uint32_t i = 0; !pl_archive_failed(a) && i < links->count; ++i)
+        pl_archive_require(a,
+                           links->fine[i] < clusters && links->coarse[i] < clusters &&
+                               links->by_fine[i] < links->count,
+                           "a link");
+    for (uint32_t c = 0; !pl_archive_failed(a) && c < clusters; ++c)
+        pl_archive_require(a,
+                           links->by_coarse_begin[c] <= links->by_coarse_begin[c + 1] &&
+                               links->by_coarse_begin[c + 1] <= links->count &&
+                               links->by_fine_begin[c] <= links->by_fine_begin[c + 1] &&
+                               links->by_fine_begin[c + 1] <= links->count,
+                           "the order of links");
+}
+
+/* Parts must name rows that exist, and rows their clusters. */
+static void require_parts(pl_archive* a, const pl_body* body)
+{
+    const pl_clusters* k = &body->clusters;
+    if (!pl_archive_reading(a) || pl_archive_failed(a))
+        return;
+    pl_archive_require(a, k->part_chunk && k->part_row, "parts");
+    for (uint32_t c = 0; !pl_archive_failed(a) && c < k->count; ++c)
+    {
+        pl_archive_require(a,
+                           k->part_begin[c] <= k->part_begin[c + 1] &&
+                               k->part_begin[c + 1] <= k->part_begin[k->count],
+                           "the order of parts");
+        for (uint32_t p = k->part_begin[c]; !pl_archive_failed(a) && p < k->part_begin[c + 1]; ++p)
+            pl_archive_require(a,
+                               k->part_chunk[p] < body->chunk_count &&
+                                   k->part_row[p] < body->chunks[k->part_chunk[p]].row_count,
+                               "a part");
+    }
+}
+
+static void visit_pins(pl_archive* a, pl_pins* pins, uint32_t slots)
+{
+    pl_archive_tag(a, "PINS");
+    pl_archive_bool(a, &pins->any);
+    pl_archive_bool(a, &pins->follow);
+    pl_archive_bool(a, &pins->has_targets);
+    PL_ARCHIVE_ARRAY(a, pins->frequency, slots);
+    for (int k = 0; k < 3; ++k)
+    {
+        PL_ARCHIVE_ARRAY(a, pins->from[k], slots);
+        PL_ARCHIVE_ARRAY(a, pins->to[k], slots);
+        pl_archive_require(
+            a, !(pins->any || pins->follow) || (pins->frequency && pins->from[k] && pins->to[k]),
+            "pins");
+    }
+}
+
+static void visit_figures(pl_archive* a, pl_body* body)
+{
+    pl_archive_bytes(a, body->origin, sizeof body->origin);
+    pl_archive_bytes(a, body->rest_origin, sizeof body->rest_origin);
+    double* doubles[] = {&body->grid,        &body->mass_quantum, &body->mass,
+                         &body->rest_volume, &body->spacing,      &body->width,
+                         &body->sample_ms,   &body->cluster_ms,   &body->overlap};
+    for (size_t i = 0; i < PL_COUNTOF(doubles); ++i)
+        pl_archive_f64(a, doubles[i]);
+    pl_archive_u32(a, &body->sampling);
+    pl_archive_u32(a, &body->cluster_iterations);
+    pl_archive_u32(a, &body->warnings);
+    pl_archive_u32(a, &body->level_count);
+    pl_archive_u32(a, &body->level_kind);
+    pl_archive_bytes(a, body->level_begin, sizeof body->level_begin);
+    pl_archive_bytes(a, body->level_weight, sizeof body->level_weight);
+    pl_archive_bytes(a, body->level_damping, sizeof body->level_damping);
+    pl_archive_bytes(a, body->level_radius, sizeof body->level_radius);
+    pl_archive_bytes(a, body->level_memberships, sizeof body->level_memberships);
+    pl_archive_bytes(a, &body->material, sizeof body->material);
+    pl_archive_require(a,
+                       body->level_count >= 1 && body->level_count <= PLIANT_MAX_LEVELS &&
+                           body->level_kind <= PLIANT_LEVELS_INDEPENDENT,
+                       "the levels");
+    pl_archive_require(a,
+                       body->material.size == sizeof body->material &&
+                           pl_check_material(&body->material) == PLIANT_OK,
+                       "a material");
+}
+
+static void visit_body(pl_archive* a, pl_body* body)
+{
+    pl_archive_tag(a, "BODY");
+    visit_figures(a, body);
+    visit_particles(a, &body->particles);
+    bool quadratic = body->material.goal == PLIANT_GOAL_QUADRATIC;
+    if (!pl_archive_failed(a))
+        visit_clusters(a, body, quadratic);
+    for (uint32_t l = 0; !pl_archive_failed(a) && l < body->level_count; ++l)
+        pl_archive_require(a,
+                           body->level_begin[l] < body->level_begin[l + 1] &&
+                               body->level_begin[l + 1] <= body->clusters.count,
+                           "the levels' clusters");
+    pl_archive_require(
+        a, pl_archive_failed(a) || body->level_begin[body->level_count] == body->clusters.count,
+        "the number of clusters");
+    uint32_t chunks = body->chunk_count;
+    pl_archive_u32(a, &chunks);
+    pl_archive_require(a, chunks <= body->particles.slot_count, "the number of chunks");
+    if (pl_archive_failed(a))
+        return;
+    if (pl_archive_reading(a))
+    {
+        body->chunks = PL_NEW(pl_chunk, chunks);
+        body->chunk_count = body->chunks ? chunks : 0;
+        if (!body->chunks)
+            a->status = pl_fail_memory(chunks * sizeof(pl_chunk));
+    }
+    for (uint32_t c = 0; !pl_archive_failed(a) && c < body->chunk_count; ++c)
+        visit_chunk(a, &body->chunks[c], body, quadratic);
+    require_parts(a, body);
+    visit_links(a, &body->links, body->clusters.count);
+    visit_pins(a, &body->pins, body->particles.slot_count);
+    for (int k = 0; k < 3; ++k)
+        PL_ARCHIVE_ARRAY(a, body->acceleration[k], body->particles.slot_count);
+    pl_archive_u32(a, &body->mesh_vertex_count);
+    pl_archive_u32(a, &body->mesh_triangle_count);
+    PL_ARCHIVE_ARRAY(a, body->mesh_vertices, 3 * (uint64_t)body->mesh_vertex_count);
+    PL_ARCHIVE_ARRAY(a, body->mesh_triangles, 3 * (uint64_t)body->mesh_triangle_count);
+}
+
+static void visit_collider(pl_archive* a, pl_collider* c)
+{
+    pl_archive_u32(a, &c->shape);
+    pl_archive_u32(a, &c->inside_out);
+    pl_archive_u32(a, &c->groups);
+    pl_archive_bytes(a, &c->friction, sizeof c->friction);
+    pl_archive_bytes(a, &c->restitution, sizeof c->restitution);
+    pl_archive_bytes(a, &c->thickness, sizeof c->thickness);
+    pl_archive_bytes(a, &c->from, sizeof c->from);
+    pl_archive_bytes(a, &c->to, sizeof c->to);
+    pl_archive_require(a, c->shape <= PLIANT_SHAPE_CYLINDER, "a collider's shape");
+}
+
+/* Everything of a scene; bodies, colliders and fields into arrays of fresh objects when reading. */
+static void visit_scene(pl_archive* a, pl_scene* scene)
+{
+    pl_archive_tag(a, "SCEN");
+    pl_archive_bytes(a, scene->gravity, sizeof scene->gravity);
+    pl_archive_u64(a, &scene->frame);
+    pl_archive_u64(a, &scene->substep);
+    pl_archive_u32(a, &scene->substep_of_frame);
+    pl_archive_u32(a, &scene->substeps);
+    pl_archive_f64(a, &scene->frame_dt);
+    pl_archive_f64(a, &scene->time);
+    uint32_t counts[3] = {scene->body_count, scene->collider_count, scene->field_count};
+    for (int i = 0; i < 3; ++i)
+    {
+        pl_archive_u32(a, &counts[i]);
+        pl_archive_require(a, counts[i] < 1u << 20, "a count");
+    }
+    for (uint32_t i = 0; !pl_archive_failed(a) && i < counts[0]; ++i)
+    {
+        if (pl_archive_reading(a))
+        {
+            pl_body* fresh = PL_NEW(pl_body, 1);
+            if (!fresh || !pl_grow((void**)&scene->bodies, &scene->body_capacity, (size_t)i + 1,
+                                   sizeof *scene->bodies))
+            {
+                pl_free(fresh);
+                a->status = pl_fail_memory(sizeof *fresh);
+                return;
+            }
+            scene->bodies[scene->body_count++] = fresh;
+        }
+        visit_body(a, scene->bodies[i]);
+    }
+    for (uint32_t i = 0; !pl_archive_failed(a) && i < counts[1]; ++i)
+    {
+        if (pl_archive_reading(a))
+        {
+            pl_collider* fresh = PL_NEW(pl_collider, 1);
+            if (!fresh || !pl_grow((void**)&scene->colliders, &scene->collider_capacity,
+                                   (size_t)i + 1, sizeof *scene->colliders))
+            {
+                pl_free(fresh);
+                a->status = pl_fail_memory(sizeof *fresh);
+                return;
+            }
+            scene->colliders[scene->collider_count++] = fresh;
+        }
+        visit_collider(a, scene->colliders[i]);
+    }
+    for (uint32_t i = 0; !pl_archive_failed(a) && i < counts[2]; ++i)
+    {
+        if (pl_archive_reading(a))
+        {
+            pl_field* fresh = PL_NEW(pl_field, 1);
+            if (!fresh || !pl_grow((void**)&scene->fields, &scene->field_capacity, (size_t)i + 1,
+                                   sizeof *scene->fields))
+            {
+                pl_free(fresh);
+                a->status = pl_fail_memory(sizeof *fresh);
+                return;
+            }
+            scene->fields[scene->field_count++] = fresh;
+        }
+        pl_archive_bytes(a, &scene->fields[i]->from, sizeof(pliant_field_desc));
+        pl_archive_bytes(a, &scene->fields[i]->to, sizeof(pliant_field_desc));
+        pl_archive_require(a, pl_field_check(&scene->fields[i]->to) == PLIANT_OK, "a field");
+    }
+}
+
+pl_status pl_scene_save_block(pl_scene* scene, void* buffer, uint64_t* bytes)
+{
+    pl_archive a;
+    if (buffer)
+        pl_archive_write(&a, buffer, *bytes, STATE_VERSION);
+    else
+        pl_archive_count(&a);
+    visit_scene(&a, scene);
+    return pl_archive_finish(&a, bytes);
+}
+
+static void free_contents(pl_scene* contents)
+{
+    pl_scene_clear(contents);
+    pl_free(contents->bodies);
+    pl_free(contents->colliders);
+    pl_free(contents->fields);
+}
+
+/* New handles, and what is derived but needs memory: all that can still fail. */
+static pl_status adopt(pl_scene* fresh, pl_scene* owner)
+{
+    for (uint32_t i = 0; i < fresh->body_count; ++i)
+    {
+        pl_body* body = fresh->bodies[i];
+        body->index = i;
+        if (!(body->handle = pl_handle_new(PL_HANDLE_BODY, body, owner)))
+            return pl_fail_memory(64);
+        if (body->material.pressure > 0)
+            PL_TRY(pl_pressure_build(body, owner->pool));
+    }
+    for (uint32_t i = 0; i < fresh->collider_count; ++i)
+        if (!(fresh->colliders[i]->handle =
+                  pl_handle_new(PL_HANDLE_COLLIDER, fresh->colliders[i], owner)))
+            return pl_fail_memory(64);
+    for (uint32_t i = 0; i < fresh->field_count; ++i)
+        if (!(fresh->fields[i]->handle = pl_handle_new(PL_HANDLE_FIELD, fresh->fields[i], owner)))
+            return pl_fail_memory(64);
+    return PLIANT_OK;
+}
+
+pl_status pl_scene_restore_block(pl_scene* scene, const void* buffer, uint64_t bytes)
+{
+    pl_archive a;
+    pl_scene fresh;
+    memset(&fresh, 0, sizeof fresh);
+    PL_TRY(pl_archive_read(&a, buffer, bytes, STATE_VERSION));
+    visit_scene(&a, &fresh);
+    pl_status status = pl_archive_finish(&a, NULL);
+    if (status == PLIANT_OK)
+        status = adopt(&fresh, scene);
+    if (status != PLIANT_OK)
+    {
+        free_contents(&fresh);
+        return status;
+    }
+    free_contents(scene);
+    scene->bodies = fresh.bodies, scene->body_count = fresh.body_count;
+    scene->body_capacity = fresh.body_capacity;
+    scene->colliders = fresh.colliders, scene->collider_count = fresh.collider_count;
+    scene->collider_capacity = fresh.collider_capacity;
+    scene->fields = fresh.fields, scene->field_count = fresh.field_count;
+    scene->field_capacity = fresh.field_capacity;
+    memcpy(scene->gravity, fresh.gravity, sizeof scene->gravity);
+    scene->frame = fresh.frame, scene->substep = fresh.substep;
+    scene->substep_of_frame = fresh.substep_of_frame, scene->substeps = fresh.substeps;
+    scene->frame_dt = fresh.frame_dt, scene->time = fresh.time;
+    return PLIANT_OK;
+}
+
+pl_status pl_scene_hash_state(pl_scene* scene, uint64_t* hash)
+{
+    uint64_t h = PL_HASH_START;
+    h = pl_hash(h, &scene->frame, sizeof scene->frame);
+    h = pl_hash(h, &scene->substep, sizeof scene->substep);
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
+        const pl_body* body = scene->bodies[b];
+        const pl_particles* p = &body->particles;
+        h = pl_hash(h, body->origin, sizeof body->origin);
+        for (int k = 0; k < 3; ++k)
+        {
+            h = pl_hash(h, p->x[k], sizeof(float) * p->slot_count);
+            h = pl_hash(h, p->v[k], sizeof(float) * p->slot_count);
+        }
+        h = pl_hash(h, p->quanta, sizeof(uint64_t) * p->slot_count);
+        h = pl_hash(h, body->clusters.fade, sizeof(float) * body->clusters.count);
+    }
+    *hash = h;
+    return PLIANT_OK;
+}

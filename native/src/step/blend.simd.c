@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Goals and integration.
+ *
+ * Each cluster gives its members an impulse that is affine in the rest offset and linear in
+ * position and velocity (PL_ROW_*, made by match):
+ *
+ *   dt dv_i = sum_c w_ic (A_c p_ic + b_c - alpha_c x_i - kappa_c v_i)
+ *
+ * The sums of A, b, alpha and kappa are blended first and applied once (a goal is the blend of
+ * affine maps, applied once to the rest position). A row holds p relative to the cluster; for a
+ * chunk it is shifted to the chunk's rest origin, so that one r serves all clusters.
+ *
+ * Symplectic Euler (Mueller et al. 2005), with pins in between: a held particle takes its target's
+ * position and velocity; a pulled one gets a critically damped spring, solved implicitly so that
+ * any frequency is stable.
+ */
+#include "gather.h"
+
+/* The chunk's own copies of its clusters' rows, shifted to its rest origin. */
+static void load_rows(const pl_pass* pass)
+{
+    const pl_chunk* chunk = pass->chunk;
+    const pl_clusters* k = pass->clusters;
+    for (uint32_t i = 0; i < chunk->row_count; ++i)
+    {
+        uint32_t c = chunk->rows[i];
+        const float* in = k->row[c];
+        float* out = pass->rows + (size_t)PL_ROW_FLOATS * i;
+        float d[3], row[PL_ROW_FLOATS];
+        for (int j = 0; j < 3; ++j)
+            d[j] = chunk->rest_origin[j] - k->rest[c][j];
+        memcpy(row, in, sizeof row);
+        for (int j = 0; j < 3; ++j)
+            row[PL_ROW_B + j] =
+                in[PL_ROW_B + j] + (in[3 * j] * d[0] + in[3 * j + 1] * d[1] + in[3 * j + 2] * d[2]);
+        for (int j = 0; j < PL_ROW_FLOATS; ++j)
+            out[j] = row[j] * k->fade[c];
+    }
+}
+
+/* Quadratic rows as well: C q(r + d) has parts linear and constant in r. */
+static void load_quadratic_rows(const pl_pass* pass)
+{
+    const pl_chunk* chunk = pass->chunk;
+    const pl_clusters* k = pass->clusters;
+    float* quad = pass->rows + (size_t)PL_ROW_FLOATS * chunk->row_count;
+    for (uint32_t i = 0; i < chunk->row_count; ++i)
+    {
+        uint32_t c = chunk->rows[i];
+        float* in = quad + (size_t)PL_QUAD_ROW_FLOATS * i;
+        float* out = pass->rows + (size_t)PL_ROW_FLOATS * i;
+        float d[3];
+        for (int j = 0; j < PL_QUAD_ROW_FLOATS; ++j)
+            in[j] = k->quad_row[c][j] * k->fade[c];
+        for (int j = 0; j < 3; ++j)
+            d[j] = chunk->rest_origin[j] - k->rest[c][j];
+        for (int j = 0; j < 3; ++j)
+        {
+            const float* q = in + 6 * j;
+            out[3 * j] += 2 * q[0] * d[0] + q[3] * d[1] + q[5] * d[2];
+            out[3 * j + 1] += 2 * q[1] * d[1] + q[3] * d[0] + q[4] * d[2];
+            out[3 * j + 2] += 2 * q[2] * d[2] + q[4] * d[1] + q[5] * d[0];
+            out[PL_ROW_B + j] += q[0] * d[0] * d[0] + q[1] * d[1] * d[1] + q[2] * d[2] * d[2] +
+                                 q[3] * d[0] * d[1] + q[4] * d[1] * d[2] + q[5] * d[2] * d[0];
+        }
+    }
+}
+
+/* Sums w row[first .. first + n) over a block's entries, in lanes. n is a constant at each call. */
+PL_INLINE void blend_group(const pl_chunk* chunk, uint32_t block, const float* rows, int stride,
+                           int first, int n, vf* out)
+{
+    vf acc[8];
+    for (int k = 0; k < n; ++k)
+        acc[k] = vf_set1(0);
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
+    {
+        vf w = vf_load(chunk->entry_kernel + (size_t)8 * e);
+        const float* row = rows + (size_t)stride * chunk->entry_row[e] + first;
+        for (int k = 0; k < n; ++k)
+            acc[k] = vf_mad(acc[k], w, vf_bcast(row + k));
+    }
+    for (int k = 0; k < n; ++k)
+        out[k] = acc[k];
+}
+
+/* dt dv of the clusters, before division by the normaliser. */
+PL_INLINE void blend_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
+                           const vf r[3], vf impulse[3], vf* normaliser)
+{
+    const pl_chunk* chunk = pass->chunk;
+    vf row[16];
+    blend_group(chunk, block, pass->rows, PL_ROW_FLOATS, 0, 8, row);
+    blend_group(chunk, block, pass->rows, PL_ROW_FLOATS, 8, 7, row + 8);
+    for (int i = 0; i < 3; ++i)
+    {
+        vf goal =
+            vf_mad(vf_mad(vf_mul(row[3 * i], r[0]), row[3 * i + 1], r[1]), row[3 * i + 2], r[2]);
+        goal = vf_add(goal, row[PL_ROW_B + i]);
+        goal = vf_sub(goal, vf_mul(row[PL_ROW_ALPHA], x[i]));
+        impulse[i] = vf_sub(goal, vf_mul(row[PL_ROW_KAPPA], v[i]));
+    }
+    *normaliser = row[PL_ROW_FADE];
+    if (!pass->quadratic)
+        return;
+    const float* quad = pass->rows + (size_t)PL_ROW_FLOATS * chunk->row_count;
+    vf q[6] = {vf_mul(r[0], r[0]), vf_mul(r[1], r[1]), vf_mul(r[2], r[2]),
+               vf_mul(r[0], r[1]), vf_mul(r[1], r[2]), vf_mul(r[2], r[0])};
+    for (int i = 0; i < 3; ++i)
+    {
+        vf coefficient[6];
+        blend_group(chunk, block, quad, PL_QUAD_ROW_FLOATS, 6 * i, 6, coefficient);
+        for (int j = 0; j < 6; ++j)
+            impulse[i] = vf_mad(impulse[i], coefficient[j], q[j]);
+    }
+}
+
+/* Moves a block in which some lanes may be pinned. */
+PL_INLINE void move_with_pins(const pl_pass* pass, uint32_t slot, vf x[3], vf v[3])
+{
+    const pl_pins* pins = pass->pins;
+    vf frequency = pass->hold_all ? vf_set1(PLIANT_PIN_HELD) : vf_load(pins->frequency + slot);
+    vm pinned = vf_lt(vf_set1(0), frequency);
+    vm held = vf_le(vf_set1(PLIANT_PIN_HELD), frequency);
+    vf turn = vf_mul(vf_set1(6.2831853f * pass->dt), vf_select(held, vf_set1(0), frequency));
+    vf slow = vf_add(vf_set1(1), turn);
+    vf scale = vf_div(vf_set1(1), vf_mul(slow, slow));
+    vf pull = vf_div(vf_mul(turn, turn), vf_set1(pass->dt));
+    for (int k = 0; k < 3; ++k)
+    {
+        vf from = vf_load(pins->from[k] + slot), to = vf_load(pins->to[k] + slot);
+        vf way = vf_sub(to, from);
+        vf speed = vf_mul(way, vf_set1(pass->pin_rate));
+        vf start = vf_mad(from, way, vf_set1(pass->pin_from));
+        vf end = vf_mad(from, way, vf_set1(pass->pin_to));
+        vf relative = vf_mad(vf_sub(v[k], speed), pull, vf_sub(start, x[k]));
+        v[k] = vf_select(pinned, vf_mad(speed, scale, relative), v[k]);
+        v[k] = vf_select(held, speed, v[k]);
+        x[k] = vf_select(held, end, vf_mad(x[k], vf_set1(pass->dt), v[k]));
+    }
+}
+
+static void advance(pl_pass* pass, bool plain)
+{
+    const pl_chunk* chunk = pass->chunk;
+    pl_particles* p = pass->particles;
+    vf dt = vf_set1(pass->dt), per_dt = vf_set1(1.0f / pass->dt);
+    load_rows(pass);
+    if (pass->quadratic)
+        load_quadratic_rows(pass);
+    pl_gather_begin(pass);
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
+    {
+        uint32_t slot = chunk->slot_begin + 8 * b;
+        vf x[3], v[3], r[3], impulse[3], n;
+        pl_load3(p->x, slot, x);
+        pl_load3(p->v, slot, v);
+        pl_load3(p->r, slot, r);
+        blend_block(pass, b, x, v, r, impulse, &n);
+        vm there = vf_lt(vf_set1(0), n);
+        vf norm = vf_keep(there, vf_div(vf_set1(1), vf_select(there, n, vf_set1(1))));
+        vf_store(p->norm + slot, norm);
+        vf scale = vf_mul(norm, per_dt);
+        for (int k = 0; k < 3; ++k)
+        {
+            vf a = vf_set1(pass->gravity[k]);
+            if (!plain && pass->acceleration[k])
+                a = vf_add(a, vf_load(pass->acceleration[k] + slot));
+            if (!plain && pass->force[k])
+                a = vf_add(a, vf_load(pass->force[k] + slot));
+            v[k] = vf_mad(vf_mad(v[k], scale, impulse[k]), dt, vf_keep(there, a));
+            if (!plain)
+                v[k] = vf_sub(v[k], vf_mul(vf_set1(pass->drag), v[k]));
+        }
+        if (!plain && pass->pins)
+            move_with_pins(pass, slot, x, v);
+        else
+            for (int k = 0; k < 3; ++k)
+                x[k] = vf_mad(x[k], dt, v[k]);
+        pl_store3(p->x, slot, x);
+        pl_store3(p->v, slot, v);
+        pl_gather_block(pass, b, x, v, r);
+    }
+}
+
+void PL_K(pl_advance)(pl_pass* pass)
+{
+    bool plain = !pass->pins && !pass->acceleration[0] && !pass->force[0] && pass->drag == 0;
+    if (plain)
+        advance(pass, true);
+    else
+        advance(pass, false);
+}

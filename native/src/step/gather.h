@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Moments of a block of eight particles, added to the rows of their clusters (for *.simd.c).
+ *
+ * A particle's features are (x r^T, x, v, x cross v, 1, r), 22 floats, times m / n with n its
+ * normaliser. They are made for eight particles in lanes, turned by three 8x8 transposes into one
+ * row of 24 floats for each particle, and every cluster of the block adds w times each row: a
+ * sparse matrix times a dense one, without a single horizontal sum (PERFORMANCE.md, "Rows").
+ */
+#ifndef PL_STEP_GATHER_H
+#define PL_STEP_GATHER_H
+
+#include "kernels.h"
+
+/* Eight rows of 24 (or the 24 more of quadratic goals), as three groups of eight columns. */
+typedef struct pl_features
+{
+    vf g[3][8];
+} pl_features;
+
+PL_INLINE void pl_features_transpose(pl_features* f)
+{
+    vf_transpose(f->g[0]);
+    vf_transpose(f->g[1]);
+    vf_transpose(f->g[2]);
+}
+
+PL_INLINE void pl_features_make(pl_features* f, const vf x[3], const vf v[3], const vf r[3], vf m)
+{
+    vf mx[3] = {vf_mul(m, x[0]), vf_mul(m, x[1]), vf_mul(m, x[2])};
+    vf mv[3] = {vf_mul(m, v[0]), vf_mul(m, v[1]), vf_mul(m, v[2])};
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            f->g[(3 * i + j) / 8][(3 * i + j) % 8] = vf_mul(mx[i], r[j]);
+    f->g[1][1] = mx[0];
+    f->g[1][2] = mx[1];
+    f->g[1][3] = mx[2];
+    f->g[1][4] = mv[0];
+    f->g[1][5] = mv[1];
+    f->g[1][6] = mv[2];
+    f->g[1][7] = vf_sub(vf_mul(x[1], mv[2]), vf_mul(x[2], mv[1]));
+    f->g[2][0] = vf_sub(vf_mul(x[2], mv[0]), vf_mul(x[0], mv[2]));
+    f->g[2][1] = vf_sub(vf_mul(x[0], mv[1]), vf_mul(x[1], mv[0]));
+    f->g[2][2] = m;
+    f->g[2][3] = vf_mul(m, r[0]);
+    f->g[2][4] = vf_mul(m, r[1]);
+    f->g[2][5] = vf_mul(m, r[2]);
+    f->g[2][6] = f->g[2][7] = vf_set1(0);
+}
+
+/* x times the six monomials xx yy zz xy yz zx of r: 18 features, order 6 i + j. */
+PL_INLINE void pl_features_quadratic(pl_features* f, const vf x[3], const vf r[3], vf m)
+{
+    vf q[6] = {vf_mul(r[0], r[0]), vf_mul(r[1], r[1]), vf_mul(r[2], r[2]),
+               vf_mul(r[0], r[1]), vf_mul(r[1], r[2]), vf_mul(r[2], r[0])};
+    for (int i = 0; i < 3; ++i)
+    {
+        vf mx = vf_mul(m, x[i]);
+        for (int j = 0; j < 6; ++j)
+            f->g[(6 * i + j) / 8][(6 * i + j) % 8] = vf_mul(mx, q[j]);
+    }
+    for (int k = 2; k < 8; ++k)
+        f->g[2][k] = vf_set1(0);
+}
+
+/* w0 f0 + ... + w7 f7 of one group, as a fixed tree. */
+PL_INLINE vf pl_weighted8(const float* w, const vf f[8])
+{
+    vf a = vf_mad(vf_mul(vf_bcast(w), f[0]), vf_bcast(w + 1), f[1]);
+    vf b = vf_mad(vf_mul(vf_bcast(w + 2), f[2]), vf_bcast(w + 3), f[3]);
+    vf c = vf_mad(vf_mul(vf_bcast(w + 4), f[4]), vf_bcast(w + 5), f[5]);
+    vf d = vf_mad(vf_mul(vf_bcast(w + 6), f[6]), vf_bcast(w + 7), f[7]);
+    return vf_add(vf_add(a, b), vf_add(c, d));
+}
+
+PL_INLINE void pl_features_add(const pl_features* f, const pl_chunk* chunk, uint32_t block,
+                               float* sums)
+{
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
+    {
+        const float* w = chunk->entry_kernel + (size_t)8 * e;
+        float* row = sums + (size_t)PL_SUM_FLOATS * chunk->entry_row[e];
+        vf_store(row, vf_add(vf_load(row), pl_weighted8(w, f->g[0])));
+        vf_store(row + 8, vf_add(vf_load(row + 8), pl_weighted8(w, f->g[1])));
+        vf_store(row + 16, vf_add(vf_load(row + 16), pl_weighted8(w, f->g[2])));
+    }
+}
+
+PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
+                               const vf r[3])
+{
+    const pl_chunk* chunk = pass->chunk;
+    uint32_t slot = chunk->slot_begin + 8 * block;
+    vf m = vf_mul(vf_load(pass->particles->mass + slot), vf_load(pass->particles->norm + slot));
+    pl_features f;
+    pl_features_make(&f, x, v, r, m);
+    pl_features_transpose(&f);
+    pl_features_add(&f, chunk, block, chunk->sums);
+    if (pass->quadratic)
+    {
+        pl_features_quadratic(&f, x, r, m);
+        pl_features_transpose(&f);
+        pl_features_add(&f, chunk, block, chunk->quad_sums);
+    }
+}
+
+PL_INLINE void pl_gather_begin(const pl_pass* pass)
+{
+    const pl_chunk* chunk = pass->chunk;
+    memset(chunk->sums, 0, sizeof(float) * PL_SUM_FLOATS * chunk->row_count);
+    if (pass->quadratic)
+        memset(chunk->quad_sums, 0, sizeof(float) * PL_QUAD_SUM_FLOATS * chunk->row_count);
+}
+
+PL_INLINE void pl_load3(float* const a[3], uint32_t slot, vf out[3])
+{
+    for (int k = 0; k < 3; ++k)
+        out[k] = vf_load(a[k] + slot);
+}
+
+PL_INLINE void pl_store3(float* const a[3], uint32_t slot, const vf in[3])
+{
+    for (int k = 0; k < 3; ++k)
+        vf_store(a[k] + slot, in[k]);
+}
+
+#endif

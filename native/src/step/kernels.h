@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The kernels of a step: arrays in, arrays out, one table for each SIMD path. A pass does one
+ * chunk, a batch does a run of clusters. Nothing here knows a scene.
+ */
+#ifndef PL_STEP_KERNELS_H
+#define PL_STEP_KERNELS_H
+
+#include "../state.h"
+
+/* One pass over the particles of a chunk. */
+typedef struct pl_pass
+{
+    pl_chunk* chunk;
+    pl_particles* particles;
+    const pl_clusters* clusters;
+    float* rows; /* scratch for the chunk's rows: pl_pass_scratch() floats */
+    bool quadratic;
+    float dt;
+    float gravity[3];
+    float drag;                   /* share of the velocity lost to the air in this substep */
+    const float* acceleration[3]; /* by slot, or NULL */
+    const float* force[3];        /* by slot, or NULL */
+    const pl_pins* pins;          /* or NULL */
+    float pin_from, pin_to;       /* fractions of the frame at the substep's start and end */
+    float pin_rate;               /* 1 / length of the frame */
+    bool hold_all;                /* every particle follows its pin target */
+    /* Strain limiting. */
+    float* shift[3];     /* by slot: the correction being built */
+    float relaxation;    /* omega for this substep */
+    float* limit_sums;   /* the chunk's: 8 for each row */
+    uint32_t finest_end; /* clusters below this are of the finest level */
+    uint64_t tested, violated;
+} pl_pass;
+
+/* Matching: a run of clusters. */
+typedef struct pl_match_batch
+{
+    const pl_chunk* chunks;
+    pl_clusters* clusters;
+    uint32_t begin, end; /* clusters */
+    float dt;
+    float beta;
+    uint32_t goal, rotation;
+    bool sum_parts; /* the moments come from chunks (otherwise clusters->sums is set already) */
+    bool finest;    /* rows carry the fade */
+} pl_match_batch;
+
+typedef struct pl_kernels
+{
+    /* Blends the clusters' goals, integrates, and sums the new moments into chunk->sums. */
+    void (*advance)(pl_pass* pass);
+    /* Sums the moments of where the particles are now. */
+    void (*gather)(pl_pass* pass);
+    /* Fits clusters to their moments: F, goal transforms, rows. */
+    void (*match)(const pl_match_batch* batch);
+    /* Fits only what strain limiting asks: clusters->limit, from the chunks' sums. */
+    void (*match_limit)(const pl_match_batch* batch, float gamma);
+    /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
+    void (*limit)(pl_pass* pass);
+    /* From limit_sums to clusters->limit: the affine map that keeps momentum. */
+    void (*limit_balance)(const pl_match_batch* batch, float* const* limit_sums);
+    /* Adds the balanced corrections to positions and velocities, and sums the moments. */
+    void (*limit_apply)(pl_pass* pass);
+} pl_kernels;
+
+/* The kernels of a path that the machine has. */
+const pl_kernels* pl_kernels_for(uint32_t simd);
+
+static inline size_t pl_pass_scratch(uint32_t rows, bool quadratic)
+{
+    return (size_t)rows * (PL_ROW_FLOATS + (quadratic ? PL_QUAD_ROW_FLOATS : 0));
+}
+
+/* The missing directions of a flat, needle-like or single-point cluster: completes F (row-major) so
+ * that it turns with the cluster. */
+void pl_complete_gradient(int rank, const float axis[3], float f[9]);
+
+/* Quadratic goals of one cluster: from the moments (3 x 6, centred) and T to T and quad_row. */
+void pl_match_quadratic(pl_clusters* clusters, uint32_t c, const float a_xr[9],
+                        const float a_xq[18], const float r[9], float beta, float t[9]);
+
+#endif

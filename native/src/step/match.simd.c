@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Fits clusters to where their members are: deformation gradient, rotation, goal transform, and the
+ * row that a cluster gives to its members. Eight clusters at a time.
+ *
+ * Mueller et al. 2005, "Meshless Deformations Based on Shape Matching"; Falkenstein 2017, 3.0.1 for
+ * the rotation of F instead of A_xr. Departures (ALGORITHMS.md, "Momentum"):
+ *  - polar(F) is not the rotation of least squares, so its goals exert a torque. It is taken out of
+ * the goal transform: T <- T + [theta]x F with theta = -(tr(K) I - K)^-1 tau and K = A_xr F^T. The
+ * goals stay one affine map.
+ *  - Damping is toward the cluster's rigid motion, v_c + omega x (F p). With the lever arms F p,
+ * instead of x - x_c, the velocity is affine in p too, so it costs nothing to blend, and linear and
+ * angular momentum are kept exactly: sum m w (x - x_c) x (omega x F p) = (tr(K) I - K) omega.
+ */
+#include "match.h"
+
+#include "gather.h"
+#include "rotation.h"
+
+/* Moments of one cluster from its chunks, centred: A_xr (9), x_c, v_c, spin about x_c, mass. With
+ * quadratic goals also sum m w (x - x_c) q^T with the monomials q of p. */
+static void sum_parts(const pl_match_batch* batch, uint32_t c, float out[24], float* quad)
+{
+    const pl_clusters* k = batch->clusters;
+    float total[PL_SUM_FLOATS] = {0}, balance[3] = {0}, second[18] = {0};
+    for (uint32_t part = k->part_begin[c]; part < k->part_begin[c + 1]; ++part)
+    {
+        const pl_chunk* chunk = &batch->chunks[k->part_chunk[part]];
+        const float* s = chunk->sums + (size_t)PL_SUM_FLOATS * k->part_row[part];
+        float d[3];
+        for (int j = 0; j < 3; ++j)
+            d[j] = chunk->rest_origin[j] - k->rest[c][j];
+        for (int i = 0; i < PL_SUM_FLOATS; ++i)
+            total[i] += s[i];
+        for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j)
+                total[3 * i + j] += s[PL_SUM_X + i] * d[j];
+        for (int j = 0; j < 3; ++j)
+            balance[j] += s[PL_SUM_R + j] + s[PL_SUM_M] * d[j];
+        if (!quad)
+            continue;
+        const float* q = chunk->quad_sums + (size_t)PL_QUAD_SUM_FLOATS * k->part_row[part];
+        for (int i = 0; i < 3; ++i)
+        {
+            const float *r = s + 3 * i, x = s[PL_SUM_X + i];
+            second[6 * i] += q[6 * i] + 2 * d[0] * r[0] + d[0] * d[0] * x;
+            second[6 * i + 1] += q[6 * i + 1] + 2 * d[1] * r[1] + d[1] * d[1] * x;
+            second[6 * i + 2] += q[6 * i + 2] + 2 * d[2] * r[2] + d[2] * d[2] * x;
+            second[6 * i + 3] += q[6 * i + 3] + d[0] * r[1] + d[1] * r[0] + d[0] * d[1] * x;
+            second[6 * i + 4] += q[6 * i + 4] + d[1] * r[2] + d[2] * r[1] + d[1] * d[2] * x;
+            second[6 * i + 5] += q[6 * i + 5] + d[2] * r[0] + d[0] * r[2] + d[2] * d[0] * x;
+        }
+    }
+    float fade = k->fade[c], mass = total[PL_SUM_M], per_mass = mass > 0 ? 1 / mass : 0;
+    float x[3], v[3];
+    for (int i = 0; i < 3; ++i)
+    {
+        x[i] = total[PL_SUM_X + i] * per_mass;
+        v[i] = total[PL_SUM_V + i] * per_mass;
+        out[9 + i] = x[i];
+        out[12 + i] = v[i];
+        for (int j = 0; j < 3; ++j)
+            out[3 * i + j] = (total[3 * i + j] - x[i] * balance[j]) * fade;
+    }
+    const float* p = total + PL_SUM_V;
+    out[15] = (total[PL_SUM_XV] - (x[1] * p[2] - x[2] * p[1])) * fade;
+    out[16] = (total[PL_SUM_XV + 1] - (x[2] * p[0] - x[0] * p[2])) * fade;
+    out[17] = (total[PL_SUM_XV + 2] - (x[0] * p[1] - x[1] * p[0])) * fade;
+    out[18] = mass * fade;
+    for (int i = 19; i < 24; ++i)
+        out[i] = 0;
+    if (!quad)
+        return;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 6; ++j)
+            quad[6 * i + j] = (second[6 * i + j] - k->quad_mean[c][j] * total[PL_SUM_X + i]) * fade;
+}
+
+/* Rows of 24 floats of eight clusters, in lanes. */
+PL_INLINE void load_sums(const float* const rows[8], vf s[24])
+{
+    for (int g = 0; g < 3; ++g)
+    {
+        for (int i = 0; i < 8; ++i)
+            s[8 * g + i] = vf_load(rows[i] + 8 * g);
+        vf_transpose(s + 8 * g);
+    }
+}
+
+/* F = A_xr A_rr^-1, completed for clusters that lack a direction. */
+PL_INLINE void gradient(const pl_clusters* k, const pl_eight* eight, const vf a[9], vf f[9])
+{
+    vf s[6];
+    for (int j = 0; j < 6; ++j)
+        s[j] = pl_eight_load(eight, &k->arr_inv[0][j], 6);
+    vf inverse[9] = {s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2]};
+    pl_mul33(a, inverse, f);
+    bool whole = true;
+    for (int i = 0; i < 8; ++i)
+        whole = whole && k->rank[eight->c[i]] == 3;
+    if (whole)
+        return;
+    float lanes[9][8];
+    for (int j = 0; j < 9; ++j)
+        vf_store(lanes[j], f[j]);
+    for (int i = 0; i < 8; ++i)
+    {
+        float one[9];
+        for (int j = 0; j < 9; ++j)
+            one[j] = lanes[j][i];
+        pl_complete_gradient(k->rank[eight->c[i]], k->axis[eight->c[i]], one);
+        for (int j = 0; j < 9; ++j)
+            lanes[j][i] = one[j];
+    }
+    for (int j = 0; j < 9; ++j)
+        f[j] = vf_load(lanes[j]);
+}
+
+/* (1 - beta) R + beta F / cbrt(det F); R alone where F is flat or turned inside out. */
+PL_INLINE void linear_goal(const vf f[9], const vf r[9], float beta, vf t[9])
+{
+    vf det = vf_sub(vf_mul(f[4], f[8]), vf_mul(f[5], f[7]));
+    det = vf_mul(f[0], det);
+    det = vf_mad(det, f[1], vf_sub(vf_mul(f[5], f[6]), vf_mul(f[3], f[8])));
+    det = vf_mad(det, f[2], vf_sub(vf_mul(f[3], f[7]), vf_mul(f[4], f[6])));
+    vm sound = vf_lt(vf_set1(1e-3f), det);
+    vf scale = vf_div(vf_set1(beta), vf_cbrt8(vf_select(sound, det, vf_set1(1))));
+    vf rest = vf_set1(1 - beta);
+    for (int j = 0; j < 9; ++j)
+        t[j] = vf_select(sound, vf_mad(vf_mul(rest, r[j]), scale, f[j]), r[j]);
+}
+
+/* tau = sum m w (x - x_c) x (T p), read off A_xr T^T */
+PL_INLINE void torque(const vf a[9], const vf t[9], vf tau[3])
+{
+    vf m[9];
+    pl_mul33t(a, t, m);
+    tau[0] = vf_sub(m[5], m[7]);
+    tau[1] = vf_sub(m[6], m[2]);
+    tau[2] = vf_sub(m[1], m[3]);
+}
+
+PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, const vf f[9],
+                          const vf t[9], const vf inverse[6], const vf s[24])
+{
+    pl_clusters* k = batch->clusters;
+    vf alpha = pl_eight_load(eight, k->alpha, 1);
+    vf kappa = vf_mul(pl_eight_load(eight, k->kappa, 1), vf_set1(batch->dt));
+    vf omega[3], spin[9], row[16];
+    pl_symmetric_mulv(inverse, s + 15, omega);
+    pl_spin33(omega, f, spin);
+    for (int j = 0; j < 9; ++j)
+        row[j] = vf_mad(vf_mul(alpha, t[j]), kappa, spin[j]);
+    for (int j = 0; j < 3; ++j)
+        row[PL_ROW_B + j] = vf_mad(vf_mul(alpha, s[9 + j]), kappa, s[12 + j]);
+    row[PL_ROW_ALPHA] = alpha;
+    row[PL_ROW_KAPPA] = kappa;
+    row[PL_ROW_FADE] = vf_set1(batch->finest ? 1.0f : 0.0f);
+    row[15] = vf_set1(0);
+    vf_transpose(row);
+    vf_transpose(row + 8);
+    for (uint32_t i = 0; i < eight->used; ++i)
+    {
+        vf_store(k->row[eight->c[i]], row[i]);
+        vf_store(k->row[eight->c[i]] + 8, row[8 + i]);
+    }
+    for (int j = 0; j < 9; ++j)
+        pl_eight_store(eight, &k->f[0][j], 9, f[j]);
+    for (int j = 0; j < 3; ++j)
+        pl_eight_store(eight, &k->x[0][j], 3, s[9 + j]);
+}
+
+static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, const vf a[9],
+                            const vf r[9], float quad[8][18], vf t[9])
+{
+    float al[9][8], rl[9][8], tl[9][8];
+    for (int j = 0; j < 9; ++j)
+    {
+        vf_store(al[j], a[j]);
+        vf_store(rl[j], r[j]);
+    }
+    for (int i = 0; i < 8; ++i)
+    {
+        float a1[9], r1[9], t1[9];
+        for (int j = 0; j < 9; ++j)
+            a1[j] = al[j][i], r1[j] = rl[j][i];
+        pl_match_quadratic(batch->clusters, eight->c[i], a1, quad[i], r1, batch->beta, t1);
+        for (int j = 0; j < 9; ++j)
+            tl[j][i] = t1[j];
+    }
+    for (int j = 0; j < 9; ++j)
+        t[j] = vf_load(tl[j]);
+}
+
+static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
+{
+    pl_clusters* k = batch->clusters;
+    bool quadratic = batch->goal == PLIANT_GOAL_QUADRATIC && batch->sum_parts;
+    float quad[8][18];
+    const float* rows[8];
+    for (int i = 0; i < 8; ++i)
+    {
+        uint32_t c = eight->c[i];
+        if (batch->sum_parts && i < (int)eight->used)
+            sum_parts(batch, c, k->sums[c], quadratic ? quad[i] : NULL);
+        else if (quadratic)
+            memcpy(quad[i], quad[eight->used - 1], sizeof quad[i]);
+        rows[i] = k->sums[c];
+    }
+    vf s[24], f[9], r[9], t[9], inverse[6], tau[3], theta[3], turn[9];
+    load_sums(rows, s);
+    gradient(k, eight, s, f);
+    bool moment = batch->rotation == PLIANT_ROTATION_MOMENT;
+    pl_rotation8(moment ? s : f, r);
+    if (quadratic)
+        quadratic_goals(batch, eight, s, r, quad, t);
+    else if (batch->goal == PLIANT_GOAL_RIGID)
+        memcpy(t, r, sizeof t);
+    else
+        linear_goal(f, r, batch->beta, t);
+    pl_lever_inverse(s, f, inverse);
+    if (!moment)
+    {
+        torque(s, t, tau);
+        if (quadratic)
+            for (int j = 0; j < 3; ++j)
+                tau[j] = vf_add(tau[j], pl_eight_load(eight, &k->quad_row[0][18 + j], 24));
+        pl_symmetric_mulv(inverse, tau, theta);
+        pl_spin33(theta, f, turn);
+        for (int j = 0; j < 9; ++j)
+            t[j] = vf_sub(t[j], turn[j]);
+    }
+    store_rows(batch, eight, f, t, inverse, s);
+    if (!quadratic)
+        return;
+    for (uint32_t i = 0; i < eight->used; ++i)
+    {
+        uint32_t c = eight->c[i];
+        float* q = k->quad_row[c];
+        for (int j = 0; j < 18; ++j)
+            q[j] *= k->alpha[c];
+        for (int j = 0; j < 3; ++j)
+            for (int n = 0; n < 6; ++n)
+                k->row[c][PL_ROW_B + j] -= q[6 * j + n] * k->quad_mean[c][n];
+        for (int j = 18; j < 24; ++j)
+            q[j] = 0;
+    }
+}
+
+void PL_K(pl_match)(const pl_match_batch* batch)
+{
+    for (uint32_t c = batch->begin; c < batch->end; c += 8)
+    {
+        pl_eight eight = pl_eight_from(c, batch->end);
+        match_eight(batch, &eight);
+    }
+}
+
+void PL_K(pl_match_limit)(const pl_match_batch* batch, float gamma)
+{
+    pl_clusters* k = batch->clusters;
+    for (uint32_t c = batch->begin; c < batch->end; c += 8)
+    {
+        pl_eight eight = pl_eight_from(c, batch->end);
+        float sums[8][24];
+        const float* rows[8];
+        for (int i = 0; i < 8; ++i)
+        {
+            rows[i] = sums[PL_MIN(i, (int)eight.used - 1)];
+            if (i < (int)eight.used)
+                sum_parts(batch, eight.c[i], sums[i], NULL);
+        }
+        vf s[24], f[9], r[9], row[16];
+        load_sums(rows, s);
+        gradient(k, &eight, s, f);
+        pl_rotation8(batch->rotation == PLIANT_ROTATION_MOMENT ? s : f, r);
+        for (int j = 0; j < 9; ++j)
+            row[j] = r[j];
+        for (int j = 0; j < 3; ++j)
+            row[9 + j] = s[9 + j];
+        row[12] = vf_mul(vf_set1(gamma), vf_mul(pl_eight_load(&eight, k->width_max, 1),
+                                                pl_eight_load(&eight, k->limit_factor, 1)));
+        row[13] = row[14] = row[15] = vf_set1(0);
+        vf_transpose(row);
+        vf_transpose(row + 8);
+        for (uint32_t i = 0; i < eight.used; ++i)
+        {
+            vf_store(k->limit[eight.c[i]], row[i]);
+            vf_store(k->limit[eight.c[i]] + 8, row[8 + i]);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* A scene and how it advances: the list of the stages. */
+#ifndef PL_STEP_STEP_H
+#define PL_STEP_STEP_H
+
+#include "../base/parallel.h"
+#include "../contact/colliders.h"
+#include "fields.h"
+#include "kernels.h"
+
+/* A piece of work of one body: a chunk, or a run of clusters. */
+typedef struct pl_item
+{
+    pl_body* body;
+    uint32_t begin, end;
+} pl_item;
+
+typedef struct pl_items
+{
+    pl_item* items;
+    uint32_t count;
+    size_t capacity;
+} pl_items;
+
+typedef struct pl_scene
+{
+    uint64_t handle;
+    uint32_t simd;
+    const pl_kernels* kernels;
+    pl_colliders_resolve_fn resolve;
+    pl_pool* pool;
+    double gravity[3];
+    uint32_t body_count, collider_count, field_count;
+    size_t body_capacity, collider_capacity, field_capacity;
+    pl_body** bodies; /* in order of creation */
+    pl_collider** colliders;
+    pl_field** fields;
+    /* Where the scene is. */
+    uint64_t frame, substep;
+    uint32_t substep_of_frame, substeps;
+    double frame_dt, time;
+    volatile int cancel;
+    /* Figures. */
+    double stage_ms[PLIANT_STAGE_COUNT];
+    uint64_t pairs_tested, pairs_violated, contacts;
+    /* Scratch, made when an advance begins; never part of the state. */
+    pl_items chunks;                    /* every chunk of every body */
+    pl_items fine;                      /* runs of clusters that hold particles */
+    pl_items coarse[PLIANT_MAX_LEVELS]; /* runs of nested clusters, by level */
+    float** rows;                       /* one buffer a worker */
+    uint32_t worker_count;
+    size_t rows_size;
+} pl_scene;
+
+/* Advances by one frame, or finishes one that was cancelled. */
+pl_status pl_scene_step_frame(pl_scene* scene, const pliant_frame_desc* desc);
+/* Brings cluster fits up to date with the particles, without advancing. */
+pl_status pl_scene_refresh(pl_scene* scene);
+uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most);
+void pl_scene_free_scratch(pl_scene* scene);
+
+#endif
