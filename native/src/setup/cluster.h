@@ -28,6 +28,11 @@ typedef struct pl_clustering
 pl_status pl_cluster(uint32_t count, const vec3* points, const double* masses,
                      const uint32_t* shell, const pliant_cluster_desc* desc, pl_pool* pool,
                      pl_task* task, pl_clustering* clustering);
+/* The same for coarser levels: where it does not converge only the radius grows, so that a level
+ * has as many clusters as the level below calls for. */
+pl_status pl_cluster_level(uint32_t count, const vec3* points, const double* masses,
+                           const uint32_t* shell, const pliant_cluster_desc* desc, pl_pool* pool,
+                           pl_task* task, pl_clustering* clustering);
 void pl_clustering_free(pl_clustering* clustering);
 
 /* One raw kernel value at distance d; FCM needs the distances to the other clusters that contain
