@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include <base/core.h>
+#include <base/nearest.h>
 #include <base/rng.h>
-#include <output/nearest.h>
 #include <output/skin.h>
 #include <stdlib.h>
 #include <string.h>

@@ -25,7 +25,7 @@
  */
 #include "skin.h"
 
-#include "nearest.h"
+#include "../base/nearest.h"
 
 #include <string.h>
 

@@ -2,11 +2,11 @@
 /* The nearest of a set of points: a balanced k-d tree (Bentley 1975), chosen over a grid because
  * the points may be anything (outliers, all in one place) and a query may be far from all of them.
  */
-#ifndef PL_OUTPUT_NEAREST_H
-#define PL_OUTPUT_NEAREST_H
+#ifndef PL_NEAREST_H
+#define PL_NEAREST_H
 
-#include "../base/core.h"
-#include "../base/math3.h"
+#include "core.h"
+#include "math3.h"
 
 typedef struct pl_near_point
 {
