@@ -62,11 +62,11 @@ enum
 };
 
 /* Quadratic goals: six more monomials of p (xx yy zz xy yz zx), each with a vector coefficient, in
- * the row, and six more moments x q^T in the sums. */
+ * the row, and six more moments x q^T, and q itself, in the sums. */
 enum
 {
     PL_QUAD_ROW_FLOATS = 24, /* 18 used: coefficient j (0..5) of component i at 6 i + j */
-    PL_QUAD_SUM_FLOATS = 24  /* 18 used, the same order */
+    PL_QUAD_SUM_FLOATS = 24  /* the same order, then q */
 };
 
 typedef struct pl_chunk
@@ -135,8 +135,8 @@ typedef struct pl_clusters
                            how many members were over the limit in the last place */
     float (*sums)[24]; /* moments: A_xr centred (9), x_c (3), v_c (3), spin L about x_c (3), mass */
     /* Quadratic goals, or NULL. */
-    float (*quad_inverse)[81]; /* (sum m w q~ q~^T)^-1, q~ = (p, monomials - mean) */
-    float (*quad_mean)[6];
+    float (*quad_inverse)[36]; /* (sum m w q* q*^T)^-1 for width 1 and mass 1 (quadratic_rest.c) */
+    float (*quad_slope)[18];   /* S in q* = q - mean - S p */
     float (*quad_row)[24];
     /* Where each cluster's partial sums are: chunk and local row, chunks ascending. */
     uint32_t* part_begin; /* count + 1 */

@@ -159,12 +159,12 @@ static mat3 turn_inverse(mat3 ab, double size)
     return inverse;
 }
 
-static void quadratic_monomials(vec3 p, double width, const double mean[6], double q[6])
+void reference_monomials(vec3 p, double width, const reference_quadratic* quad, double q[6])
 {
     vec3 s = v3_scale(p, 1 / width);
     double raw[6] = {s.x * s.x, s.y * s.y, s.z * s.z, s.x * s.y, s.y * s.z, s.z * s.x};
     for (int j = 0; j < 6; ++j)
-        q[j] = raw[j] - mean[j];
+        q[j] = raw[j] - quad->mean[j] - v3_dot(v3_fromd(quad->slope[j]), s);
 }
 
 /* ------------------------------------------------------------------ gather: sums per cluster */
@@ -204,7 +204,7 @@ static void sum_quadratic(const reference* o, reference_level* level, uint32_t c
     {
         const reference_member* member = &level->member[k];
         double q[6];
-        quadratic_monomials(member->p, cluster->width_rms, quad->mean, q);
+        reference_monomials(member->p, cluster->width_rms, quad, q);
         vec3 mx = v3_scale(v3_sub(o->x[member->index], cluster->x), member->mw);
         for (int j = 0; j < 6; ++j)
         {
@@ -257,24 +257,15 @@ static mat3 blend_linear(mat3 r, mat3 linear, double beta)
     return m3_add(m3_scale(r, 1 - beta), m3_scale(linear, beta / cbrt(det)));
 }
 
-/* The fit of the nine coefficients: its linear part is returned, the rest goes to quad->t. */
-static mat3 fit_quadratic(const reference_cluster* cluster, reference_quadratic* quad, double beta)
+/* The coefficients of the six modes; none where the linear fit has no volume to keep. */
+static void fit_quadratic(const reference_cluster* cluster, reference_quadratic* quad, double beta)
 {
-    mat3 linear;
+    memset(quad->t, 0, sizeof quad->t);
+    if (!(m3_det(cluster->f) > 1e-3))
+        return;
     for (int i = 0; i < 3; ++i)
-    {
-        double moments[9], fit[9] = {0};
-        for (int j = 0; j < 3; ++j)
-            moments[j] = cluster->axr.m[i][j] / cluster->width_rms;
-        memcpy(moments + 3, quad->axq[i], sizeof quad->axq[i]);
-        for (int j = 0; j < 81; ++j)
-            fit[j % 9] += moments[j / 9] * quad->inverse[j];
-        for (int j = 0; j < 3; ++j)
-            linear.m[i][j] = fit[j] / cluster->width_rms;
-        for (int j = 0; j < 6; ++j)
-            quad->t[i][j] = beta * fit[j + 3];
-    }
-    return cluster->flat ? m3_add(linear, m3_mul(cluster->r, cluster->missing)) : linear;
+        for (int j = 0; j < 36; ++j)
+            quad->t[i][j % 6] += beta * quad->axq[i][j / 6] * quad->inverse[j];
 }
 
 /* T without its torque, and the rigid motion's turn. */
@@ -286,10 +277,10 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
     cluster->f = m3_mul(cluster->axr, cluster->arr_inverse);
     if (cluster->flat) /* where there is no extent at rest, F does what R does */
         cluster->f = m3_add(cluster->f, m3_mul(cluster->r, cluster->missing));
-    if (quad)
-        cluster->t = blend_linear(cluster->r, fit_quadratic(cluster, quad, beta), beta);
-    else if (s->material.goal != PLIANT_GOAL_RIGID)
+    if (s->material.goal != PLIANT_GOAL_RIGID)
         cluster->t = blend_linear(cluster->r, cluster->f, beta);
+    if (quad)
+        fit_quadratic(cluster, quad, beta);
     cluster->omega = v3(0, 0, 0);
     if (s->literal)
         return;
@@ -408,7 +399,7 @@ static void add_pulls(reference* o, const reference_level* level, double dt)
             {
                 const reference_quadratic* quad = &level->quadratic[c];
                 double q[6];
-                quadratic_monomials(member->p, level->cluster[c].width_rms, quad->mean, q);
+                reference_monomials(member->p, level->cluster[c].width_rms, quad, q);
                 for (int j = 0; j < 6; ++j)
                     change = v3_mad(change,
                                     v3(quad->pull[0][j], quad->pull[1][j], quad->pull[2][j]), q[j]);

@@ -86,11 +86,12 @@ typedef struct reference_cluster
 } reference_cluster;
 
 /* Quadratic goals (Mueller et al. 2005) in units of the cluster's width: q = (xx yy zz xy yz zx) of
- * p / width, less its mean. */
+ * p / width, less its mean and less its part that is linear in p, so that the 9x9 system falls
+ * apart into A_rr and the 6x6 one of q. */
 typedef struct reference_quadratic
 {
-    double inverse[81]; /* (sum m w q~ q~^T)^-1 with q~ = (p / width, q - mean) */
-    double mean[6];
+    double inverse[36]; /* (sum m w q q^T)^-1 */
+    double mean[6], slope[6][3];
     double axq[3][6]; /* sum m w (x - x_c) q^T */
     double t[3][6];   /* goal = T p + t q + x_c */
     double pull[3][6];
@@ -151,6 +152,8 @@ void reference_match(reference* oracle, double dt);
 
 /* u and v with det +1, a = u diag(sigma) v^T, sigma descending, the last one signed. */
 void reference_svd(mat3 a, mat3* u, double sigma[3], mat3* v);
+/* The six monomials of a rest offset, as quadratic goals use them. */
+void reference_monomials(vec3 p, double width, const reference_quadratic* quad, double q[6]);
 
 typedef struct reference_measure
 {

@@ -116,34 +116,43 @@ static void prepare_cluster(const reference* o, reference_level* level, uint32_t
     invert_scatter(cluster);
 }
 
-/* The 9x9 system of the quadratic fit. */
+/* The 6x6 system of the quadratic fit: means first, then what is linear in p, then the rest. Modes
+ * are missing below that share of a mode as large as the cluster (the seventh diagonal entry). */
 static void prepare_quadratic(const reference* o, reference_level* level, uint32_t c)
 {
     reference_cluster* cluster = &level->cluster[c];
     reference_quadratic* quad = &level->quadratic[c];
-    double matrix[81] = {0};
-    for (int pass = 0; pass < 2; ++pass) /* the means first */
+    double matrix[49] = {[48] = cluster->mass}, inverse[49];
+    for (int pass = 0; pass < 3; ++pass)
     {
         double mean[6] = {0};
+        vec3 slope[6] = {{0}};
         for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
         {
-            double m = member_mass(o, level, &level->member[k]);
-            vec3 s = v3_scale(level->member[k].p, 1 / cluster->width_rms);
-            double q[9] = {s.x,       s.y,       s.z,       s.x * s.x, s.y * s.y,
-                           s.z * s.z, s.x * s.y, s.y * s.z, s.z * s.x};
+            double m = member_mass(o, level, &level->member[k]), q[6];
+            vec3 p = level->member[k].p;
+            reference_monomials(p, cluster->width_rms, quad, q);
+            for (int j = 0; j < 36 && pass == 2; ++j)
+                matrix[j / 6 * 7 + j % 6] += m * q[j / 6] * q[j % 6];
             for (int j = 0; j < 6; ++j)
             {
-                q[j + 3] -= quad->mean[j];
-                mean[j] += m * q[j + 3] / cluster->mass;
+                mean[j] += m * q[j] / cluster->mass;
+                slope[j] = v3_mad(slope[j], p, m * q[j]);
             }
-            for (int j = 0; pass == 1 && j < 81; ++j)
-                matrix[j] += m * q[j / 9] * q[j % 9];
         }
         for (int j = 0; j < 6; ++j)
-            quad->mean[j] += mean[j];
+        {
+            vec3 s = v3_scale(m3_mulv(cluster->arr_inverse, slope[j]), cluster->width_rms);
+            double linear[3] = {s.x, s.y, s.z};
+            quad->mean[j] += pass == 0 ? mean[j] : 0;
+            for (int i = 0; i < 3 && pass == 1; ++i)
+                quad->slope[j][i] = linear[i];
+        }
     }
-    if (pl_pseudo_inverse(9, matrix, MISSING_BELOW, quad->inverse) < 0)
+    if (pl_pseudo_inverse(7, matrix, MISSING_BELOW, inverse) < 0)
         abort();
+    for (int j = 0; j < 36; ++j)
+        quad->inverse[j] = inverse[j / 6 * 7 + j % 6];
 }
 
 static void prepare_level(reference* o, uint32_t l, const reference_desc* desc)

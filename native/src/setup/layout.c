@@ -8,6 +8,7 @@
 
 #include "../base/lapack.h"
 #include "order.h"
+#include "quadratic_rest.h"
 
 #include <string.h>
 
@@ -61,7 +62,7 @@ bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)
                 NEED(limit_factor) && NEED(alpha) && NEED(kappa) && NEED(x) && NEED(f) &&
                 NEED(row) && NEED(limit) && NEED(sums);
     if (fine && quadratic)
-        fine = NEED(quad_inverse) && NEED(quad_mean) && NEED(quad_row);
+        fine = NEED(quad_inverse) && NEED(quad_slope) && NEED(quad_row);
 #undef NEED
     return fine && (c->part_begin = PL_NEW(uint32_t, (size_t)count + 1));
 }
@@ -91,7 +92,7 @@ static void clusters_free(pl_clusters* c)
                       c->limit,
                       c->sums,
                       c->quad_inverse,
-                      c->quad_mean,
+                      c->quad_slope,
                       c->quad_row,
                       c->part_begin,
                       c->part_chunk,
@@ -484,6 +485,7 @@ static pl_status rest_of_particles(pl_body* body, const pl_layout_input* in, con
             double mass = 0, density = 0, widest = 0;
             vec3 centre = v3(0, 0, 0);
             mat3 arr = m3_zero();
+            pl_quadratic_sums quadratic = {0};
             for (int pass = 0; pass < 2; ++pass)
             {
                 for (uint32_t m = h->level[l].begin[c]; m < h->level[l].begin[c + 1]; ++m)
@@ -502,6 +504,8 @@ static pl_status rest_of_particles(pl_body* body, const pl_layout_input* in, con
                     vec3 offset = v3_sub(in->points[id], centre);
                     arr = m3_add(arr, m3_scale(m3_outer(offset, offset), mw));
                     widest = fmax(widest, v3_length(offset));
+                    if (k->quad_inverse)
+                        pl_quadratic_sums_add(&quadratic, offset, mw);
                 }
                 if (pass == 0)
                     centre = v3_scale(centre, 1 / mass);
@@ -512,6 +516,8 @@ static pl_status rest_of_particles(pl_body* body, const pl_layout_input* in, con
             k->width_max[index] = (float)widest;
             k->density[index] = (float)(density / mass);
             PL_TRY(set_shape(body, index, arr, mass));
+            if (k->quad_inverse)
+                PL_TRY(pl_quadratic_rest(k, index, &quadratic));
         }
     return PLIANT_OK;
 }

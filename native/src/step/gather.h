@@ -48,7 +48,8 @@ PL_INLINE void pl_features_make(pl_features* f, const vf x[3], const vf v[3], co
     f->g[2][6] = f->g[2][7] = vf_set1(0);
 }
 
-/* x times the six monomials xx yy zz xy yz zx of r: 18 features, order 6 i + j. */
+/* x times the six monomials xx yy zz xy yz zx of r: 18 features, order 6 i + j; and the monomials.
+ */
 PL_INLINE void pl_features_quadratic(pl_features* f, const vf x[3], const vf r[3], vf m)
 {
     vf q[6] = {vf_mul(r[0], r[0]), vf_mul(r[1], r[1]), vf_mul(r[2], r[2]),
@@ -59,8 +60,8 @@ PL_INLINE void pl_features_quadratic(pl_features* f, const vf x[3], const vf r[3
         for (int j = 0; j < 6; ++j)
             f->g[(6 * i + j) / 8][(6 * i + j) % 8] = vf_mul(mx, q[j]);
     }
-    for (int k = 2; k < 8; ++k)
-        f->g[2][k] = vf_set1(0);
+    for (int j = 0; j < 6; ++j)
+        f->g[2][2 + j] = vf_mul(m, q[j]);
 }
 
 /* w0 f0 + ... + w7 f7 of one group, as a fixed tree. */

@@ -76,8 +76,9 @@ static inline size_t pl_pass_scratch(uint32_t rows, bool quadratic)
  * that it turns with the cluster. */
 void pl_complete_gradient(int rank, const float axis[3], float f[9]);
 
-/* Quadratic goals of one cluster: from the moments (3 x 6, centred) and T to T and quad_row. */
-void pl_match_quadratic(pl_clusters* clusters, uint32_t c, const float a_xr[9],
-                        const float a_xq[18], const float r[9], float beta, float t[9]);
+/* Quadratic goals of one cluster: from the moments (3 x 3 and 3 x 6, centred), F and the linear
+ * goals' T to quad_row and the T that goes with it. */
+void pl_match_quadratic(pl_clusters* clusters, uint32_t c, const float a_xr[9], const float f[9],
+                        const float a_xq[18], float beta, float t[9]);
 
 #endif

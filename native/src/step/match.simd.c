@@ -18,11 +18,11 @@
 #include "rotation.h"
 
 /* Moments of one cluster from its chunks, centred: A_xr (9), x_c, v_c, spin about x_c, mass. With
- * quadratic goals also sum m w (x - x_c) q^T with the monomials q of p. */
+ * quadratic goals also sum m w (x - x_c) q^T with the monomials q of p (18), and q's mean (6). */
 static void sum_parts(const pl_match_batch* batch, uint32_t c, float out[24], float* quad)
 {
     const pl_clusters* k = batch->clusters;
-    float total[PL_SUM_FLOATS] = {0}, balance[3] = {0}, second[18] = {0};
+    float total[PL_SUM_FLOATS] = {0}, balance[3] = {0}, second[24] = {0};
     for (uint32_t part = k->part_begin[c]; part < k->part_begin[c + 1]; ++part)
     {
         const pl_chunk* chunk = &batch->chunks[k->part_chunk[part]];
@@ -50,6 +50,13 @@ static void sum_parts(const pl_match_batch* batch, uint32_t c, float out[24], fl
             second[6 * i + 4] += q[6 * i + 4] + d[1] * r[2] + d[2] * r[1] + d[1] * d[2] * x;
             second[6 * i + 5] += q[6 * i + 5] + d[2] * r[0] + d[0] * r[2] + d[2] * d[0] * x;
         }
+        const float *r = s + PL_SUM_R, m = s[PL_SUM_M];
+        for (int j = 0; j < 3; ++j)
+        {
+            int n = (j + 1) % 3;
+            second[18 + j] += q[18 + j] + 2 * d[j] * r[j] + d[j] * d[j] * m;
+            second[21 + j] += q[21 + j] + d[j] * r[n] + d[n] * r[j] + d[j] * d[n] * m;
+        }
     }
     float fade = k->fade[c], mass = total[PL_SUM_M], per_mass = mass > 0 ? 1 / mass : 0;
     float x[3], v[3];
@@ -73,7 +80,9 @@ static void sum_parts(const pl_match_batch* batch, uint32_t c, float out[24], fl
         return;
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 6; ++j)
-            quad[6 * i + j] = (second[6 * i + j] - k->quad_mean[c][j] * total[PL_SUM_X + i]) * fade;
+            quad[6 * i + j] = (second[6 * i + j] - x[i] * second[18 + j]) * fade;
+    for (int j = 0; j < 6; ++j)
+        quad[18 + j] = second[18 + j] * per_mass;
 }
 
 /* Rows of 24 floats of eight clusters, in lanes. */
@@ -171,20 +180,21 @@ PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, co
 }
 
 static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, const vf a[9],
-                            const vf r[9], float quad[8][18], vf t[9])
+                            const vf f[9], float quad[8][24], vf t[9])
 {
-    float al[9][8], rl[9][8], tl[9][8];
+    float al[9][8], fl[9][8], tl[9][8];
     for (int j = 0; j < 9; ++j)
     {
         vf_store(al[j], a[j]);
-        vf_store(rl[j], r[j]);
+        vf_store(fl[j], f[j]);
+        vf_store(tl[j], t[j]);
     }
     for (int i = 0; i < 8; ++i)
     {
-        float a1[9], r1[9], t1[9];
+        float a1[9], f1[9], t1[9];
         for (int j = 0; j < 9; ++j)
-            a1[j] = al[j][i], r1[j] = rl[j][i];
-        pl_match_quadratic(batch->clusters, eight->c[i], a1, quad[i], r1, batch->beta, t1);
+            a1[j] = al[j][i], f1[j] = fl[j][i], t1[j] = tl[j][i];
+        pl_match_quadratic(batch->clusters, eight->c[i], a1, f1, quad[i], batch->beta, t1);
         for (int j = 0; j < 9; ++j)
             tl[j][i] = t1[j];
     }
@@ -196,7 +206,7 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
 {
     pl_clusters* k = batch->clusters;
     bool quadratic = batch->goal == PLIANT_GOAL_QUADRATIC && batch->sum_parts;
-    float quad[8][18];
+    float quad[8][24];
     const float* rows[8];
     for (int i = 0; i < 8; ++i)
     {
@@ -212,12 +222,12 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
     gradient(k, eight, s, f);
     bool moment = batch->rotation == PLIANT_ROTATION_MOMENT;
     pl_rotation8(moment ? s : f, r);
-    if (quadratic)
-        quadratic_goals(batch, eight, s, r, quad, t);
-    else if (batch->goal == PLIANT_GOAL_RIGID)
+    if (batch->goal == PLIANT_GOAL_RIGID)
         memcpy(t, r, sizeof t);
     else
         linear_goal(f, r, batch->beta, t);
+    if (quadratic)
+        quadratic_goals(batch, eight, s, f, quad, t);
     pl_lever_inverse(s, f, inverse);
     if (!moment)
     {
@@ -241,7 +251,7 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
             q[j] *= k->alpha[c];
         for (int j = 0; j < 3; ++j)
             for (int n = 0; n < 6; ++n)
-                k->row[c][PL_ROW_B + j] -= q[6 * j + n] * k->quad_mean[c][n];
+                k->row[c][PL_ROW_B + j] -= q[6 * j + n] * quad[i][18 + n];
         for (int j = 18; j < 24; ++j)
             q[j] = 0;
     }

@@ -4,40 +4,63 @@
  * size 3 x 9 on q~ = (p, six monomials of p). The goal is beta T~ + (1 - beta) (R | 0).
  *
  * Departures: the monomials are centred by their weighted means, so that the goals' centre of mass
- * is the members' (momentum); the torque of the quadratic part is handed to match, which removes it
- * with the rest. Only clusters that hold particles have these modes: coarser nested levels stay
- * linear.
+ * is the members' (momentum). The fit is made in two parts that do not see each other,
+ * F p + C q* with q* = q - mean - S p (setup/quadratic_rest.c says why): F is the deformation
+ * gradient, and it alone is scaled to keep the volume. C = (sum m w (x - x_c) q*^T) (sum m w q*
+ * q*^T)^-1. So in terms of p and q the goal is
+ *
+ *     (T - beta C S) p + beta C (q - mean) + x_c,   T = beta F / cbrt(det F) + (1 - beta) R.
+ *
+ * The torque of the quadratic part is handed to match, which removes it with the rest. Where F is
+ * flat or turned inside out the goals are rigid. Only clusters that hold particles have these
+ * modes: coarser nested levels stay linear.
  */
-#include "../base/elementary.h"
 #include "kernels.h"
 
-void pl_match_quadratic(pl_clusters* k, uint32_t c, const float a_xr[9], const float a_xq[18],
-                        const float r[9], float beta, float t[9])
+/* beta C, from the moments with the linear part taken out. */
+static void fit_modes(const pl_clusters* k, uint32_t c, const float a_xr[9], const float a_xq[18],
+                      float beta, float modes[18])
 {
-    float fit[27], *row = k->quad_row[c];
+    const float *slope = k->quad_slope[c], *inverse = k->quad_inverse[c];
+    float width = k->width_rms[c], mass = k->sums[c][18];
+    float scale = width > 0 && mass > 0 ? 1 / (width * width) : 0;
+    float per_mass = scale > 0 ? scale / mass : 0;
     for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 9; ++j)
+    {
+        const float* a = a_xr + 3 * i;
+        float moment[6];
+        for (int j = 0; j < 6; ++j)
+        {
+            const float* s = slope + 3 * j;
+            float linear = a[0] * s[0] + a[1] * s[1] + a[2] * s[2];
+            moment[j] = (a_xq[6 * i + j] - linear) * per_mass;
+        }
+        for (int j = 0; j < 6; ++j)
         {
             float sum = 0;
-            for (int n = 0; n < 3; ++n)
-                sum += a_xr[3 * i + n] * k->quad_inverse[c][9 * n + j];
             for (int n = 0; n < 6; ++n)
-                sum += a_xq[6 * i + n] * k->quad_inverse[c][9 * (3 + n) + j];
-            fit[9 * i + j] = sum;
+                sum += moment[n] * inverse[6 * n + j];
+            modes[6 * i + j] = beta * scale * sum;
         }
-    const float *a = fit, *b = fit + 9, *d = fit + 18;
-    float det = a[0] * (b[1] * d[2] - b[2] * d[1]) + a[1] * (b[2] * d[0] - b[0] * d[2]) +
-                a[2] * (b[0] * d[1] - b[1] * d[0]);
-    bool sound = det > 1e-3f;
-    float scale = sound ? beta / (float)pl_cbrt(det) : 0.0f;
+    }
+}
+
+void pl_match_quadratic(pl_clusters* k, uint32_t c, const float a_xr[9], const float f[9],
+                        const float a_xq[18], float beta, float t[9])
+{
+    const float* slope = k->quad_slope[c];
+    float* row = k->quad_row[c];
+    float det = f[0] * (f[4] * f[8] - f[5] * f[7]) + f[1] * (f[5] * f[6] - f[3] * f[8]) +
+                f[2] * (f[3] * f[7] - f[4] * f[6]);
+    memset(row, 0, sizeof k->quad_row[c]);
+    if (!(det > 1e-3f))
+        return; /* T is R there */
+    fit_modes(k, c, a_xr, a_xq, beta, row);
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
-            t[3 * i + j] =
-                sound ? scale * fit[9 * i + j] + (1 - beta) * r[3 * i + j] : r[3 * i + j];
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 6; ++j)
-            row[6 * i + j] = sound ? beta * fit[9 * i + 3 + j] : 0.0f;
-    /* sum m w (x - x_c) x (C q~) */
+            for (int n = 0; n < 6; ++n)
+                t[3 * i + j] -= row[6 * i + n] * slope[3 * n + j];
+    /* sum m w (x - x_c) x (beta C q) */
     float m[9];
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
