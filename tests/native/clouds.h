@@ -32,8 +32,9 @@ bool clusterings_equal(const pl_clustering* a, const pl_clustering* b);
  * centre; no cluster is empty, no point is left out, members ascend, values are the kernel's, and
  * normalised they divide each point's mass fairly. */
 void check_clustering(const cloud* c, const pl_clustering* g, const pliant_cluster_desc* desc);
-/* Centres are at their members' weighted centre of mass, within "tolerance" radii. */
-void check_centres(const cloud* c, const pl_clustering* g, double tolerance);
+/* Centres are at their members' weighted centre of mass, within "tolerance" radii; "pulled" of them
+ * may be up to a fifth of a radius off, for the sake of points that were hard to reach. */
+void check_centres(const cloud* c, const pl_clustering* g, double tolerance, uint32_t pulled);
 
 /* A progress callback that cancels when "left" calls have been made. */
 typedef struct progress

@@ -29,9 +29,7 @@
 #define GROWTH 1.25
 #define MOST_TRIES 60
 /* Iterations of k-means before fuzzy ones, which go on from there just as fast. */
-#define FUZZY_START 5
-#define MOST_STARTS 3
-#define FEW_STRAYS 3
+#define FUZZY_START 3
 
 typedef struct work
 {
@@ -47,8 +45,6 @@ typedef struct work
     uint32_t iterations;
     bool converged, grown;
     double needed; /* radius that would reach the strays where they are */
-    uint64_t strays;
-    uint32_t start; /* which start from other seeds this is */
     pl_search search;
 } work;
 
@@ -151,10 +147,10 @@ static void share_out(work* w, uint32_t total)
 
 /* ------------------------------------------------------------------ finding centres */
 
-/* Every shell and every start has its own seed. */
+/* Every shell has its own seed. */
 static uint64_t seed_of(const work* w, uint32_t g)
 {
-    return ((uint64_t)w->desc->seed << 32) + ((uint64_t)w->start << 24) + g;
+    return ((uint64_t)w->desc->seed << 32) + g;
 }
 
 static pl_status run_kmeans(work* w, uint32_t iterations)
@@ -176,7 +172,6 @@ static pl_status run_fuzzy(work* w)
 {
     w->converged = true;
     w->needed = 0;
-    w->strays = 0;
     w->iterations = 0;
     for (uint32_t g = 0; g < w->cloud_count; ++g)
     {
@@ -185,7 +180,6 @@ static pl_status run_fuzzy(work* w)
         w->failed[g] = !result.converged;
         w->converged &= result.converged;
         w->needed = PL_MAX(w->needed, result.farthest);
-        w->strays += result.strays;
         w->iterations = PL_MAX(w->iterations, result.iterations);
     }
     return PLIANT_OK;
@@ -274,47 +268,24 @@ static pl_status try_kmeans(work* w)
     return PLIANT_OK;
 }
 
-/* From k-means to fuzzy clusters. Where only few points are out of reach, other seeds may do
- * better, and are tried before anything else is changed. */
-static pl_status start_fuzzy(work* w)
-{
-    for (w->start = 0; w->start < MOST_STARTS; ++w->start)
-    {
-        PL_TRY(run_kmeans(w, PL_MIN(FUZZY_START, w->desc->max_iterations)));
-        PL_TRY(run_fuzzy(w));
-        if (w->converged || w->strays > FEW_STRAYS + w->point_count / 1000)
-            break;
-    }
-    w->start = 0;
-    return PLIANT_OK;
-}
-
 /* Fuzzy with a radius of its own: the wanted overlap if that converges, otherwise larger. */
 static pl_status try_fuzzy_radius(work* w)
 {
     double too_small = 0, right = 0;
-    PL_TRY(run_kmeans(w, PL_MIN(FUZZY_START, w->desc->max_iterations)));
-    PL_TRY(pl_clouds_radius(w->clouds, w->cloud_count, w->desc->overlap, w->search.pool, &right));
-    w->radius = usable_radius(w, right);
-    PL_TRY(run_fuzzy(w));
     for (uint32_t round = 0; round < MOST_TRIES; ++round)
     {
-        if (!w->converged && round % 3 == 0)
-            PL_TRY(start_fuzzy(w));
-        if (w->converged)
-        {
+        if (w->converged || round == 0)
             PL_TRY(pl_clouds_radius(w->clouds, w->cloud_count, w->desc->overlap, w->search.pool,
                                     &right));
-            if (fabs(right / w->radius - 1) < 0.01 || right <= too_small || round > 8)
-                break;
-        }
-        else
+        if (w->converged && (fabs(right / w->radius - 1) < 0.01 || right <= too_small || round > 8))
+            break;
+        w->radius = usable_radius(w, right);
+        PL_TRY(run_fuzzy(w));
+        if (!w->converged)
         {
             too_small = w->radius;
             right = PL_CLAMP(w->needed, w->radius * 1.02, w->radius * GROWTH);
         }
-        w->radius = usable_radius(w, right);
-        PL_TRY(run_fuzzy(w));
     }
     return PLIANT_OK;
 }
@@ -387,9 +358,10 @@ static pl_status find_centres(work* w)
         }
         else
         {
+            PL_TRY(run_kmeans(w, PL_MIN(FUZZY_START, w->desc->max_iterations)));
             if (w->desc->radius == 0)
                 return try_fuzzy_radius(w);
-            PL_TRY(start_fuzzy(w));
+            PL_TRY(run_fuzzy(w));
         }
         if (w->converged || w->desc->fixed)
             return PLIANT_OK;

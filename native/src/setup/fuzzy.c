@@ -16,7 +16,15 @@
  * on. Here a centre that is within 0.1 % of the radius of its target rests, and moves again only
  * when its target has gone farther than that (once moving it goes on to half of that distance, so
  * that its neighbours do not wake it at once). When all rest, nothing changes from one pass to the
- * next: both conditions hold as printed, at every centre.
+ * next: both conditions hold as printed, at every centre. In the last quarter of the iterations
+ * allowed, the distance at which centres rest grows to 1 %, for kernels and sets in which single
+ * points move centres by more than 0.1 %.
+ *
+ * Strays. Thin tips and corners often keep one or two points just out of reach, for which the paper
+ * would enlarge all clusters. When strays stay, the clusters that are missed least (whose members
+ * all have the most others) are put where the strays are. If few strays come back time and again,
+ * they pull twice, four times ... as hard as their mass; a centre may then end up off its members'
+ * centre of mass, as random and k-means centres are. Many strays mean that the radius is too small.
  *
  * Speed. Moving centres carry momentum, which they lose when it points away from their target (as
  * in gradient descent with restarts): kernels that fall to zero at the rim (poly6) have slow modes
@@ -44,7 +52,11 @@
 #define MOMENTUM 0.8        /* of its last step that a centre keeps */
 #define LEAST_MARGIN 0.03   /* over the radius */
 #define MOST_MARGIN 0.1
-#define STRAY_PATIENCE 50 /* passes without one stray fewer, after which there is no hope */
+#define STRAY_PATIENCE 15 /* passes without one stray fewer, after which something is done */
+#define MOST_RESCUES 4    /* how often clusters are put where strays are */
+#define MOST_PULLS 8      /* how often strays then pull twice as hard */
+#define MOST_SERVED 32    /* clusters that are put elsewhere at once */
+#define FEW_STRAYS 3      /* and one in a thousand: so few say nothing about the radius */
 #define HOPELESS 5        /* the part of the points that may be strays */
 #define PASSES_PER_ITERATION 10
 
@@ -64,22 +76,29 @@ typedef struct fuzzy
     /* Points. */
     double* inverse; /* of the sum of the point's values; 0: it is a stray */
     uint8_t* dirty;  /* a value has changed in this pass */
+    bool all_dirty;
+    double* pull; /* the point's mass, or more where it was a stray for too long */
     /* Clusters. */
     uint8_t *moved, *touched, *resting;
     vec3* step;
     double (*sum)[4]; /* of the members: mass times weight times position, and without position */
     double (*stray_sum)[4];
     uint32_t* strays; /* places */
+    double* stray_distance;
     uint32_t stray_count;
+    uint32_t* holders; /* of each point: clusters that contain it */
     double farthest;
+    uint32_t since, fewest; /* passes since there were the fewest strays, and how many */
+    uint32_t rescues;
     double tolerance; /* how far from its target a centre may rest */
 } fuzzy;
 
 static void fuzzy_free(fuzzy* f)
 {
-    void* blocks[] = {f->begin, f->room,    f->listed,    f->listed_at, f->margin,  f->place,
-                      f->value, f->inverse, f->dirty,     f->moved,     f->touched, f->resting,
-                      f->step,  f->sum,     f->stray_sum, f->strays};
+    void* blocks[] = {f->begin,     f->room,    f->listed,         f->listed_at, f->margin,
+                      f->place,     f->value,   f->inverse,        f->dirty,     f->pull,
+                      f->moved,     f->touched, f->resting,        f->step,      f->sum,
+                      f->stray_sum, f->strays,  f->stray_distance, f->holders};
     for (size_t i = 0; i < PL_COUNTOF(blocks); ++i)
         pl_free(blocks[i]);
 }
@@ -91,6 +110,7 @@ static pl_status fuzzy_init(fuzzy* f, pl_cloud* cloud, double radius, const pl_s
         .cloud = cloud,
         .search = search,
         .radius = radius,
+        .fewest = UINT32_MAX,
         .begin = PL_NEW(size_t, n + 1ull),
         .room = PL_NEW(uint32_t, n),
         .listed = PL_NEW(uint32_t, n),
@@ -98,6 +118,7 @@ static pl_status fuzzy_init(fuzzy* f, pl_cloud* cloud, double radius, const pl_s
         .margin = PL_NEW(double, n),
         .inverse = PL_NEW(double, cloud->count),
         .dirty = PL_NEW(uint8_t, cloud->count),
+        .pull = PL_NEW(double, cloud->count),
         .moved = PL_NEW(uint8_t, n),
         .touched = PL_NEW(uint8_t, n),
         .resting = PL_NEW(uint8_t, n),
@@ -105,11 +126,14 @@ static pl_status fuzzy_init(fuzzy* f, pl_cloud* cloud, double radius, const pl_s
         .sum = pl_alloc(n, sizeof *f->sum),
         .stray_sum = pl_alloc(n, sizeof *f->stray_sum),
         .strays = PL_NEW(uint32_t, cloud->count),
+        .stray_distance = PL_NEW(double, cloud->count),
+        .holders = PL_NEW(uint32_t, cloud->count),
     };
     if (!f->begin || !f->room || !f->listed || !f->listed_at || !f->margin || !f->inverse ||
-        !f->dirty || !f->moved || !f->touched || !f->resting || !f->step || !f->sum ||
-        !f->stray_sum || !f->strays)
-        return pl_fail_memory(cloud->count * 13ull + n * 150ull);
+        !f->dirty || !f->pull || !f->moved || !f->touched || !f->resting || !f->step || !f->sum ||
+        !f->stray_sum || !f->strays || !f->stray_distance || !f->holders)
+        return pl_fail_memory(cloud->count * 33ull + n * 150ull);
+    memcpy(f->pull, cloud->mass, cloud->count * sizeof *f->pull);
     return PLIANT_OK;
 }
 
@@ -263,8 +287,12 @@ static void sum_values(fuzzy* f)
             continue;
         const uint32_t* place = f->place + f->begin[c];
         const double* value = f->value + f->begin[c];
-        for (uint32_t j = 0; j < f->listed[c]; ++j)
-            f->inverse[place[j]] += f->dirty[place[j]] ? value[j] : 0;
+        if (f->all_dirty)
+            for (uint32_t j = 0; j < f->listed[c]; ++j)
+                f->inverse[place[j]] += value[j];
+        else
+            for (uint32_t j = 0; j < f->listed[c]; ++j)
+                f->inverse[place[j]] += f->dirty[place[j]] ? value[j] : 0;
     }
     f->stray_count = 0;
     for (uint32_t i = 0; i < points; ++i)
@@ -291,7 +319,7 @@ static void sum_members(void* context, uint32_t begin, uint32_t end, uint32_t wo
         for (uint32_t j = 0; j < f->listed[c]; ++j)
         {
             uint32_t i = place[j];
-            double weight = value[j] * f->inverse[i] * cloud->mass[i];
+            double weight = value[j] * f->inverse[i] * f->pull[i];
             x += weight * cloud->tree.x[i];
             y += weight * cloud->tree.y[i];
             z += weight * cloud->tree.z[i];
@@ -301,8 +329,7 @@ static void sum_members(void* context, uint32_t begin, uint32_t end, uint32_t wo
     }
 }
 
-/* Strays join the nearest cluster. A cluster without members moves to the stray that is farthest
- * from its own, so that both are served. */
+/* Strays join the nearest cluster. */
 static pl_status sum_strays(fuzzy* f)
 {
     pl_cloud* cloud = f->cloud;
@@ -312,7 +339,7 @@ static pl_status sum_strays(fuzzy* f)
         return PLIANT_OK;
     pl_kd centres;
     PL_TRY(pl_kd_init(&centres, cloud->clusters, cloud->centres));
-    uint32_t lost = 0, guess = 0;
+    uint32_t guess = 0;
     for (uint32_t s = 0; s < f->stray_count; ++s)
     {
         uint32_t i = f->strays[s];
@@ -320,23 +347,84 @@ static pl_status sum_strays(fuzzy* f)
         pl_kd_hit hit = pl_kd_nearest(&centres, point, guess);
         guess = hit.place;
         double* sum = f->stray_sum[centres.order[hit.place]];
-        sum[0] += cloud->mass[i] * point.x;
-        sum[1] += cloud->mass[i] * point.y;
-        sum[2] += cloud->mass[i] * point.z;
-        sum[3] += cloud->mass[i];
-        if (sqrt(hit.distance2) > f->farthest)
-            f->farthest = sqrt(hit.distance2), lost = i;
+        sum[0] += f->pull[i] * point.x;
+        sum[1] += f->pull[i] * point.y;
+        sum[2] += f->pull[i] * point.z;
+        sum[3] += f->pull[i];
+        f->stray_distance[s] = sqrt(hit.distance2);
+        f->farthest = PL_MAX(f->farthest, f->stray_distance[s]);
     }
     pl_kd_free(&centres);
-    for (uint32_t c = 0; c < cloud->clusters; ++c)
-        if (f->sum[c][3] + f->stray_sum[c][3] <= 0)
-        {
-            double* sum = f->stray_sum[c];
-            sum[0] = cloud->tree.x[lost], sum[1] = cloud->tree.y[lost];
-            sum[2] = cloud->tree.z[lost], sum[3] = 1;
-            break; /* one a pass: the next one will find another stray */
-        }
     return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ clusters for strays */
+
+static void count_holders(fuzzy* f)
+{
+    memset(f->holders, 0, f->cloud->count * sizeof *f->holders);
+    for (uint32_t c = 0; c < f->cloud->clusters; ++c)
+        for (size_t e = f->begin[c]; e < f->begin[c] + f->listed[c]; ++e)
+            f->holders[f->place[e]] += f->value[e] > 0;
+}
+
+/* The cluster whose members have the most other clusters; of several the lightest. UINT32_MAX where
+ * each has a member that is in no other. */
+static uint32_t most_dispensable(const fuzzy* f)
+{
+    uint32_t best = UINT32_MAX, best_least = 1;
+    for (uint32_t c = 0; c < f->cloud->clusters; ++c)
+    {
+        uint32_t least = UINT32_MAX;
+        for (size_t e = f->begin[c]; e < f->begin[c] + f->listed[c] && least >= best_least; ++e)
+            if (f->value[e] > 0)
+                least = PL_MIN(least, f->holders[f->place[e]]);
+        bool lighter = best != UINT32_MAX && f->sum[c][3] < f->sum[best][3];
+        if (!f->moved[c] && (least > best_least || (least == best_least && lighter)))
+            best = c, best_least = least;
+    }
+    return best;
+}
+
+/* Index into the strays of the one that is farthest from its cluster and out of reach of clusters
+ * that were just put elsewhere. */
+static uint32_t worst_stray(const fuzzy* f)
+{
+    uint32_t worst = UINT32_MAX;
+    for (uint32_t s = 0; s < f->stray_count; ++s)
+        if (f->stray_distance[s] > 0 &&
+            (worst == UINT32_MAX || f->stray_distance[s] > f->stray_distance[worst]))
+            worst = s;
+    return worst;
+}
+
+/* Puts clusters that are not missed where strays are. "moved" marks them, so that none is taken
+ * twice. Returns how many. */
+static uint32_t serve_strays(fuzzy* f)
+{
+    const pl_kd* tree = &f->cloud->tree;
+    uint32_t served = 0;
+    count_holders(f);
+    memset(f->moved, 0, f->cloud->clusters);
+    for (; served < MOST_SERVED; ++served)
+    {
+        uint32_t stray = worst_stray(f);
+        uint32_t c = stray != UINT32_MAX ? most_dispensable(f) : UINT32_MAX;
+        if (c == UINT32_MAX)
+            break;
+        uint32_t i = f->strays[stray];
+        vec3 centre = v3(tree->x[i], tree->y[i], tree->z[i]);
+        for (size_t e = f->begin[c]; e < f->begin[c] + f->listed[c]; ++e)
+            f->holders[f->place[e]] -= f->value[e] > 0;
+        for (uint32_t s = 0; s < f->stray_count; ++s)
+            if (pl_kd_distance2(tree, f->strays[s], centre) <= f->radius * f->radius)
+                f->stray_distance[s] = 0;
+        f->cloud->centres[c] = centre;
+        f->step[c] = v3(0, 0, 0);
+        f->resting[c] = 0;
+        f->moved[c] = 1;
+    }
+    return served;
 }
 
 /* ------------------------------------------------------------------ the iteration */
@@ -381,7 +469,7 @@ static uint32_t move_centres(fuzzy* f)
 
 static pl_status pass(fuzzy* f, uint32_t* moving)
 {
-    uint32_t n = f->cloud->clusters;
+    uint32_t n = f->cloud->clusters, moved = 0;
     pl_pool* pool = f->search->pool;
     memset(f->dirty, 0, f->cloud->count);
     pl_parallel_for(pool, n, 16, update_moved, f);
@@ -389,9 +477,18 @@ static pl_status pass(fuzzy* f, uint32_t* moving)
     {
         PL_TRY(lay_out(f));
         pl_parallel_for(pool, n, 16, update_moved, f);
-        memset(f->dirty, 1, f->cloud->count);
     }
-    pl_parallel_for(pool, n, 64, find_touched, f);
+    for (uint32_t c = 0; c < n; ++c)
+        moved += f->moved[c];
+    /* When many move, looking for what they leave alone costs more than it saves. */
+    f->all_dirty = moved > n / 4;
+    if (f->all_dirty)
+    {
+        memset(f->dirty, 1, f->cloud->count);
+        memset(f->touched, 1, n);
+    }
+    else
+        pl_parallel_for(pool, n, 64, find_touched, f);
     sum_values(f);
     pl_parallel_for(pool, n, 32, sum_members, f);
     PL_TRY(sum_strays(f));
@@ -399,10 +496,35 @@ static pl_status pass(fuzzy* f, uint32_t* moving)
     return PLIANT_OK;
 }
 
+/* What to do about strays after a pass. True: nothing, it will not converge. */
+static bool stop_for_strays(fuzzy* f, const pl_search* search, uint32_t* moving)
+{
+    bool stuck = !*moving || f->since > STRAY_PATIENCE;
+    f->since = f->stray_count < f->fewest ? 0 : f->since + 1;
+    f->fewest = PL_MIN(f->fewest, f->stray_count);
+    if (!f->stray_count)
+        return false;
+    if (search->give_up && f->stray_count > f->cloud->count / HOPELESS)
+        return true;
+    if (!stuck)
+        return false;
+    f->since = 0;
+    f->fewest = f->stray_count;
+    if (f->rescues < MOST_RESCUES)
+        *moving += serve_strays(f);
+    else if (f->rescues < MOST_RESCUES + MOST_PULLS && f->cloud->clusters > 1 &&
+             f->stray_count <= FEW_STRAYS + f->cloud->count / 1000)
+        for (uint32_t s = 0; s < f->stray_count; ++s)
+            f->pull[f->strays[s]] *= 2;
+    else
+        return search->give_up || !*moving;
+    ++f->rescues;
+    return false;
+}
+
 static pl_status run(fuzzy* f, pl_search* search, pl_fuzzy_result* result)
 {
     double moves = 0, clusters = f->cloud->clusters;
-    uint32_t fewest = UINT32_MAX, since = 0;
     uint64_t passes = (uint64_t)search->max_iterations * PASSES_PER_ITERATION;
     PL_TRY(lay_out(f));
     for (uint64_t p = 0; p < passes && moves < clusters * search->max_iterations; ++p)
@@ -410,16 +532,13 @@ static pl_status run(fuzzy* f, pl_search* search, pl_fuzzy_result* result)
         uint32_t moving = 0;
         if (pl_search_step(search))
             return PLIANT_CANCELLED;
-        double late = PL_MAX(2 * moves / (clusters * search->max_iterations) - 1, 0);
+        double late = PL_MAX(4 * moves / (clusters * search->max_iterations) - 3, 0);
         f->tolerance = f->radius * (TOLERANCE + late * (LAST_TOLERANCE - TOLERANCE));
         PL_TRY(pass(f, &moving));
-        moves += moving;
-        since = f->stray_count < fewest ? 0 : since + 1;
-        fewest = PL_MIN(fewest, f->stray_count);
         result->converged = !moving && !f->stray_count;
-        bool hopeless = since > STRAY_PATIENCE || f->stray_count > f->cloud->count / HOPELESS;
-        if (!moving || (search->give_up && f->stray_count && hopeless))
+        if (result->converged || stop_for_strays(f, search, &moving))
             break;
+        moves += moving;
     }
     result->iterations = (uint32_t)ceil(moves / clusters);
     result->strays = f->stray_count;
