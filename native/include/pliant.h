@@ -665,7 +665,8 @@ extern "C"
         PLIANT_SIDE_NEGATIVE,
     } pliant_falloff_side;
 
-    /* The parameters of Blender's field settings, by their names there. */
+    /* The parameters of Blender's field settings, by their names there. The radial numbers are
+     * distances for a TUBE and angles in degrees for a CONE. */
     typedef struct pliant_field_desc
     {
         uint32_t size;
@@ -679,11 +680,11 @@ extern "C"
         uint32_t use_radial_max;
         uint32_t use_gravity_falloff; /* "gravitation": force over distance squared */
         uint32_t use_global_coords;   /* turbulence in world coordinates */
-        uint32_t use_2d_force;        /* forces only in the field's x y plane */
+        uint32_t use_2d_force;        /* of textures in Blender: not used */
         double matrix[16];            /* object to world, row-major, with scale */
         double strength;
         double flow;
-        double inflow; /* of VORTEX */
+        double inflow; /* Blender's other name for the flow of a VORTEX: not used */
         double falloff_power;
         double distance_min;
         double distance_max;
@@ -692,10 +693,10 @@ extern "C"
         double radial_max;
         double harmonic_damping;
         double rest_length;
-        double linear_drag;
-        double quadratic_drag;
-        double noise_size;  /* of TURBULENCE: "size" */
-        double wind_factor; /* of WIND: 1 */
+        double linear_drag;    /* of DRAG: as in Blender this one goes with speed squared */
+        double quadratic_drag; /* and this one with speed; each counts up to 2 */
+        double noise_size;     /* of TURBULENCE: "size"; 0 is as 1 */
+        double wind_factor;    /* of cloth in Blender: not used */
     } pliant_field_desc;
 
     PLIANT_API void pliant_field_desc_init(pliant_field_desc* desc, size_t size);

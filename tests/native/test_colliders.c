@@ -402,6 +402,20 @@ TEST(containers_keep_everything_inside)
     }
 }
 
+TEST(a_container_that_is_all_thickness_keeps_its_middle)
+{
+    for (uint32_t shape = PLIANT_SHAPE_SPHERE; shape <= PLIANT_SHAPE_CYLINDER; ++shape)
+    {
+        pl_collider c = collider(shape, pose(0, 0, 0));
+        c.inside_out = 1, c.thickness = 7;
+        pl_collider_step step = prepared(&c);
+        eight e = at(0, 0, 0);
+        for (int i = 0; i < 240; ++i)
+            fall(&step, 1, 1.0 / 240, 9.81, &e);
+        CHECK(v3_length(position(&e)) < (shape == PLIANT_SHAPE_CAPSULE ? 1.01 : 0.01));
+    }
+}
+
 /* A blow against a wall must not become a jump off the floor. */
 TEST(the_sides_of_a_box_container_act_apart)
 {

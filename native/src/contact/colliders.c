@@ -181,6 +181,14 @@ static void axis_sizes(uint32_t shape, const double extent[3], double margin, do
     }
 }
 
+/* How thick the sides of a container can get before nothing is left inside. */
+static double room(uint32_t shape, const double extent[3])
+{
+    if (shape == PLIANT_SHAPE_BOX)
+        return PL_MIN(PL_MIN(extent[0], extent[1]), extent[2]);
+    return shape == PLIANT_SHAPE_CYLINDER ? PL_MIN(extent[0], extent[1]) : extent[0];
+}
+
 /* Half sizes of the box around a posed shape. A shape that turns during the substep is taken as the
  * ball around it. */
 static vec3 half_sizes(const double axes[3], mat3 rotation, bool turns)
@@ -259,9 +267,12 @@ void pl_collider_prepare(const pl_collider* collider, const double origin[3], do
     step->inside_out = collider->inside_out && collider->shape != PLIANT_SHAPE_PLANE;
     step->friction = collider->friction;
     step->restitution = collider->restitution;
-    double margin = step->inside_out ? -collider->thickness : collider->thickness;
 
     pliant_pose start = pose_at(collider, t0), end = pose_at(collider, t1);
+    double margin = collider->thickness;
+    if (step->inside_out)
+        margin = -PL_MIN(
+            margin, 0.999 * PL_MIN(room(step->shape, start.extent), room(step->shape, end.extent)));
     mat3 r0 = rotation_matrix(start.rotation), r1 = rotation_matrix(end.rotation);
     vec3 p0 = v3_sub(v3_fromd(start.position), v3_fromd(origin));
     vec3 p1 = v3_sub(v3_fromd(end.position), v3_fromd(origin));
