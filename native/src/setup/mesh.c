@@ -27,6 +27,7 @@
 #include "mesh_patches.h"
 #include "mesh_tree.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Beyond this, cubes of cubes of lengths would leave the range of doubles. */
@@ -65,8 +66,7 @@ static uint32_t table_size(size_t entries)
     return size;
 }
 
-/* For each vertex the first at the same place; NULL: out of memory. Unusable ones keep their own
- * number: no triangle uses them. */
+/* For each vertex the first at the same place. */
 static pl_status weld_vertices(pl_mesh* mesh)
 {
     uint32_t size = table_size(mesh->vertex_count);
@@ -80,7 +80,7 @@ static pl_status weld_vertices(pl_mesh* mesh)
     for (uint32_t i = 0; i < mesh->vertex_count; ++i)
     {
         vec3 p = mesh->vertices[i];
-        mesh->weld[i] = i;
+        mesh->weld[i] = usable(p) ? i : UINT32_MAX;
         if (!usable(p))
             continue;
         uint32_t slot = (uint32_t)hash_position(p) & (size - 1);
@@ -137,80 +137,116 @@ static bool has_area(vec3 a, vec3 b, vec3 c)
     return v3_length(v3_cross(ab, ca)) > 1e-12 * longest2;
 }
 
-/* Keeps what can be used, and drops exact repetitions through a table of corners. */
+/* Triangles by their smallest corner (by position), to find repetitions. */
 typedef struct sieve
 {
-    uint32_t* table;
-    uint32_t mask;
+    uint32_t key[2]; /* the other two corners, the smaller first */
+    uint32_t triangle;
+    bool reversed; /* smallest, second, third go round the other way than the triangle */
 } sieve;
 
-/* Corners by position, smallest first; true if they go round the other way then. */
-static bool sorted_corners(const pl_mesh* mesh, const uint32_t* t, uint32_t key[3])
+static uint32_t sieve_entry(const pl_mesh* mesh, uint32_t triangle, sieve* entry)
 {
+    const uint32_t* t = mesh->triangles + 3 * (size_t)triangle;
     const uint32_t a = mesh->weld[t[0]], b = mesh->weld[t[1]], c = mesh->weld[t[2]];
-    key[0] = PL_MIN(a, PL_MIN(b, c)), key[2] = PL_MAX(a, PL_MAX(b, c));
-    key[1] = a ^ b ^ c ^ key[0] ^ key[2];
-    return !((a < b && b < c) || (b < c && c < a) || (c < a && a < b));
+    uint32_t least = PL_MIN(a, PL_MIN(b, c)), most = PL_MAX(a, PL_MAX(b, c));
+    bool forward = (a < b && b < c) || (b < c && c < a) || (c < a && a < b);
+    *entry = (sieve){{a ^ b ^ c ^ least ^ most, most}, triangle, !forward};
+    return least;
 }
 
-/* Adds triangle t (already in place at the end of the list); false: it is a repetition. */
-static bool sieve_add(sieve* s, pl_mesh* mesh, uint32_t t)
+static int compare_sieve(const void* a, const void* b)
 {
-    uint32_t key[3], other_key[3];
-    bool reversed = sorted_corners(mesh, mesh->triangles + 3 * (size_t)t, key);
-    uint64_t h = mix(key[0] + 0x9e3779b97f4a7c15ull * mix((uint64_t)key[1] << 32 | key[2]));
-    mesh->twin[t] = 0;
-    for (uint32_t slot = (uint32_t)h & s->mask;; slot = (slot + 1) & s->mask)
+    const sieve *x = a, *y = b;
+    for (int i = 0; i < 2; ++i)
+        if (x->key[i] != y->key[i])
+            return x->key[i] < y->key[i] ? -1 : 1;
+    return x->triangle < y->triangle ? -1 : 1;
+}
+
+/* Marks repetitions (drop) and twins among triangles that share their smallest corner. */
+static void sift(sieve* entries, uint32_t count, uint8_t* drop, uint8_t* twin)
+{
+    if (count > 1)
+        qsort(entries, count, sizeof *entries, compare_sieve);
+    for (uint32_t i = 0; i < count; ++i)
     {
-        if (!s->table[slot])
+        bool seen[2] = {false, false};
+        uint32_t first = i;
+        for (;; ++i)
         {
-            s->table[slot] = t + 1;
-            return true;
+            const sieve* e = &entries[i];
+            drop[e->triangle] = seen[e->reversed];
+            twin[e->triangle] = seen[!e->reversed] && !seen[e->reversed];
+            seen[e->reversed] = true;
+            if (i + 1 == count || memcmp(entries[i + 1].key, entries[first].key, sizeof e->key))
+                break;
         }
-        uint32_t other = s->table[slot] - 1;
-        bool other_reversed = sorted_corners(mesh, mesh->triangles + 3 * (size_t)other, other_key);
-        if (memcmp(key, other_key, sizeof key) != 0)
-            continue;
-        if (reversed == other_reversed)
-            return false;
-        mesh->twin[t] = 1;
     }
+}
+
+static pl_status drop_repeated(pl_mesh* mesh)
+{
+    uint32_t count = mesh->triangle_count, kept = 0;
+    uint32_t* begin = PL_NEW(uint32_t, (size_t)mesh->vertex_count + 1);
+    sieve* entries = PL_NEW(sieve, count);
+    uint8_t* drop = PL_NEW(uint8_t, count);
+    bool ready = begin && entries && drop;
+    sieve entry;
+    if (ready)
+    {
+        for (uint32_t t = 0; t < count; ++t)
+            ++begin[sieve_entry(mesh, t, &entry) + 1];
+        for (uint32_t v = 0; v < mesh->vertex_count; ++v)
+            begin[v + 1] += begin[v];
+        for (uint32_t t = 0; t < count; ++t)
+        {
+            uint32_t least = sieve_entry(mesh, t, &entry);
+            entries[begin[least]++] = entry;
+        }
+        for (uint32_t v = 0, first = 0; v < mesh->vertex_count; first = begin[v++])
+            sift(entries + first, begin[v] - first, drop, mesh->twin);
+        for (uint32_t t = 0; t < count; ++t)
+            if (!drop[t])
+            {
+                memmove(mesh->triangles + 3 * (size_t)kept, mesh->triangles + 3 * (size_t)t,
+                        3 * sizeof(uint32_t));
+                mesh->twin[kept++] = mesh->twin[t];
+            }
+        mesh->triangle_count = kept;
+    }
+    pl_free(begin);
+    pl_free(entries);
+    pl_free(drop);
+    return ready ? PLIANT_OK : pl_fail_memory(count * sizeof *entries);
 }
 
 static pl_status copy_triangles(pl_mesh* mesh, const pliant_mesh_desc* desc)
 {
-    uint32_t size = table_size(desc->triangle_count);
-    sieve s = {PL_NEW(uint32_t, size), size - 1};
     mesh->triangles = PL_NEW(uint32_t, 3 * (size_t)desc->triangle_count);
     mesh->twin = PL_NEW(uint8_t, desc->triangle_count);
-    if (!s.table || !mesh->triangles || !mesh->twin)
-    {
-        pl_free(s.table);
+    if (!mesh->triangles || !mesh->twin)
         return pl_fail_memory(3 * (size_t)desc->triangle_count * sizeof(uint32_t));
-    }
     uint32_t out_of_range = 0;
     for (size_t i = 0; i < desc->triangle_count; ++i)
     {
         const uint32_t* t = desc->triangles + 3 * i;
-        uint32_t* kept = mesh->triangles + 3 * (size_t)mesh->triangle_count;
         if (t[0] >= mesh->vertex_count || t[1] >= mesh->vertex_count || t[2] >= mesh->vertex_count)
         {
             ++out_of_range;
             continue;
         }
         vec3 a = mesh->vertices[t[0]], b = mesh->vertices[t[1]], c = mesh->vertices[t[2]];
-        if (!usable(a) || !usable(b) || !usable(c) || !has_area(a, b, c))
-            continue;
-        memcpy(kept, t, 3 * sizeof *t);
-        mesh->triangle_count += sieve_add(&s, mesh, mesh->triangle_count);
+        if (usable(a) && usable(b) && usable(c) && has_area(a, b, c))
+            memcpy(mesh->triangles + 3 * (size_t)mesh->triangle_count++, t, 3 * sizeof *t);
     }
-    pl_free(s.table);
-    mesh->dropped_triangles = desc->triangle_count - mesh->triangle_count;
     if (!mesh->triangle_count)
         return pl_fail(PLIANT_ERROR_MESH,
                        "None of the mesh's %u triangles can be used: %u have vertex numbers of %u "
                        "or more, the others have no area or corners that are not finite",
                        desc->triangle_count, out_of_range, mesh->vertex_count);
+    PL_TRY(drop_repeated(mesh));
+    mesh->dropped_triangles = desc->triangle_count - mesh->triangle_count;
     return PLIANT_OK;
 }
 

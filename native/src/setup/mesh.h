@@ -18,7 +18,7 @@ typedef struct pl_mesh
     uint32_t shell_count;
     uint8_t* shell_open; /* for each shell: has holes too large to enclose anything alone */
     uint8_t* twin;       /* for each triangle: an earlier one is the same, seen from behind */
-    uint32_t* weld;      /* for each vertex: the first one at the same place */
+    uint32_t* weld;      /* for each vertex: the first one at the same place; UINT32_MAX: bad */
     uint32_t dropped_triangles; /* degenerate, repeated exactly, index out of range, not finite */
     uint32_t bad_vertices;      /* not finite (moved to the centre, unused) */
     vec3 lower, upper;          /* bounds of the used triangles */

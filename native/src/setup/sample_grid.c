@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * A regular grid in a volume. It is centred on the bounds, with either a point or the middle
+ * between two points at the centre, along each axis: that keeps what is symmetric symmetric, and
+ * gives eight chances to meet a wanted number, which for boxes changes in large steps.
+ */
+#include "sample_parts.h"
+
+static const double SPACINGS = .12; /* how far from the first guess a spacing may be, relatively */
+
+typedef struct lattice
+{
+    double spacing;
+    vec3 origin; /* a point of it */
+} lattice;
+
+static lattice make_lattice(const pl_mesh* mesh, double spacing, int phase)
+{
+    vec3 half = v3(phase & 1 ? 0 : .5, phase & 2 ? 0 : .5, phase & 4 ? 0 : .5);
+    vec3 centre = v3_scale(v3_add(mesh->lower, mesh->upper), .5);
+    return (lattice){spacing, v3_mad(centre, half, spacing)};
+}
+
+/* Points in one block of the map, added to "out" unless that is NULL; their number. */
+static pl_status visit_block(const pl_inside* map, uint32_t index, const lattice* l,
+                             uint32_t* count, pl_poisson* out)
+{
+    const pl_inside_block* block = &map->blocks[index];
+    vec3 low = v3_scale(v3_sub(pl_inside_corner(map, block, 0), l->origin), 1 / l->spacing);
+    double width = map->block / l->spacing, margin = 1e-6;
+    for (double z = ceil(low.z - margin); z < low.z + width + margin; ++z)
+        for (double y = ceil(low.y - margin); y < low.y + width + margin; ++y)
+            for (double x = ceil(low.x - margin); x < low.x + width + margin; ++x)
+            {
+                vec3 p = v3_mad(l->origin, v3(x, y, z), l->spacing);
+                uint32_t cell;
+                /* a point on the wall between blocks belongs to one of them */
+                if (pl_inside_find(map, p, &cell) != block || !pl_inside_cell(map, block, cell, p))
+                    continue;
+                ++*count;
+                if (out)
+                    PL_TRY(pl_poisson_add(out, p, 0));
+            }
+    return PLIANT_OK;
+}
+
+static pl_status visit(pl_volume* v, const lattice* l, uint32_t* count, pl_poisson* out)
+{
+    *count = 0;
+    for (uint32_t b = 0; b < v->map.block_count; ++b)
+    {
+        PL_TRY(visit_block(&v->map, b, l, count, out));
+        if (b % 64 == 0 && pl_task_step(v->task, (double)b / v->map.block_count))
+            return PLIANT_CANCELLED;
+        if (*count > PL_MOST_SAMPLES)
+            return pl_fail(PLIANT_ERROR_ARGUMENT,
+                           "A spacing of %g would take more than %u particles", l->spacing,
+                           PL_MOST_SAMPLES);
+    }
+    return PLIANT_OK;
+}
+
+static uint32_t difference(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+typedef struct grid_search
+{
+    pl_volume* volume;
+    uint32_t wanted, tolerance;
+    lattice best;
+    uint32_t best_count;
+} grid_search;
+
+/* Tries one lattice; *count is its number of points. */
+static pl_status try_lattice(grid_search* g, double spacing, int phase, uint32_t* count, bool* met)
+{
+    lattice l = make_lattice(g->volume->mesh, spacing, phase);
+    PL_TRY(visit(g->volume, &l, count, NULL));
+    uint32_t off = difference(*count, g->wanted);
+    if (*count && (!g->best_count || off < difference(g->best_count, g->wanted)))
+    {
+        g->best_count = *count;
+        g->best = l;
+    }
+    *met = *count && off <= g->tolerance;
+    return PLIANT_OK;
+}
+
+/* First by the law that the number falls as the cube of the spacing: most shapes obey. Then, for
+ * boxes and the like, spacings around the guess, nearest first, each with all eight phases. */
+static pl_status search(grid_search* g, double guess)
+{
+    const int steps = g->wanted > 20000 ? 6 : 24;
+    double spacing = guess;
+    uint32_t count;
+    bool met = false;
+    for (int i = 0; i < 4 && !met; ++i)
+    {
+        PL_TRY(try_lattice(g, spacing, 0, &count, &met));
+        spacing *= cbrt(PL_CLAMP((double)count / g->wanted, .7, 1.4));
+    }
+    for (int step = 0; step <= 2 * steps && !met; ++step)
+    {
+        double shift = (step & 1 ? 1 : -1) * ((step + 1) / 2) * SPACINGS / steps;
+        for (int phase = 0; phase < 8 && !met; ++phase)
+            PL_TRY(try_lattice(g, guess * (1 + shift), phase, &count, &met));
+    }
+    return PLIANT_OK;
+}
+
+pl_status pl_grid_points(pl_volume* v, uint32_t count, double spacing, pl_poisson* out,
+                         bool* missed)
+{
+    lattice l;
+    uint32_t found = 0;
+    *missed = false;
+    *out = (pl_poisson){0};
+    double guess = spacing > 0 ? spacing : cbrt(v->volume / count);
+    for (int halvings = 0; halvings < 24 && !found; ++halvings, guess *= .5)
+    {
+        PL_TRY(pl_volume_refine(v, guess));
+        if (spacing > 0)
+            l = make_lattice(v->mesh, guess, 0);
+        else
+        {
+            guess = PL_MIN(guess, cbrt(v->volume / count)); /* now that it is known better */
+            grid_search g = {v, count, count / 50, make_lattice(v->mesh, guess, 0), 0};
+            PL_TRY(search(&g, guess));
+            l = g.best;
+        }
+        pl_poisson_free(out);
+        PL_TRY(pl_poisson_init(out, l.spacing * (1 - 1e-6), l.origin));
+        PL_TRY(visit(v, &l, &found, out));
+    }
+    if (!found)
+        PL_TRY(pl_poisson_add(out, pl_mesh_corner(v->mesh, 0, 0), 0));
+    *missed = spacing > 0 ? l.spacing != spacing : difference(out->count, count) > count / 50;
+    return PLIANT_OK;
+}
