@@ -5,8 +5,9 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "base/lapack.h"
+#include "output/follow.h"
+#include "setup/inflate.h"
 #include "setup/layout.h"
-#include "step/pressure.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,6 +142,7 @@ void pl_scene_remove_body(pl_scene* scene, pl_body* body)
     --scene->body_count;
     pl_handle_free(body->handle);
     pl_pressure_free(body->pressure);
+    pl_follow_free(body->binding);
     pl_body_free(body);
     pl_free(body);
 }
@@ -226,7 +228,8 @@ static uint64_t body_bytes(const pl_body* body)
         4 * (3 + 1 + 3 + 1 + 6 + 6 + 3 + 1 + 1 + 1 + 1 + 3 + 2 + 3 + 9 + 16 + 16 + 24) + 1 + 4 +
         (k->quad_inverse ? 4 * (36 + 18 + 24) : 0);
     return bytes + cluster * k->count + 64ull * body->links.count +
-           12ull * body->mesh_vertex_count + 12ull * body->mesh_triangle_count;
+           12ull * body->mesh_vertex_count + 12ull * body->mesh_triangle_count +
+           (body->pressure ? body->pressure->bytes : 0);
 }
 
 pliant_status pliant_scene_get_info(pliant_scene handle, pliant_scene_info* info)

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "output/follow.h"
 #include "setup/body.h"
+#include "setup/inflate.h"
 #include "setup/layout.h"
 #include "step/pressure.h"
 
@@ -106,6 +107,8 @@ pliant_status pliant_body_get_info(pliant_body handle, pliant_body_info* info)
     info->mass_quantum = body->mass_quantum;
     for (uint32_t i = 0; i < body->particles.slot_count; ++i)
         info->mass_quanta += body->particles.quanta[i];
+    if (body->pressure && body->material.pressure > 0)
+        pl_pressure_measure(body, scene->pool);
     info->enclosed_volume = body->enclosed_volume;
     motion_figures(body, info);
     for (uint32_t l = 0; l < body->level_count; ++l)
@@ -229,6 +232,7 @@ pliant_status pliant_body_set_material(pliant_body handle, const pliant_material
     if (material->pressure > 0)
         PL_TRY(pl_pressure_build(body, scene->pool));
     body->material = *material;
+    body->enclosed_volume = 0;
     body->alpha_dt = 0;
     return PLIANT_OK;
 }

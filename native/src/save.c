@@ -7,8 +7,8 @@
 #include "api.h"
 #include "base/archive.h"
 #include "base/hash.h"
+#include "setup/inflate.h"
 #include "setup/layout.h"
-#include "step/pressure.h"
 
 #include <string.h>
 

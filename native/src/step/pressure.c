@@ -1,19 +1,195 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Pressure on a surface that the particles carry (Matyka and Ollila, "Pressure model of soft body
+ * simulation", 2003, push vertices along their normals by a gas law). Departures: the force is
+ * minus the gradient of an energy, for each shell
+ *
+ *     E = P / (2 V0) (s V0 - V)^2,   V = sum over triangles of a . (b x c) / 6,
+ *
+ * with P the material's pressure, V0 the rest volume and s the inflation. So it is P (s V0 - V) /
+ * V0 times the gradient of V: by a vertex, a third of the area vectors around it; by a particle,
+ * the sum of those of the vertices that it carries, with its weights (setup/inflate.c). Since V
+ * does not change when all particles move rigidly, the forces sum to nothing and exert no torque,
+ * whatever the shape: momentum is kept to rounding. Each shell keeps its own volume: two balloons
+ * in one body do not blow each other up, and a cavity is kept as a cavity.
+ *
+ * Stability. The force is explicit, while the artist may ask for any P. Along its gradient, V
+ * swings with (P / V0) sum |grad|^2 / m = k. Two limits, above which the pressure acts with what
+ * the substep can carry and more substeps bring more:
+ *   - k dt^2 is at most 1/2: a substep makes up for half of the volume that is missing. Goals
+ *     (alpha up to 2) and pressure together then stay below the limit of 4 that symplectic Euler
+ *     has.
+ *   - No particle is moved by more than a quarter of the spacing within a substep: beyond, the
+ *     surface would turn while it is pushed (the second derivative of V).
+ */
 #include "pressure.h"
 
-pl_status pl_pressure_build(pl_body* body, pl_pool* pool)
+enum
 {
-    (void)body;
-    (void)pool;
-    return pl_fail(PLIANT_ERROR_UNSUPPORTED, "Pressure is not built yet");
+    GRAIN = 512 /* vertices or particles at a time */
+};
+
+static const double MOST_SWING = .5, MOST_SHIFT = .25;
+
+static vec3 vertex_at(const pl_pressure* s, uint32_t vertex)
+{
+    return v3_fromd(s->at[vertex]);
 }
 
-pl_status pl_pressure_add(pl_body* body, pl_pool* pool)
+static void put(vec3 a, double out[3])
 {
-    return pl_pressure_build(body, pool);
+    out[0] = a.x, out[1] = a.y, out[2] = a.z;
 }
 
-void pl_pressure_free(pl_pressure* pressure)
+static void place_vertices(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
-    pl_free(pressure);
+    const pl_body* body = context;
+    const pl_particles* p = &body->particles;
+    const pl_pressure* s = body->pressure;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        vec3 at = v3(0, 0, 0);
+        for (uint32_t e = s->begin[i]; e < s->begin[i + 1]; ++e)
+        {
+            uint32_t slot = p->slot_of[s->particle[e]];
+            at = v3_mad(at, v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]), s->weight[e]);
+        }
+        put(at, s->at[i]);
+    }
+}
+
+static void sum_volumes(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_pressure* s = context;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        double volume = 0;
+        for (uint32_t t = s->triangles[i].begin; t < s->triangles[i].end; ++t)
+        {
+            const uint32_t* v = s->triangle[t];
+            volume += v3_dot(vertex_at(s, v[0]), v3_cross(vertex_at(s, v[1]), vertex_at(s, v[2])));
+        }
+        s->partial_volume[i] = volume / 6;
+    }
+}
+
+void pl_pressure_measure(pl_body* body, pl_pool* pool)
+{
+    pl_pressure* s = body->pressure;
+    pl_parallel_for(pool, s->vertex_count, GRAIN, place_vertices, body);
+    pl_parallel_for(pool, s->triangles_of_shell[s->shell_count], 1, sum_volumes, s);
+    body->enclosed_volume = 0;
+    for (uint32_t shell = 0; shell < s->shell_count; ++shell)
+    {
+        s->volume[shell] = 0;
+        for (uint32_t i = s->triangles_of_shell[shell]; i < s->triangles_of_shell[shell + 1]; ++i)
+            s->volume[shell] += s->partial_volume[i];
+        body->enclosed_volume += s->volume[shell];
+    }
+}
+
+/* By differences: the mesh is closed around a vertex, so the vertex itself cancels. */
+static void find_slopes(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_pressure* s = context;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        vec3 sum = v3(0, 0, 0), at = vertex_at(s, i);
+        for (uint32_t n = s->corner_begin[i]; n < s->corner_begin[i + 1]; ++n)
+        {
+            uint32_t corner = s->corner[n] % 3;
+            const uint32_t* v = s->triangle[s->corner[n] / 3];
+            vec3 b = v3_sub(vertex_at(s, v[(corner + 1) % 3]), at);
+            vec3 c = v3_sub(vertex_at(s, v[(corner + 2) % 3]), at);
+            sum = v3_add(sum, v3_cross(b, c));
+        }
+        put(v3_scale(sum, 1.0 / 6), s->slope[i]);
+    }
+}
+
+static void find_gradients(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_body* body = context;
+    const pl_particles* p = &body->particles;
+    const pl_pressure* s = body->pressure;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        double swing = 0, largest = 0;
+        for (uint32_t pull = s->pulls[i].begin; pull < s->pulls[i].end; ++pull)
+        {
+            vec3 sum = v3(0, 0, 0);
+            for (uint32_t e = s->pull[pull].begin; e < s->pull[pull].end; ++e)
+                sum = v3_mad(sum, v3_fromd(s->slope[s->entry_vertex[e]]), s->entry_weight[e]);
+            put(sum, s->gradient[pull]);
+            double mass = p->mass[p->slot_of[s->pull_particle[pull]]], squared = v3_dot(sum, sum);
+            if (!(mass > 0))
+                continue;
+            swing += squared / mass;
+            largest = fmax(largest, squared / (mass * mass));
+        }
+        s->partial[i][0] = swing;
+        s->partial[i][1] = sqrt(largest);
+    }
+}
+
+/* The pressure of each shell, as far as the substep can carry it. */
+static void find_pressures(const pl_body* body, double dt)
+{
+    const pl_pressure* s = body->pressure;
+    const pliant_material_desc* m = &body->material;
+    for (uint32_t shell = 0; shell < s->shell_count; ++shell)
+    {
+        double swing = 0, largest = 0, rest = s->rest_volume[shell];
+        for (uint32_t i = s->pulls_of_shell[shell]; i < s->pulls_of_shell[shell + 1]; ++i)
+        {
+            swing += s->partial[i][0];
+            largest = fmax(largest, s->partial[i][1]);
+        }
+        s->pressure[shell] = 0;
+        if (!(rest > 0))
+            continue;
+        double stiffness = m->pressure / rest;
+        if (stiffness * swing * dt * dt > MOST_SWING)
+            stiffness = MOST_SWING / (swing * dt * dt);
+        double pressure = stiffness * (m->inflation * rest - s->volume[shell]);
+        double shift = fabs(pressure) * largest * dt * dt, most = MOST_SHIFT * body->spacing;
+        s->pressure[shell] = shift > most ? pressure * (most / shift) : pressure;
+    }
+}
+
+static void push_particles(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_body* body = context;
+    const pl_particles* p = &body->particles;
+    const pl_pressure* s = body->pressure;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        uint32_t slot = p->slot_of[s->follower[i]];
+        vec3 force = v3(0, 0, 0);
+        for (uint32_t n = s->follower_begin[i]; n < s->follower_begin[i + 1]; ++n)
+        {
+            uint32_t pull = s->follower_pull[n];
+            force = v3_mad(force, v3_fromd(s->gradient[pull]), s->pressure[s->pull_shell[pull]]);
+        }
+        if (!(p->mass[slot] > 0))
+            continue;
+        body->force[0][slot] += (float)(force.x / p->mass[slot]);
+        body->force[1][slot] += (float)(force.y / p->mass[slot]);
+        body->force[2][slot] += (float)(force.z / p->mass[slot]);
+    }
+}
+
+void pl_pressure_add(pl_body* body, double dt, pl_pool* pool)
+{
+    pl_pressure* s = body->pressure;
+    pl_pressure_measure(body, pool);
+    pl_parallel_for(pool, s->vertex_count, GRAIN, find_slopes, s);
+    pl_parallel_for(pool, s->pulls_of_shell[s->shell_count], 1, find_gradients, body);
+    find_pressures(body, dt);
+    pl_parallel_for(pool, s->follower_count, GRAIN, push_particles, body);
 }

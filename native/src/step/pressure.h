@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Pressure: keeps the volume that a body's mesh encloses. */
+/* Pressure: keeps the volume that a body's mesh encloses. The surface is bound in setup/inflate.c.
+ */
 #ifndef PL_STEP_PRESSURE_H
 #define PL_STEP_PRESSURE_H
 
 #include "../base/parallel.h"
 #include "../state.h"
 
-/* Binds the body's mesh to its particles, so that pressure can be used. PLIANT_ERROR_MESH if the
- * body has no closed mesh. Does nothing when it is there already. */
-pl_status pl_pressure_build(pl_body* body, pl_pool* pool);
 /* Adds the accelerations of the pressure to body->force, and sets body->enclosed_volume. Forces sum
- * to nothing and exert no torque. */
-pl_status pl_pressure_add(pl_body* body, pl_pool* pool);
-void pl_pressure_free(pl_pressure* pressure);
+ * to nothing and exert no torque. "dt" is the substep's length: see pressure.c for what it limits.
+ * body->pressure is built. */
+void pl_pressure_add(pl_body* body, double dt, pl_pool* pool);
+/* Sets body->enclosed_volume alone. */
+void pl_pressure_measure(pl_body* body, pl_pool* pool);
 
 #endif

@@ -440,7 +440,7 @@ static pl_status apply_forces(pl_substep* step)
     run(step, &scene->chunks, 1, field_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         if (scene->bodies[b]->material.pressure > 0)
-            PL_TRY(pl_pressure_add(scene->bodies[b], scene->pool));
+            pl_pressure_add(scene->bodies[b], step->dt, scene->pool);
     return PLIANT_OK;
 }
 
