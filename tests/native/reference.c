@@ -521,6 +521,7 @@ static void limit_strain(reference* o, double dt)
 {
     uint64_t pairs = o->level[0].begin[o->level[0].clusters];
     o->pairs_tested = o->pairs_violated = 0;
+    o->least_violated = 1;
     if (!(o->settings.material.strain_limit > 0))
         return;
     for (uint32_t k = 0; k < o->settings.material.strain_iterations; ++k)
@@ -528,6 +529,7 @@ static void limit_strain(reference* o, double dt)
         uint64_t violated = limit_once(o, dt);
         o->pairs_tested += pairs;
         o->pairs_violated += violated;
+        o->least_violated = fmin(o->least_violated, (double)violated / (double)pairs);
         o->membership_passes += pairs;
         if (!violated)
             break;

@@ -130,6 +130,7 @@ typedef struct reference
     double width;    /* W_body */
     double alpha_dt; /* what alpha and kappa belong to; 0: compute them; negative: given */
     uint64_t pairs_tested, pairs_violated; /* of the last step's strain limiting */
+    double least_violated;                 /* share of pairs, of its least violated iteration */
     uint64_t membership_passes;            /* since creation, or since the caller set it to 0 */
 } reference;
 

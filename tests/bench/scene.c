@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * One scene, step by step: the library's time, and the oracle's from the same state.
+ *
+ * Steps are timed one by one after a warm-up; where the oracle runs too, its steps alternate with
+ * the library's, so that both see the same machine. Ratios are of the least times. A
+ * membership-pass is one membership in one matching or limiting pass.
+ */
+#include "base/core.h"
+#include "base/cpu.h"
+#include "bench.h"
+#include "native/reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void apply_material(const bench_options* o, pliant_material_desc* material)
+{
+    if (o->alpha >= 0)
+        material->stiffness_kind = PLIANT_STIFFNESS_ALPHA, material->stiffness = o->alpha;
+    if (o->young >= 0)
+        material->stiffness_kind = PLIANT_STIFFNESS_YOUNG, material->stiffness = o->young;
+    if (o->frequency >= 0)
+        material->stiffness_kind = PLIANT_STIFFNESS_FREQUENCY, material->stiffness = o->frequency;
+    if (material->stiffness_kind != PLIANT_STIFFNESS_ALPHA)
+        material->damping_per_step = 0, material->damping = 1;
+    if (o->damping >= 0)
+        material->damping = o->damping;
+    if (o->violate)
+        material->strain_limit = 1e-4;
+    if (o->gamma >= 0)
+        material->strain_limit = o->gamma;
+    if (o->omega >= 0)
+        material->strain_relaxation = o->omega;
+    if (o->strain_iterations >= 0)
+        material->strain_iterations = (uint32_t)o->strain_iterations;
+    if (o->goal >= 0)
+        material->goal = (uint32_t)o->goal;
+}
+
+static void open_scene(const bench_options* o, scene* s)
+{
+    if (o->particles ? !scene_open_file(o->particles, s) : !scene_open(o->scene, s))
+    {
+        fprintf(stderr,
+                o->particles ? "pliant-bench: no particles in %s\n"
+                             : "pliant-bench: there is no scene %s\n",
+                o->particles ? o->particles : o->scene);
+        exit(2);
+    }
+    if (o->clusters >= 0)
+        s->body.cluster.count = (uint32_t)o->clusters;
+    if (o->radius >= 0)
+        s->body.cluster.radius = o->radius;
+    if (o->kernel >= 0)
+        s->body.cluster.kernel = (uint32_t)o->kernel;
+    if (o->levels >= 0)
+        s->body.levels.count = (uint32_t)o->levels;
+    if (o->level_kind >= 0)
+        s->body.levels.kind = (uint32_t)o->level_kind;
+    apply_material(o, &s->body.material);
+    s->scene.threads = (uint32_t)o->threads;
+    s->scene.simd = o->simd;
+}
+
+/* What was measured, in milliseconds a step. */
+typedef struct timing
+{
+    double *real, *oracle;  /* of each step */
+    double least_violated;  /* the least share of pairs violated in a step */
+    double oracle_violated; /* the oracle's, in any iteration */
+    double passes;          /* memberships of all passes of the last step, over the finest's */
+    double oracle_pass_ns;  /* least over the steps */
+    double difference;      /* after one step from the same state, over the cluster radius */
+    double stage[PLIANT_STAGE_COUNT];
+} timing;
+
+static double difference(pliant_body body, const reference* oracle, double radius)
+{
+    uint64_t bytes = 3 * sizeof(float) * (uint64_t)oracle->particles;
+    float* x = malloc(bytes);
+    double worst = 0;
+    if (!x)
+        abort();
+    BENCH_TRY(pliant_body_read(body, PLIANT_POSITION, 0, NULL, x, &bytes));
+    for (uint32_t i = 0; i < oracle->particles; ++i)
+        worst = fmax(worst, v3_length(v3_sub(v3_from(x + 3 * (size_t)i), oracle->x[i])));
+    free(x);
+    return worst / radius;
+}
+
+static reference* start_oracle(const bench_options* o, const scene* s, pliant_body body)
+{
+    reference_settings settings = {0};
+    settings.material = s->body.material;
+    settings.literal = o->literal;
+    memcpy(settings.gravity, s->scene.gravity, sizeof settings.gravity);
+    reference* oracle = reference_from_body(body, NULL, &s->body.levels, &settings);
+    if (!oracle)
+        bench_fail("the oracle reads the body");
+    return oracle;
+}
+
+static void step_oracle(reference* oracle, double dt, uint32_t k, timing* t)
+{
+    oracle->membership_passes = 0;
+    double start = pl_now_ms();
+    reference_step(oracle, dt);
+    t->oracle[k] = pl_now_ms() - start;
+    t->oracle_pass_ns =
+        fmin(t->oracle_pass_ns, t->oracle[k] * 1e6 / (double)oracle->membership_passes);
+    t->oracle_violated = fmin(t->oracle_violated, oracle->least_violated);
+}
+
+static timing run(const bench_options* o, const scene* s, pliant_scene made, pliant_body body)
+{
+    timing t = {calloc(o->steps, sizeof(double)),
+                calloc(o->steps, sizeof(double)),
+                1,
+                1,
+                0,
+                INFINITY,
+                NAN,
+                {0}};
+    reference* oracle = NULL;
+    pliant_scene_info info;
+    pliant_body_info figures;
+    if (!t.real || !t.oracle)
+        abort();
+    pliant_scene_info_init(&info, sizeof info);
+    pliant_body_info_init(&figures, sizeof figures);
+    for (uint32_t k = 0; k < o->warm_up; ++k)
+        BENCH_TRY(pliant_scene_advance(made, &s->frame));
+    if (o->compare)
+        oracle = start_oracle(o, s, body);
+    BENCH_TRY(pliant_scene_profile(made, t.stage, 1));
+    BENCH_TRY(pliant_body_get_info(body, &figures));
+    for (uint32_t k = 0; k < o->steps; ++k)
+    {
+        double start = pl_now_ms();
+        BENCH_TRY(pliant_scene_advance(made, &s->frame));
+        t.real[k] = pl_now_ms() - start;
+        BENCH_TRY(pliant_scene_get_info(made, &info));
+        if (info.pairs_tested)
+            t.least_violated =
+                fmin(t.least_violated, (double)info.pairs_violated / (double)info.pairs_tested);
+        if (oracle)
+            step_oracle(oracle, s->frame.dt, k, &t);
+        if (oracle && k == 0)
+            t.difference = difference(body, oracle, figures.cluster_radius);
+    }
+    double iterations = (double)info.pairs_tested / (double)figures.level[0].memberships;
+    t.passes = (double)info.memberships / (double)figures.level[0].memberships + iterations;
+    t.least_violated = info.pairs_tested ? t.least_violated : 0;
+    BENCH_TRY(pliant_scene_profile(made, t.stage, 1));
+    reference_free(oracle);
+    return t;
+}
+
+static void write_setup(const scene* s, const pliant_scene_info* info, const pliant_body_info* body)
+{
+    uint64_t memberships = 0;
+    json_text("scene", s->name);
+    json_truth("generated", s->generated);
+    json_count("particles", body->particles);
+    json_list("clusters");
+    for (uint32_t l = 0; l < body->levels; ++l)
+        json_count(NULL, body->level[l].clusters);
+    json_list_close();
+    for (uint32_t l = 0; l < body->levels; ++l)
+        memberships += body->level[l].memberships;
+    json_count("memberships", memberships);
+    json_number("memberships_a_particle", body->overlap);
+    json_number("radius", body->cluster_radius);
+    json_count("threads", info->threads);
+    json_text("simd", pl_cpu_path_name(info->simd));
+    json_number("sample_ms", body->sample_ms);
+    json_number("cluster_ms", body->cluster_ms);
+    json_count("cluster_iterations", body->cluster_iterations);
+    json_number("gamma", s->body.material.strain_limit);
+    json_count("strain_iterations", s->body.material.strain_iterations);
+}
+
+static void write_times(const bench_options* o, const pliant_body_info* body, timing* t)
+{
+    double least = bench_least(o->steps, t->real), oracle = bench_least(o->steps, t->oracle);
+    double passes = t->passes * (double)body->level[0].memberships;
+    json_count("steps", o->steps);
+    json_number("ms_min", least);
+    json_number("ms_median", bench_median(o->steps, t->real));
+    json_number("passes", t->passes);
+    json_number("ns_per_membership_pass", least * 1e6 / passes);
+    json_number("ns_per_particle", least * 1e6 / body->particles);
+    json_open("stage_ms");
+    for (uint32_t k = 0; k < PLIANT_STAGE_COUNT; ++k)
+        json_number(pliant_stage_name(k), t->stage[k] / o->steps);
+    json_close();
+    json_number("violated", t->least_violated);
+    if (!o->compare)
+        return;
+    json_truth("literal", o->literal);
+    json_number("oracle_ms", oracle);
+    json_number("ratio", oracle / least);
+    json_number("oracle_ns_per_membership_pass", t->oracle_pass_ns);
+    json_number("oracle_violated_each_iteration", t->oracle_violated);
+    json_number("difference_after_one_step", t->difference);
+}
+
+void bench_scene(const bench_options* o)
+{
+    scene s;
+    pliant_scene made = 0;
+    pliant_body body = 0;
+    pliant_scene_info info;
+    pliant_body_info figures;
+    uint64_t hash;
+    open_scene(o, &s);
+    BENCH_TRY(scene_create(&s, &made, &body));
+    timing t = run(o, &s, made, body);
+    pliant_scene_info_init(&info, sizeof info);
+    pliant_body_info_init(&figures, sizeof figures);
+    BENCH_TRY(pliant_scene_get_info(made, &info));
+    BENCH_TRY(pliant_body_get_info(body, &figures));
+    BENCH_TRY(pliant_scene_hash(made, &hash));
+    json_open(NULL);
+    write_setup(&s, &info, &figures);
+    write_times(o, &figures, &t);
+    json_count("bytes", info.bytes);
+    json_number("bytes_per_particle", (double)info.bytes / figures.particles);
+    json_hash("hash", hash);
+    json_close();
+    if (!o->json)
+        fprintf(stderr, "%s: %.3f ms a step%s", s.name, bench_least(o->steps, t.real),
+                o->compare ? "" : "\n");
+    if (!o->json && o->compare)
+        fprintf(stderr, ", the oracle %.2f ms\n", bench_least(o->steps, t.oracle));
+    free(t.real);
+    free(t.oracle);
+    BENCH_TRY(pliant_scene_destroy(made));
+    scene_close(&s);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "scenes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the published points are looked for: the folder that holds "data". */
+static const char* shared_folder(void)
+{
+    const char* root = getenv("PLIANT_SHARED");
+    return root ? root : PLIANT_SHARED_DEFAULT;
+}
+
+static void set_defaults(scene* s)
+{
+    memset(s, 0, sizeof *s);
+    pliant_scene_desc_init(&s->scene, sizeof s->scene);
+    pliant_body_desc_init(&s->body, sizeof s->body);
+    pliant_frame_desc_init(&s->frame, sizeof s->frame);
+    s->frame.dt = 1. / 60;
+    s->frame.substeps = 1;
+    pliant_material_desc* material = &s->body.material;
+    material->stiffness_kind = PLIANT_STIFFNESS_ALPHA;
+    material->stiffness = .8;
+    material->damping = .1;
+    material->damping_per_step = 1;
+    material->strain_limit = .1;
+    material->strain_relaxation = .3;
+    material->strain_iterations = 4;
+    s->body.cluster.kernel = PLIANT_KERNEL_INVSQ;
+    s->body.angular_velocity[0] = .12;
+    s->body.angular_velocity[1] = .16;
+    s->body.angular_velocity[2] = .2;
+}
+
+static void use_points(scene* s, scene_points points)
+{
+    scene_points_sort(&points);
+    s->points = points;
+    s->body.points = points.at;
+    s->body.point_count = points.count;
+}
+
+static void use_mesh(scene* s, scene_mesh mesh, uint32_t particles)
+{
+    s->mesh = mesh;
+    s->body.mesh.vertex_count = mesh.vertex_count;
+    s->body.mesh.triangle_count = mesh.triangle_count;
+    s->body.mesh.vertices = mesh.vertices;
+    s->body.mesh.triangles = mesh.triangles;
+    s->body.sample.count = particles;
+}
+
+/* The published points, or a ball of as many and of the same volume. */
+static void use_published(scene* s, const char* file, uint32_t count, double volume)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/data/particles/%s.txt", shared_folder(), file);
+    scene_points points = scene_points_read(path);
+    if (points.count != count)
+    {
+        scene_points_free(&points);
+        points = scene_points_ball(count, cbrt(volume * 3 / (4 * 3.14159265358979)), 1);
+        s->generated = true;
+    }
+    use_points(s, points);
+}
+
+static void set_clusters(scene* s, uint32_t clusters, double radius, uint32_t levels)
+{
+    s->body.cluster.count = clusters;
+    s->body.cluster.radius = radius;
+    s->body.levels.count = levels;
+}
+
+static void open_beam(scene* s)
+{
+    use_published(s, "beam-5317", 5317, .32);
+    set_clusters(s, 200, .11, 1);
+}
+
+static void open_ball(scene* s)
+{
+    use_published(s, "ball-5098", 5098, .52);
+    set_clusters(s, 101, .14, 1);
+}
+
+static void open_ball_levels(scene* s)
+{
+    open_ball(s);
+    s->body.levels.count = 3;
+}
+
+static void open_bunny(scene* s)
+{
+    use_published(s, "bunny-16525", 16525, 1.9);
+    set_clusters(s, 330, .2, 1);
+}
+
+static void open_bunny_levels(scene* s)
+{
+    open_bunny(s);
+    s->body.levels.count = 4;
+}
+
+static void open_cube(scene* s)
+{
+    use_points(s, scene_points_box(50, 50, 50, 1, 1, 1, 1, 1));
+    set_clusters(s, 8192, .056, 1);
+}
+
+/* The paper's own set of 124,631 particles is not published: a body of that size with limbs. */
+static void open_armadillo(scene* s)
+{
+    scene_mesh mesh = scene_creature(5);
+    use_mesh(s, mesh, 124631);
+    set_clusters(s, 8192, scene_radius(scene_mesh_volume(&mesh), 8192, 5), 1);
+}
+
+static void open_armadillo_levels(scene* s)
+{
+    open_armadillo(s);
+    s->body.levels.count = 6;
+}
+
+static const struct
+{
+    const char *name, *text;
+    void (*open)(scene*);
+} scenes[] = {
+    {"beam", "5,317 published particles, 200 clusters, radius .11", open_beam},
+    {"ball", "5,098 published particles, 101 clusters, radius .14", open_ball},
+    {"bunny", "16,525 published particles, 330 clusters, radius .2", open_bunny},
+    {"cube125k", "125,000 particles of a jittered unit cube, 8,192 clusters, radius .056",
+     open_cube},
+    {"armadillo", "about 124,631 particles in a body with limbs, 8,192 clusters", open_armadillo},
+    {"ball-levels", "the ball with 3 nested levels", open_ball_levels},
+    {"bunny-levels", "the bunny with 4 nested levels", open_bunny_levels},
+    {"armadillo-levels", "armadillo with 6 nested levels", open_armadillo_levels},
+};
+
+uint32_t scene_count(void)
+{
+    return sizeof scenes / sizeof scenes[0];
+}
+
+const char* scene_name(uint32_t index)
+{
+    return scenes[index].name;
+}
+
+const char* scene_text(uint32_t index)
+{
+    return scenes[index].text;
+}
+
+bool scene_open(const char* name, scene* opened)
+{
+    set_defaults(opened);
+    for (uint32_t i = 0; i < scene_count(); ++i)
+        if (strcmp(name, scenes[i].name) == 0)
+        {
+            opened->name = scenes[i].name;
+            scenes[i].open(opened);
+            return true;
+        }
+    return false;
+}
+
+bool scene_open_file(const char* path, scene* opened)
+{
+    set_defaults(opened);
+    opened->name = path;
+    use_points(opened, scene_points_read(path));
+    return opened->points.count > 0;
+}
+
+void scene_open_cube(uint32_t count, scene* opened)
+{
+    uint32_t n = (uint32_t)ceil(cbrt(count) - 1e-9);
+    set_defaults(opened);
+    opened->name = "cube";
+    scene_points points = scene_points_box(n, n, n, 1, 1, 1, 1, 1);
+    points.count = count; /* the topmost layer may be cut short */
+    use_points(opened, points);
+}
+
+void scene_close(scene* opened)
+{
+    scene_points_free(&opened->points);
+    scene_mesh_free(&opened->mesh);
+}
+
+pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body* body)
+{
+    pliant_status status = pliant_scene_create(&opened->scene, made);
+    if (status != PLIANT_OK)
+        return status;
+    return pliant_body_create(*made, &opened->body, body);
+}
+
+double scene_radius(double volume, uint32_t clusters, double memberships)
+{
+    return cbrt(memberships * volume / clusters * 3 / (4 * 3.14159265358979));
+}
+
+double scene_mesh_volume(const scene_mesh* mesh)
+{
+    double sum = 0;
+    for (uint32_t t = 0; t < mesh->triangle_count; ++t)
+    {
+        const float* p[3];
+        for (int k = 0; k < 3; ++k)
+            p[k] = mesh->vertices + 3 * (size_t)mesh->triangles[3 * (size_t)t + k];
+        sum += (double)p[0][0] * ((double)p[1][1] * p[2][2] - (double)p[1][2] * p[2][1]) +
+               (double)p[0][1] * ((double)p[1][2] * p[2][0] - (double)p[1][0] * p[2][2]) +
+               (double)p[0][2] * ((double)p[1][0] * p[2][1] - (double)p[1][1] * p[2][0]);
+    }
+    return sum / 6;
+}

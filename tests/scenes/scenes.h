@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Bodies that tests and benchmarks share: the rows of the published measurements and the sizes of
+ * the papers' examples. A scene is filled descriptors; whoever opens it changes what it wants and
+ * hands them to the library.
+ *
+ * Defaults are those of the measurements: 1/60 s a step, alpha .8, gamma .1, omega .3, 4 iterations
+ * of strain limiting, damping .1 a step, gravity, inverse-square kernel. The body spins freely:
+ * that stretches it for ever, so that a strain limit can be idle (gamma .1) or violated (gamma
+ * 1e-4) in every step.
+ */
+#ifndef PLIANT_SCENES_H
+#define PLIANT_SCENES_H
+
+#include "meshes.h"
+#include "points.h"
+
+#include <pliant.h>
+#include <stdbool.h>
+
+typedef struct scene
+{
+    const char* name;
+    bool generated;      /* the published points were not at hand: others of the same number */
+    scene_points points; /* what body.points points to; empty where a mesh is sampled */
+    scene_mesh mesh;
+    pliant_scene_desc scene;
+    pliant_body_desc body;
+    pliant_frame_desc frame;
+} scene;
+
+/* How many scenes there are, and their names and what they are in a few words. */
+uint32_t scene_count(void);
+const char* scene_name(uint32_t index);
+const char* scene_text(uint32_t index);
+
+/* False if there is no such scene. */
+bool scene_open(const char* name, scene* opened);
+/* The same settings for points from a file, or for "count" points of a jittered unit cube; the
+ * cluster count and radius are the caller's. */
+bool scene_open_file(const char* path, scene* opened);
+void scene_open_cube(uint32_t count, scene* opened);
+void scene_close(scene* opened);
+
+/* Creates the scene with its body. */
+pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body* body);
+
+/* The radius at which so many clusters in a volume give so many memberships a particle, about. */
+double scene_radius(double volume, uint32_t clusters, double memberships);
+/* What a closed mesh encloses. */
+double scene_mesh_volume(const scene_mesh* mesh);
+
+#endif
