@@ -45,6 +45,9 @@ void bench_fail(const char* doing);
             bench_fail(#call);                                                                     \
     } while (0)
 
+/* Milliseconds on the clock that --cpu-time chose. */
+extern bool bench_cpu_time;
+double bench_now_ms(void);
 /* The middle one; sorts the values. */
 double bench_median(uint32_t count, double* values);
 double bench_least(uint32_t count, const double* values);

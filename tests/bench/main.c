@@ -86,6 +86,8 @@ static bool take_flag(const char* option, bench_options* o)
         o->violate = true;
     else if (strcmp(option, "--json") == 0)
         o->json = true;
+    else if (strcmp(option, "--cpu-time") == 0)
+        bench_cpu_time = true;
     else if (strcmp(option, "--literal") == 0)
         o->literal = true;
     else

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Numbers out: JSON, times, medians. */
+#include "base/core.h"
 #include "bench.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static int depth;
 static bool has_items[16];
@@ -13,13 +15,11 @@ static bool has_items[16];
 static void begin_item(const char* name)
 {
     if (depth > 0 && has_items[depth - 1])
-        printf(",");
+        printf(depth > 1 ? ", " : ",");
     if (depth > 0)
         has_items[depth - 1] = true;
     if (depth == 1)
         printf("\n  ");
-    else if (depth > 1)
-        printf(" ");
     if (name)
         printf("\"%s\": ", name);
 }
@@ -99,6 +99,13 @@ void bench_fail(const char* doing)
 {
     fprintf(stderr, "pliant-bench: %s: %s\n", doing, pliant_last_error());
     exit(1);
+}
+
+bool bench_cpu_time;
+
+double bench_now_ms(void)
+{
+    return bench_cpu_time ? 1e3 * (double)clock() / CLOCKS_PER_SEC : pl_now_ms();
 }
 
 static int by_value(const void* a, const void* b)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs pliant-bench over its scenes and writes the tables of tests/bench/README.md.
 
-    tests/bench/run.py [--bench build/tests/pliant-bench] [--quick] [--out tests/bench]
+    tests/bench/run.py [--bench build-release/tests/pliant-bench] [--quick] [--out tests/bench]
 
 Writes results.json (all that was measured), the part of README.md between its two markers, and, where
 matplotlib can be imported, scaling.png (cost against particles). --quick takes fewer steps and stops
@@ -32,6 +32,12 @@ def bench(program, *arguments):
         print(f"{' '.join(command)}: {done.stderr.strip()}", file=sys.stderr)
         return None
     return json.loads(done.stdout)
+
+
+def newest_bench():
+    built = [ROOT / name / "tests" / "pliant-bench" for name in ("build-release", "build")]
+    built = [path for path in built if path.exists()]
+    return max(built, key=lambda path: path.stat().st_mtime) if built else None
 
 
 def machine():
@@ -202,12 +208,15 @@ def write_readme(path, results, plotted):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bench", type=Path, default=ROOT / "build/tests/pliant-bench")
+    parser.add_argument("--bench", type=Path, default=newest_bench(),
+                        help="the program; otherwise the newest of the build folders")
     parser.add_argument("--out", type=Path, default=HERE)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--from-results", action="store_true",
                         help="write the tables again from results.json")
     options = parser.parse_args()
+    if not options.bench and not options.from_results:
+        parser.error("pliant-bench is not built")
     store = options.out / "results.json"
     if options.from_results:
         results = json.loads(store.read_text())

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Clustering, sampling, rotations, and how cost grows with size. */
-#include "base/core.h"
 #include "base/cpu.h"
 #include "base/rng.h"
 #include "bench.h"
@@ -101,9 +100,9 @@ static void scale_once(const bench_options* o, uint32_t count)
         BENCH_TRY(pliant_scene_advance(made, &s.frame));
     for (uint32_t k = 0; k < steps; ++k)
     {
-        double start = pl_now_ms();
+        double start = bench_now_ms();
         BENCH_TRY(pliant_scene_advance(made, &s.frame));
-        ms[k] = pl_now_ms() - start;
+        ms[k] = bench_now_ms() - start;
     }
     pliant_scene_info_init(&info, sizeof info);
     pliant_body_info_init(&figures, sizeof figures);
@@ -189,9 +188,9 @@ void bench_rotation(const bench_options* o)
             }
             for (int repeat = 0; repeat < 30; ++repeat)
             {
-                double start = pl_now_ms();
+                double start = bench_now_ms();
                 pl_rotation_batch(simd, f, r, COUNT);
-                least = fmin(least, pl_now_ms() - start);
+                least = fmin(least, bench_now_ms() - start);
                 sum += r[repeat]; /* somebody reads it */
             }
             json_number(kinds[kind], isnan(sum) ? NAN : least * 1e6 / COUNT);

@@ -169,9 +169,9 @@ void reference_monomials(vec3 p, double width, const reference_quadratic* quad, 
 
 /* ------------------------------------------------------------------ gather: sums per cluster */
 
-/* Sums are taken relative to the first member's position, "from": relative to zero, the rounding of
- * sum m w would turn into a force that grows with the distance from there. */
-
+/* Positions are summed relative to the first member's, "from": relative to zero, the rounding of
+ * sum m w would turn into a force that grows with the distance from there. Since sum m w p = 0,
+ * A_xr is the same relative to any point. */
 static void sum_particles(const reference* o, reference_level* level, uint32_t c)
 {
     reference_cluster* cluster = &level->cluster[c];
@@ -181,18 +181,18 @@ static void sum_particles(const reference* o, reference_level* level, uint32_t c
     for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
     {
         const reference_member* member = &level->member[k];
-        double mw = member->mw;
-        vec3 mx = v3_scale(v3_sub(o->x[member->index], from), mw), vi = o->v[member->index];
-        x = v3_add(x, mx);
-        v = v3_mad(v, vi, mw);
-        spin = v3_add(spin, v3_cross(mx, vi));
-        a = m3_add(a, m3_outer(mx, member->p));
+        double mw = o->mass[member->index] * member->weight;
+        vec3 arm = v3_scale(v3_sub(o->x[member->index], from), mw);
+        x = v3_add(x, arm);
+        v = v3_mad(v, o->v[member->index], mw);
+        spin = v3_add(spin, v3_cross(arm, o->v[member->index]));
+        a = m3_add(a, m3_outer(arm, member->p));
     }
     x = v3_scale(x, 1 / cluster->mass);
     cluster->x = v3_add(from, x);
     cluster->v = v3_scale(v, 1 / cluster->mass);
     cluster->spin = v3_sub(spin, v3_cross(x, v));
-    cluster->axr = a; /* about x_c as well, because sum m w p = 0 */
+    cluster->axr = a;
 }
 
 static void sum_quadratic(const reference* o, reference_level* level, uint32_t c)
@@ -205,7 +205,8 @@ static void sum_quadratic(const reference* o, reference_level* level, uint32_t c
         const reference_member* member = &level->member[k];
         double q[6];
         reference_monomials(member->p, cluster->width_rms, quad, q);
-        vec3 mx = v3_scale(v3_sub(o->x[member->index], cluster->x), member->mw);
+        vec3 mx = v3_scale(v3_sub(o->x[member->index], cluster->x),
+                           o->mass[member->index] * member->weight);
         for (int j = 0; j < 6; ++j)
         {
             quad->axq[0][j] += mx.x * q[j];
@@ -249,20 +250,20 @@ static mat3 find_rotation(const reference_settings* s, const reference_cluster* 
         s->material.rotation == PLIANT_ROTATION_MOMENT ? axr : m3_mul(axr, cluster->arr_inverse));
 }
 
-static mat3 blend_linear(mat3 r, mat3 linear, double beta)
+/* No scale keeps the volume of a fit that is flat or turned inside out: there goals are rigid. */
+static bool has_volume(mat3 f)
 {
-    double det = m3_det(linear);
-    if (!(det > 1e-3)) /* flat or turned inside out: no sensible scale keeps its volume */
-        return r;
-    return m3_add(m3_scale(r, 1 - beta), m3_scale(linear, beta / cbrt(det)));
+    return m3_det(f) > 1e-3;
 }
 
-/* The coefficients of the six modes; none where the linear fit has no volume to keep. */
-static void fit_quadratic(const reference_cluster* cluster, reference_quadratic* quad, double beta)
+static mat3 blend_linear(mat3 r, mat3 f, double beta)
 {
-    memset(quad->t, 0, sizeof quad->t);
-    if (!(m3_det(cluster->f) > 1e-3))
-        return;
+    return m3_add(m3_scale(r, 1 - beta), m3_scale(f, beta / cbrt(m3_det(f))));
+}
+
+/* The coefficients of the six modes. */
+static void fit_quadratic(reference_quadratic* quad, double beta)
+{
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 36; ++j)
             quad->t[i][j % 6] += beta * quad->axq[i][j / 6] * quad->inverse[j];
@@ -277,10 +278,12 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
     cluster->f = m3_mul(cluster->axr, cluster->arr_inverse);
     if (cluster->flat) /* where there is no extent at rest, F does what R does */
         cluster->f = m3_add(cluster->f, m3_mul(cluster->r, cluster->missing));
-    if (s->material.goal != PLIANT_GOAL_RIGID)
+    if (s->material.goal != PLIANT_GOAL_RIGID && has_volume(cluster->f))
         cluster->t = blend_linear(cluster->r, cluster->f, beta);
     if (quad)
-        fit_quadratic(cluster, quad, beta);
+        memset(quad->t, 0, sizeof quad->t);
+    if (quad && has_volume(cluster->f))
+        fit_quadratic(quad, beta);
     cluster->omega = v3(0, 0, 0);
     if (s->literal)
         return;
@@ -296,7 +299,7 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
     cluster->t = m3_add(cluster->t, m3_mul(m3_cross(theta), cluster->f));
 }
 
-static void find_pull(reference_cluster* cluster, reference_quadratic* quad, double dt)
+static void find_pull(reference_cluster* cluster, double dt)
 {
     reference_pull* pull = &cluster->pull;
     double damping = cluster->kappa * dt;
@@ -305,9 +308,6 @@ static void find_pull(reference_cluster* cluster, reference_quadratic* quad, dou
     pull->a = m3_add(m3_scale(cluster->t, cluster->alpha),
                      m3_scale(m3_mul(m3_cross(cluster->omega), cluster->f), damping));
     pull->b = v3_mad(v3_scale(cluster->x, cluster->alpha), cluster->v, damping);
-    if (quad)
-        for (int i = 0; i < 18; ++i)
-            quad->pull[i / 6][i % 6] = cluster->alpha * quad->t[i / 6][i % 6];
 }
 
 /* What a nested level's clusters want of a particle goes through the finer clusters. */
@@ -332,7 +332,6 @@ static void hand_down(const reference_level* level, reference_level* finer)
 static void set_stiffness(reference* o, double dt)
 {
     const pliant_material_desc* material = &o->settings.material;
-    double kappa = material->damping_per_step ? material->damping : -expm1(-material->damping * dt);
     for (uint32_t l = 0; l < o->levels; ++l)
         for (uint32_t c = 0; c < o->level[l].clusters; ++c)
         {
@@ -346,24 +345,70 @@ static void set_stiffness(reference* o, double dt)
             phase = cluster->width_rms > 0 ? phase / cluster->width_rms : 0;
             phase *= sqrt(cluster->stiffness_factor);
             double alpha = material->stiffness_kind == PLIANT_STIFFNESS_ALPHA
-                               ? material->stiffness * cluster->stiffness_factor
+                               ? fmin(material->stiffness * cluster->stiffness_factor, 2)
                                : 2 * (1 - cos(fmin(phase, 1.5707963267948966)));
             cluster->alpha = alpha * level->level_weight;
-            cluster->kappa =
-                kappa * cluster->damping_factor * level->level_weight * level->level_damping;
+            double rate = material->damping * cluster->damping_factor * level->level_damping;
+            cluster->kappa = level->level_weight *
+                             (material->damping_per_step ? fmin(rate, 1) : -expm1(-rate * dt));
         }
     o->alpha_dt = dt;
+}
+
+/* ------------------------------------------------------------------ blend */
+
+/* Adds what a cluster of particles wants of its members: dt dv. */
+static void add_goals(reference* o, const reference_level* level, uint32_t c, double dt)
+{
+    const reference_cluster* cluster = &level->cluster[c];
+    for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
+    {
+        const reference_member* member = &level->member[k];
+        uint32_t i = member->index;
+        vec3 goal = v3_add(m3_mulv(cluster->t, member->p), cluster->x);
+        if (level->quadratic)
+        {
+            const reference_quadratic* quad = &level->quadratic[c];
+            double q[6];
+            reference_monomials(member->p, cluster->width_rms, quad, q);
+            for (int j = 0; j < 6; ++j)
+                goal = v3_mad(goal, v3(quad->t[0][j], quad->t[1][j], quad->t[2][j]), q[j]);
+        }
+        vec3 arm = m3_mulv(cluster->f, member->p);
+        vec3 rigid = v3_add(cluster->v, v3_cross(cluster->omega, arm));
+        vec3 change = v3_scale(v3_sub(goal, o->x[i]), cluster->alpha);
+        change = v3_mad(change, v3_sub(rigid, o->v[i]), cluster->kappa * dt);
+        o->change[i] = v3_mad(o->change[i], change, member->weight);
+    }
+}
+
+/* Adds what was handed down to a level of particles. */
+static void add_pulls(reference* o, const reference_level* level, double dt)
+{
+    for (uint32_t c = 0; c < level->clusters; ++c)
+        for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
+        {
+            const reference_pull* pull = &level->cluster[c].pull;
+            const reference_member* member = &level->member[k];
+            uint32_t i = member->index;
+            vec3 change = v3_add(m3_mulv(pull->a, member->p), pull->b);
+            change = v3_mad(change, o->x[i], -pull->alpha);
+            change = v3_mad(change, o->v[i], -pull->kappa * dt);
+            o->change[i] = v3_mad(o->change[i], change, member->weight);
+        }
 }
 
 void reference_match(reference* o, double dt)
 {
     if (o->alpha_dt >= 0 && o->alpha_dt != dt)
         set_stiffness(o, dt);
+    memset(o->change, 0, o->particles * sizeof *o->change);
     for (uint32_t l = 0; l < o->levels; ++l)
     {
         reference_level* level = &o->level[l];
         for (uint32_t c = 0; c < level->clusters; ++c)
         {
+            reference_cluster* cluster = &level->cluster[c];
             reference_quadratic* quad = level->quadratic ? &level->quadratic[c] : NULL;
             if (level->nested)
                 sum_clusters(level - 1, level, c);
@@ -371,43 +416,23 @@ void reference_match(reference* o, double dt)
                 sum_particles(o, level, c);
             if (quad)
                 sum_quadratic(o, level, c);
-            find_goal(&o->settings, &level->cluster[c], quad);
-            find_pull(&level->cluster[c], quad, dt);
+            find_goal(&o->settings, cluster, quad);
+            memset(&cluster->pull, 0, sizeof cluster->pull);
+            if (level->nested)
+                find_pull(cluster, dt);
+            else
+                add_goals(o, level, c, dt);
         }
         o->membership_passes += level->begin[level->clusters];
     }
     for (uint32_t l = o->levels; l-- > 1;)
         if (o->level[l].nested)
             hand_down(&o->level[l], &o->level[l - 1]);
+    if (o->levels > 1 && o->level[1].nested)
+        add_pulls(o, &o->level[0], dt);
 }
 
-/* ------------------------------------------------------------------ blend and integrate */
-
-static void add_pulls(reference* o, const reference_level* level, double dt)
-{
-    for (uint32_t c = 0; c < level->clusters; ++c)
-    {
-        const reference_pull* pull = &level->cluster[c].pull;
-        for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
-        {
-            const reference_member* member = &level->member[k];
-            uint32_t i = member->index;
-            vec3 change = v3_add(m3_mulv(pull->a, member->p), pull->b);
-            change = v3_mad(change, o->x[i], -pull->alpha);
-            change = v3_mad(change, o->v[i], -pull->kappa * dt);
-            if (level->quadratic)
-            {
-                const reference_quadratic* quad = &level->quadratic[c];
-                double q[6];
-                reference_monomials(member->p, level->cluster[c].width_rms, quad, q);
-                for (int j = 0; j < 6; ++j)
-                    change = v3_mad(change,
-                                    v3(quad->pull[0][j], quad->pull[1][j], quad->pull[2][j]), q[j]);
-            }
-            o->change[i] = v3_mad(o->change[i], change, member->weight);
-        }
-    }
-}
+/* ------------------------------------------------------------------ integrate */
 
 static void integrate(reference* o, double dt)
 {
@@ -426,18 +451,18 @@ static void integrate(reference* o, double dt)
 /* Fits a cluster of the finest level to where its members are: R and the centre. */
 static void refit(const reference* o, const reference_level* level, uint32_t c, mat3* r, vec3* x)
 {
-    const reference_cluster* cluster = &level->cluster[c];
     vec3 sum = v3(0, 0, 0), from = o->x[level->member[level->begin[c]].index];
     mat3 a = m3_zero();
     for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
     {
         const reference_member* member = &level->member[k];
-        vec3 mx = v3_scale(v3_sub(o->x[member->index], from), member->mw);
-        sum = v3_add(sum, mx);
-        a = m3_add(a, m3_outer(mx, member->p));
+        double mw = o->mass[member->index] * member->weight;
+        vec3 arm = v3_scale(v3_sub(o->x[member->index], from), mw);
+        sum = v3_add(sum, arm);
+        a = m3_add(a, m3_outer(arm, member->p));
     }
-    *r = find_rotation(&o->settings, cluster, a);
-    *x = v3_mad(from, sum, 1 / cluster->mass);
+    *x = v3_mad(from, sum, 1 / level->cluster[c].mass);
+    *r = find_rotation(&o->settings, &level->cluster[c], a);
 }
 
 /* A cluster's corrections on the way: their sum, and their torque about the cluster's centre with
@@ -469,7 +494,7 @@ static corrections find_corrections(reference* o, const reference_level* level, 
             continue;
         *correction = v3_scale(to_goal, 1 - limit / sqrt(square));
         vec3 arm = v3_sub(o->old[member->index], cluster->x);
-        vec3 momentum = v3_scale(*correction, member->mw);
+        vec3 momentum = v3_scale(*correction, o->mass[member->index] * member->weight);
         found.sum = v3_add(found.sum, momentum);
         found.torque = v3_add(found.torque, v3_cross(arm, momentum));
         ++found.violated;
@@ -564,10 +589,6 @@ static void contact_plane(reference* o)
 void reference_step(reference* o, double dt)
 {
     reference_match(o, dt);
-    memset(o->change, 0, o->particles * sizeof *o->change);
-    for (uint32_t l = 0; l < o->levels; ++l)
-        if (!o->level[l].nested)
-            add_pulls(o, &o->level[l], dt);
     integrate(o, dt);
     limit_strain(o, dt);
     if (o->settings.plane)

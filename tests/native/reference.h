@@ -39,7 +39,7 @@ typedef struct reference_level_desc
     const double* weight;      /* normalised again in double: each member's sum to 1 */
     const double (*offset)[3]; /* rest offsets, or NULL: from the rest positions */
     double level_weight;       /* on alpha and kappa */
-    double level_damping;      /* on kappa as well */
+    double level_damping;      /* on the damping rate */
 } reference_level_desc;
 
 typedef struct reference_desc
@@ -55,7 +55,7 @@ typedef struct reference_desc
     const reference_level_desc* level; /* finest first */
 } reference_desc;
 
-/* A cluster's pull on a member with rest offset p, weight w:
+/* What nested coarse levels want of a cluster's member with rest offset p and weight w:
  *   dt dv = w (a p + b - alpha x - kappa dt v) */
 typedef struct reference_pull
 {
@@ -80,9 +80,9 @@ typedef struct reference_cluster
     /* As last matched */
     vec3 x, v, spin; /* centre, velocity, sum m w (x - x_c) x v */
     mat3 axr, f, r, t;
-    mat3 turn_inverse; /* J^-1 */
-    vec3 omega;        /* of the rigid motion that damping tends to */
-    reference_pull pull;
+    mat3 turn_inverse;   /* J^-1 */
+    vec3 omega;          /* of the rigid motion that damping tends to */
+    reference_pull pull; /* its own if it is nested, and what was handed down to it */
 } reference_cluster;
 
 /* Quadratic goals (Mueller et al. 2005) in units of the cluster's width: q = (xx yy zz xy yz zx) of
@@ -94,12 +94,11 @@ typedef struct reference_quadratic
     double mean[6], slope[6][3];
     double axq[3][6]; /* sum m w (x - x_c) q^T */
     double t[3][6];   /* goal = T p + t q + x_c */
-    double pull[3][6];
 } reference_quadratic;
 
 typedef struct reference_member
 {
-    double weight, mw; /* and times the member's mass */
+    double weight;
     vec3 p;
     uint32_t index;
 } reference_member;
@@ -148,7 +147,7 @@ void reference_free(reference* oracle);
 
 /* One substep. */
 void reference_step(reference* oracle, double dt);
-/* The step's first part, without moving anything: fits all clusters, finds their pulls. */
+/* The step's first part, without moving anything: fits all clusters, finds dt dv (in change). */
 void reference_match(reference* oracle, double dt);
 
 /* u and v with det +1, a = u diag(sigma) v^T, sigma descending, the last one signed. */

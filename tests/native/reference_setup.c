@@ -82,7 +82,7 @@ static void prepare_cluster(const reference* o, reference_level* level, uint32_t
     for (uint32_t k = begin; k < end; ++k)
     {
         reference_member* member = &level->member[k];
-        double m = member->mw = member_mass(o, level, member);
+        double m = member_mass(o, level, member);
         cluster->mass += m;
         rest = v3_mad(rest, member_rest(o, level, member), m);
         if (!offsets)
