@@ -54,6 +54,8 @@ static void visit_chunk(pl_archive* a, pl_chunk* chunk, const pl_body* body, boo
     pl_archive_u32(a, &chunk->slot_count);
     pl_archive_u32(a, &chunk->block_count);
     pl_archive_bytes(a, chunk->rest_origin, sizeof chunk->rest_origin);
+    pl_archive_bytes(a, chunk->pos_origin, sizeof chunk->pos_origin);
+    pl_archive_u32(a, &chunk->middle_slot);
     pl_archive_u32(a, &chunk->row_count);
     pl_archive_u32(a, &chunk->entry_count);
     pl_archive_u32(a, &chunk->member_count);
@@ -68,7 +70,8 @@ static void visit_chunk(pl_archive* a, pl_chunk* chunk, const pl_body* body, boo
         chunk->rows && chunk->block_begin && chunk->entry_row && chunk->entry_kernel &&
             chunk->slot_begin % 8 == 0 && chunk->slot_count % 8 == 0 &&
             (uint64_t)chunk->slot_begin + chunk->slot_count <= body->particles.slot_count &&
-            chunk->block_count <= chunk->slot_count / 8,
+            chunk->block_count <= chunk->slot_count / 8 &&
+            chunk->middle_slot < body->particles.slot_count,
         "a chunk");
     for (uint32_t b = 0; !pl_archive_failed(a) && b < chunk->slot_count / 8; ++b)
         pl_archive_require(a,
@@ -82,11 +85,14 @@ static void visit_chunk(pl_archive* a, pl_chunk* chunk, const pl_body* body, boo
     if (pl_archive_failed(a))
         return;
     chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
+    chunk->rest_sums = pl_alloc(chunk->row_count, sizeof *chunk->rest_sums);
     if (quadratic)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
     chunk->moved = 1;
-    if (!chunk->sums || (quadratic && !chunk->quad_sums))
+    if (!chunk->sums || !chunk->rest_sums || (quadratic && !chunk->quad_sums))
         a->status = pl_fail_memory((size_t)chunk->row_count * 192);
+    else
+        pl_chunk_rest_sums(chunk, &body->particles);
 }
 
 static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
@@ -212,6 +218,7 @@ static void visit_figures(pl_archive* a, pl_body* body)
 {
     pl_archive_bytes(a, body->origin, sizeof body->origin);
     pl_archive_bytes(a, body->rest_origin, sizeof body->rest_origin);
+    pl_archive_bytes(a, body->remainder, sizeof body->remainder);
     double* doubles[] = {&body->grid,        &body->mass_quantum, &body->mass,
                          &body->rest_volume, &body->spacing,      &body->width,
                          &body->sample_ms,   &body->cluster_ms,   &body->overlap};

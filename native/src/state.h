@@ -35,22 +35,21 @@
 #define PL_NO_PARTICLE UINT32_MAX
 
 /* Sums that a chunk makes over its particles for each of its rows, weighted by m w:
- * x r^T (row-major, r relative to the chunk's rest origin), x, v, x cross v, 1, and padding. */
+ * x r^T (row-major), x, v, x cross v, and padding; x is relative to the chunk's pos_origin, r to
+ * its rest_origin. The sums of m w and m w r do not move: they are in rest_sums. */
 enum
 {
     PL_SUM_XR = 0,
     PL_SUM_X = 9,
     PL_SUM_V = 12,
     PL_SUM_XV = 15,
-    PL_SUM_M = 18,
-    PL_SUM_R = 19, /* r: only for fades and checks */
     PL_SUM_FLOATS = 24
 };
 
 /* What a cluster gives to its members: an impulse affine in the rest offset p and linear in x, v:
- *   dt dv = A p + b - a x - k v, with A = alpha T + kappa dt [omega]x F and so on (match.simd.c),
- * and in the last place 1 for the finest level, 0 for others, which becomes the normaliser. Fades
- * are multiplied in when a chunk loads its rows. */
+ *   dt dv = A p + b - a (x - ref) - k v, with A = alpha T + kappa dt [omega]x F and so on
+ * (match.simd.c), and in the last place 1 for the finest level, 0 for others, which becomes the
+ * normaliser. Fades are multiplied in when a chunk loads its rows. */
 enum
 {
     PL_ROW_A = 0,
@@ -75,6 +74,8 @@ typedef struct pl_chunk
     uint32_t slot_count;  /* multiple of eight: capacity, free slots included */
     uint32_t block_count; /* blocks in use; free slots are behind them or in the last one */
     float rest_origin[3]; /* relative to the body's rest origin */
+    uint32_t middle_slot; /* of the particle nearest to the chunk's middle at rest */
+    float pos_origin[3];  /* positions are summed relative to this: where that particle was */
     uint32_t row_count;
     uint32_t* rows;        /* local row -> cluster index of the body */
     uint32_t* block_begin; /* blocks + 1: entries of each block */
@@ -84,8 +85,12 @@ typedef struct pl_chunk
     float* entry_kernel;       /* 8 for each entry */
     float* own_rest;           /* 24 for each entry (x8 y8 z8), or NULL: shared rest */
     float* sums;               /* row_count * PL_SUM_FLOATS: what the last particle pass left */
+    double (*rest_sums)[4];    /* of each row: sum m w, sum m w r, exactly as the kernels weigh. In
+                                  double: an error in the mass would push the cluster, always the same
+                                  way, and momentum would drift */
     float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
     uint32_t moved;            /* positions changed after the sums were made */
+    float remainder[3];        /* what its particles' impulses from clusters sum to (m dt dv) */
     uint32_t tested, violated; /* strain-limit pairs in this substep; in the last iteration */
     uint32_t touched;          /* particles in contact in this substep */
 } pl_chunk;
@@ -127,13 +132,18 @@ typedef struct pl_clusters
     float *stiffness_factor, *damping_factor, *limit_factor;
     /* For the current substep length. */
     float *alpha, *kappa; /* with the level's weight in them */
-    /* What the last match found. */
-    float (*x)[3];      /* centre of mass now */
-    float (*f)[9];      /* deformation gradient */
-    float (*row)[16];   /* PL_ROW_*, with the contributions of coarser levels */
+    /* What the last match found. Positions of a cluster are kept as a reference point, which is a
+     * chunk's pos_origin, and a small offset from it, so that a body's distance from its origin
+     * costs no precision: a rounding error of x_c would push all members the same way. */
+    float (*ref)[3];
+    float (*limit_ref)[3]; /* of the fit for strain limiting */
+    float (*x)[3];         /* centre of mass now */
+    float (*f)[9];         /* deformation gradient */
+    float (*row)[16];      /* PL_ROW_*, with the contributions of coarser levels */
     float (*limit)[16]; /* strain limit: R (9), x (3), limit distance, 1; or the balancing map (12);
                            how many members were over the limit in the last place */
-    float (*sums)[24]; /* moments: A_xr centred (9), x_c (3), v_c (3), spin L about x_c (3), mass */
+    float (*sums)[24];  /* moments: A_xr centred (9), x_c - ref (3), v_c (3), spin L about x_c (3),
+                           mass */
     /* Quadratic goals, or NULL. */
     float (*quad_inverse)[36]; /* (sum m w q* q*^T)^-1 for width 1 and mass 1 (quadratic_rest.c) */
     float (*quad_slope)[18];   /* S in q* = q - mean - S p */
@@ -238,6 +248,10 @@ typedef struct pl_body
     pliant_material_desc material;
     float* acceleration[3]; /* by slot, or NULL: set by the caller */
     float* force[3];        /* by slot, or NULL: fields and pressure of this substep */
+    /* Impulses of clusters sum to nothing but for rounding. Rounding is not random where a body
+     * turns about an axis, so what is left over (as a change of velocity) is given back a substep
+     * later. */
+    double remainder[3];
     double mass_quantum;
     double mass;
     double rest_volume;

@@ -59,8 +59,8 @@ bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)
     bool fine = NEED(centre) && NEED(radius) && NEED(rest) && NEED(mass) && NEED(arr) &&
                 NEED(arr_inv) && NEED(rank) && NEED(axis) && NEED(density) && NEED(width_rms) &&
                 NEED(width_max) && NEED(fade) && NEED(stiffness_factor) && NEED(damping_factor) &&
-                NEED(limit_factor) && NEED(alpha) && NEED(kappa) && NEED(x) && NEED(f) &&
-                NEED(row) && NEED(limit) && NEED(sums);
+                NEED(limit_factor) && NEED(alpha) && NEED(kappa) && NEED(ref) && NEED(limit_ref) &&
+                NEED(x) && NEED(f) && NEED(row) && NEED(limit) && NEED(sums);
     if (fine && quadratic)
         fine = NEED(quad_inverse) && NEED(quad_slope) && NEED(quad_row);
 #undef NEED
@@ -87,6 +87,8 @@ static void clusters_free(pl_clusters* c)
                       c->alpha,
                       c->kappa,
                       c->x,
+                      c->ref,
+                      c->limit_ref,
                       c->f,
                       c->row,
                       c->limit,
@@ -109,6 +111,7 @@ static void chunk_free(pl_chunk* chunk)
     pl_free(chunk->entry_kernel);
     pl_free(chunk->own_rest);
     pl_free(chunk->sums);
+    pl_free(chunk->rest_sums);
     pl_free(chunk->quad_sums);
 }
 
@@ -185,11 +188,13 @@ static pl_status place_particles(pl_body* body, const pl_layout_input* in)
         chunk->slot_begin = c * slots_per_chunk;
         chunk->slot_count = slots_per_chunk;
         chunk->block_count = (used + 7) / 8;
+        chunk->moved = 1;
         vec3 centre = v3(0, 0, 0);
         for (uint32_t i = 0; i < used; ++i)
             centre = v3_mad(centre, in->points[order[first + i]], 1.0 / used);
         v3_store(centre, chunk->rest_origin);
         vec3 origin = v3_from(chunk->rest_origin);
+        double nearest = 0;
         for (uint32_t i = 0; i < slots_per_chunk; ++i)
         {
             uint32_t slot = chunk->slot_begin + i, id = order[first + PL_MIN(i, used - 1)];
@@ -202,6 +207,13 @@ static pl_status place_particles(pl_body* body, const pl_layout_input* in)
                 p->r[k][slot] = r[k], p->x[k][slot] = x[k];
             if (i >= used)
                 continue;
+            double distance = v3_length(v3_sub(in->points[id], origin));
+            if (i == 0 || distance < nearest)
+            {
+                nearest = distance;
+                chunk->middle_slot = slot;
+                memcpy(chunk->pos_origin, x, sizeof x);
+            }
             double quanta = in->volumes[id] * in->density[id] / body->mass_quantum;
             p->quanta[slot] = quanta >= 1 ? (uint64_t)(quanta + .5) : 1;
             p->mass[slot] = (float)((double)p->quanta[slot] * body->mass_quantum);
@@ -353,9 +365,10 @@ static pl_status build_chunk(pl_body* body, pl_chunk* chunk, const by_particle* 
                        chunk->row_count);
     chunk->rows = pl_realloc(chunk->rows, chunk->row_count, sizeof *chunk->rows);
     chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
+    chunk->rest_sums = pl_alloc(chunk->row_count, sizeof *chunk->rest_sums);
     if (body->material.goal == PLIANT_GOAL_QUADRATIC)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
-    if (!chunk->rows || !chunk->sums ||
+    if (!chunk->rows || !chunk->sums || !chunk->rest_sums ||
         (body->material.goal == PLIANT_GOAL_QUADRATIC && !chunk->quad_sums))
         return pl_fail_memory((size_t)chunk->row_count * 192);
     return PLIANT_OK;
@@ -384,6 +397,23 @@ static void set_norms(pl_body* body)
     }
 }
 
+void pl_chunk_rest_sums(pl_chunk* chunk, const pl_particles* p)
+{
+    memset(chunk->rest_sums, 0, chunk->row_count * sizeof *chunk->rest_sums);
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            for (uint32_t lane = 0; lane < 8; ++lane)
+            {
+                uint32_t slot = chunk->slot_begin + 8 * b + lane;
+                float m = p->mass[slot] * p->norm[slot]; /* rounded as the kernels round it */
+                double mw = (double)m * chunk->entry_kernel[8 * (size_t)e + lane];
+                double* sum = chunk->rest_sums[chunk->entry_row[e]];
+                sum[0] += mw;
+                for (int k = 0; k < 3; ++k)
+                    sum[1 + k] += mw * p->r[k][slot];
+            }
+}
+
 static pl_status build_chunks(pl_body* body, const by_particle* lists)
 {
     uint32_t* local = PL_NEW(uint32_t, body->clusters.count);
@@ -395,6 +425,8 @@ static pl_status build_chunks(pl_body* body, const by_particle* lists)
     pl_free(seen);
     if (status == PLIANT_OK)
         set_norms(body);
+    for (uint32_t c = 0; c < body->chunk_count && status == PLIANT_OK; ++c)
+        pl_chunk_rest_sums(&body->chunks[c], &body->particles);
     return status;
 }
 

@@ -24,6 +24,9 @@ pl_status pl_layout_build(pl_body* body, const pl_layout_input* input,
 /* Averages painted factors (by particle id; NULL: all 1) to the clusters of every level. */
 pl_status pl_layout_average_factor(const pl_body* body, const float* by_id, float* cluster_factor);
 
+/* Sets chunk->rest_sums; to be called whenever memberships, masses or normalisers change. */
+void pl_chunk_rest_sums(pl_chunk* chunk, const pl_particles* particles);
+
 /* Frees all that a body holds; the struct itself stays, zeroed. */
 void pl_body_free(pl_body* body);
 

@@ -5,7 +5,7 @@
  * Each cluster gives its members an impulse that is affine in the rest offset and linear in
  * position and velocity (PL_ROW_*, made by match):
  *
- *   dt dv_i = sum_c w_ic (A_c p_ic + b_c - alpha_c x_i - kappa_c v_i)
+ *   dt dv_i = sum_c w_ic (A_c p_ic + b_c - alpha_c (x_i - ref_c) - kappa_c v_i)
  *
  * The sums of A, b, alpha and kappa are blended first and applied once (a goal is the blend of
  * affine maps, applied once to the rest position). A row holds p relative to the cluster; for a
@@ -32,8 +32,9 @@ static void load_rows(const pl_pass* pass)
             d[j] = chunk->rest_origin[j] - k->rest[c][j];
         memcpy(row, in, sizeof row);
         for (int j = 0; j < 3; ++j)
-            row[PL_ROW_B + j] =
-                in[PL_ROW_B + j] + (in[3 * j] * d[0] + in[3 * j + 1] * d[1] + in[3 * j + 2] * d[2]);
+            row[PL_ROW_B + j] = in[PL_ROW_B + j] +
+                                (in[3 * j] * d[0] + in[3 * j + 1] * d[1] + in[3 * j + 2] * d[2]) +
+                                in[PL_ROW_ALPHA] * (k->ref[c][j] - chunk->pos_origin[j]);
         for (int j = 0; j < PL_ROW_FLOATS; ++j)
             out[j] = row[j] * k->fade[c];
     }
@@ -146,6 +147,9 @@ static void advance(pl_pass* pass, bool plain)
     const pl_chunk* chunk = pass->chunk;
     pl_particles* p = pass->particles;
     vf dt = vf_set1(pass->dt), per_dt = vf_set1(1.0f / pass->dt);
+    for (int k = 0; k < 3; ++k)
+        pass->chunk->pos_origin[k] = p->x[k][chunk->middle_slot];
+    vf left[3] = {vf_set1(0), vf_set1(0), vf_set1(0)};
     load_rows(pass);
     if (pass->quadratic)
         load_quadratic_rows(pass);
@@ -153,15 +157,16 @@ static void advance(pl_pass* pass, bool plain)
     for (uint32_t b = 0; b < chunk->block_count; ++b)
     {
         uint32_t slot = chunk->slot_begin + 8 * b;
-        vf x[3], v[3], r[3], impulse[3], n;
+        vf x[3], v[3], r[3], near[3], impulse[3], n;
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
-        blend_block(pass, b, x, v, r, impulse, &n);
+        pl_near(chunk, x, near);
+        blend_block(pass, b, near, v, r, impulse, &n);
         vm there = vf_lt(vf_set1(0), n);
         vf norm = vf_keep(there, vf_div(vf_set1(1), vf_select(there, n, vf_set1(1))));
         vf_store(p->norm + slot, norm);
-        vf scale = vf_mul(norm, per_dt);
+        vf scale = vf_mul(norm, per_dt), mass = vf_load(p->mass + slot);
         for (int k = 0; k < 3; ++k)
         {
             vf a = vf_set1(pass->gravity[k]);
@@ -169,7 +174,9 @@ static void advance(pl_pass* pass, bool plain)
                 a = vf_add(a, vf_load(pass->acceleration[k] + slot));
             if (!plain && pass->force[k])
                 a = vf_add(a, vf_load(pass->force[k] + slot));
-            v[k] = vf_mad(vf_mad(v[k], scale, impulse[k]), dt, vf_keep(there, a));
+            vf change = vf_mul(scale, impulse[k]);
+            left[k] = vf_mad(left[k], mass, change);
+            v[k] = vf_mad(vf_add(v[k], change), dt, vf_keep(there, a));
             if (!plain)
                 v[k] = vf_sub(v[k], vf_mul(vf_set1(pass->drag), v[k]));
         }
@@ -182,6 +189,8 @@ static void advance(pl_pass* pass, bool plain)
         pl_store3(p->v, slot, v);
         pl_gather_block(pass, b, x, v, r);
     }
+    for (int k = 0; k < 3; ++k)
+        pass->chunk->remainder[k] = vf_sum(left[k]);
 }
 
 void PL_K(pl_advance)(pl_pass* pass)

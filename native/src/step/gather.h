@@ -2,7 +2,7 @@
 /*
  * Moments of a block of eight particles, added to the rows of their clusters (for *.simd.c).
  *
- * A particle's features are (x r^T, x, v, x cross v, 1, r), 22 floats, times m / n with n its
+ * A particle's features are (x r^T, x, v, x cross v), 18 floats, times m / n with n its
  * normaliser. They are made for eight particles in lanes, turned by three 8x8 transposes into one
  * row of 24 floats for each particle, and every cluster of the block adds w times each row: a
  * sparse matrix times a dense one, without a single horizontal sum (PERFORMANCE.md, "Rows").
@@ -41,11 +41,8 @@ PL_INLINE void pl_features_make(pl_features* f, const vf x[3], const vf v[3], co
     f->g[1][7] = vf_sub(vf_mul(x[1], mv[2]), vf_mul(x[2], mv[1]));
     f->g[2][0] = vf_sub(vf_mul(x[2], mv[0]), vf_mul(x[0], mv[2]));
     f->g[2][1] = vf_sub(vf_mul(x[0], mv[1]), vf_mul(x[1], mv[0]));
-    f->g[2][2] = m;
-    f->g[2][3] = vf_mul(m, r[0]);
-    f->g[2][4] = vf_mul(m, r[1]);
-    f->g[2][5] = vf_mul(m, r[2]);
-    f->g[2][6] = f->g[2][7] = vf_set1(0);
+    for (int k = 2; k < 8; ++k)
+        f->g[2][k] = vf_set1(0);
 }
 
 /* x times the six monomials xx yy zz xy yz zx of r: 18 features, order 6 i + j; and the monomials.
@@ -87,19 +84,28 @@ PL_INLINE void pl_features_add(const pl_features* f, const pl_chunk* chunk, uint
     }
 }
 
+/* Positions relative to the chunk's own point. */
+PL_INLINE void pl_near(const pl_chunk* chunk, const vf x[3], vf near[3])
+{
+    for (int k = 0; k < 3; ++k)
+        near[k] = vf_sub(x[k], vf_bcast(chunk->pos_origin + k));
+}
+
 PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
                                const vf r[3])
 {
     const pl_chunk* chunk = pass->chunk;
     uint32_t slot = chunk->slot_begin + 8 * block;
     vf m = vf_mul(vf_load(pass->particles->mass + slot), vf_load(pass->particles->norm + slot));
+    vf near[3];
     pl_features f;
-    pl_features_make(&f, x, v, r, m);
+    pl_near(chunk, x, near);
+    pl_features_make(&f, near, v, r, m);
     pl_features_transpose(&f);
     pl_features_add(&f, chunk, block, chunk->sums);
     if (pass->quadratic)
     {
-        pl_features_quadratic(&f, x, r, m);
+        pl_features_quadratic(&f, near, r, m);
         pl_features_transpose(&f);
         pl_features_add(&f, chunk, block, chunk->quad_sums);
     }

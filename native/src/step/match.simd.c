@@ -17,72 +17,120 @@
 #include "gather.h"
 #include "rotation.h"
 
-/* Moments of one cluster from its chunks, centred: A_xr (9), x_c, v_c, spin about x_c, mass. With
- * quadratic goals also sum m w (x - x_c) q^T with the monomials q of p (18), and q's mean (6). */
-static void sum_parts(const pl_match_batch* batch, uint32_t c, float out[24], float* quad)
+/* Moments of a cluster while they are put together, in double: x relative to its reference point, p
+ * to its rest centre. */
+typedef struct moments
 {
-    const pl_clusters* k = batch->clusters;
-    float total[PL_SUM_FLOATS] = {0}, balance[3] = {0}, second[24] = {0};
-    for (uint32_t part = k->part_begin[c]; part < k->part_begin[c + 1]; ++part)
+    double xr[9], x[3], v[3], xv[3], m, r[3];
+    double q[18], q_mean[6]; /* x q(p)^T and q(p) with the six monomials of p */
+} moments;
+
+/* A chunk sums x' relative to its pos_origin and r' relative to its rest_origin: x = x' + o,
+ * p = r' + d. */
+static void add_part(moments* t, const pl_chunk* chunk, uint32_t row, const double d[3],
+                     const double o[3])
+{
+    const float* s = chunk->sums + (size_t)PL_SUM_FLOATS * row;
+    const float* v = s + PL_SUM_V;
+    const double* rest = chunk->rest_sums[row];
+    for (int j = 0; j < 3; ++j)
     {
-        const pl_chunk* chunk = &batch->chunks[k->part_chunk[part]];
-        const float* s = chunk->sums + (size_t)PL_SUM_FLOATS * k->part_row[part];
-        float d[3];
-        for (int j = 0; j < 3; ++j)
-            d[j] = chunk->rest_origin[j] - k->rest[c][j];
-        for (int i = 0; i < PL_SUM_FLOATS; ++i)
-            total[i] += s[i];
+        double first = rest[1 + j] + rest[0] * d[j];
         for (int i = 0; i < 3; ++i)
-            for (int j = 0; j < 3; ++j)
-                total[3 * i + j] += s[PL_SUM_X + i] * d[j];
-        for (int j = 0; j < 3; ++j)
-            balance[j] += s[PL_SUM_R + j] + s[PL_SUM_M] * d[j];
-        if (!quad)
-            continue;
-        const float* q = chunk->quad_sums + (size_t)PL_QUAD_SUM_FLOATS * k->part_row[part];
-        for (int i = 0; i < 3; ++i)
-        {
-            const float *r = s + 3 * i, x = s[PL_SUM_X + i];
-            second[6 * i] += q[6 * i] + 2 * d[0] * r[0] + d[0] * d[0] * x;
-            second[6 * i + 1] += q[6 * i + 1] + 2 * d[1] * r[1] + d[1] * d[1] * x;
-            second[6 * i + 2] += q[6 * i + 2] + 2 * d[2] * r[2] + d[2] * d[2] * x;
-            second[6 * i + 3] += q[6 * i + 3] + d[0] * r[1] + d[1] * r[0] + d[0] * d[1] * x;
-            second[6 * i + 4] += q[6 * i + 4] + d[1] * r[2] + d[2] * r[1] + d[1] * d[2] * x;
-            second[6 * i + 5] += q[6 * i + 5] + d[2] * r[0] + d[0] * r[2] + d[2] * d[0] * x;
-        }
-        const float *r = s + PL_SUM_R, m = s[PL_SUM_M];
+            t->xr[3 * i + j] += s[3 * i + j] + s[PL_SUM_X + i] * d[j] + o[i] * first;
+        t->r[j] += first;
+        t->x[j] += s[PL_SUM_X + j] + rest[0] * o[j];
+        t->v[j] += v[j];
+    }
+    t->xv[0] += s[PL_SUM_XV] + (o[1] * v[2] - o[2] * v[1]);
+    t->xv[1] += s[PL_SUM_XV + 1] + (o[2] * v[0] - o[0] * v[2]);
+    t->xv[2] += s[PL_SUM_XV + 2] + (o[0] * v[1] - o[1] * v[0]);
+    t->m += rest[0];
+}
+
+/* The same for x q(p)^T and for q alone, with the six monomials xx yy zz xy yz zx of p. */
+static void add_quadratic_part(moments* t, const pl_chunk* chunk, uint32_t row, const double d[3],
+                               const double o[3])
+{
+    const float* s = chunk->sums + (size_t)PL_SUM_FLOATS * row;
+    const float* q = chunk->quad_sums + (size_t)PL_QUAD_SUM_FLOATS * row;
+    const double *rest = chunk->rest_sums[row], *r = rest + 1;
+    double mean[6];
+    for (int j = 0; j < 3; ++j)
+    {
+        int n = (j + 1) % 3;
+        mean[j] = q[18 + j] + 2 * d[j] * r[j] + d[j] * d[j] * rest[0];
+        mean[3 + j] = q[21 + j] + d[j] * r[n] + d[n] * r[j] + d[j] * d[n] * rest[0];
+    }
+    for (int i = 0; i < 3; ++i)
+    {
+        const float *xr = s + 3 * i, x = s[PL_SUM_X + i];
+        double* out = t->q + 6 * i;
         for (int j = 0; j < 3; ++j)
         {
             int n = (j + 1) % 3;
-            second[18 + j] += q[18 + j] + 2 * d[j] * r[j] + d[j] * d[j] * m;
-            second[21 + j] += q[21 + j] + d[j] * r[n] + d[n] * r[j] + d[j] * d[n] * m;
+            out[j] += q[6 * i + j] + 2 * d[j] * xr[j] + d[j] * d[j] * x + o[i] * mean[j];
+            out[3 + j] += q[6 * i + 3 + j] + d[j] * xr[n] + d[n] * xr[j] + d[j] * d[n] * x +
+                          o[i] * mean[3 + j];
         }
     }
-    float fade = k->fade[c], mass = total[PL_SUM_M], per_mass = mass > 0 ? 1 / mass : 0;
-    float x[3], v[3];
+    for (int j = 0; j < 6; ++j)
+        t->q_mean[j] += mean[j];
+}
+
+/* Moments of one cluster from its chunks, centred: A_xr (9), x_c relative to the reference point,
+ * v_c, spin about x_c, mass. With quadratic goals also sum m w (x - x_c) q^T (18), and q's mean
+ * (6). */
+static void sum_parts(const pl_match_batch* batch, uint32_t c, const float ref[3], float out[24],
+                      float* quad)
+{
+    const pl_clusters* k = batch->clusters;
+    moments t = {0};
+    for (uint32_t part = k->part_begin[c]; part < k->part_begin[c + 1]; ++part)
+    {
+        const pl_chunk* chunk = &batch->chunks[k->part_chunk[part]];
+        double d[3], o[3];
+        for (int j = 0; j < 3; ++j)
+        {
+            /* rounded as blending rounds it: a difference would push the cluster */
+            float to_rest = chunk->rest_origin[j] - k->rest[c][j];
+            d[j] = to_rest;
+            o[j] = (double)chunk->pos_origin[j] - ref[j];
+        }
+        add_part(&t, chunk, k->part_row[part], d, o);
+        if (quad)
+            add_quadratic_part(&t, chunk, k->part_row[part], d, o);
+    }
+    double fade = k->fade[c], per_mass = t.m > 0 ? 1 / t.m : 0;
+    double x[3];
     for (int i = 0; i < 3; ++i)
     {
-        x[i] = total[PL_SUM_X + i] * per_mass;
-        v[i] = total[PL_SUM_V + i] * per_mass;
-        out[9 + i] = x[i];
-        out[12 + i] = v[i];
+        x[i] = t.x[i] * per_mass;
+        out[9 + i] = (float)x[i];
+        out[12 + i] = (float)(t.v[i] * per_mass);
         for (int j = 0; j < 3; ++j)
-            out[3 * i + j] = (total[3 * i + j] - x[i] * balance[j]) * fade;
+            out[3 * i + j] = (float)((t.xr[3 * i + j] - x[i] * t.r[j]) * fade);
     }
-    const float* p = total + PL_SUM_V;
-    out[15] = (total[PL_SUM_XV] - (x[1] * p[2] - x[2] * p[1])) * fade;
-    out[16] = (total[PL_SUM_XV + 1] - (x[2] * p[0] - x[0] * p[2])) * fade;
-    out[17] = (total[PL_SUM_XV + 2] - (x[0] * p[1] - x[1] * p[0])) * fade;
-    out[18] = mass * fade;
-    for (int i = 19; i < 24; ++i)
-        out[i] = 0;
-    if (!quad)
-        return;
+    out[15] = (float)((t.xv[0] - (x[1] * t.v[2] - x[2] * t.v[1])) * fade);
+    out[16] = (float)((t.xv[1] - (x[2] * t.v[0] - x[0] * t.v[2])) * fade);
+    out[17] = (float)((t.xv[2] - (x[0] * t.v[1] - x[1] * t.v[0])) * fade);
+    out[18] = (float)(t.m * fade);
     for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 6; ++j)
-            quad[6 * i + j] = (second[6 * i + j] - x[i] * second[18 + j]) * fade;
-    for (int j = 0; j < 6; ++j)
-        quad[18 + j] = second[18 + j] * per_mass;
+        out[19 + i] = (float)(t.r[i] * per_mass);
+    out[22] = out[23] = 0;
+    for (int j = 0; quad && j < 6; ++j)
+    {
+        for (int i = 0; i < 3; ++i)
+            quad[6 * i + j] = (float)((t.q[6 * i + j] - x[i] * t.q_mean[j]) * fade);
+        quad[18 + j] = (float)(t.q_mean[j] * per_mass);
+    }
+}
+
+/* The reference point of a cluster that holds particles. */
+PL_INLINE const float* reference(const pl_match_batch* batch, uint32_t c)
+{
+    const pl_clusters* k = batch->clusters;
+    return batch->chunks[k->part_chunk[k->part_begin[c]]].pos_origin;
 }
 
 /* Rows of 24 floats of eight clusters, in lanes. */
@@ -161,7 +209,12 @@ PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, co
     for (int j = 0; j < 9; ++j)
         row[j] = vf_mad(vf_mul(alpha, t[j]), kappa, spin[j]);
     for (int j = 0; j < 3; ++j)
-        row[PL_ROW_B + j] = vf_mad(vf_mul(alpha, s[9 + j]), kappa, s[12 + j]);
+    {
+        /* the rest centre is rounded: what is left of the mean of p would push the cluster */
+        vf left =
+            vf_mad(vf_mad(vf_mul(row[3 * j], s[19]), row[3 * j + 1], s[20]), row[3 * j + 2], s[21]);
+        row[PL_ROW_B + j] = vf_sub(vf_mad(vf_mul(alpha, s[9 + j]), kappa, s[12 + j]), left);
+    }
     row[PL_ROW_ALPHA] = alpha;
     row[PL_ROW_KAPPA] = kappa;
     row[PL_ROW_FADE] = vf_set1(batch->finest ? 1.0f : 0.0f);
@@ -176,7 +229,8 @@ PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, co
     for (int j = 0; j < 9; ++j)
         pl_eight_store(eight, &k->f[0][j], 9, f[j]);
     for (int j = 0; j < 3; ++j)
-        pl_eight_store(eight, &k->x[0][j], 3, s[9 + j]);
+        pl_eight_store(eight, &k->x[0][j], 3,
+                       vf_add(pl_eight_load(eight, &k->ref[0][j], 3), s[9 + j]));
 }
 
 static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, const vf a[9],
@@ -212,7 +266,10 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
     {
         uint32_t c = eight->c[i];
         if (batch->sum_parts && i < (int)eight->used)
-            sum_parts(batch, c, k->sums[c], quadratic ? quad[i] : NULL);
+        {
+            memcpy(k->ref[c], reference(batch, c), sizeof k->ref[c]);
+            sum_parts(batch, c, k->ref[c], k->sums[c], quadratic ? quad[i] : NULL);
+        }
         else if (quadratic)
             memcpy(quad[i], quad[eight->used - 1], sizeof quad[i]);
         rows[i] = k->sums[c];
@@ -277,8 +334,11 @@ void PL_K(pl_match_limit)(const pl_match_batch* batch, float gamma)
         for (int i = 0; i < 8; ++i)
         {
             rows[i] = sums[PL_MIN(i, (int)eight.used - 1)];
-            if (i < (int)eight.used)
-                sum_parts(batch, eight.c[i], sums[i], NULL);
+            if (i >= (int)eight.used)
+                continue;
+            const float* ref = reference(batch, eight.c[i]);
+            sum_parts(batch, eight.c[i], ref, sums[i], NULL);
+            memcpy(k->limit_ref[eight.c[i]], ref, sizeof k->limit_ref[0]);
         }
         vf s[24], f[9], r[9], row[16];
         load_sums(rows, s);

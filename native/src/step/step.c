@@ -139,7 +139,7 @@ static pl_pass make_pass(const pl_substep* step, const pl_item* item, uint32_t w
     };
     for (int k = 0; k < 3; ++k)
     {
-        pass.gravity[k] = (float)scene->gravity[k];
+        pass.gravity[k] = (float)(scene->gravity[k] - body->remainder[k] / step->dt);
         pass.acceleration[k] = body->acceleration[k];
         pass.force[k] = body->force_used ? body->force[k] : NULL;
         pass.shift[k] = body->shift[k];
@@ -503,6 +503,18 @@ static pl_status make_ready(pl_substep* step)
     return PLIANT_OK;
 }
 
+/* What rounding left of the clusters' impulses, to be given back in the next substep. */
+static void note_remainder(pl_body* body)
+{
+    for (int k = 0; k < 3; ++k)
+    {
+        double sum = 0;
+        for (uint32_t c = 0; c < body->chunk_count; ++c)
+            sum += body->chunks[c].remainder[k];
+        body->remainder[k] = body->mass > 0 ? sum / body->mass : 0;
+    }
+}
+
 static void count_figures(pl_scene* scene)
 {
     scene->pairs_tested = scene->pairs_violated = scene->contacts = 0;
@@ -543,7 +555,10 @@ static pl_status substep(pl_substep* step)
         run(step, &scene->chunks, 1, contact_items);
     lap(scene, PLIANT_STAGE_CONTACT, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
+        note_remainder(scene->bodies[b]);
         scene->bodies[b]->matched = false;
+    }
     match_bodies(step);
     count_figures(scene);
     return PLIANT_OK;
@@ -580,7 +595,11 @@ static void move_origin(pl_body* body)
         }
     }
     for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        for (int k = 0; k < 3; ++k)
+            body->chunks[c].pos_origin[k] -= (float)step[k];
         body->chunks[c].moved = 1;
+    }
     body->matched = false;
 }
 

@@ -32,8 +32,9 @@ static void load_limit_rows(const pl_pass* pass)
         for (int j = 0; j < 3; ++j)
             d[j] = chunk->rest_origin[j] - k->rest[c][j];
         for (int j = 0; j < 3; ++j)
-            out[9 + j] =
-                in[9 + j] + (in[3 * j] * d[0] + in[3 * j + 1] * d[1] + in[3 * j + 2] * d[2]);
+            out[9 + j] = in[9 + j] +
+                         (in[3 * j] * d[0] + in[3 * j + 1] * d[1] + in[3 * j + 2] * d[2]) +
+                         (k->limit_ref[c][j] - chunk->pos_origin[j]);
         /* clusters of coarser (independent) levels limit nothing */
         out[12] = c < pass->finest_end ? in[12] * in[12] : INFINITY;
         out[13] = in[12];
@@ -75,8 +76,9 @@ void PL_K(pl_limit)(pl_pass* pass)
     for (uint32_t b = 0; b < chunk->block_count; ++b)
     {
         uint32_t slot = chunk->slot_begin + 8 * b;
-        vf x[3], r[3], shift[3] = {zero, zero, zero};
+        vf x[3], near[3], r[3], shift[3] = {zero, zero, zero};
         pl_load3(p->x, slot, x);
+        pl_near(chunk, x, near);
         pl_load3(p->r, slot, r);
         for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
         {
@@ -87,7 +89,7 @@ void PL_K(pl_limit)(pl_pass* pass)
                 vf goal = vf_mad(
                     vf_mad(vf_mul(vf_bcast(row + 3 * j), r[0]), vf_bcast(row + 3 * j + 1), r[1]),
                     vf_bcast(row + 3 * j + 2), r[2]);
-                apart[j] = vf_sub(vf_add(goal, vf_bcast(row + 9 + j)), x[j]);
+                apart[j] = vf_sub(vf_add(goal, vf_bcast(row + 9 + j)), near[j]);
             }
             vf distance2 =
                 vf_mad(vf_mad(vf_mul(apart[0], apart[0]), apart[1], apart[1]), apart[2], apart[2]);
@@ -96,7 +98,7 @@ void PL_K(pl_limit)(pl_pass* pass)
                 continue;
             vf lever[3];
             for (int j = 0; j < 3; ++j)
-                lever[j] = vf_sub(x[j], vf_mul(dt, vf_load(p->v[j] + slot)));
+                lever[j] = vf_sub(near[j], vf_mul(dt, vf_load(p->v[j] + slot)));
             pass->violated +=
                 correct(over, apart, distance2, row, vf_mul(kernel, vf_load(p->norm + slot)),
                         vf_load(p->mass + slot), lever, shift,
@@ -120,8 +122,15 @@ void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sum
                  ++part)
             {
                 const float* s = limit_sums[k->part_chunk[part]] + (size_t)8 * k->part_row[part];
+                const float* at = batch->chunks[k->part_chunk[part]].pos_origin;
+                float o[3];
+                for (int j = 0; j < 3; ++j)
+                    o[j] = (at[j] - k->ref[eight.c[i]][j]) - k->sums[eight.c[i]][9 + j];
                 for (int j = 0; j < 8; ++j)
                     total[i][j] += s[j];
+                total[i][3] += o[1] * s[2] - o[2] * s[1];
+                total[i][4] += o[2] * s[0] - o[0] * s[2];
+                total[i][5] += o[0] * s[1] - o[1] * s[0];
                 any = any || s[6] > 0;
             }
         if (!any)
@@ -130,7 +139,7 @@ void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sum
                 memset(k->limit[eight.c[i]], 0, sizeof k->limit[0]);
             continue;
         }
-        vf s[8], a[9], f[9], x[3], tau[3], mean[3], theta[3], inverse[6], row[16], about[3];
+        vf s[8], a[9], f[9], mean[3], theta[3], inverse[6], row[16];
         for (int i = 0; i < 8; ++i)
             s[i] = vf_load(total[i]);
         vf_transpose(s);
@@ -142,15 +151,9 @@ void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sum
         vf mass = pl_eight_load(&eight, &k->sums[0][18], 24);
         vf per_mass = vf_div(vf_set1(1), vf_select(vf_lt(vf_set1(0), mass), mass, vf_set1(1)));
         for (int j = 0; j < 3; ++j)
-        {
-            x[j] = pl_eight_load(&eight, &k->x[0][j], 3);
             mean[j] = vf_mul(s[j], per_mass);
-        }
-        pl_cross3(x, s, about);
-        for (int j = 0; j < 3; ++j)
-            tau[j] = vf_sub(s[3 + j], about[j]);
         pl_lever_inverse(a, f, inverse);
-        pl_symmetric_mulv(inverse, tau, theta);
+        pl_symmetric_mulv(inverse, s + 3, theta);
         pl_spin33(theta, f, row);
         for (int j = 0; j < 9; ++j)
             row[j] = vf_neg(row[j]);
@@ -214,6 +217,7 @@ void PL_K(pl_limit_apply)(pl_pass* pass)
     const pl_chunk* chunk = pass->chunk;
     pl_particles* p = pass->particles;
     vf omega = vf_set1(pass->relaxation), per_dt = vf_set1(1.0f / pass->dt);
+    vf left[3] = {vf_set1(0), vf_set1(0), vf_set1(0)};
     load_maps(pass);
     pl_gather_begin(pass);
     for (uint32_t b = 0; b < chunk->block_count; ++b)
@@ -236,7 +240,9 @@ void PL_K(pl_limit_apply)(pl_pass* pass)
             vf back = vf_mad(vf_mad(vf_mul(map[3 * j], r[0]), map[3 * j + 1], r[1]), map[3 * j + 2],
                              r[2]);
             back = vf_mul(norm, vf_add(back, map[9 + j]));
-            vf move = vf_select(held, vf_set1(0), vf_mul(omega, vf_add(shift[j], back)));
+            vf move = vf_mul(omega, vf_add(shift[j], back));
+            left[j] = vf_mad(left[j], vf_load(p->mass + slot), vf_mul(move, per_dt));
+            move = vf_select(held, vf_set1(0), move);
             x[j] = vf_add(x[j], move);
             v[j] = vf_mad(v[j], move, per_dt);
         }
@@ -244,4 +250,6 @@ void PL_K(pl_limit_apply)(pl_pass* pass)
         pl_store3(p->v, slot, v);
         pl_gather_block(pass, b, x, v, r);
     }
+    for (int j = 0; j < 3; ++j)
+        pass->chunk->remainder[j] += vf_sum(left[j]);
 }
