@@ -318,7 +318,7 @@ TEST(reference_literal_step_gains_energy_from_nothing)
         reference_settings settings = papers_settings(1.9);
         settings.literal = literal;
         reference* o = oracle_of(&body, &settings);
-        drift d = run(o, test_quick() ? 1000 : 3000);
+        drift d = run(o, 3000);
         CHECK_MSG(literal ? d.kinetic > 3 : d.kinetic < 1.5, "literal %d: kinetic energy times %g",
                   literal, d.kinetic);
         CHECK_MSG(literal ? d.angular > .1 : d.angular < 1e-10,
