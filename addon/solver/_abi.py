@@ -543,6 +543,8 @@ FUNCTIONS = {
     "pliant_scene_info_init": (None, (POINTER(SceneInfo), c_size_t)),
     "pliant_scene_get_info": (c_int, (c_uint64, POINTER(SceneInfo))),
     "pliant_scene_get_body": (c_int, (c_uint64, c_uint32, POINTER(c_uint64))),
+    "pliant_scene_get_collider": (c_int, (c_uint64, c_uint32, POINTER(c_uint64))),
+    "pliant_scene_get_field": (c_int, (c_uint64, c_uint32, POINTER(c_uint64))),
     "pliant_frame_desc_init": (None, (POINTER(FrameDesc), c_size_t)),
     "pliant_scene_advance": (c_int, (c_uint64, POINTER(FrameDesc))),
     "pliant_scene_cancel": (c_int, (c_uint64,)),

@@ -179,6 +179,11 @@ extern "C"
     /* The index-th body, in order of creation. Restoring a scene gives its bodies new handles. */
     PLIANT_API pliant_status pliant_scene_get_body(pliant_scene scene, uint32_t index,
                                                    pliant_body* body);
+    /* The index-th collider and field, likewise: restoring gives them new handles too. */
+    PLIANT_API pliant_status pliant_scene_get_collider(pliant_scene scene, uint32_t index,
+                                                       pliant_collider* collider);
+    PLIANT_API pliant_status pliant_scene_get_field(pliant_scene scene, uint32_t index,
+                                                    pliant_field* field);
 
     typedef struct pliant_frame_desc
     {

@@ -274,6 +274,29 @@ pliant_status pliant_scene_get_body(pliant_scene handle, uint32_t index, pliant_
     return PLIANT_OK;
 }
 
+pliant_status pliant_scene_get_collider(pliant_scene handle, uint32_t index,
+                                        pliant_collider* collider)
+{
+    pl_scene* scene;
+    PL_TRY(pl_get_scene(handle, &scene));
+    if (!collider || index >= scene->collider_count)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "Collider %u was asked for; the scene has %u", index,
+                       scene->collider_count);
+    *collider = scene->colliders[index]->handle;
+    return PLIANT_OK;
+}
+
+pliant_status pliant_scene_get_field(pliant_scene handle, uint32_t index, pliant_field* field)
+{
+    pl_scene* scene;
+    PL_TRY(pl_get_scene(handle, &scene));
+    if (!field || index >= scene->field_count)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "Field %u was asked for; the scene has %u", index,
+                       scene->field_count);
+    *field = scene->fields[index]->handle;
+    return PLIANT_OK;
+}
+
 static pl_status check_frame(const pliant_frame_desc* desc)
 {
     PL_TRY(pl_check_desc(desc, sizeof *desc, "pliant_frame_desc"));
