@@ -219,6 +219,8 @@ static void visit_figures(pl_archive* a, pl_body* body)
     pl_archive_bytes(a, body->origin, sizeof body->origin);
     pl_archive_bytes(a, body->rest_origin, sizeof body->rest_origin);
     pl_archive_bytes(a, body->remainder, sizeof body->remainder);
+    pl_archive_bytes(a, body->turn, sizeof body->turn);
+    pl_archive_bytes(a, body->pivot, sizeof body->pivot);
     double* doubles[] = {&body->grid,        &body->mass_quantum, &body->mass,
                          &body->rest_volume, &body->spacing,      &body->width,
                          &body->sample_ms,   &body->cluster_ms,   &body->overlap};

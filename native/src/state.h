@@ -60,6 +60,16 @@ enum
     PL_ROW_FLOATS = 16
 };
 
+/* lever: inverse of tr(K) I - K (6), F (9), x_c as ref (3) and offset (3), mass. */
+enum
+{
+    PL_LEVER_INVERSE = 0,
+    PL_LEVER_F = 6,
+    PL_LEVER_REF = 15,
+    PL_LEVER_X = 18,
+    PL_LEVER_MASS = 21
+};
+
 /* Quadratic goals: six more monomials of p (xx yy zz xy yz zx), each with a vector coefficient, in
  * the row, and six more moments x q^T, and q itself, in the sums. */
 enum
@@ -90,7 +100,8 @@ typedef struct pl_chunk
                                   way, and momentum would drift */
     float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
     uint32_t moved;            /* positions changed after the sums were made */
-    float remainder[3];        /* what its particles' impulses from clusters sum to (m dt dv) */
+    float remainder[3];        /* what its particles' impulses from clusters sum to */
+    float torque[3];           /* and their moments about pos_origin */
     uint32_t tested, violated; /* strain-limit pairs in this substep; in the last iteration */
     uint32_t touched;          /* particles in contact in this substep */
 } pl_chunk;
@@ -136,10 +147,14 @@ typedef struct pl_clusters
      * chunk's pos_origin, and a small offset from it, so that a body's distance from its origin
      * costs no precision: a rounding error of x_c would push all members the same way. */
     float (*ref)[3];
-    float (*limit_ref)[3]; /* of the fit for strain limiting */
-    float (*x)[3];         /* centre of mass now */
-    float (*f)[9];         /* deformation gradient */
-    float (*row)[16];      /* PL_ROW_*, with the contributions of coarser levels */
+    float (*limit_ref)[3]; /* of the fit that limit holds */
+    /* What strain limiting needs of the fit at the start of the substep (PL_LEVER_*): one side
+     * belongs to it, the other is written by the matches at its end; body->lever_side says which is
+     * which. */
+    float (*lever[2])[24];
+    float (*x)[3];      /* centre of mass now */
+    float (*f)[9];      /* deformation gradient */
+    float (*row)[16];   /* PL_ROW_*, with the contributions of coarser levels */
     float (*limit)[16]; /* strain limit: R (9), x (3), limit distance, 1; or the balancing map (12);
                            how many members were over the limit in the last place */
     float (*sums)[24];  /* moments: A_xr centred (9), x_c - ref (3), v_c (3), spin L about x_c (3),
@@ -252,6 +267,7 @@ typedef struct pl_body
      * turns about an axis, so what is left over (as a change of velocity) is given back a substep
      * later. */
     double remainder[3];
+    double turn[3], pivot[3]; /* the same for angular momentum: a rotation about the pivot */
     double mass_quantum;
     double mass;
     double rest_volume;
@@ -272,7 +288,9 @@ typedef struct pl_body
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_mesh_binding* binding;
     /* Step state that is not saved: it follows from the rest. */
-    bool matched;           /* rows and fits belong to the particles as they are */
+    bool fitted;            /* fits and the finest rows belong to the particles as they are */
+    bool matched;           /* and the rows have what coarser levels add */
+    uint32_t lever_side;    /* which side of clusters.lever belongs to the substep's start */
     bool force_used;        /* force holds this substep's fields and pressure */
     bool limiting;          /* strain limiting goes on in this substep */
     float limit_relaxation; /* omega for this substep */

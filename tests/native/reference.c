@@ -10,7 +10,7 @@
  * For a cluster with members i, weights w, masses m and rest offsets p (sum m w p = 0):
  *
  *   A_xr = sum m w (x - x_c) p^T,  A_rr = sum m w p p^T,  F = A_xr A_rr^-1,  R = rotation of F
- *   goal g = T p + x_c,  T = R, or (1 - beta) R + beta F / cbrt(det F)
+ *   goal g = T p + x_c,  T = R, or (1 - beta) R + beta V with V nearest to F and det V = 1
  *   dv = sum over clusters w [alpha (g - x) / dt + kappa (v_c + omega x F p - v)] + dt gravity
  *   v += dv,  x += dt v
  *
@@ -250,15 +250,23 @@ static mat3 find_rotation(const reference_settings* s, const reference_cluster* 
         s->material.rotation == PLIANT_ROTATION_MOMENT ? axr : m3_mul(axr, cluster->arr_inverse));
 }
 
-/* No scale keeps the volume of a fit that is flat or turned inside out: there goals are rigid. */
-static bool has_volume(mat3 f)
+/* The volume-preserving map nearest to F as the members see it: least sum m w |V p - F p|^2 with
+ * det V = 1, by three Newton steps along cof(V) A_rr^-1. False where F is flat or turned inside
+ * out: there goals are rigid. */
+static bool keep_volume(const reference_cluster* cluster, mat3* volume)
 {
-    return m3_det(f) > 1e-3;
-}
-
-static mat3 blend_linear(mat3 r, mat3 f, double beta)
-{
-    return m3_add(m3_scale(r, 1 - beta), m3_scale(f, beta / cbrt(m3_det(f))));
+    *volume = cluster->f;
+    for (int round = 0; round < 3; ++round)
+    {
+        mat3 grow = m3_cofactor(*volume), step = m3_mul(grow, cluster->arr_inverse);
+        double det = m3_det(*volume), slope = 0;
+        for (int i = 0; i < 9; ++i)
+            slope += grow.m[i / 3][i % 3] * step.m[i / 3][i % 3];
+        if (det <= .1 || slope <= 0)
+            return false;
+        *volume = m3_add(*volume, m3_scale(step, (1 - det) / slope));
+    }
+    return true;
 }
 
 /* The coefficients of the six modes. */
@@ -278,11 +286,13 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
     cluster->f = m3_mul(cluster->axr, cluster->arr_inverse);
     if (cluster->flat) /* where there is no extent at rest, F does what R does */
         cluster->f = m3_add(cluster->f, m3_mul(cluster->r, cluster->missing));
-    if (s->material.goal != PLIANT_GOAL_RIGID && has_volume(cluster->f))
-        cluster->t = blend_linear(cluster->r, cluster->f, beta);
+    mat3 volume;
+    bool sound = s->material.goal != PLIANT_GOAL_RIGID && keep_volume(cluster, &volume);
+    if (sound)
+        cluster->t = m3_add(m3_scale(cluster->r, 1 - beta), m3_scale(volume, beta));
     if (quad)
         memset(quad->t, 0, sizeof quad->t);
-    if (quad && has_volume(cluster->f))
+    if (quad && sound)
         fit_quadratic(quad, beta);
     cluster->omega = v3(0, 0, 0);
     if (s->literal)

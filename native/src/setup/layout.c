@@ -14,7 +14,7 @@
 
 enum
 {
-    SMALL_BODY = 20000,
+    SMALL_BODY = 8000,
     SMALL_CHUNK = 256,
     LARGE_CHUNK = 1024
 };
@@ -60,7 +60,8 @@ bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)
                 NEED(arr_inv) && NEED(rank) && NEED(axis) && NEED(density) && NEED(width_rms) &&
                 NEED(width_max) && NEED(fade) && NEED(stiffness_factor) && NEED(damping_factor) &&
                 NEED(limit_factor) && NEED(alpha) && NEED(kappa) && NEED(ref) && NEED(limit_ref) &&
-                NEED(x) && NEED(f) && NEED(row) && NEED(limit) && NEED(sums);
+                NEED(lever[0]) && NEED(lever[1]) && NEED(x) && NEED(f) && NEED(row) &&
+                NEED(limit) && NEED(sums);
     if (fine && quadratic)
         fine = NEED(quad_inverse) && NEED(quad_slope) && NEED(quad_row);
 #undef NEED
@@ -89,6 +90,8 @@ static void clusters_free(pl_clusters* c)
                       c->x,
                       c->ref,
                       c->limit_ref,
+                      c->lever[0],
+                      c->lever[1],
                       c->f,
                       c->row,
                       c->limit,

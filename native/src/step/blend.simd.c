@@ -16,6 +16,7 @@
  * any frequency is stable.
  */
 #include "gather.h"
+#include "match.h"
 
 /* The chunk's own copies of its clusters' rows, shifted to its rest origin. */
 static void load_rows(const pl_pass* pass)
@@ -142,14 +143,20 @@ PL_INLINE void move_with_pins(const pl_pass* pass, uint32_t slot, vf x[3], vf v[
     }
 }
 
-static void advance(pl_pass* pass, bool plain)
+PL_INLINE void advance(pl_pass* pass, bool plain)
 {
     const pl_chunk* chunk = pass->chunk;
     pl_particles* p = pass->particles;
     vf dt = vf_set1(pass->dt), per_dt = vf_set1(1.0f / pass->dt);
     for (int k = 0; k < 3; ++k)
         pass->chunk->pos_origin[k] = p->x[k][chunk->middle_slot];
-    vf left[3] = {vf_set1(0), vf_set1(0), vf_set1(0)};
+    vf left[3] = {vf_set1(0), vf_set1(0), vf_set1(0)}, moment[3] = {left[0], left[0], left[0]};
+    vf turn[3], pivot[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        turn[k] = vf_set1(pass->turn[k]);
+        pivot[k] = vf_set1(pass->pivot[k] - chunk->pos_origin[k]);
+    }
     load_rows(pass);
     if (pass->quadratic)
         load_quadratic_rows(pass);
@@ -167,16 +174,24 @@ static void advance(pl_pass* pass, bool plain)
         vf norm = vf_keep(there, vf_div(vf_set1(1), vf_select(there, n, vf_set1(1))));
         vf_store(p->norm + slot, norm);
         vf scale = vf_mul(norm, per_dt), mass = vf_load(p->mass + slot);
+        vf change[3], about[3], arm[3], swing[3];
         for (int k = 0; k < 3; ++k)
         {
-            vf a = vf_set1(pass->gravity[k]);
+            change[k] = vf_mul(scale, impulse[k]);
+            about[k] = vf_mul(mass, change[k]);
+            left[k] = vf_add(left[k], about[k]);
+            arm[k] = vf_sub(near[k], pivot[k]);
+        }
+        pl_add_moment(near, about, moment);
+        pl_cross3(turn, arm, swing);
+        for (int k = 0; k < 3; ++k)
+        {
+            vf a = vf_add(vf_set1(pass->gravity[k]), swing[k]);
             if (!plain && pass->acceleration[k])
                 a = vf_add(a, vf_load(pass->acceleration[k] + slot));
             if (!plain && pass->force[k])
                 a = vf_add(a, vf_load(pass->force[k] + slot));
-            vf change = vf_mul(scale, impulse[k]);
-            left[k] = vf_mad(left[k], mass, change);
-            v[k] = vf_mad(vf_add(v[k], change), dt, vf_keep(there, a));
+            v[k] = vf_mad(vf_add(v[k], change[k]), dt, vf_keep(there, a));
             if (!plain)
                 v[k] = vf_sub(v[k], vf_mul(vf_set1(pass->drag), v[k]));
         }
@@ -190,7 +205,10 @@ static void advance(pl_pass* pass, bool plain)
         pl_gather_block(pass, b, x, v, r);
     }
     for (int k = 0; k < 3; ++k)
+    {
         pass->chunk->remainder[k] = vf_sum(left[k]);
+        pass->chunk->torque[k] = vf_sum(moment[k]);
+    }
 }
 
 void PL_K(pl_advance)(pl_pass* pass)

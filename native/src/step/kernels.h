@@ -18,6 +18,7 @@ typedef struct pl_pass
     bool quadratic;
     float dt;
     float gravity[3];
+    float turn[3], pivot[3];      /* acceleration turn x (x - pivot), on top of gravity */
     float drag;                   /* share of the velocity lost to the air in this substep */
     const float* acceleration[3]; /* by slot, or NULL */
     const float* force[3];        /* by slot, or NULL */
@@ -44,6 +45,8 @@ typedef struct pl_match_batch
     uint32_t goal, rotation;
     bool sum_parts; /* the moments come from chunks (otherwise clusters->sums is set already) */
     bool finest;    /* rows carry the fade */
+    float gamma;    /* > 0: clusters->limit is set for strain limiting, too */
+    uint32_t lever_side; /* side of clusters->lever to write (match) or to use (limit_balance) */
 } pl_match_batch;
 
 typedef struct pl_kernels
@@ -55,7 +58,7 @@ typedef struct pl_kernels
     /* Fits clusters to their moments: F, goal transforms, rows. */
     void (*match)(const pl_match_batch* batch);
     /* Fits only what strain limiting asks: clusters->limit, from the chunks' sums. */
-    void (*match_limit)(const pl_match_batch* batch, float gamma);
+    void (*match_limit)(const pl_match_batch* batch);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
     void (*limit)(pl_pass* pass);
     /* From limit_sums to clusters->limit: the affine map that keeps momentum. */

@@ -4,7 +4,7 @@
 void PL_K(pl_advance)(pl_pass* pass);
 void PL_K(pl_gather)(pl_pass* pass);
 void PL_K(pl_match)(const pl_match_batch* batch);
-void PL_K(pl_match_limit)(const pl_match_batch* batch, float gamma);
+void PL_K(pl_match_limit)(const pl_match_batch* batch);
 void PL_K(pl_limit)(pl_pass* pass);
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums);
 void PL_K(pl_limit_apply)(pl_pass* pass);

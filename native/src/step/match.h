@@ -39,6 +39,18 @@ PL_INLINE void pl_eight_store(const pl_eight* eight, float* base, size_t stride,
         base[eight->c[i] * stride] = lane[i];
 }
 
+/* Rows of 16 floats of the eight clusters; "row" is turned in place. */
+PL_INLINE void pl_eight_store_rows(const pl_eight* eight, float* base, vf row[16])
+{
+    vf_transpose(row);
+    vf_transpose(row + 8);
+    for (uint32_t i = 0; i < eight->used; ++i)
+    {
+        vf_store(base + (size_t)16 * eight->c[i], row[i]);
+        vf_store(base + (size_t)16 * eight->c[i] + 8, row[8 + i]);
+    }
+}
+
 /* out = a b */
 PL_INLINE void pl_mul33(const vf a[9], const vf b[9], vf out[9])
 {
@@ -62,6 +74,15 @@ PL_INLINE void pl_cross3(const vf a[3], const vf b[3], vf out[3])
     out[0] = vf_sub(vf_mul(a[1], b[2]), vf_mul(a[2], b[1]));
     out[1] = vf_sub(vf_mul(a[2], b[0]), vf_mul(a[0], b[2]));
     out[2] = vf_sub(vf_mul(a[0], b[1]), vf_mul(a[1], b[0]));
+}
+
+/* sum += arm x impulse */
+PL_INLINE void pl_add_moment(const vf arm[3], const vf impulse[3], vf sum[3])
+{
+    vf moment[3];
+    pl_cross3(arm, impulse, moment);
+    for (int k = 0; k < 3; ++k)
+        sum[k] = vf_add(sum[k], moment[k]);
 }
 
 /* out = [w]x f, column by column */

@@ -173,18 +173,49 @@ PL_INLINE void gradient(const pl_clusters* k, const pl_eight* eight, const vf a[
         f[j] = vf_load(lanes[j]);
 }
 
-/* (1 - beta) R + beta F / cbrt(det F); R alone where F is flat or turned inside out. */
-PL_INLINE void linear_goal(const vf f[9], const vf r[9], float beta, vf t[9])
+/* cof(F), row-major: how areas map, and the gradient of det F. */
+PL_INLINE void cofactor(const vf f[9], vf out[9])
 {
-    vf det = vf_sub(vf_mul(f[4], f[8]), vf_mul(f[5], f[7]));
-    det = vf_mul(f[0], det);
-    det = vf_mad(det, f[1], vf_sub(vf_mul(f[5], f[6]), vf_mul(f[3], f[8])));
-    det = vf_mad(det, f[2], vf_sub(vf_mul(f[3], f[7]), vf_mul(f[4], f[6])));
-    vm sound = vf_lt(vf_set1(1e-3f), det);
-    vf scale = vf_div(vf_set1(beta), vf_cbrt8(vf_select(sound, det, vf_set1(1))));
-    vf rest = vf_set1(1 - beta);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+        {
+            int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+            out[3 * i + j] =
+                vf_sub(vf_mul(f[3 * a + c], f[3 * b + d]), vf_mul(f[3 * a + d], f[3 * b + c]));
+        }
+}
+
+/* (1 - beta) R + beta V, with V the volume-preserving map nearest to F as the members see it: least
+ * sum m w |V p - F p|^2 with det V = 1. Newton along cof(V) A_rr^-1, the direction in which that
+ * sum grows least. Mueller scales F by 1 / cbrt(det F); that force has no potential: round a loop
+ * it does work, and a free body's energy grew 1,800 times in 3,000 steps at alpha 1.9. R alone
+ * where F is flat or turned inside out. */
+PL_INLINE void linear_goal(const pl_clusters* k, const pl_eight* eight, const vf f[9],
+                           const vf r[9], float beta, vf t[9])
+{
+    vf s[6], v[9], c[9], step[9], sound = vf_set1(1);
+    for (int j = 0; j < 6; ++j)
+        s[j] = pl_eight_load(eight, &k->arr_inv[0][j], 6);
+    vf inverse[9] = {s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2]};
+    memcpy(v, f, sizeof v);
+    for (int round = 0; round < 3; ++round)
+    {
+        cofactor(v, c);
+        vf det = vf_mad(vf_mad(vf_mul(v[0], c[0]), v[1], c[1]), v[2], c[2]);
+        pl_mul33(c, inverse, step);
+        vf slope = vf_set1(0);
+        for (int j = 0; j < 9; ++j)
+            slope = vf_mad(slope, c[j], step[j]);
+        vm fine = vm_and(vf_lt(vf_set1(.1f), det), vf_lt(vf_set1(0), slope));
+        sound = vf_keep(fine, sound);
+        vf way = vf_div(vf_sub(vf_set1(1), det), vf_select(fine, slope, vf_set1(1)));
+        for (int j = 0; j < 9; ++j)
+            v[j] = vf_mad(v[j], way, step[j]);
+    }
+    vf rest = vf_set1(1 - beta), share = vf_set1(beta);
+    vm use = vf_lt(vf_set1(0), sound);
     for (int j = 0; j < 9; ++j)
-        t[j] = vf_select(sound, vf_mad(vf_mul(rest, r[j]), scale, f[j]), r[j]);
+        t[j] = vf_select(use, vf_mad(vf_mul(rest, r[j]), share, v[j]), r[j]);
 }
 
 /* tau = sum m w (x - x_c) x (T p), read off A_xr T^T */
@@ -219,18 +250,54 @@ PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, co
     row[PL_ROW_KAPPA] = kappa;
     row[PL_ROW_FADE] = vf_set1(batch->finest ? 1.0f : 0.0f);
     row[15] = vf_set1(0);
-    vf_transpose(row);
-    vf_transpose(row + 8);
-    for (uint32_t i = 0; i < eight->used; ++i)
-    {
-        vf_store(k->row[eight->c[i]], row[i]);
-        vf_store(k->row[eight->c[i]] + 8, row[8 + i]);
-    }
+    pl_eight_store_rows(eight, k->row[0], row);
     for (int j = 0; j < 9; ++j)
         pl_eight_store(eight, &k->f[0][j], 9, f[j]);
     for (int j = 0; j < 3; ++j)
         pl_eight_store(eight, &k->x[0][j], 3,
                        vf_add(pl_eight_load(eight, &k->ref[0][j], 3), s[9 + j]));
+}
+
+/* What strain limiting compares members with: R, x_c, and how far they may be. */
+PL_INLINE void store_limit(const pl_match_batch* batch, const pl_eight* eight, const vf r[9],
+                           const vf s[24])
+{
+    pl_clusters* k = batch->clusters;
+    vf row[16];
+    for (int j = 0; j < 9; ++j)
+        row[j] = r[j];
+    for (int j = 0; j < 3; ++j)
+        row[9 + j] = s[9 + j];
+    row[12] = vf_mul(vf_set1(batch->gamma), vf_mul(pl_eight_load(eight, k->width_max, 1),
+                                                   pl_eight_load(eight, k->limit_factor, 1)));
+    row[13] = row[14] = row[15] = vf_set1(0);
+    pl_eight_store_rows(eight, k->limit[0], row);
+}
+
+/* What strain limiting of the next substep balances with. */
+PL_INLINE void store_lever(const pl_match_batch* batch, const pl_eight* eight, const vf inverse[6],
+                           const vf f[9], const vf s[24])
+{
+    pl_clusters* k = batch->clusters;
+    float(*lever)[24] = k->lever[batch->lever_side];
+    vf row[24];
+    for (int j = 0; j < 6; ++j)
+        row[PL_LEVER_INVERSE + j] = inverse[j];
+    for (int j = 0; j < 9; ++j)
+        row[PL_LEVER_F + j] = f[j];
+    for (int j = 0; j < 3; ++j)
+    {
+        row[PL_LEVER_REF + j] = pl_eight_load(eight, &k->ref[0][j], 3);
+        row[PL_LEVER_X + j] = s[9 + j];
+    }
+    row[PL_LEVER_MASS] = s[18];
+    row[22] = row[23] = vf_set1(0);
+    for (int g = 0; g < 3; ++g)
+    {
+        vf_transpose(row + 8 * g);
+        for (uint32_t i = 0; i < eight->used; ++i)
+            vf_store(lever[eight->c[i]] + 8 * g, row[8 * g + i]);
+    }
 }
 
 static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, const vf a[9],
@@ -282,7 +349,7 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
     if (batch->goal == PLIANT_GOAL_RIGID)
         memcpy(t, r, sizeof t);
     else
-        linear_goal(f, r, batch->beta, t);
+        linear_goal(k, eight, f, r, batch->beta, t);
     if (quadratic)
         quadratic_goals(batch, eight, s, f, quad, t);
     pl_lever_inverse(s, f, inverse);
@@ -298,6 +365,13 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
             t[j] = vf_sub(t[j], turn[j]);
     }
     store_rows(batch, eight, f, t, inverse, s);
+    if (batch->gamma > 0)
+    {
+        for (uint32_t i = 0; i < eight->used; ++i)
+            memcpy(k->limit_ref[eight->c[i]], k->ref[eight->c[i]], sizeof k->ref[0]);
+        store_limit(batch, eight, r, s);
+        store_lever(batch, eight, inverse, f, s);
+    }
     if (!quadratic)
         return;
     for (uint32_t i = 0; i < eight->used; ++i)
@@ -323,7 +397,7 @@ void PL_K(pl_match)(const pl_match_batch* batch)
     }
 }
 
-void PL_K(pl_match_limit)(const pl_match_batch* batch, float gamma)
+void PL_K(pl_match_limit)(const pl_match_batch* batch)
 {
     pl_clusters* k = batch->clusters;
     for (uint32_t c = batch->begin; c < batch->end; c += 8)
@@ -340,23 +414,10 @@ void PL_K(pl_match_limit)(const pl_match_batch* batch, float gamma)
             sum_parts(batch, eight.c[i], ref, sums[i], NULL);
             memcpy(k->limit_ref[eight.c[i]], ref, sizeof k->limit_ref[0]);
         }
-        vf s[24], f[9], r[9], row[16];
+        vf s[24], f[9], r[9];
         load_sums(rows, s);
         gradient(k, &eight, s, f);
         pl_rotation8(batch->rotation == PLIANT_ROTATION_MOMENT ? s : f, r);
-        for (int j = 0; j < 9; ++j)
-            row[j] = r[j];
-        for (int j = 0; j < 3; ++j)
-            row[9 + j] = s[9 + j];
-        row[12] = vf_mul(vf_set1(gamma), vf_mul(pl_eight_load(&eight, k->width_max, 1),
-                                                pl_eight_load(&eight, k->limit_factor, 1)));
-        row[13] = row[14] = row[15] = vf_set1(0);
-        vf_transpose(row);
-        vf_transpose(row + 8);
-        for (uint32_t i = 0; i < eight.used; ++i)
-        {
-            vf_store(k->limit[eight.c[i]], row[i]);
-            vf_store(k->limit[eight.c[i]] + 8, row[8 + i]);
-        }
+        store_limit(batch, &eight, r, s);
     }
 }

@@ -6,10 +6,10 @@
  * Departures: the monomials are centred by their weighted means, so that the goals' centre of mass
  * is the members' (momentum). The fit is made in two parts that do not see each other,
  * F p + C q* with q* = q - mean - S p (setup/quadratic_rest.c says why): F is the deformation
- * gradient, and it alone is scaled to keep the volume. C = (sum m w (x - x_c) q*^T) (sum m w q*
+ * gradient, and of it alone the volume is kept. C = (sum m w (x - x_c) q*^T) (sum m w q*
  * q*^T)^-1. So in terms of p and q the goal is
  *
- *     (T - beta C S) p + beta C (q - mean) + x_c,   T = beta F / cbrt(det F) + (1 - beta) R.
+ *     (T - beta C S) p + beta C (q - mean) + x_c,   T = beta V + (1 - beta) R (match.simd.c).
  *
  * The torque of the quadratic part is handed to match, which removes it with the rest. Where F is
  * flat or turned inside out the goals are rigid. Only clusters that hold particles have these
@@ -53,7 +53,7 @@ void pl_match_quadratic(pl_clusters* k, uint32_t c, const float a_xr[9], const f
     float det = f[0] * (f[4] * f[8] - f[5] * f[7]) + f[1] * (f[5] * f[6] - f[3] * f[8]) +
                 f[2] * (f[3] * f[7] - f[4] * f[6]);
     memset(row, 0, sizeof k->quad_row[c]);
-    if (!(det > 1e-3f))
+    if (!(det > .1f))
         return; /* T is R there */
     fit_modes(k, c, a_xr, a_xq, beta, row);
     for (int i = 0; i < 3; ++i)

@@ -113,7 +113,7 @@ typedef struct pl_substep
     const pl_collider_step* colliders; /* of the body at hand: collider_count each, by body */
     const pliant_field_desc* fields;
     uint32_t level;
-    float gamma_iteration;
+    bool starting; /* matching before the particles have moved */
 } pl_substep;
 
 static pl_pass make_pass(const pl_substep* step, const pl_item* item, uint32_t worker)
@@ -140,6 +140,8 @@ static pl_pass make_pass(const pl_substep* step, const pl_item* item, uint32_t w
     for (int k = 0; k < 3; ++k)
     {
         pass.gravity[k] = (float)(scene->gravity[k] - body->remainder[k] / step->dt);
+        pass.turn[k] = (float)(-body->turn[k] / step->dt);
+        pass.pivot[k] = (float)body->pivot[k];
         pass.acceleration[k] = body->acceleration[k];
         pass.force[k] = body->force_used ? body->force[k] : NULL;
         pass.shift[k] = body->shift[k];
@@ -159,7 +161,9 @@ static pl_match_batch make_batch(const pl_substep* step, const pl_item* item)
                             .goal = body->material.goal,
                             .rotation = body->material.rotation,
                             .sum_parts = true,
-                            .finest = true};
+                            .finest = true,
+                            .gamma = (float)body->material.strain_limit,
+                            .lever_side = step->starting ? body->lever_side : !body->lever_side};
 }
 
 static void run(const pl_substep* step, const pl_items* list, uint32_t grain, pl_work_fn work)
@@ -202,7 +206,7 @@ static void match_items(void* context, uint32_t begin, uint32_t end, uint32_t wo
     for (uint32_t i = begin; i < end; ++i)
     {
         const pl_item* item = &step->scene->fine.items[i];
-        if (item->body->matched)
+        if (item->body->fitted)
             continue;
         uint32_t finest_end = item->body->level_begin[1];
         pl_match_batch batch = make_batch(step, item);
@@ -212,6 +216,7 @@ static void match_items(void* context, uint32_t begin, uint32_t end, uint32_t wo
         batch.begin = PL_MAX(item->begin, finest_end);
         batch.end = item->end;
         batch.finest = false;
+        batch.gamma = 0;
         if (batch.begin < batch.end)
             step->scene->kernels->match(&batch);
     }
@@ -230,6 +235,7 @@ static void sum_level_items(void* context, uint32_t begin, uint32_t end, uint32_
         pl_match_batch batch = make_batch(step, item);
         batch.sum_parts = false;
         batch.finest = false;
+        batch.gamma = 0;
         step->scene->kernels->match(&batch);
     }
 }
@@ -255,7 +261,23 @@ static double lap(pl_scene* scene, uint32_t stage, double since)
     return now;
 }
 
-/* From the chunks' sums to rows, for every body that is not matched. */
+/* From the chunks' sums to fits and finest rows, for every body that has none. */
+static void fit_bodies(pl_substep* step)
+{
+    pl_scene* scene = step->scene;
+    double since = pl_now_ms();
+    bool any = false;
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        any = any || !scene->bodies[b]->fitted;
+    if (!any)
+        return;
+    run(step, &scene->fine, 4, match_items);
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        scene->bodies[b]->fitted = true;
+    lap(scene, PLIANT_STAGE_MATCH, since);
+}
+
+/* And what coarser levels add to the rows. */
 static void match_bodies(pl_substep* step)
 {
     pl_scene* scene = step->scene;
@@ -269,9 +291,8 @@ static void match_bodies(pl_substep* step)
     }
     if (!any)
         return;
+    fit_bodies(step);
     double since = pl_now_ms();
-    run(step, &scene->fine, 4, match_items);
-    since = lap(scene, PLIANT_STAGE_MATCH, since);
     for (step->level = 1; step->level < levels; ++step->level)
         run(step, &scene->coarse[step->level], 4, sum_level_items);
     if (levels > 1)
@@ -295,7 +316,7 @@ static void limit_match_items(void* context, uint32_t begin, uint32_t end, uint3
         pl_match_batch batch = make_batch(step, item);
         batch.end = PL_MIN(item->end, item->body->level_begin[1]);
         if (item->body->limiting && batch.begin < batch.end)
-            step->scene->kernels->match_limit(&batch, (float)item->body->material.strain_limit);
+            step->scene->kernels->match_limit(&batch);
     }
 }
 
@@ -323,6 +344,7 @@ static void limit_balance_items(void* context, uint32_t begin, uint32_t end, uin
         const pl_item* item = &step->scene->fine.items[i];
         pl_match_batch batch = make_batch(step, item);
         batch.end = PL_MIN(item->end, item->body->level_begin[1]);
+        batch.lever_side = item->body->lever_side;
         if (item->body->limiting && batch.begin < batch.end)
             step->scene->kernels->limit_balance(&batch, item->body->limit_sums);
     }
@@ -348,10 +370,16 @@ static void limit_apply_items(void* context, uint32_t begin, uint32_t end, uint3
     }
 }
 
+static bool limits(const pl_body* body)
+{
+    const pliant_material_desc* m = &body->material;
+    return m->strain_limit > 0 && m->strain_iterations > 0 && !body->pins.follow;
+}
+
 static pl_status prepare_limit(pl_body* body, double dt)
 {
     const pliant_material_desc* m = &body->material;
-    body->limiting = m->strain_limit > 0 && m->strain_iterations > 0 && !body->pins.follow;
+    body->limiting = limits(body);
     body->limit_relaxation = (float)(1 - pl_power(1 - m->strain_relaxation, dt * 60));
     if (!body->limiting || body->limit_sums)
         return PLIANT_OK;
@@ -379,7 +407,8 @@ static void limit_strain(pl_substep* step)
         }
         if (!any)
             return;
-        run(step, &scene->fine, 4, limit_match_items);
+        if (iteration > 0)
+            run(step, &scene->fine, 4, limit_match_items);
         run(step, &scene->chunks, 1, limit_items);
         any = false;
         for (uint32_t b = 0; b < scene->body_count; ++b)
@@ -391,6 +420,7 @@ static void limit_strain(pl_substep* step)
             for (uint32_t c = 0; c < body->chunk_count; ++c)
                 violated += body->chunks[c].violated;
             body->limiting = violated > 0;
+            body->fitted = body->fitted && !body->limiting;
             body->pairs_violated += violated;
             any = any || body->limiting;
         }
@@ -493,14 +523,54 @@ static pl_status make_ready(pl_substep* step)
         {
             pl_material_apply(body, step->dt);
             body->alpha_dt = step->dt;
-            body->matched = false;
+            body->matched = body->fitted = false;
         }
+        body->fitted = body->matched; /* rows are made whole, from the finest level up and down */
         PL_TRY(prepare_limit(body, step->dt));
         body->pairs_violated = body->pairs_tested = body->contacts = 0;
     }
     run(step, &scene->chunks, 1, gather_items);
+    step->starting = true; /* what is matched now belongs to the start of the substep */
     match_bodies(step);
+    step->starting = false;
     return PLIANT_OK;
+}
+
+static bool any_contact(const pl_body* body)
+{
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        if (body->chunks[c].touched)
+            return true;
+    return false;
+}
+
+/* The body's inertia about its centre of mass, near enough for a correction: as if each finest
+ * cluster were a ball of its own width. Also finds that centre. */
+static mat3 inertia_of(const pl_body* body, vec3* centre)
+{
+    const pl_clusters* k = &body->clusters;
+    double mass = 0;
+    mat3 second = m3_zero();
+    *centre = v3(0, 0, 0);
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+    {
+        mass += k->mass[c];
+        *centre = v3_mad(*centre, v3_from(k->x[c]), k->mass[c]);
+    }
+    *centre = v3_scale(*centre, 1 / mass);
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+    {
+        vec3 arm = v3_sub(v3_from(k->x[c]), *centre);
+        double own = (double)k->width_rms[c] * k->width_rms[c] / 3;
+        second = m3_add(second, m3_scale(m3_outer(arm, arm), k->mass[c]));
+        for (int i = 0; i < 3; ++i)
+            second.m[i][i] += k->mass[c] * own;
+    }
+    mat3 inertia = m3_scale(second, -1);
+    double trace = m3_trace(second);
+    for (int i = 0; i < 3; ++i)
+        inertia.m[i][i] += trace;
+    return inertia;
 }
 
 /* What rounding left of the clusters' impulses, to be given back in the next substep. */
@@ -513,6 +583,20 @@ static void note_remainder(pl_body* body)
             sum += body->chunks[c].remainder[k];
         body->remainder[k] = body->mass > 0 ? sum / body->mass : 0;
     }
+    vec3 centre, torque = v3(0, 0, 0);
+    mat3 inertia = inertia_of(body, &centre);
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        const pl_chunk* chunk = &body->chunks[c];
+        vec3 arm = v3_sub(v3_from(chunk->pos_origin), centre);
+        torque = v3_add(torque,
+                        v3_add(v3_from(chunk->torque), v3_cross(arm, v3_from(chunk->remainder))));
+    }
+    double size = m3_trace(inertia);
+    bool round = m3_det(inertia) > 1e-6 * size * size * size; /* not a needle or a point */
+    vec3 turn = round ? m3_mulv(m3_inverse(inertia), torque) : v3(0, 0, 0);
+    body->turn[0] = turn.x, body->turn[1] = turn.y, body->turn[2] = turn.z;
+    body->pivot[0] = centre.x, body->pivot[1] = centre.y, body->pivot[2] = centre.z;
 }
 
 static void count_figures(pl_scene* scene)
@@ -549,6 +633,14 @@ static pl_status substep(pl_substep* step)
     since = lap(scene, PLIANT_STAGE_FORCES, since);
     run(step, &scene->chunks, 1, advance_items);
     since = lap(scene, PLIANT_STAGE_PARTICLES, since);
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
+        scene->bodies[b]->matched = false;
+        scene->bodies[b]->fitted =
+            !limits(scene->bodies[b]); /* the others wait for their contacts */
+    }
+    fit_bodies(step);
+    since = pl_now_ms();
     limit_strain(step);
     since = lap(scene, PLIANT_STAGE_LIMIT, since);
     if (scene->collider_count)
@@ -556,10 +648,13 @@ static pl_status substep(pl_substep* step)
     lap(scene, PLIANT_STAGE_CONTACT, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
-        note_remainder(scene->bodies[b]);
-        scene->bodies[b]->matched = false;
+        pl_body* body = scene->bodies[b];
+        note_remainder(body);
+        body->fitted = body->fitted && limits(body) && !any_contact(body);
     }
     match_bodies(step);
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        scene->bodies[b]->lever_side = !scene->bodies[b]->lever_side;
     count_figures(scene);
     return PLIANT_OK;
 }
@@ -586,6 +681,7 @@ static void move_origin(pl_body* body)
     for (int k = 0; k < 3; ++k)
     {
         body->origin[k] += step[k];
+        body->pivot[k] -= step[k];
         for (uint32_t i = 0; i < p->slot_count; ++i)
             p->x[k][i] -= (float)step[k];
         for (uint32_t i = 0; body->pins.from[k] && i < p->slot_count; ++i)
@@ -713,13 +809,14 @@ pl_status pl_scene_refresh(pl_scene* scene)
     {
         pl_body* body = scene->bodies[b];
         stale = stale || !body->matched;
+        body->fitted = body->matched;
         if (body->alpha_dt == 0)
             pl_material_apply(body, 1.0 / 24);
     }
     if (!stale)
         return PLIANT_OK;
     PL_TRY(list_work(scene));
-    pl_substep step = {.scene = scene, .dt = 1.0f / 24};
+    pl_substep step = {.scene = scene, .dt = 1.0f / 24, .starting = true};
     uint32_t fp_state = pl_fp_state_enter();
     run(&step, &scene->chunks, 1, gather_items);
     match_bodies(&step);

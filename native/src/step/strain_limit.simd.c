@@ -109,65 +109,68 @@ void PL_K(pl_limit)(pl_pass* pass)
     pass->tested += chunk->member_count;
 }
 
+/* Sums of one cluster's corrections over its chunks: delta, its moment about x_c, how many. */
+static bool sum_limit_parts(const pl_match_batch* batch, float* const* limit_sums, uint32_t c,
+                            float total[8])
+{
+    const pl_clusters* k = batch->clusters;
+    const float* lever = k->lever[batch->lever_side][c];
+    for (uint32_t part = k->part_begin[c]; part < k->part_begin[c + 1]; ++part)
+    {
+        const float* s = limit_sums[k->part_chunk[part]] + (size_t)8 * k->part_row[part];
+        const float* at = batch->chunks[k->part_chunk[part]].pos_origin;
+        float o[3];
+        if (s[6] == 0)
+            continue;
+        for (int j = 0; j < 3; ++j)
+            o[j] = (at[j] - lever[PL_LEVER_REF + j]) - lever[PL_LEVER_X + j];
+        for (int j = 0; j < 8; ++j)
+            total[j] += s[j];
+        total[3] += o[1] * s[2] - o[2] * s[1];
+        total[4] += o[2] * s[0] - o[0] * s[2];
+        total[5] += o[0] * s[1] - o[1] * s[0];
+    }
+    return total[6] > 0;
+}
+
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums)
 {
     pl_clusters* k = batch->clusters;
+    float(*lever)[24] = k->lever[batch->lever_side];
     for (uint32_t c = batch->begin; c < batch->end; c += 8)
     {
         pl_eight eight = pl_eight_from(c, batch->end);
         float total[8][8] = {{0}};
         bool any = false;
         for (uint32_t i = 0; i < 8; ++i)
-            for (uint32_t part = k->part_begin[eight.c[i]]; part < k->part_begin[eight.c[i] + 1];
-                 ++part)
-            {
-                const float* s = limit_sums[k->part_chunk[part]] + (size_t)8 * k->part_row[part];
-                const float* at = batch->chunks[k->part_chunk[part]].pos_origin;
-                float o[3];
-                for (int j = 0; j < 3; ++j)
-                    o[j] = (at[j] - k->ref[eight.c[i]][j]) - k->sums[eight.c[i]][9 + j];
-                for (int j = 0; j < 8; ++j)
-                    total[i][j] += s[j];
-                total[i][3] += o[1] * s[2] - o[2] * s[1];
-                total[i][4] += o[2] * s[0] - o[0] * s[2];
-                total[i][5] += o[0] * s[1] - o[1] * s[0];
-                any = any || s[6] > 0;
-            }
+            any = sum_limit_parts(batch, limit_sums, eight.c[i], total[i]) || any;
         if (!any)
         {
             for (uint32_t i = 0; i < eight.used; ++i)
                 memset(k->limit[eight.c[i]], 0, sizeof k->limit[0]);
             continue;
         }
-        vf s[8], a[9], f[9], mean[3], theta[3], inverse[6], row[16];
+        vf s[8], l[24], theta[3], row[16];
         for (int i = 0; i < 8; ++i)
             s[i] = vf_load(total[i]);
         vf_transpose(s);
-        for (int j = 0; j < 9; ++j)
+        for (int g = 0; g < 3; ++g)
         {
-            a[j] = pl_eight_load(&eight, &k->sums[0][j], 24);
-            f[j] = pl_eight_load(&eight, &k->f[0][j], 9);
+            for (int i = 0; i < 8; ++i)
+                l[8 * g + i] = vf_load(lever[eight.c[i]] + 8 * g);
+            vf_transpose(l + 8 * g);
         }
-        vf mass = pl_eight_load(&eight, &k->sums[0][18], 24);
+        vf mass = l[PL_LEVER_MASS];
         vf per_mass = vf_div(vf_set1(1), vf_select(vf_lt(vf_set1(0), mass), mass, vf_set1(1)));
-        for (int j = 0; j < 3; ++j)
-            mean[j] = vf_mul(s[j], per_mass);
-        pl_lever_inverse(a, f, inverse);
-        pl_symmetric_mulv(inverse, s + 3, theta);
-        pl_spin33(theta, f, row);
+        pl_symmetric_mulv(l + PL_LEVER_INVERSE, s + 3, theta);
+        pl_spin33(theta, l + PL_LEVER_F, row);
         for (int j = 0; j < 9; ++j)
             row[j] = vf_neg(row[j]);
         for (int j = 0; j < 3; ++j)
-            row[9 + j] = vf_neg(mean[j]);
+            row[9 + j] = vf_neg(vf_mul(s[j], per_mass));
         row[12] = row[13] = row[14] = vf_set1(0);
         row[15] = s[6];
-        vf_transpose(row);
-        vf_transpose(row + 8);
-        for (uint32_t i = 0; i < eight.used; ++i)
-        {
-            vf_store(k->limit[eight.c[i]], row[i]);
-            vf_store(k->limit[eight.c[i]] + 8, row[8 + i]);
-        }
+        pl_eight_store_rows(&eight, k->limit[0], row);
     }
 }
 
@@ -217,7 +220,7 @@ void PL_K(pl_limit_apply)(pl_pass* pass)
     const pl_chunk* chunk = pass->chunk;
     pl_particles* p = pass->particles;
     vf omega = vf_set1(pass->relaxation), per_dt = vf_set1(1.0f / pass->dt);
-    vf left[3] = {vf_set1(0), vf_set1(0), vf_set1(0)};
+    vf left[3] = {vf_set1(0), vf_set1(0), vf_set1(0)}, moment[3] = {left[0], left[0], left[0]};
     load_maps(pass);
     pl_gather_begin(pass);
     for (uint32_t b = 0; b < chunk->block_count; ++b)
@@ -235,21 +238,29 @@ void PL_K(pl_limit_apply)(pl_pass* pass)
             held = vf_le(vf_set1(PLIANT_PIN_HELD), pass->hold_all
                                                        ? vf_set1(PLIANT_PIN_HELD)
                                                        : vf_load(pass->pins->frequency + slot));
+        vf mass = vf_load(p->mass + slot), near[3], about[3];
+        pl_near(chunk, x, near);
         for (int j = 0; j < 3; ++j)
         {
             vf back = vf_mad(vf_mad(vf_mul(map[3 * j], r[0]), map[3 * j + 1], r[1]), map[3 * j + 2],
                              r[2]);
             back = vf_mul(norm, vf_add(back, map[9 + j]));
             vf move = vf_mul(omega, vf_add(shift[j], back));
-            left[j] = vf_mad(left[j], vf_load(p->mass + slot), vf_mul(move, per_dt));
+            about[j] = vf_mul(mass, vf_mul(move, per_dt));
+            left[j] = vf_add(left[j], about[j]);
+            near[j] = vf_sub(near[j], vf_mul(vf_set1(pass->dt), v[j]));
             move = vf_select(held, vf_set1(0), move);
             x[j] = vf_add(x[j], move);
             v[j] = vf_mad(v[j], move, per_dt);
         }
+        pl_add_moment(near, about, moment);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
         pl_gather_block(pass, b, x, v, r);
     }
     for (int j = 0; j < 3; ++j)
+    {
         pass->chunk->remainder[j] += vf_sum(left[j]);
+        pass->chunk->torque[j] += vf_sum(moment[j]);
+    }
 }
