@@ -125,10 +125,28 @@ void reference_svd(mat3 a, mat3* u, double sigma[3], mat3* v)
     sigma[2] = scale * v3_dot(b2, u2);
 }
 
+/* The proper rotation nearest to a: Newton's iteration for the polar decomposition (Higham 1986),
+ * which converges in a few steps for what a step usually meets; the SVD for all else. */
 static mat3 rotation_of(mat3 a)
 {
-    mat3 u, v;
+    mat3 x = a, u, v;
     double sigma[3];
+    for (int step = 0; step < 8; ++step)
+    {
+        double det = m3_det(x), change = 0;
+        if (!(det > .1 && det < 10))
+            break;
+        mat3 inverse = m3_scale(m3_cofactor(x), 1 / det), next;
+        for (int i = 0; i < 9; ++i)
+        {
+            next.m[i / 3][i % 3] = (x.m[i / 3][i % 3] + inverse.m[i / 3][i % 3]) / 2;
+            double d = next.m[i / 3][i % 3] - x.m[i / 3][i % 3];
+            change += d * d;
+        }
+        x = next;
+        if (change < 1e-18) /* the next change would be about its square */
+            return x;
+    }
     reference_svd(a, &u, sigma, &v);
     return m3_mul(u, m3_transpose(v));
 }
@@ -337,34 +355,6 @@ static void hand_down(const reference_level* level, reference_level* finer)
         }
 }
 
-/* Material that does not change with the substep, the clusters or the particles (f_c = sqrt(3 E /
- * rho) / (2 pi W_c)); see ALGORITHMS "Material that means the same everywhere". */
-static void set_stiffness(reference* o, double dt)
-{
-    const pliant_material_desc* material = &o->settings.material;
-    for (uint32_t l = 0; l < o->levels; ++l)
-        for (uint32_t c = 0; c < o->level[l].clusters; ++c)
-        {
-            reference_level* level = &o->level[l];
-            reference_cluster* cluster = &level->cluster[c];
-            double phase = 0; /* 2 pi f_c dt */
-            if (material->stiffness_kind == PLIANT_STIFFNESS_FREQUENCY)
-                phase = 2 * 3.14159265358979323846 * material->stiffness * o->width * dt;
-            else if (material->stiffness_kind == PLIANT_STIFFNESS_YOUNG)
-                phase = sqrt(3 * material->stiffness / material->density) * dt;
-            phase = cluster->width_rms > 0 ? phase / cluster->width_rms : 0;
-            phase *= sqrt(cluster->stiffness_factor);
-            double alpha = material->stiffness_kind == PLIANT_STIFFNESS_ALPHA
-                               ? fmin(material->stiffness * cluster->stiffness_factor, 2)
-                               : 2 * (1 - cos(fmin(phase, 1.5707963267948966)));
-            cluster->alpha = alpha * level->level_weight;
-            double rate = material->damping * cluster->damping_factor * level->level_damping;
-            cluster->kappa = level->level_weight *
-                             (material->damping_per_step ? fmin(rate, 1) : -expm1(-rate * dt));
-        }
-    o->alpha_dt = dt;
-}
-
 /* ------------------------------------------------------------------ blend */
 
 /* Adds what a cluster of particles wants of its members: dt dv. */
@@ -411,7 +401,7 @@ static void add_pulls(reference* o, const reference_level* level, double dt)
 void reference_match(reference* o, double dt)
 {
     if (o->alpha_dt >= 0 && o->alpha_dt != dt)
-        set_stiffness(o, dt);
+        reference_set_stiffness(o, dt);
     memset(o->change, 0, o->particles * sizeof *o->change);
     for (uint32_t l = 0; l < o->levels; ++l)
     {

@@ -150,6 +150,9 @@ void reference_step(reference* oracle, double dt);
 /* The step's first part, without moving anything: fits all clusters, finds dt dv (in change). */
 void reference_match(reference* oracle, double dt);
 
+/* Each cluster's alpha and kappa for a substep of this length; a step does it when that changes. */
+void reference_set_stiffness(reference* oracle, double dt);
+
 /* u and v with det +1, a = u diag(sigma) v^T, sigma descending, the last one signed. */
 void reference_svd(mat3 a, mat3* u, double sigma[3], mat3* v);
 /* The six monomials of a rest offset, as quadratic goals use them. */

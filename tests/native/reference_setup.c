@@ -232,6 +232,34 @@ reference* reference_create(const reference_desc* desc, const reference_settings
     return o;
 }
 
+/* Material that does not change with the substep, the clusters or the particles (f_c = sqrt(3 E /
+ * rho) / (2 pi W_c)); see ALGORITHMS "Material that means the same everywhere". */
+void reference_set_stiffness(reference* o, double dt)
+{
+    const pliant_material_desc* material = &o->settings.material;
+    for (uint32_t l = 0; l < o->levels; ++l)
+        for (uint32_t c = 0; c < o->level[l].clusters; ++c)
+        {
+            reference_level* level = &o->level[l];
+            reference_cluster* cluster = &level->cluster[c];
+            double phase = 0; /* 2 pi f_c dt */
+            if (material->stiffness_kind == PLIANT_STIFFNESS_FREQUENCY)
+                phase = 2 * 3.14159265358979323846 * material->stiffness * o->width * dt;
+            else if (material->stiffness_kind == PLIANT_STIFFNESS_YOUNG)
+                phase = sqrt(3 * material->stiffness / material->density) * dt;
+            phase = cluster->width_rms > 0 ? phase / cluster->width_rms : 0;
+            phase *= sqrt(cluster->stiffness_factor);
+            double alpha = material->stiffness_kind == PLIANT_STIFFNESS_ALPHA
+                               ? fmin(material->stiffness * cluster->stiffness_factor, 2)
+                               : 2 * (1 - cos(fmin(phase, 1.5707963267948966)));
+            cluster->alpha = alpha * level->level_weight;
+            double rate = material->damping * cluster->damping_factor * level->level_damping;
+            cluster->kappa = level->level_weight *
+                             (material->damping_per_step ? fmin(rate, 1) : -expm1(-rate * dt));
+        }
+    o->alpha_dt = dt;
+}
+
 void reference_free(reference* o)
 {
     if (!o)
