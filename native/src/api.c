@@ -226,7 +226,7 @@ static uint64_t body_bytes(const pl_body* body)
     const pl_clusters* k = &body->clusters;
     uint64_t cluster =
         4 * (3 + 1 + 3 + 1 + 6 + 6 + 3 + 1 + 1 + 1 + 1 + 3 + 2 + 3 + 9 + 16 + 16 + 24) + 1 + 4 +
-        (k->quad_inverse ? 4 * (36 + 18 + 24) : 0);
+        (k->quad_inverse ? 4 * (36 + 18 + 18 + 24) : 0);
     return bytes + cluster * k->count + 64ull * body->links.count +
            12ull * body->mesh_vertex_count + 12ull * body->mesh_triangle_count +
            (body->pressure ? body->pressure->bytes : 0);

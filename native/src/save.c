@@ -132,6 +132,7 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         {k->x, sizeof *k->x}, /* where the origin moves by, before the first match */
         {quadratic ? k->quad_inverse : NULL, sizeof *k->quad_inverse},
         {quadratic ? k->quad_slope : NULL, sizeof *k->quad_slope},
+        {quadratic ? k->quad_thin : NULL, sizeof *k->quad_thin},
     };
     for (size_t i = 0; i < PL_COUNTOF(saved); ++i)
         if (saved[i].data)

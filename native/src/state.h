@@ -162,6 +162,7 @@ typedef struct pl_clusters
     /* Quadratic goals, or NULL. */
     float (*quad_inverse)[36]; /* (sum m w q* q*^T)^-1 for width 1 and mass 1 (quadratic_rest.c) */
     float (*quad_slope)[18];   /* S in q* = q - mean - S p */
+    float (*quad_thin)[18];    /* mean of p q*^T: not nil along directions that count as missing */
     float (*quad_row)[24];
     /* Where each cluster's partial sums are: chunk and local row, chunks ascending. */
     uint32_t* part_begin; /* count + 1 */

@@ -20,7 +20,11 @@
  * Torque: the goals' torque tau = sum m w (x - x_c) x (T p) is removed by T += [theta]x F. With
  * K = A_xr F^T (which is F A_rr F^T) we have
  *   sum m w (x - x_c) x (theta x F p) = (tr(K) I - K^T) theta =: J theta,
- * so theta = -J^-1 tau. It is K^T: they differ where F was completed in missing directions.
+ * so theta = -J^-1 tau. (F is here without what completes it in missing directions: K is then
+ * symmetric.)
+ *
+ * Volume: goals L p that are nearest to F p among those of determinant 1 pull along the gradient of
+ * an energy. The paper's F / cbrt(det F) does not, and feeds a free body energy.
  *
  * Damping tends to the cluster's rigid motion, omega = J^-1 sum m w (x - x_c) x v. With the lever
  * arms F p the goal stays affine in p and, by the same identity, angular momentum is kept.
@@ -288,11 +292,16 @@ static bool keep_volume(const reference_cluster* cluster, mat3* volume)
 }
 
 /* The coefficients of the six modes. */
-static void fit_quadratic(reference_quadratic* quad, double beta)
+static void fit_quadratic(const reference_cluster* cluster, reference_quadratic* quad, double beta)
 {
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 36; ++j)
-            quad->t[i][j % 6] += beta * quad->axq[i][j / 6] * quad->inverse[j];
+        {
+            double moment = quad->axq[i][j / 6];
+            for (int n = 0; n < 3; ++n)
+                moment -= cluster->f.m[i][n] * quad->arq[n][j / 6];
+            quad->t[i][j % 6] += beta * moment * quad->inverse[j];
+        }
 }
 
 /* T without its torque, and the rigid motion's turn. */
@@ -301,7 +310,7 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
 {
     double beta = s->material.beta;
     cluster->r = cluster->t = find_rotation(s, cluster, cluster->axr);
-    cluster->f = m3_mul(cluster->axr, cluster->arr_inverse);
+    cluster->f = cluster->lever = m3_mul(cluster->axr, cluster->arr_inverse);
     if (cluster->flat) /* where there is no extent at rest, F does what R does */
         cluster->f = m3_add(cluster->f, m3_mul(cluster->r, cluster->missing));
     mat3 volume;
@@ -311,12 +320,12 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
     if (quad)
         memset(quad->t, 0, sizeof quad->t);
     if (quad && sound)
-        fit_quadratic(quad, beta);
+        fit_quadratic(cluster, quad, beta);
     cluster->omega = v3(0, 0, 0);
     if (s->literal)
         return;
     cluster->turn_inverse =
-        turn_inverse(m3_mul(cluster->axr, m3_transpose(cluster->f)), m3_trace(cluster->arr));
+        turn_inverse(m3_mul(cluster->axr, m3_transpose(cluster->lever)), m3_trace(cluster->arr));
     cluster->omega = m3_mulv(cluster->turn_inverse, cluster->spin);
     mat3 moment = m3_mul(cluster->axr, m3_transpose(cluster->t)); /* sum m w (x - x_c) g^T */
     if (quad)
@@ -324,7 +333,7 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
             for (int k = 0; k < 6; ++k)
                 moment.m[i / 3][i % 3] += quad->axq[i / 3][k] * quad->t[i % 3][k];
     vec3 theta = v3_scale(m3_mulv(cluster->turn_inverse, cross_of(moment)), -1);
-    cluster->t = m3_add(cluster->t, m3_mul(m3_cross(theta), cluster->f));
+    cluster->t = m3_add(cluster->t, m3_mul(m3_cross(theta), cluster->lever));
 }
 
 static void find_pull(reference_cluster* cluster, double dt)
@@ -334,7 +343,7 @@ static void find_pull(reference_cluster* cluster, double dt)
     pull->alpha = cluster->alpha;
     pull->kappa = cluster->kappa;
     pull->a = m3_add(m3_scale(cluster->t, cluster->alpha),
-                     m3_scale(m3_mul(m3_cross(cluster->omega), cluster->f), damping));
+                     m3_scale(m3_mul(m3_cross(cluster->omega), cluster->lever), damping));
     pull->b = v3_mad(v3_scale(cluster->x, cluster->alpha), cluster->v, damping);
 }
 
@@ -374,7 +383,7 @@ static void add_goals(reference* o, const reference_level* level, uint32_t c, do
             for (int j = 0; j < 6; ++j)
                 goal = v3_mad(goal, v3(quad->t[0][j], quad->t[1][j], quad->t[2][j]), q[j]);
         }
-        vec3 arm = m3_mulv(cluster->f, member->p);
+        vec3 arm = m3_mulv(cluster->lever, member->p);
         vec3 rigid = v3_add(cluster->v, v3_cross(cluster->omega, arm));
         vec3 change = v3_scale(v3_sub(goal, o->x[i]), cluster->alpha);
         change = v3_mad(change, v3_sub(rigid, o->v[i]), cluster->kappa * dt);
@@ -523,7 +532,7 @@ static uint64_t limit_once(reference* o, double dt)
         {
             vec3 theta = m3_mulv(cluster->turn_inverse, found.torque);
             mean = v3_scale(found.sum, 1 / cluster->mass);
-            turn = m3_mul(m3_cross(theta), cluster->f);
+            turn = m3_mul(m3_cross(theta), cluster->lever);
         }
         for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k, ++correction)
         {

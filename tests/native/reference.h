@@ -80,6 +80,7 @@ typedef struct reference_cluster
     /* As last matched */
     vec3 x, v, spin; /* centre, velocity, sum m w (x - x_c) x v */
     mat3 axr, f, r, t;
+    mat3 lever;          /* F without what completes it in missing directions */
     mat3 turn_inverse;   /* J^-1 */
     vec3 omega;          /* of the rigid motion that damping tends to */
     reference_pull pull; /* its own if it is nested, and what was handed down to it */
@@ -93,6 +94,7 @@ typedef struct reference_quadratic
     double inverse[36]; /* (sum m w q q^T)^-1 */
     double mean[6], slope[6][3];
     double axq[3][6]; /* sum m w (x - x_c) q^T */
+    double arq[3][6]; /* sum m w p q^T: nil but for directions that count as missing */
     double t[3][6];   /* goal = T p + t q + x_c */
 } reference_quadratic;
 

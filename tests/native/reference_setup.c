@@ -8,7 +8,9 @@
 #include <string.h>
 
 /* Directions with less than this part of the largest extent squared count as missing. */
-#define MISSING_BELOW 1e-3
+#define MISSING_BELOW 2e-2
+/* The same for modes of quadratic goals. */
+#define MODE_BELOW 1e-3
 
 static void* allocate(size_t count, size_t size)
 {
@@ -134,6 +136,12 @@ static void prepare_quadratic(const reference* o, reference_level* level, uint32
             reference_monomials(p, cluster->width_rms, quad, q);
             for (int j = 0; j < 36 && pass == 2; ++j)
                 matrix[j / 6 * 7 + j % 6] += m * q[j / 6] * q[j % 6];
+            for (int j = 0; j < 6 && pass == 2; ++j)
+            {
+                quad->arq[0][j] += m * p.x * q[j];
+                quad->arq[1][j] += m * p.y * q[j];
+                quad->arq[2][j] += m * p.z * q[j];
+            }
             for (int j = 0; j < 6; ++j)
             {
                 mean[j] += m * q[j] / cluster->mass;
@@ -149,7 +157,7 @@ static void prepare_quadratic(const reference* o, reference_level* level, uint32
                 quad->slope[j][i] = linear[i];
         }
     }
-    if (pl_pseudo_inverse(7, matrix, MISSING_BELOW, inverse) < 0)
+    if (pl_pseudo_inverse(7, matrix, MODE_BELOW, inverse) < 0)
         abort();
     for (int j = 0; j < 36; ++j)
         quad->inverse[j] = inverse[j / 6 * 7 + j % 6];

@@ -19,9 +19,11 @@ enum
     LARGE_CHUNK = 1024
 };
 
-/* Particles of a cluster along a direction count as extent from this share of the longest on: below
- * it the deformation along that direction would be noise (3 % of the width). */
-static const double LEAST_EXTENT = 1e-3;
+/* Particles of a cluster along a direction count as extent from this share of the longest on (14 %
+ * of the width). Below it F along that direction says more of what bends the cluster than of what
+ * stretches it, and turns inside out easily: with a share of .001, slightly curved sheets gained
+ * energy without end. Goals keep the offsets along such directions all the same. */
+static const double LEAST_EXTENT = 2e-2;
 
 bool pl_particles_alloc(pl_particles* p, uint32_t slots, uint32_t ids)
 {
@@ -63,7 +65,7 @@ bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)
                 NEED(lever[0]) && NEED(lever[1]) && NEED(x) && NEED(f) && NEED(row) &&
                 NEED(limit) && NEED(sums);
     if (fine && quadratic)
-        fine = NEED(quad_inverse) && NEED(quad_slope) && NEED(quad_row);
+        fine = NEED(quad_inverse) && NEED(quad_slope) && NEED(quad_thin) && NEED(quad_row);
 #undef NEED
     return fine && (c->part_begin = PL_NEW(uint32_t, (size_t)count + 1));
 }
@@ -98,6 +100,7 @@ static void clusters_free(pl_clusters* c)
                       c->sums,
                       c->quad_inverse,
                       c->quad_slope,
+                      c->quad_thin,
                       c->quad_row,
                       c->part_begin,
                       c->part_chunk,

@@ -9,7 +9,9 @@
  *     q* = q - mean - S p,   S = (sum m w (q - mean) p^T) A_rr^-1,
  *
  * the sums of p q*^T vanish, so the 9x9 matrix falls apart into A_rr, whose inverse every cluster
- * has anyway, and a 6x6 matrix. For a regular system this is the same fit. Where it is singular,
+ * has anyway, and a 6x6 matrix. (Along directions in which a thin cluster counts as flat they do
+ * not; what is left there is kept, for the fit to take out.) For a regular system this is the same
+ * fit. Where it is singular,
  * and it often is (flat clusters; curved sheets, where z is a quadratic function of x and y;
  * clusters of less than ten members), leaving small eigenvalues of the whole out would mix linear
  * and quadratic parts and break rigid motions. This way what is left out is bending modes only, and
@@ -63,6 +65,7 @@ pl_status pl_quadratic_rest(pl_clusters* k, uint32_t c, const pl_quadratic_sums*
     mat3 scatter = scatter_inverse(k, c, s);
     memset(k->quad_inverse[c], 0, sizeof k->quad_inverse[c]);
     memset(k->quad_slope[c], 0, sizeof k->quad_slope[c]);
+    memset(k->quad_thin[c], 0, sizeof k->quad_thin[c]);
     if (!(unit > 0))
         return PLIANT_OK;
     for (int i = 0; i < 6; ++i)
@@ -72,6 +75,14 @@ pl_status pl_quadratic_rest(pl_clusters* k, uint32_t c, const pl_quadratic_sums*
             for (int n = 0; n < 3; ++n)
                 slope[i][j] += s->qp[i][n] * scatter.m[n][j];
             k->quad_slope[c][3 * i + j] = (float)slope[i][j];
+        }
+    for (int i = 0; i < 3 && k->rank[c] < 3; ++i)
+        for (int j = 0; j < 6; ++j)
+        {
+            double sum = s->qp[j][i];
+            for (int n = 0; n < 3; ++n)
+                sum -= slope[j][n] * s->pp[n][i];
+            k->quad_thin[c][6 * i + j] = (float)(sum / s->mass);
         }
     for (int i = 0; i < 6; ++i)
         for (int j = 0; j <= i; ++j)

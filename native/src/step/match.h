@@ -96,9 +96,22 @@ PL_INLINE void pl_spin33(const vf w[3], const vf f[9], vf out[9])
     }
 }
 
+/* A_xr A_rr^-1, without what completes it where a cluster lacks a direction. As a lever arm only
+ * this will do: A_xr F^T is then symmetric, also where the cluster is thin rather than flat. */
+PL_INLINE void pl_lever_gradient(const pl_clusters* k, const pl_eight* eight, const vf a_xr[9],
+                                 vf f[9])
+{
+    vf s[6];
+    for (int j = 0; j < 6; ++j)
+        s[j] = pl_eight_load(eight, &k->arr_inv[0][j], 6);
+    vf inverse[9] = {s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2]};
+    pl_mul33(a_xr, inverse, f);
+}
+
 /* What turns an angular impulse into a rotation of the lever arms F p: the inverse of tr(K) I - K
- * with K = A_xr F^T. Needle-like clusters cannot be turned about their axis: there the matrix gets
- * a little more on its diagonal, and a single point gets 0. inverse: xx yy zz xy yz zx. */
+ * with K = A_xr F^T, F from pl_lever_gradient. Needle-like clusters cannot be turned about their
+ * axis: there the matrix gets a little more on its diagonal, and a single point gets 0. inverse: xx
+ * yy zz xy yz zx. */
 PL_INLINE void pl_lever_inverse(const vf a_xr[9], const vf f[9], vf inverse[6])
 {
     vf k[9], half = vf_set1(.5f);

@@ -144,15 +144,11 @@ PL_INLINE void load_sums(const float* const rows[8], vf s[24])
     }
 }
 
-/* F = A_xr A_rr^-1, completed for clusters that lack a direction. */
-PL_INLINE void gradient(const pl_clusters* k, const pl_eight* eight, const vf a[9], vf f[9])
+/* F from that of pl_lever_gradient: completed for clusters that lack a direction. */
+PL_INLINE void complete(const pl_clusters* k, const pl_eight* eight, const vf lever[9], vf f[9])
 {
-    vf s[6];
-    for (int j = 0; j < 6; ++j)
-        s[j] = pl_eight_load(eight, &k->arr_inv[0][j], 6);
-    vf inverse[9] = {s[0], s[3], s[5], s[3], s[1], s[4], s[5], s[4], s[2]};
-    pl_mul33(a, inverse, f);
     bool whole = true;
+    memcpy(f, lever, 9 * sizeof *f);
     for (int i = 0; i < 8; ++i)
         whole = whole && k->rank[eight->c[i]] == 3;
     if (whole)
@@ -229,14 +225,14 @@ PL_INLINE void torque(const vf a[9], const vf t[9], vf tau[3])
 }
 
 PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, const vf f[9],
-                          const vf t[9], const vf inverse[6], const vf s[24])
+                          const vf lever[9], const vf t[9], const vf inverse[6], const vf s[24])
 {
     pl_clusters* k = batch->clusters;
     vf alpha = pl_eight_load(eight, k->alpha, 1);
     vf kappa = vf_mul(pl_eight_load(eight, k->kappa, 1), vf_set1(batch->dt));
     vf omega[3], spin[9], row[16];
     pl_symmetric_mulv(inverse, s + 15, omega);
-    pl_spin33(omega, f, spin);
+    pl_spin33(omega, lever, spin);
     for (int j = 0; j < 9; ++j)
         row[j] = vf_mad(vf_mul(alpha, t[j]), kappa, spin[j]);
     for (int j = 0; j < 3; ++j)
@@ -341,9 +337,10 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
             memcpy(quad[i], quad[eight->used - 1], sizeof quad[i]);
         rows[i] = k->sums[c];
     }
-    vf s[24], f[9], r[9], t[9], inverse[6], tau[3], theta[3], turn[9];
+    vf s[24], f[9], lever[9], r[9], t[9], inverse[6], tau[3], theta[3], turn[9];
     load_sums(rows, s);
-    gradient(k, eight, s, f);
+    pl_lever_gradient(k, eight, s, lever);
+    complete(k, eight, lever, f);
     bool moment = batch->rotation == PLIANT_ROTATION_MOMENT;
     pl_rotation8(moment ? s : f, r);
     if (batch->goal == PLIANT_GOAL_RIGID)
@@ -352,25 +349,25 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
         linear_goal(k, eight, f, r, batch->beta, t);
     if (quadratic)
         quadratic_goals(batch, eight, s, f, quad, t);
-    pl_lever_inverse(s, f, inverse);
-    if (!moment)
+    pl_lever_inverse(s, lever, inverse);
+    if (!moment || batch->goal != PLIANT_GOAL_RIGID)
     {
         torque(s, t, tau);
         if (quadratic)
             for (int j = 0; j < 3; ++j)
                 tau[j] = vf_add(tau[j], pl_eight_load(eight, &k->quad_row[0][18 + j], 24));
         pl_symmetric_mulv(inverse, tau, theta);
-        pl_spin33(theta, f, turn);
+        pl_spin33(theta, lever, turn);
         for (int j = 0; j < 9; ++j)
             t[j] = vf_sub(t[j], turn[j]);
     }
-    store_rows(batch, eight, f, t, inverse, s);
+    store_rows(batch, eight, f, lever, t, inverse, s);
     if (batch->gamma > 0)
     {
         for (uint32_t i = 0; i < eight->used; ++i)
             memcpy(k->limit_ref[eight->c[i]], k->ref[eight->c[i]], sizeof k->ref[0]);
         store_limit(batch, eight, r, s);
-        store_lever(batch, eight, inverse, f, s);
+        store_lever(batch, eight, inverse, lever, s);
     }
     if (!quadratic)
         return;
@@ -414,9 +411,10 @@ void PL_K(pl_match_limit)(const pl_match_batch* batch)
             sum_parts(batch, eight.c[i], ref, sums[i], NULL);
             memcpy(k->limit_ref[eight.c[i]], ref, sizeof k->limit_ref[0]);
         }
-        vf s[24], f[9], r[9];
+        vf s[24], f[9], lever[9], r[9];
         load_sums(rows, s);
-        gradient(k, &eight, s, f);
+        pl_lever_gradient(k, &eight, s, lever);
+        complete(k, &eight, lever, f);
         pl_rotation8(batch->rotation == PLIANT_ROTATION_MOMENT ? s : f, r);
         store_limit(batch, &eight, r, s);
     }

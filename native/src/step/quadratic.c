@@ -6,7 +6,7 @@
  * Departures: the monomials are centred by their weighted means, so that the goals' centre of mass
  * is the members' (momentum). The fit is made in two parts that do not see each other,
  * F p + C q* with q* = q - mean - S p (setup/quadratic_rest.c says why): F is the deformation
- * gradient, and of it alone the volume is kept. C = (sum m w (x - x_c) q*^T) (sum m w q*
+ * gradient, and of it alone the volume is kept. C = (sum m w (x - x_c - F p) q*^T) (sum m w q*
  * q*^T)^-1. So in terms of p and q the goal is
  *
  *     (T - beta C S) p + beta C (q - mean) + x_c,   T = beta V + (1 - beta) R (match.simd.c).
@@ -18,22 +18,23 @@
 #include "kernels.h"
 
 /* beta C, from the moments with the linear part taken out. */
-static void fit_modes(const pl_clusters* k, uint32_t c, const float a_xr[9], const float a_xq[18],
-                      float beta, float modes[18])
+static void fit_modes(const pl_clusters* k, uint32_t c, const float a_xr[9], const float f[9],
+                      const float a_xq[18], float beta, float modes[18])
 {
-    const float *slope = k->quad_slope[c], *inverse = k->quad_inverse[c];
+    const float *slope = k->quad_slope[c], *inverse = k->quad_inverse[c], *thin = k->quad_thin[c];
     float width = k->width_rms[c], mass = k->sums[c][18];
     float scale = width > 0 && mass > 0 ? 1 / (width * width) : 0;
     float per_mass = scale > 0 ? scale / mass : 0;
     for (int i = 0; i < 3; ++i)
     {
-        const float* a = a_xr + 3 * i;
+        const float *a = a_xr + 3 * i, *g = f + 3 * i;
         float moment[6];
         for (int j = 0; j < 6; ++j)
         {
             const float* s = slope + 3 * j;
             float linear = a[0] * s[0] + a[1] * s[1] + a[2] * s[2];
-            moment[j] = (a_xq[6 * i + j] - linear) * per_mass;
+            float flat = g[0] * thin[j] + g[1] * thin[6 + j] + g[2] * thin[12 + j];
+            moment[j] = (a_xq[6 * i + j] - linear) * per_mass - flat * scale;
         }
         for (int j = 0; j < 6; ++j)
         {
@@ -55,7 +56,7 @@ void pl_match_quadratic(pl_clusters* k, uint32_t c, const float a_xr[9], const f
     memset(row, 0, sizeof k->quad_row[c]);
     if (!(det > .1f))
         return; /* T is R there */
-    fit_modes(k, c, a_xr, a_xq, beta, row);
+    fit_modes(k, c, a_xr, f, a_xq, beta, row);
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
             for (int n = 0; n < 6; ++n)
