@@ -13,6 +13,7 @@ typedef struct pl_poisson
     vec3 origin;
     double cells_per_length;
     uint32_t count;
+    uint32_t most; /* whoever adds points may stop at more than this; 0: no such limit */
     size_t capacity, tag_capacity;
     vec3* points;
     uint32_t* tags; /* whatever the caller gave with each point */
@@ -27,6 +28,11 @@ typedef struct pl_poisson
 /* Freed by pl_poisson_free in every case. Points stay within 1e9 distances of the origin. */
 pl_status pl_poisson_init(pl_poisson* grid, double distance, vec3 origin);
 void pl_poisson_free(pl_poisson* grid);
+
+static inline bool pl_poisson_full(const pl_poisson* grid)
+{
+    return grid->most && grid->count > grid->most;
+}
 
 /* Whether no point is closer than the distance. */
 bool pl_poisson_free_at(pl_poisson* grid, vec3 point);

@@ -101,7 +101,7 @@ static pl_status too_many(const pl_poisson* grid)
 static pl_status spread(thrower* t)
 {
     pl_poisson* grid = t->grid;
-    for (; t->turn < grid->count; ++t->turn)
+    for (; t->turn < grid->count && !pl_poisson_full(grid); ++t->turn)
     {
         vec3 centre = grid->points[t->turn];
         for (int i = 0; i < CANDIDATES; ++i)
@@ -122,7 +122,7 @@ static pl_status spread(thrower* t)
 static pl_status throw_into_cells(thrower* t)
 {
     const pl_inside* map = &t->volume->map;
-    for (uint32_t b = 0; b < map->block_count; ++b)
+    for (uint32_t b = 0; b < map->block_count && !pl_poisson_full(t->grid); ++b)
     {
         const pl_inside_block* block = &map->blocks[b];
         for (uint32_t c = 0; c < PL_INSIDE_CELLS; ++c)
@@ -166,7 +166,7 @@ static pl_status throw_from_surface(thrower* t)
     double each = SURFACE_CANDIDATES_A_POINT * expected_count(t) / (double)map->cells_surface;
     double due = 0;
     each = PL_MAX(PL_MIN(each, SURFACE_CANDIDATES), 64 / (double)map->cells_surface);
-    for (uint32_t b = 0; b < map->block_count; ++b)
+    for (uint32_t b = 0; b < map->block_count && !pl_poisson_full(t->grid); ++b)
     {
         const pl_inside_block* block = &map->blocks[b];
         for (uint32_t s = 0; s < block->surface_count; ++s)

@@ -14,6 +14,13 @@ typedef struct lattice
     vec3 origin; /* a point of it */
 } lattice;
 
+/* What looking at a lattice found. */
+typedef struct tally
+{
+    uint32_t inside;
+    uint64_t tried;
+} tally;
+
 static lattice make_lattice(const pl_mesh* mesh, double spacing, int phase)
 {
     vec3 half = v3(phase & 1 ? 0 : .5, phase & 2 ? 0 : .5, phase & 4 ? 0 : .5);
@@ -22,8 +29,8 @@ static lattice make_lattice(const pl_mesh* mesh, double spacing, int phase)
 }
 
 /* Points in one block of the map, added to "out" unless that is NULL; their number. */
-static pl_status visit_block(const pl_inside* map, uint32_t index, const lattice* l,
-                             uint32_t* count, pl_poisson* out)
+static pl_status visit_block(const pl_inside* map, uint32_t index, const lattice* l, tally* seen,
+                             pl_poisson* out)
 {
     const pl_inside_block* block = &map->blocks[index];
     vec3 low = v3_scale(v3_sub(pl_inside_corner(map, block, 0), l->origin), 1 / l->spacing);
@@ -34,25 +41,26 @@ static pl_status visit_block(const pl_inside* map, uint32_t index, const lattice
             {
                 vec3 p = v3_mad(l->origin, v3(x, y, z), l->spacing);
                 uint32_t cell;
+                ++seen->tried;
                 /* a point on the wall between blocks belongs to one of them */
                 if (pl_inside_find(map, p, &cell) != block || !pl_inside_cell(map, block, cell, p))
                     continue;
-                ++*count;
+                ++seen->inside;
                 if (out)
                     PL_TRY(pl_poisson_add(out, p, 0));
             }
     return PLIANT_OK;
 }
 
-static pl_status visit(pl_volume* v, const lattice* l, uint32_t* count, pl_poisson* out)
+static pl_status visit(pl_volume* v, const lattice* l, tally* seen, pl_poisson* out)
 {
-    *count = 0;
+    *seen = (tally){0};
     for (uint32_t b = 0; b < v->map.block_count; ++b)
     {
-        PL_TRY(visit_block(&v->map, b, l, count, out));
+        PL_TRY(visit_block(&v->map, b, l, seen, out));
         if (b % 64 == 0 && pl_task_step(v->task, (double)b / v->map.block_count))
             return PLIANT_CANCELLED;
-        if (*count > PL_MOST_SAMPLES)
+        if (seen->inside > PL_MOST_SAMPLES)
             return pl_fail(PLIANT_ERROR_ARGUMENT,
                            "A spacing of %g would take more than %u particles", l->spacing,
                            PL_MOST_SAMPLES);
@@ -70,21 +78,25 @@ typedef struct grid_search
     pl_volume* volume;
     uint32_t wanted, tolerance;
     lattice best;
-    uint32_t best_count;
+    uint32_t best_count, last_count;
+    uint64_t effort; /* points that may still be tried: a second or so of them */
 } grid_search;
 
-/* Tries one lattice; *count is its number of points. */
-static pl_status try_lattice(grid_search* g, double spacing, int phase, uint32_t* count, bool* met)
+/* Whether the search is over: this lattice does, or it has taken long enough. */
+static pl_status try_lattice(grid_search* g, double spacing, int phase, bool* over)
 {
     lattice l = make_lattice(g->volume->mesh, spacing, phase);
-    PL_TRY(visit(g->volume, &l, count, NULL));
-    uint32_t off = difference(*count, g->wanted);
-    if (*count && (!g->best_count || off < difference(g->best_count, g->wanted)))
+    tally seen;
+    PL_TRY(visit(g->volume, &l, &seen, NULL));
+    uint32_t off = difference(seen.inside, g->wanted);
+    if (seen.inside && (!g->best_count || off < difference(g->best_count, g->wanted)))
     {
-        g->best_count = *count;
+        g->best_count = seen.inside;
         g->best = l;
     }
-    *met = *count && off <= g->tolerance;
+    g->last_count = seen.inside;
+    *over = (seen.inside && off <= g->tolerance) || seen.tried > g->effort;
+    g->effort -= PL_MIN(seen.tried, g->effort);
     return PLIANT_OK;
 }
 
@@ -94,18 +106,18 @@ static pl_status search(grid_search* g, double guess)
 {
     const int steps = g->wanted > 20000 ? 6 : 24;
     double spacing = guess;
-    uint32_t count;
-    bool met = false;
-    for (int i = 0; i < 4 && !met; ++i)
+    bool over = false;
+    g->effort = g->volume->mesh->closed ? 20000000 : 500000;
+    for (int i = 0; i < 4 && !over; ++i)
     {
-        PL_TRY(try_lattice(g, spacing, 0, &count, &met));
-        spacing *= cbrt(PL_CLAMP((double)count / g->wanted, .7, 1.4));
+        PL_TRY(try_lattice(g, spacing, 0, &over));
+        spacing *= cbrt(PL_CLAMP((double)g->last_count / g->wanted, .7, 1.4));
     }
-    for (int step = 0; step <= 2 * steps && !met; ++step)
+    for (int step = 0; step <= 2 * steps && !over; ++step)
     {
         double shift = (step & 1 ? 1 : -1) * ((step + 1) / 2) * SPACINGS / steps;
-        for (int phase = 0; phase < 8 && !met; ++phase)
-            PL_TRY(try_lattice(g, guess * (1 + shift), phase, &count, &met));
+        for (int phase = 0; phase < 8 && !over; ++phase)
+            PL_TRY(try_lattice(g, guess * (1 + shift), phase, &over));
     }
     return PLIANT_OK;
 }
@@ -114,11 +126,11 @@ pl_status pl_grid_points(pl_volume* v, uint32_t count, double spacing, pl_poisso
                          bool* missed)
 {
     lattice l;
-    uint32_t found = 0;
+    tally found = {0};
     *missed = false;
     *out = (pl_poisson){0};
     double guess = spacing > 0 ? spacing : cbrt(v->volume / count);
-    for (int halvings = 0; halvings < 24 && !found; ++halvings, guess *= .5)
+    for (int halvings = 0; halvings < 24 && !found.inside; ++halvings, guess *= .5)
     {
         PL_TRY(pl_volume_refine(v, guess));
         if (spacing > 0)
@@ -126,7 +138,8 @@ pl_status pl_grid_points(pl_volume* v, uint32_t count, double spacing, pl_poisso
         else
         {
             guess = PL_MIN(guess, cbrt(v->volume / count)); /* now that it is known better */
-            grid_search g = {v, count, count / 50, make_lattice(v->mesh, guess, 0), 0};
+            grid_search g = {.volume = v, .wanted = count, .tolerance = count / 50};
+            g.best = make_lattice(v->mesh, guess, 0);
             PL_TRY(search(&g, guess));
             l = g.best;
         }
@@ -134,7 +147,7 @@ pl_status pl_grid_points(pl_volume* v, uint32_t count, double spacing, pl_poisso
         PL_TRY(pl_poisson_init(out, l.spacing * (1 - 1e-6), l.origin));
         PL_TRY(visit(v, &l, &found, out));
     }
-    if (!found)
+    if (!found.inside)
         PL_TRY(pl_poisson_add(out, pl_mesh_corner(v->mesh, 0, 0), 0));
     *missed = spacing > 0 ? l.spacing != spacing : difference(out->count, count) > count / 50;
     return PLIANT_OK;

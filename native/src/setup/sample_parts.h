@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------ sample_search.c */
 
-/* Fills an empty grid with points that keep its distance. */
+/* Fills an empty grid with points that keep its distance, or until it is full. */
 typedef pl_status (*pl_trial_fn)(void* context, pl_poisson* grid);
 
 /* Finds the distance for which a trial gives "count" points within 2 %, starting from a guess;

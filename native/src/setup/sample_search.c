@@ -4,6 +4,8 @@
  * distance^-dimension, with some noise, so a few trials suffice: a step by that law, then secants
  * (in logarithms) once there is a trial on either side.
  *
+ * A trial that has far too many points is broken off: it only tells which way to go.
+ *
  * Noise can keep small numbers from being hit. Therefore the best trial with too many points is
  * kept, and the points closest to others are taken out of it.
  */
@@ -68,7 +70,7 @@ static pl_status thin_out(pl_poisson* grid, uint32_t count)
 typedef struct side
 {
     pl_poisson grid;
-    bool known;
+    bool known, whole;
 } side;
 
 static void keep(side* s, pl_poisson* grid)
@@ -76,6 +78,7 @@ static void keep(side* s, pl_poisson* grid)
     pl_poisson_free(&s->grid);
     s->grid = *grid;
     s->known = true;
+    s->whole = !pl_poisson_full(grid);
     *grid = (pl_poisson){0};
 }
 
@@ -106,6 +109,8 @@ static pl_status search(uint32_t count, double guess, double least, double dimen
     {
         distance = (float)PL_MAX(distance, least); /* whatever the last bit of a logarithm was */
         PL_TRY(pl_poisson_init(grid, distance, origin));
+        bool last_chance = i + 1 == trials && !under->known && !(over->known && over->whole);
+        grid->most = last_chance ? 0 : (uint32_t)PL_MIN(4ull * count + 100, PL_MOST_SAMPLES);
         PL_TRY(trial(context, grid));
         uint32_t n = grid->count;
         /* A hundredth of the points too many can be taken out unseen. */
@@ -126,7 +131,7 @@ static pl_status search(uint32_t count, double guess, double least, double dimen
     if (over->known && under->known && over->grid.count > 2 * (uint64_t)count &&
         count - under->grid.count < count / 4)
         return PLIANT_OK; /* nothing in between, as with far-off tiny shells */
-    if (over->known)
+    if (over->known && over->whole)
     {
         *grid = over->grid;
         over->grid = (pl_poisson){0};

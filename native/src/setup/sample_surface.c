@@ -45,7 +45,7 @@ static pl_status walk(const pl_surface* s, double step, pl_rng* rng, pl_poisson*
     const pl_mesh* mesh = s->mesh;
     double next = step * pl_rng_unit(rng), passed = 0;
     uint32_t work = 0;
-    for (uint32_t t = 0; t < mesh->triangle_count; ++t)
+    for (uint32_t t = 0; t < mesh->triangle_count && !pl_poisson_full(grid); ++t)
     {
         if (++work % 8192 == 0 &&
             pl_task_step(s->task, (number + (double)t / mesh->triangle_count) / MOST_WALKS))

@@ -166,11 +166,14 @@ void pl_volume_free(pl_volume* v)
 }
 
 /* As large as a cell of blue noise. Where the volume is thinner than the spacing no cell would be
- * wholly inside anyway: then larger ones, of which there are fewer. */
+ * wholly inside anyway: then larger ones, of which there are fewer. And never many more at the
+ * surface than particles: a soup that encloses next to nothing has a large surface for it. */
 static double suitable_cell(const pl_volume* v, double spacing)
 {
-    double thickness = 2 * v->volume / v->mesh->area;
-    return spacing / sqrt(3) * (thickness < .5 * spacing ? 4 : 1);
+    double area = v->mesh->area, thickness = 2 * v->volume / area;
+    double count = v->volume / (spacing * spacing * spacing);
+    double cell = spacing / sqrt(3) * (thickness < .5 * spacing ? 4 : 1);
+    return PL_MAX(cell, sqrt(area / (3e5 + 4 * count)));
 }
 
 pl_status pl_volume_refine(pl_volume* v, double spacing)
