@@ -465,6 +465,8 @@ static void refit(const reference* o, const reference_level* level, uint32_t c, 
     for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
     {
         const reference_member* member = &level->member[k];
+        __builtin_prefetch(&o->old[member->index]); /* the loops to come will ask for these */
+        __builtin_prefetch(&o->change[member->index]);
         double mw = o->mass[member->index] * member->weight;
         vec3 arm = v3_scale(v3_sub(o->x[member->index], from), mw);
         sum = v3_add(sum, arm);
