@@ -257,6 +257,34 @@ TEST(auto_radius_works_on_every_kernel_and_set)
     }
 }
 
+/* A needle on a block, and crumbs far away: hard to reach, but no reason to enlarge everything. */
+TEST(tips_and_crumbs_do_not_enlarge_every_cluster)
+{
+    cloud c = cloud_box(14, 14, 14, 1);
+    c.points = realloc(c.points, (c.count + 40) * sizeof(vec3));
+    c.masses = realloc(c.masses, (c.count + 40) * sizeof(double));
+    pl_rng rng = pl_rng_seed(3);
+    for (uint32_t i = 0; i < 40; ++i)
+    {
+        vec3 crumb = v3(pl_rng_unit(&rng), pl_rng_unit(&rng), pl_rng_unit(&rng));
+        c.points[c.count] = i < 20 ? v3(.5, .5, 1 + i * .02) : v3_scale(crumb, 50);
+        c.masses[c.count++] = 1;
+    }
+    for (uint32_t kernel = 0; kernel <= PLIANT_KERNEL_FCM; ++kernel)
+    {
+        pliant_cluster_desc desc = cloud_desc(150, 0);
+        desc.kernel = kernel;
+        pl_clustering g;
+        REQUIRE_OK(cloud_cluster(&c, &desc, NULL, &g));
+        CHECK(g.converged && !g.grown && g.strays == 0 && g.count == 150);
+        CHECK_NEAR((double)g.begin[g.count] / c.count, 5, .4);
+        check_clustering(&c, &g, &desc);
+        check_centres(&c, &g, 1.001e-2, 5);
+        pl_clustering_free(&g);
+    }
+    cloud_free(&c);
+}
+
 TEST(few_clusters_do_not_become_copies_of_each_other)
 {
     cloud c = cloud_box(10, 10, 10, 1);

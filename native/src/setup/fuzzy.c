@@ -44,6 +44,7 @@
 #include "cloud.h"
 #include "kernel.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define TOLERANCE 1e-3      /* over the radius: where a centre at rest may be */
@@ -55,7 +56,6 @@
 #define STRAY_PATIENCE 15 /* passes without one stray fewer, after which something is done */
 #define MOST_RESCUES 4    /* how often clusters are put where strays are */
 #define MOST_PULLS 8      /* how often strays then pull twice as hard */
-#define MOST_SERVED 32    /* clusters that are put elsewhere at once */
 #define FEW_STRAYS 3      /* and one in a thousand: so few say nothing about the radius */
 #define HOPELESS 5        /* the part of the points that may be strays */
 #define PASSES_PER_ITERATION 10
@@ -368,26 +368,18 @@ static void count_holders(fuzzy* f)
             f->holders[f->place[e]] += f->value[e] > 0;
 }
 
-/* The cluster whose members have the most other clusters; of several the lightest. UINT32_MAX where
- * each has a member that is in no other. */
-static uint32_t most_dispensable(const fuzzy* f)
+/* The fewest clusters that a member of this one is in. */
+static uint32_t fewest_holders(const fuzzy* f, uint32_t c)
 {
-    uint32_t best = UINT32_MAX, best_least = 1;
-    for (uint32_t c = 0; c < f->cloud->clusters; ++c)
-    {
-        uint32_t least = UINT32_MAX;
-        for (size_t e = f->begin[c]; e < f->begin[c] + f->listed[c] && least >= best_least; ++e)
-            if (f->value[e] > 0)
-                least = PL_MIN(least, f->holders[f->place[e]]);
-        bool lighter = best != UINT32_MAX && f->sum[c][3] < f->sum[best][3];
-        if (!f->moved[c] && (least > best_least || (least == best_least && lighter)))
-            best = c, best_least = least;
-    }
-    return best;
+    uint32_t least = UINT32_MAX;
+    for (size_t e = f->begin[c]; e < f->begin[c] + f->listed[c]; ++e)
+        if (f->value[e] > 0)
+            least = PL_MIN(least, f->holders[f->place[e]]);
+    return least;
 }
 
-/* Index into the strays of the one that is farthest from its cluster and out of reach of clusters
- * that were just put elsewhere. */
+/* Index into the strays of the one that is farthest from its cluster; UINT32_MAX: all are served.
+ */
 static uint32_t worst_stray(const fuzzy* f)
 {
     uint32_t worst = UINT32_MAX;
@@ -398,33 +390,62 @@ static uint32_t worst_stray(const fuzzy* f)
     return worst;
 }
 
-/* Puts clusters that are not missed where strays are. "moved" marks them, so that none is taken
- * twice. Returns how many. */
-static uint32_t serve_strays(fuzzy* f)
+static void put_at_stray(fuzzy* f, uint32_t c, uint32_t stray)
 {
     const pl_kd* tree = &f->cloud->tree;
-    uint32_t served = 0;
+    uint32_t i = f->strays[stray];
+    vec3 centre = v3(tree->x[i], tree->y[i], tree->z[i]);
+    for (size_t e = f->begin[c]; e < f->begin[c] + f->listed[c]; ++e)
+        f->holders[f->place[e]] -= f->value[e] > 0;
+    for (uint32_t s = 0; s < f->stray_count; ++s)
+        if (pl_kd_distance2(tree, f->strays[s], centre) <= f->radius * f->radius)
+            f->stray_distance[s] = 0;
+    f->cloud->centres[c] = centre;
+    f->step[c] = v3(0, 0, 0);
+    f->resting[c] = 0;
+    f->moved[c] = 1;
+}
+
+typedef struct candidate
+{
+    uint32_t cluster, holders;
+    double mass;
+} candidate;
+
+static int most_dispensable_first(const void* a, const void* b)
+{
+    const candidate *p = a, *q = b;
+    if (p->holders != q->holders)
+        return p->holders > q->holders ? -1 : 1;
+    if (p->mass != q->mass)
+        return p->mass < q->mass ? -1 : 1;
+    return p->cluster < q->cluster ? -1 : p->cluster > q->cluster;
+}
+
+/* Puts clusters that are missed least, up to an eighth of them, where strays are. */
+static pl_status serve_strays(fuzzy* f, uint32_t* served)
+{
+    uint32_t n = f->cloud->clusters;
+    candidate* candidates = PL_NEW(candidate, n);
+    if (!candidates)
+        return pl_fail_memory(n * sizeof *candidates);
     count_holders(f);
-    memset(f->moved, 0, f->cloud->clusters);
-    for (; served < MOST_SERVED; ++served)
+    for (uint32_t c = 0; c < n; ++c)
+        candidates[c] = (candidate){c, fewest_holders(f, c), f->sum[c][3]};
+    qsort(candidates, n, sizeof *candidates, most_dispensable_first);
+    uint32_t stray = worst_stray(f);
+    *served = 0;
+    for (uint32_t k = 0; k < n && *served < 32 + n / 8 && stray != UINT32_MAX; ++k)
     {
-        uint32_t stray = worst_stray(f);
-        uint32_t c = stray != UINT32_MAX ? most_dispensable(f) : UINT32_MAX;
-        if (c == UINT32_MAX)
-            break;
-        uint32_t i = f->strays[stray];
-        vec3 centre = v3(tree->x[i], tree->y[i], tree->z[i]);
-        for (size_t e = f->begin[c]; e < f->begin[c] + f->listed[c]; ++e)
-            f->holders[f->place[e]] -= f->value[e] > 0;
-        for (uint32_t s = 0; s < f->stray_count; ++s)
-            if (pl_kd_distance2(tree, f->strays[s], centre) <= f->radius * f->radius)
-                f->stray_distance[s] = 0;
-        f->cloud->centres[c] = centre;
-        f->step[c] = v3(0, 0, 0);
-        f->resting[c] = 0;
-        f->moved[c] = 1;
+        /* Once more: those that were taken have left their members with fewer. */
+        if (fewest_holders(f, candidates[k].cluster) < 2)
+            continue;
+        put_at_stray(f, candidates[k].cluster, stray);
+        stray = worst_stray(f);
+        ++*served;
     }
-    return served;
+    pl_free(candidates);
+    return PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ the iteration */
@@ -496,30 +517,29 @@ static pl_status pass(fuzzy* f, uint32_t* moving)
     return PLIANT_OK;
 }
 
-/* What to do about strays after a pass. True: nothing, it will not converge. */
-static bool stop_for_strays(fuzzy* f, const pl_search* search, uint32_t* moving)
+/* What to do about strays after a pass. "stop": nothing, it will not converge. */
+static pl_status treat_strays(fuzzy* f, const pl_search* search, uint32_t* moving, bool* stop)
 {
     bool stuck = !*moving || f->since > STRAY_PATIENCE;
     f->since = f->stray_count < f->fewest ? 0 : f->since + 1;
     f->fewest = PL_MIN(f->fewest, f->stray_count);
-    if (!f->stray_count)
-        return false;
-    if (search->give_up && f->stray_count > f->cloud->count / HOPELESS)
-        return true;
-    if (!stuck)
-        return false;
+    *stop = f->stray_count > f->cloud->count / HOPELESS && search->give_up;
+    if (!f->stray_count || *stop || !stuck)
+        return PLIANT_OK;
     f->since = 0;
     f->fewest = f->stray_count;
+    uint32_t served = 0;
     if (f->rescues < MOST_RESCUES)
-        *moving += serve_strays(f);
+        PL_TRY(serve_strays(f, &served));
     else if (f->rescues < MOST_RESCUES + MOST_PULLS && f->cloud->clusters > 1 &&
              f->stray_count <= FEW_STRAYS + f->cloud->count / 1000)
         for (uint32_t s = 0; s < f->stray_count; ++s)
             f->pull[f->strays[s]] *= 2;
     else
-        return search->give_up || !*moving;
+        *stop = search->give_up || !*moving;
+    *moving += served;
     ++f->rescues;
-    return false;
+    return PLIANT_OK;
 }
 
 static pl_status run(fuzzy* f, pl_search* search, pl_fuzzy_result* result)
@@ -536,7 +556,10 @@ static pl_status run(fuzzy* f, pl_search* search, pl_fuzzy_result* result)
         f->tolerance = f->radius * (TOLERANCE + late * (LAST_TOLERANCE - TOLERANCE));
         PL_TRY(pass(f, &moving));
         result->converged = !moving && !f->stray_count;
-        if (result->converged || stop_for_strays(f, search, &moving))
+        bool stop = result->converged;
+        if (!stop)
+            PL_TRY(treat_strays(f, search, &moving, &stop));
+        if (stop)
             break;
         moves += moving;
     }
