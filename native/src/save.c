@@ -85,14 +85,11 @@ static void visit_chunk(pl_archive* a, pl_chunk* chunk, const pl_body* body, boo
     if (pl_archive_failed(a))
         return;
     chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
-    chunk->rest_sums = pl_alloc(chunk->row_count, sizeof *chunk->rest_sums);
     if (quadratic)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
     chunk->moved = 1;
-    if (!chunk->sums || !chunk->rest_sums || (quadratic && !chunk->quad_sums))
+    if (!chunk->sums || (quadratic && !chunk->quad_sums))
         a->status = pl_fail_memory((size_t)chunk->row_count * 192);
-    else
-        pl_chunk_rest_sums(chunk, &body->particles);
 }
 
 static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
@@ -141,8 +138,7 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         pl_archive_require(a, k->rank[c] <= 3, "a cluster's rank");
     pl_archive_bytes(a, k->part_begin, sizeof(uint32_t) * ((size_t)count + 1));
     uint64_t parts = k->part_begin[count];
-    PL_ARCHIVE_ARRAY(a, k->part_chunk, parts);
-    PL_ARCHIVE_ARRAY(a, k->part_row, parts);
+    PL_ARCHIVE_ARRAY(a, k->part, parts);
 }
 
 static void visit_links(pl_archive* a, pl_links* links, uint32_t clusters)
@@ -183,7 +179,7 @@ static void require_parts(pl_archive* a, const pl_body* body)
     const pl_clusters* k = &body->clusters;
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
-    pl_archive_require(a, k->part_chunk && k->part_row, "parts");
+    pl_archive_require(a, k->part != NULL, "parts");
     for (uint32_t c = 0; !pl_archive_failed(a) && c < k->count; ++c)
     {
         pl_archive_require(a,
@@ -192,8 +188,8 @@ static void require_parts(pl_archive* a, const pl_body* body)
                            "the order of parts");
         for (uint32_t p = k->part_begin[c]; !pl_archive_failed(a) && p < k->part_begin[c + 1]; ++p)
             pl_archive_require(a,
-                               k->part_chunk[p] < body->chunk_count &&
-                                   k->part_row[p] < body->chunks[k->part_chunk[p]].row_count,
+                               k->part[p].chunk < body->chunk_count &&
+                                   k->part[p].row < body->chunks[k->part[p].chunk].row_count,
                                "a part");
     }
 }

@@ -35,14 +35,15 @@
 #define PL_NO_PARTICLE UINT32_MAX
 
 /* Sums that a chunk makes over its particles for each of its rows, weighted by m w:
- * x r^T (row-major), x, v, x cross v, and padding; x is relative to the chunk's pos_origin, r to
- * its rest_origin. The sums of m w and m w r do not move: they are in rest_sums. */
+ * x r^T (row-major), x, v, x cross v, x x^T (xx yy zz xy yz zx); x is relative to the chunk's
+ * pos_origin, r to its rest_origin. The sums of m w and m w r do not move: they are in pl_part. */
 enum
 {
     PL_SUM_XR = 0,
     PL_SUM_X = 9,
     PL_SUM_V = 12,
     PL_SUM_XV = 15,
+    PL_SUM_XX = 18,
     PL_SUM_FLOATS = 24
 };
 
@@ -60,15 +61,29 @@ enum
     PL_ROW_FLOATS = 16
 };
 
-/* lever: inverse of tr(K) I - K (6), F (9), x_c as ref (3) and offset (3), mass. */
+/* lever: inverse of the inertia about x_c (xx yy zz xy yz zx), x_c as ref (3) and offset (3), mass.
+ */
 enum
 {
     PL_LEVER_INVERSE = 0,
-    PL_LEVER_F = 6,
-    PL_LEVER_REF = 15,
-    PL_LEVER_X = 18,
-    PL_LEVER_MASS = 21
+    PL_LEVER_REF = 6,
+    PL_LEVER_X = 9,
+    PL_LEVER_MASS = 12,
+    PL_LEVER_FLOATS = 16
 };
+
+/* A chunk's share of a cluster: where its sums are, and what of them does not move, as the kernels
+ * weigh it: the mass and its first moment at rest, relative to the chunk's rest origin. In double:
+ * an error in the mass would push the cluster, always the same way. One cache line each, in the
+ * order in which a cluster's sums are put together. */
+typedef struct pl_part
+{
+    uint32_t chunk, row;
+    float to_rest[3]; /* from the cluster's rest centre to the chunk's rest origin */
+    float reserved;
+    double mass, first[3];
+    double unused;
+} pl_part;
 
 /* Quadratic goals: six more monomials of p (xx yy zz xy yz zx), each with a vector coefficient, in
  * the row, and six more moments x q^T, and q itself, in the sums. */
@@ -95,9 +110,6 @@ typedef struct pl_chunk
     float* entry_kernel;       /* 8 for each entry */
     float* own_rest;           /* 24 for each entry (x8 y8 z8), or NULL: shared rest */
     float* sums;               /* row_count * PL_SUM_FLOATS: what the last particle pass left */
-    double (*rest_sums)[4];    /* of each row: sum m w, sum m w r, exactly as the kernels weigh. In
-                                  double: an error in the mass would push the cluster, always the same
-                                  way, and momentum would drift */
     float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
     uint32_t moved;            /* positions changed after the sums were made */
     float remainder[3];        /* what its particles' impulses from clusters sum to */
@@ -151,7 +163,7 @@ typedef struct pl_clusters
     /* What strain limiting needs of the fit at the start of the substep (PL_LEVER_*): one side
      * belongs to it, the other is written by the matches at its end; body->lever_side says which is
      * which. */
-    float (*lever[2])[24];
+    float (*lever[2])[PL_LEVER_FLOATS];
     float (*x)[3];      /* centre of mass now */
     float (*f)[9];      /* deformation gradient */
     float (*row)[16];   /* PL_ROW_*, with the contributions of coarser levels */
@@ -164,10 +176,9 @@ typedef struct pl_clusters
     float (*quad_slope)[18];   /* S in q* = q - mean - S p */
     float (*quad_thin)[18];    /* mean of p q*^T: not nil along directions that count as missing */
     float (*quad_row)[24];
-    /* Where each cluster's partial sums are: chunk and local row, chunks ascending. */
+    /* Where each cluster's partial sums are, chunks ascending. */
     uint32_t* part_begin; /* count + 1 */
-    uint32_t* part_chunk;
-    uint32_t* part_row;
+    pl_part* part;
 } pl_clusters;
 
 /* Nested levels: links from a finer cluster to a coarser one, with u, B and q (DESIGN.md). */

@@ -103,8 +103,8 @@ static void clusters_free(pl_clusters* c)
                       c->quad_thin,
                       c->quad_row,
                       c->part_begin,
-                      c->part_chunk,
-                      c->part_row};
+                      c->part,
+                      NULL};
     for (size_t i = 0; i < PL_COUNTOF(arrays); ++i)
         pl_free(arrays[i]);
 }
@@ -117,7 +117,6 @@ static void chunk_free(pl_chunk* chunk)
     pl_free(chunk->entry_kernel);
     pl_free(chunk->own_rest);
     pl_free(chunk->sums);
-    pl_free(chunk->rest_sums);
     pl_free(chunk->quad_sums);
 }
 
@@ -371,10 +370,9 @@ static pl_status build_chunk(pl_body* body, pl_chunk* chunk, const by_particle* 
                        chunk->row_count);
     chunk->rows = pl_realloc(chunk->rows, chunk->row_count, sizeof *chunk->rows);
     chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
-    chunk->rest_sums = pl_alloc(chunk->row_count, sizeof *chunk->rest_sums);
     if (body->material.goal == PLIANT_GOAL_QUADRATIC)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
-    if (!chunk->rows || !chunk->sums || !chunk->rest_sums ||
+    if (!chunk->rows || !chunk->sums ||
         (body->material.goal == PLIANT_GOAL_QUADRATIC && !chunk->quad_sums))
         return pl_fail_memory((size_t)chunk->row_count * 192);
     return PLIANT_OK;
@@ -403,23 +401,6 @@ static void set_norms(pl_body* body)
     }
 }
 
-void pl_chunk_rest_sums(pl_chunk* chunk, const pl_particles* p)
-{
-    memset(chunk->rest_sums, 0, chunk->row_count * sizeof *chunk->rest_sums);
-    for (uint32_t b = 0; b < chunk->block_count; ++b)
-        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            for (uint32_t lane = 0; lane < 8; ++lane)
-            {
-                uint32_t slot = chunk->slot_begin + 8 * b + lane;
-                float m = p->mass[slot] * p->norm[slot]; /* rounded as the kernels round it */
-                double mw = (double)m * chunk->entry_kernel[8 * (size_t)e + lane];
-                double* sum = chunk->rest_sums[chunk->entry_row[e]];
-                sum[0] += mw;
-                for (int k = 0; k < 3; ++k)
-                    sum[1 + k] += mw * p->r[k][slot];
-            }
-}
-
 static pl_status build_chunks(pl_body* body, const by_particle* lists)
 {
     uint32_t* local = PL_NEW(uint32_t, body->clusters.count);
@@ -431,8 +412,6 @@ static pl_status build_chunks(pl_body* body, const by_particle* lists)
     pl_free(seen);
     if (status == PLIANT_OK)
         set_norms(body);
-    for (uint32_t c = 0; c < body->chunk_count && status == PLIANT_OK; ++c)
-        pl_chunk_rest_sums(&body->chunks[c], &body->particles);
     return status;
 }
 
@@ -443,13 +422,12 @@ static pl_status list_parts(pl_body* body)
     uint64_t total = 0;
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         total += body->chunks[c].row_count;
-    k->part_chunk = PL_NEW(uint32_t, total);
-    k->part_row = PL_NEW(uint32_t, total);
+    k->part = PL_NEW(pl_part, total);
     uint32_t* at = PL_NEW(uint32_t, (size_t)k->count + 1);
-    if (!k->part_chunk || !k->part_row || !at)
+    if (!k->part || !at)
     {
         pl_free(at);
-        return pl_fail_memory(total * 8);
+        return pl_fail_memory(total * sizeof(pl_part));
     }
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         for (uint32_t r = 0; r < body->chunks[c].row_count; ++r)
@@ -460,10 +438,63 @@ static pl_status list_parts(pl_body* body)
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         for (uint32_t r = 0; r < body->chunks[c].row_count; ++r)
         {
-            uint32_t place = at[body->chunks[c].rows[r]]++;
-            k->part_chunk[place] = c;
-            k->part_row[place] = r;
+            pl_part* part = &k->part[at[body->chunks[c].rows[r]]++];
+            part->chunk = c;
+            part->row = r;
         }
+    pl_free(at);
+    return PLIANT_OK;
+}
+
+/* The rest moments of one chunk's rows, exactly as the kernels weigh them. */
+static void chunk_rest_moments(const pl_chunk* chunk, const pl_particles* p, double (*sums)[4])
+{
+    memset(sums, 0, chunk->row_count * sizeof *sums);
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            for (uint32_t lane = 0; lane < 8; ++lane)
+            {
+                uint32_t slot = chunk->slot_begin + 8 * b + lane;
+                float m = p->mass[slot] * p->norm[slot]; /* rounded as the kernels round it */
+                double mw = (double)m * chunk->entry_kernel[8 * (size_t)e + lane];
+                double* sum = sums[chunk->entry_row[e]];
+                sum[0] += mw;
+                for (int k = 0; k < 3; ++k)
+                    sum[1 + k] += mw * p->r[k][slot];
+            }
+}
+
+pl_status pl_layout_rest_moments(pl_body* body)
+{
+    pl_clusters* k = &body->clusters;
+    uint32_t most = 0;
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        most = PL_MAX(most, body->chunks[c].row_count);
+    double(*sums)[4] = pl_alloc(most, sizeof *sums);
+    uint32_t* at = PL_NEW(uint32_t, k->count);
+    if (!sums || !at)
+    {
+        pl_free(sums);
+        pl_free(at);
+        return pl_fail_memory((size_t)most * 32);
+    }
+    memcpy(at, k->part_begin, k->count * sizeof *at);
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        const pl_chunk* chunk = &body->chunks[c];
+        chunk_rest_moments(chunk, &body->particles, sums);
+        for (uint32_t r = 0; r < chunk->row_count; ++r)
+        {
+            pl_part* part = &k->part[at[chunk->rows[r]]++];
+            part->mass = sums[r][0];
+            for (int j = 0; j < 3; ++j)
+            {
+                part->first[j] = sums[r][1 + j];
+                part->to_rest[j] = chunk->rest_origin[j] - k->rest[chunk->rows[r]][j];
+            }
+        }
+    }
+    pl_free(sums);
     pl_free(at);
     return PLIANT_OK;
 }
@@ -745,6 +776,7 @@ static pl_status build(pl_body* body, const pl_layout_input* in, const pl_hierar
     PL_TRY(build_chunks(body, lists));
     PL_TRY(list_parts(body));
     PL_TRY(rest_of_particles(body, in, h, lists));
+    PL_TRY(pl_layout_rest_moments(body));
     if (body->level_kind == PLIANT_LEVELS_NESTED)
         PL_TRY(build_links(body, h));
     set_figures(body, in, h);

@@ -24,8 +24,9 @@ pl_status pl_layout_build(pl_body* body, const pl_layout_input* input,
 /* Averages painted factors (by particle id; NULL: all 1) to the clusters of every level. */
 pl_status pl_layout_average_factor(const pl_body* body, const float* by_id, float* cluster_factor);
 
-/* Sets chunk->rest_sums; to be called whenever memberships, masses or normalisers change. */
-void pl_chunk_rest_sums(pl_chunk* chunk, const pl_particles* particles);
+/* Sets what does not move in clusters.part; to be called whenever memberships, masses, normalisers
+ * or rest centres change. */
+pl_status pl_layout_rest_moments(pl_body* body);
 
 /* Frees all that a body holds; the struct itself stays, zeroed. */
 void pl_body_free(pl_body* body);

@@ -202,7 +202,7 @@ PL_INLINE void advance(pl_pass* pass, bool plain)
                 x[k] = vf_mad(x[k], dt, v[k]);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
-        pl_gather_block(pass, b, x, v, r);
+        pl_gather_block(pass, b, x, v, r, 3);
     }
     for (int k = 0; k < 3; ++k)
     {

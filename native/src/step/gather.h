@@ -2,7 +2,7 @@
 /*
  * Moments of a block of eight particles, added to the rows of their clusters (for *.simd.c).
  *
- * A particle's features are (x r^T, x, v, x cross v), 18 floats, times m / n with n its
+ * A particle's features are (x r^T, x, v, x cross v, x x^T), 24 floats, times m / n with n its
  * normaliser. They are made for eight particles in lanes, turned by three 8x8 transposes into one
  * row of 24 floats for each particle, and every cluster of the block adds w times each row: a
  * sparse matrix times a dense one, without a single horizontal sum (PERFORMANCE.md, "Rows").
@@ -18,11 +18,10 @@ typedef struct pl_features
     vf g[3][8];
 } pl_features;
 
-PL_INLINE void pl_features_transpose(pl_features* f)
+PL_INLINE void pl_features_transpose(pl_features* f, int groups)
 {
-    vf_transpose(f->g[0]);
-    vf_transpose(f->g[1]);
-    vf_transpose(f->g[2]);
+    for (int g = 0; g < groups; ++g)
+        vf_transpose(f->g[g]);
 }
 
 PL_INLINE void pl_features_make(pl_features* f, const vf x[3], const vf v[3], const vf r[3], vf m)
@@ -41,8 +40,11 @@ PL_INLINE void pl_features_make(pl_features* f, const vf x[3], const vf v[3], co
     f->g[1][7] = vf_sub(vf_mul(x[1], mv[2]), vf_mul(x[2], mv[1]));
     f->g[2][0] = vf_sub(vf_mul(x[2], mv[0]), vf_mul(x[0], mv[2]));
     f->g[2][1] = vf_sub(vf_mul(x[0], mv[1]), vf_mul(x[1], mv[0]));
-    for (int k = 2; k < 8; ++k)
-        f->g[2][k] = vf_set1(0);
+    for (int k = 0; k < 3; ++k)
+    {
+        f->g[2][2 + k] = vf_mul(mx[k], x[k]);
+        f->g[2][5 + k] = vf_mul(mx[k], x[(k + 1) % 3]);
+    }
 }
 
 /* x times the six monomials xx yy zz xy yz zx of r: 18 features, order 6 i + j; and the monomials.
@@ -71,8 +73,9 @@ PL_INLINE vf pl_weighted8(const float* w, const vf f[8])
     return vf_add(vf_add(a, b), vf_add(c, d));
 }
 
+/* "groups" of eight columns are added; 2 are enough for x r^T and x. */
 PL_INLINE void pl_features_add(const pl_features* f, const pl_chunk* chunk, uint32_t block,
-                               float* sums)
+                               int groups, float* sums)
 {
     for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
     {
@@ -80,7 +83,8 @@ PL_INLINE void pl_features_add(const pl_features* f, const pl_chunk* chunk, uint
         float* row = sums + (size_t)PL_SUM_FLOATS * chunk->entry_row[e];
         vf_store(row, vf_add(vf_load(row), pl_weighted8(w, f->g[0])));
         vf_store(row + 8, vf_add(vf_load(row + 8), pl_weighted8(w, f->g[1])));
-        vf_store(row + 16, vf_add(vf_load(row + 16), pl_weighted8(w, f->g[2])));
+        if (groups == 3)
+            vf_store(row + 16, vf_add(vf_load(row + 16), pl_weighted8(w, f->g[2])));
     }
 }
 
@@ -92,7 +96,7 @@ PL_INLINE void pl_near(const pl_chunk* chunk, const vf x[3], vf near[3])
 }
 
 PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
-                               const vf r[3])
+                               const vf r[3], int groups)
 {
     const pl_chunk* chunk = pass->chunk;
     uint32_t slot = chunk->slot_begin + 8 * block;
@@ -101,13 +105,13 @@ PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3
     pl_features f;
     pl_near(chunk, x, near);
     pl_features_make(&f, near, v, r, m);
-    pl_features_transpose(&f);
-    pl_features_add(&f, chunk, block, chunk->sums);
+    pl_features_transpose(&f, groups);
+    pl_features_add(&f, chunk, block, groups, chunk->sums);
     if (pass->quadratic)
     {
         pl_features_quadratic(&f, near, r, m);
-        pl_features_transpose(&f);
-        pl_features_add(&f, chunk, block, chunk->quad_sums);
+        pl_features_transpose(&f, 3);
+        pl_features_add(&f, chunk, block, 3, chunk->quad_sums);
     }
 }
 

@@ -14,6 +14,6 @@ void PL_K(pl_gather)(pl_pass* pass)
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
-        pl_gather_block(pass, b, x, v, r);
+        pl_gather_block(pass, b, x, v, r, 3);
     }
 }

@@ -8,6 +8,9 @@
 
 #include "../state.h"
 
+/* limit_sums: six sums of eight lanes, and whether anything was added. */
+#define PL_LIMIT_FLOATS 56
+
 /* One pass over the particles of a chunk. */
 typedef struct pl_pass
 {
@@ -29,7 +32,8 @@ typedef struct pl_pass
     /* Strain limiting. */
     float* shift[3];     /* by slot: the correction being built */
     float relaxation;    /* omega for this substep */
-    float* limit_sums;   /* the chunk's: 8 for each row */
+    float* limit_sums;   /* the chunk's: PL_LIMIT_FLOATS for each row */
+    bool last_iteration; /* of strain limiting: velocities are gathered as well */
     uint32_t finest_end; /* clusters below this are of the finest level */
     uint64_t tested, violated;
 } pl_pass;

@@ -18,54 +18,64 @@
 #include "rotation.h"
 
 /* Moments of a cluster while they are put together, in double: x relative to its reference point, p
- * to its rest centre. */
+ * to its rest centre. Rows of three are four wide, for the compiler's vectors. */
 typedef struct moments
 {
-    double xr[9], x[3], v[3], xv[3], m, r[3];
-    double q[18], q_mean[6]; /* x q(p)^T and q(p) with the six monomials of p */
+    double xr[3][4], x[4], v[4], xv[4], r[4], m;
+    double xx[6];
 } moments;
+
+typedef struct quadratic_moments
+{
+    double q[18], mean[6]; /* x q(p)^T and q(p) with the six monomials of p */
+} quadratic_moments;
 
 /* A chunk sums x' relative to its pos_origin and r' relative to its rest_origin: x = x' + o,
  * p = r' + d. */
-static void add_part(moments* t, const pl_chunk* chunk, uint32_t row, const double d[3],
-                     const double o[3])
+PL_INLINE void add_part(moments* t, const pl_part* part, const float* s, const double o[4],
+                        bool second)
 {
-    const float* s = chunk->sums + (size_t)PL_SUM_FLOATS * row;
-    const float* v = s + PL_SUM_V;
-    const double* rest = chunk->rest_sums[row];
+    double d[4] = {part->to_rest[0], part->to_rest[1], part->to_rest[2], 0}, first[4] = {0};
+    const float *x = s + PL_SUM_X, *v = s + PL_SUM_V;
+    for (int j = 0; j < 3; ++j)
+        first[j] = part->first[j] + part->mass * d[j];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 4; ++j) /* the fourth column is not used */
+            t->xr[i][j] += (s[3 * i + j] + x[i] * d[j]) + o[i] * first[j];
     for (int j = 0; j < 3; ++j)
     {
-        double first = rest[1 + j] + rest[0] * d[j];
-        for (int i = 0; i < 3; ++i)
-            t->xr[3 * i + j] += s[3 * i + j] + s[PL_SUM_X + i] * d[j] + o[i] * first;
-        t->r[j] += first;
-        t->x[j] += s[PL_SUM_X + j] + rest[0] * o[j];
+        t->r[j] += first[j];
+        t->x[j] += x[j] + part->mass * o[j];
         t->v[j] += v[j];
+        int a = (j + 1) % 3, b = (j + 2) % 3;
+        t->xv[j] += s[PL_SUM_XV + j] + (o[a] * v[b] - o[b] * v[a]);
     }
-    t->xv[0] += s[PL_SUM_XV] + (o[1] * v[2] - o[2] * v[1]);
-    t->xv[1] += s[PL_SUM_XV + 1] + (o[2] * v[0] - o[0] * v[2]);
-    t->xv[2] += s[PL_SUM_XV + 2] + (o[0] * v[1] - o[1] * v[0]);
-    t->m += rest[0];
+    t->m += part->mass;
+    for (int j = 0; second && j < 3; ++j)
+    {
+        int n = (j + 1) % 3;
+        t->xx[j] += s[PL_SUM_XX + j] + 2 * o[j] * x[j] + part->mass * o[j] * o[j];
+        t->xx[3 + j] += s[PL_SUM_XX + 3 + j] + o[j] * x[n] + o[n] * x[j] + part->mass * o[j] * o[n];
+    }
 }
 
 /* The same for x q(p)^T and for q alone, with the six monomials xx yy zz xy yz zx of p. */
-static void add_quadratic_part(moments* t, const pl_chunk* chunk, uint32_t row, const double d[3],
-                               const double o[3])
+static void add_quadratic_part(quadratic_moments* t, const pl_part* part, const float* s,
+                               const float* q, const double o[4])
 {
-    const float* s = chunk->sums + (size_t)PL_SUM_FLOATS * row;
-    const float* q = chunk->quad_sums + (size_t)PL_QUAD_SUM_FLOATS * row;
-    const double *rest = chunk->rest_sums[row], *r = rest + 1;
+    const float* d = part->to_rest;
+    const double *r = part->first, m = part->mass;
     double mean[6];
     for (int j = 0; j < 3; ++j)
     {
         int n = (j + 1) % 3;
-        mean[j] = q[18 + j] + 2 * d[j] * r[j] + d[j] * d[j] * rest[0];
-        mean[3 + j] = q[21 + j] + d[j] * r[n] + d[n] * r[j] + d[j] * d[n] * rest[0];
+        mean[j] = q[18 + j] + 2 * d[j] * r[j] + (double)d[j] * d[j] * m;
+        mean[3 + j] = q[21 + j] + d[j] * r[n] + d[n] * r[j] + (double)d[j] * d[n] * m;
     }
     for (int i = 0; i < 3; ++i)
     {
-        const float *xr = s + 3 * i, x = s[PL_SUM_X + i];
-        double* out = t->q + 6 * i;
+        const float* xr = s + 3 * i;
+        double *out = t->q + 6 * i, x = s[PL_SUM_X + i];
         for (int j = 0; j < 3; ++j)
         {
             int n = (j + 1) % 3;
@@ -75,31 +85,57 @@ static void add_quadratic_part(moments* t, const pl_chunk* chunk, uint32_t row, 
         }
     }
     for (int j = 0; j < 6; ++j)
-        t->q_mean[j] += mean[j];
+        t->mean[j] += mean[j];
+}
+
+/* The inverse of the inertia about x_c, for strain limiting; what cannot be turned gets 0. */
+static void inertia_inverse(const moments* t, const double x[3], float out[6])
+{
+    double s[6], trace;
+    for (int j = 0; j < 3; ++j)
+    {
+        s[j] = t->xx[j] - t->m * x[j] * x[j];
+        s[3 + j] = t->xx[3 + j] - t->m * x[j] * x[(j + 1) % 3];
+    }
+    trace = s[0] + s[1] + s[2];
+    double more = 1e-6 * trace; /* a needle cannot be turned about its axis */
+    double xx = trace - s[0] + more, yy = trace - s[1] + more, zz = trace - s[2] + more;
+    double xy = -s[3], yz = -s[4], zx = -s[5];
+    double c0 = yy * zz - yz * yz, c3 = yz * zx - xy * zz, c5 = xy * yz - yy * zx;
+    double det = xx * c0 + xy * c3 + zx * c5;
+    double per = trace > 0 && det > 0 ? 1 / det : 0;
+    out[0] = (float)(c0 * per);
+    out[1] = (float)((xx * zz - zx * zx) * per);
+    out[2] = (float)((xx * yy - xy * xy) * per);
+    out[3] = (float)(c3 * per);
+    out[4] = (float)((xy * zx - xx * yz) * per);
+    out[5] = (float)(c5 * per);
 }
 
 /* Moments of one cluster from its chunks, centred: A_xr (9), x_c relative to the reference point,
- * v_c, spin about x_c, mass. With quadratic goals also sum m w (x - x_c) q^T (18), and q's mean
- * (6). */
+ * v_c, spin about x_c, mass, what rounding leaves of the mean of p. With quadratic goals also
+ * sum m w (x - x_c) q^T (18) and q's mean (6); with a lever, that. */
 static void sum_parts(const pl_match_batch* batch, uint32_t c, const float ref[3], float out[24],
-                      float* quad)
+                      float* quad, float* lever)
 {
     const pl_clusters* k = batch->clusters;
     moments t = {0};
-    for (uint32_t part = k->part_begin[c]; part < k->part_begin[c + 1]; ++part)
+    quadratic_moments second;
+    if (quad)
+        memset(&second, 0, sizeof second);
+    uint32_t end = k->part_begin[c + 1];
+    for (uint32_t at = k->part_begin[c]; at < end; ++at)
     {
-        const pl_chunk* chunk = &batch->chunks[k->part_chunk[part]];
-        double d[3], o[3];
+        const pl_part* part = &k->part[at];
+        const pl_chunk* chunk = &batch->chunks[part->chunk];
+        const float* s = chunk->sums + (size_t)PL_SUM_FLOATS * part->row;
+        double o[4] = {0};
         for (int j = 0; j < 3; ++j)
-        {
-            /* rounded as blending rounds it: a difference would push the cluster */
-            float to_rest = chunk->rest_origin[j] - k->rest[c][j];
-            d[j] = to_rest;
             o[j] = (double)chunk->pos_origin[j] - ref[j];
-        }
-        add_part(&t, chunk, k->part_row[part], d, o);
+        add_part(&t, part, s, o, lever != NULL);
         if (quad)
-            add_quadratic_part(&t, chunk, k->part_row[part], d, o);
+            add_quadratic_part(&second, part, s,
+                               chunk->quad_sums + (size_t)PL_QUAD_SUM_FLOATS * part->row, o);
     }
     double fade = k->fade[c], per_mass = t.m > 0 ? 1 / t.m : 0;
     double x[3];
@@ -109,20 +145,45 @@ static void sum_parts(const pl_match_batch* batch, uint32_t c, const float ref[3
         out[9 + i] = (float)x[i];
         out[12 + i] = (float)(t.v[i] * per_mass);
         for (int j = 0; j < 3; ++j)
-            out[3 * i + j] = (float)((t.xr[3 * i + j] - x[i] * t.r[j]) * fade);
-    }
-    out[15] = (float)((t.xv[0] - (x[1] * t.v[2] - x[2] * t.v[1])) * fade);
-    out[16] = (float)((t.xv[1] - (x[2] * t.v[0] - x[0] * t.v[2])) * fade);
-    out[17] = (float)((t.xv[2] - (x[0] * t.v[1] - x[1] * t.v[0])) * fade);
-    out[18] = (float)(t.m * fade);
-    for (int i = 0; i < 3; ++i)
+            out[3 * i + j] = (float)((t.xr[i][j] - x[i] * t.r[j]) * fade);
         out[19 + i] = (float)(t.r[i] * per_mass);
+    }
+    for (int i = 0; i < 3; ++i)
+    {
+        int a = (i + 1) % 3, b = (i + 2) % 3;
+        out[15 + i] = (float)((t.xv[i] - (x[a] * t.v[b] - x[b] * t.v[a])) * fade);
+    }
+    out[18] = (float)(t.m * fade);
     out[22] = out[23] = 0;
     for (int j = 0; quad && j < 6; ++j)
     {
         for (int i = 0; i < 3; ++i)
-            quad[6 * i + j] = (float)((t.q[6 * i + j] - x[i] * t.q_mean[j]) * fade);
-        quad[18 + j] = (float)(t.q_mean[j] * per_mass);
+            quad[6 * i + j] = (float)((second.q[6 * i + j] - x[i] * second.mean[j]) * fade);
+        quad[18 + j] = (float)(second.mean[j] * per_mass);
+    }
+    if (!lever)
+        return;
+    inertia_inverse(&t, x, lever + PL_LEVER_INVERSE);
+    for (int i = 0; i < 3; ++i)
+    {
+        lever[PL_LEVER_REF + i] = ref[i];
+        lever[PL_LEVER_X + i] = (float)x[i];
+    }
+    lever[PL_LEVER_MASS] = (float)t.m;
+}
+
+/* The next clusters' sums on their way into the cache. */
+PL_INLINE void prefetch_parts(const pl_match_batch* batch, uint32_t c)
+{
+    const pl_clusters* k = batch->clusters;
+    if (c + 8 > batch->end)
+        return;
+    for (uint32_t at = k->part_begin[c]; at < k->part_begin[c + 8]; ++at)
+    {
+        const float* s =
+            batch->chunks[k->part[at].chunk].sums + (size_t)PL_SUM_FLOATS * k->part[at].row;
+        __builtin_prefetch(s);
+        __builtin_prefetch(s + 16);
     }
 }
 
@@ -130,7 +191,7 @@ static void sum_parts(const pl_match_batch* batch, uint32_t c, const float ref[3
 PL_INLINE const float* reference(const pl_match_batch* batch, uint32_t c)
 {
     const pl_clusters* k = batch->clusters;
-    return batch->chunks[k->part_chunk[k->part_begin[c]]].pos_origin;
+    return batch->chunks[k->part[k->part_begin[c]].chunk].pos_origin;
 }
 
 /* Rows of 24 floats of eight clusters, in lanes. */
@@ -270,32 +331,6 @@ PL_INLINE void store_limit(const pl_match_batch* batch, const pl_eight* eight, c
     pl_eight_store_rows(eight, k->limit[0], row);
 }
 
-/* What strain limiting of the next substep balances with. */
-PL_INLINE void store_lever(const pl_match_batch* batch, const pl_eight* eight, const vf inverse[6],
-                           const vf f[9], const vf s[24])
-{
-    pl_clusters* k = batch->clusters;
-    float(*lever)[24] = k->lever[batch->lever_side];
-    vf row[24];
-    for (int j = 0; j < 6; ++j)
-        row[PL_LEVER_INVERSE + j] = inverse[j];
-    for (int j = 0; j < 9; ++j)
-        row[PL_LEVER_F + j] = f[j];
-    for (int j = 0; j < 3; ++j)
-    {
-        row[PL_LEVER_REF + j] = pl_eight_load(eight, &k->ref[0][j], 3);
-        row[PL_LEVER_X + j] = s[9 + j];
-    }
-    row[PL_LEVER_MASS] = s[18];
-    row[22] = row[23] = vf_set1(0);
-    for (int g = 0; g < 3; ++g)
-    {
-        vf_transpose(row + 8 * g);
-        for (uint32_t i = 0; i < eight->used; ++i)
-            vf_store(lever[eight->c[i]] + 8 * g, row[8 * g + i]);
-    }
-}
-
 static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, const vf a[9],
                             const vf f[9], float quad[8][24], vf t[9])
 {
@@ -331,7 +366,8 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
         if (batch->sum_parts && i < (int)eight->used)
         {
             memcpy(k->ref[c], reference(batch, c), sizeof k->ref[c]);
-            sum_parts(batch, c, k->ref[c], k->sums[c], quadratic ? quad[i] : NULL);
+            sum_parts(batch, c, k->ref[c], k->sums[c], quadratic ? quad[i] : NULL,
+                      batch->gamma > 0 ? k->lever[batch->lever_side][c] : NULL);
         }
         else if (quadratic)
             memcpy(quad[i], quad[eight->used - 1], sizeof quad[i]);
@@ -367,7 +403,6 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
         for (uint32_t i = 0; i < eight->used; ++i)
             memcpy(k->limit_ref[eight->c[i]], k->ref[eight->c[i]], sizeof k->ref[0]);
         store_limit(batch, eight, r, s);
-        store_lever(batch, eight, inverse, lever, s);
     }
     if (!quadratic)
         return;
@@ -390,6 +425,8 @@ void PL_K(pl_match)(const pl_match_batch* batch)
     for (uint32_t c = batch->begin; c < batch->end; c += 8)
     {
         pl_eight eight = pl_eight_from(c, batch->end);
+        if (batch->sum_parts)
+            prefetch_parts(batch, c + 8);
         match_eight(batch, &eight);
     }
 }
@@ -400,6 +437,7 @@ void PL_K(pl_match_limit)(const pl_match_batch* batch)
     for (uint32_t c = batch->begin; c < batch->end; c += 8)
     {
         pl_eight eight = pl_eight_from(c, batch->end);
+        prefetch_parts(batch, c + 8);
         float sums[8][24];
         const float* rows[8];
         for (int i = 0; i < 8; ++i)
@@ -408,7 +446,7 @@ void PL_K(pl_match_limit)(const pl_match_batch* batch)
             if (i >= (int)eight.used)
                 continue;
             const float* ref = reference(batch, eight.c[i]);
-            sum_parts(batch, eight.c[i], ref, sums[i], NULL);
+            sum_parts(batch, eight.c[i], ref, sums[i], NULL, NULL);
             memcpy(k->limit_ref[eight.c[i]], ref, sizeof k->limit_ref[0]);
         }
         vf s[24], f[9], lever[9], r[9];

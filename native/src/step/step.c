@@ -113,7 +113,8 @@ typedef struct pl_substep
     const pl_collider_step* colliders; /* of the body at hand: collider_count each, by body */
     const pliant_field_desc* fields;
     uint32_t level;
-    bool starting; /* matching before the particles have moved */
+    uint32_t iteration; /* of strain limiting */
+    bool starting;      /* matching before the particles have moved */
 } pl_substep;
 
 static pl_pass make_pass(const pl_substep* step, const pl_item* item, uint32_t worker)
@@ -136,6 +137,7 @@ static pl_pass make_pass(const pl_substep* step, const pl_item* item, uint32_t w
         .relaxation = body->limit_relaxation,
         .limit_sums = body->limit_sums ? body->limit_sums[item->begin] : NULL,
         .finest_end = body->level_begin[1],
+        .last_iteration = step->iteration + 1 >= body->material.strain_iterations,
     };
     for (int k = 0; k < 3; ++k)
     {
@@ -386,7 +388,9 @@ static pl_status prepare_limit(pl_body* body, double dt)
     bool fine = true;
     body->limit_sums = PL_NEW(float*, body->chunk_count);
     for (uint32_t c = 0; body->limit_sums && c < body->chunk_count; ++c)
-        fine = (body->limit_sums[c] = PL_NEW(float, (size_t)body->chunks[c].row_count * 8)) && fine;
+        fine = (body->limit_sums[c] =
+                    PL_NEW(float, (size_t)body->chunks[c].row_count* PL_LIMIT_FLOATS)) &&
+               fine;
     for (int k = 0; k < 3; ++k)
         fine = (body->shift[k] = PL_NEW(float, body->particles.slot_count)) && fine;
     return body->limit_sums && fine ? PLIANT_OK
@@ -398,6 +402,7 @@ static void limit_strain(pl_substep* step)
     pl_scene* scene = step->scene;
     for (uint32_t iteration = 0;; ++iteration)
     {
+        step->iteration = iteration;
         bool any = false;
         for (uint32_t b = 0; b < scene->body_count; ++b)
         {

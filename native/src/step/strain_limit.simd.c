@@ -42,28 +42,74 @@ static void load_limit_rows(const pl_pass* pass)
     }
 }
 
-/* Adds one cluster's violated corrections of a block: to the particles, and to the cluster's sums.
- */
-PL_INLINE uint32_t correct(vm over, const vf apart[3], vf distance2, const float* row, vf w,
-                           vf mass, const vf lever[3], vf shift[3], float* sums)
+/* A violated entry of a block: how far its members are from their goals, and the share of that
+ * which each is moved by, times its kernel value. */
+typedef struct violation
 {
-    vf share = vf_sub(vf_set1(1), vf_div(vf_bcast(row + 13), vf_sqrt(distance2)));
-    vf part[8];
-    vf weight = vf_mul(w, vf_bcast(row + 14)), mw = vf_mul(mass, weight);
-    for (int j = 0; j < 3; ++j)
+    vf apart[3], share;
+    uint32_t row;
+} violation;
+
+enum
+{
+    BATCH = 24 /* entries tested before the violated ones are corrected */
+};
+
+/* Tests a run of a block's entries. Correcting comes after, so that the long way from a distance to
+ * a share does not hold up the next entry's test. */
+PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t end, const vf near[3],
+                                const vf r[3], violation* found, uint64_t* violated)
+{
+    const pl_chunk* chunk = pass->chunk;
+    uint32_t count = 0;
+    for (uint32_t e = begin; e < end; ++e)
     {
-        vf delta = vf_keep(over, vf_mul(apart[j], share));
-        shift[j] = vf_mad(shift[j], weight, delta);
-        part[j] = vf_mul(mw, delta);
+        const float* row = pass->rows + (size_t)16 * chunk->entry_row[e];
+        vf kernel = vf_load(chunk->entry_kernel + (size_t)8 * e), apart[3];
+        for (int j = 0; j < 3; ++j)
+        {
+            vf goal =
+                vf_mad(vf_mad(vf_mul(vf_bcast(row + 3 * j), r[0]), vf_bcast(row + 3 * j + 1), r[1]),
+                       vf_bcast(row + 3 * j + 2), r[2]);
+            apart[j] = vf_sub(vf_add(goal, vf_bcast(row + 9 + j)), near[j]);
+        }
+        vf distance2 =
+            vf_mad(vf_mad(vf_mul(apart[0], apart[0]), apart[1], apart[1]), apart[2], apart[2]);
+        vm over = vm_and(vf_lt(vf_bcast(row + 12), distance2), vf_lt(vf_set1(0), kernel));
+        unsigned bits = vm_bits(over);
+        if (!bits)
+            continue;
+        violation* v = &found[count++];
+        vf share = vf_sub(vf_set1(1), vf_mul(vf_bcast(row + 13), vf_rsqrt(distance2)));
+        v->share = vf_keep(over, vf_mul(share, vf_mul(kernel, vf_bcast(row + 14))));
+        for (int j = 0; j < 3; ++j)
+            v->apart[j] = apart[j];
+        v->row = chunk->entry_row[e];
+        *violated += (unsigned)__builtin_popcount(bits);
     }
-    pl_cross3(lever, part, part + 3);
-    part[6] = vf_keep(over, vf_set1(1));
-    part[7] = vf_set1(0);
-    vf_transpose(part);
-    vf sum = vf_add(vf_add(vf_add(part[0], part[1]), vf_add(part[2], part[3])),
-                    vf_add(vf_add(part[4], part[5]), vf_add(part[6], part[7])));
-    vf_store(sums, vf_add(vf_load(sums), sum));
-    return (uint32_t)__builtin_popcount(vm_bits(over));
+    return count;
+}
+
+/* Adds corrections to the particles, and to the clusters' sums, which are kept in lanes until
+ * limit_balance adds them up (PL_LIMIT_FLOATS a row: delta and its moment). */
+PL_INLINE void correct(const violation* found, uint32_t count, vf mass, const vf lever[3],
+                       vf shift[3], float* limit_sums)
+{
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        const violation* v = &found[i];
+        float* sums = limit_sums + (size_t)PL_LIMIT_FLOATS * v->row;
+        vf part[6], weight = vf_mul(v->share, mass);
+        for (int j = 0; j < 3; ++j)
+        {
+            shift[j] = vf_mad(shift[j], v->share, v->apart[j]);
+            part[j] = vf_mul(weight, v->apart[j]);
+        }
+        pl_cross3(lever, part, part + 3);
+        for (int j = 0; j < 6; ++j)
+            vf_store(sums + 8 * j, vf_add(vf_load(sums + 8 * j), part[j]));
+        sums[48] = 1;
+    }
 }
 
 void PL_K(pl_limit)(pl_pass* pass)
@@ -71,124 +117,94 @@ void PL_K(pl_limit)(pl_pass* pass)
     const pl_chunk* chunk = pass->chunk;
     const pl_particles* p = pass->particles;
     vf dt = vf_set1(pass->dt), zero = vf_set1(0);
+    violation found[BATCH];
     load_limit_rows(pass);
-    memset(pass->limit_sums, 0, sizeof(float) * 8 * chunk->row_count);
+    memset(pass->limit_sums, 0, sizeof(float) * PL_LIMIT_FLOATS * chunk->row_count);
     for (uint32_t b = 0; b < chunk->block_count; ++b)
     {
-        uint32_t slot = chunk->slot_begin + 8 * b;
-        vf x[3], near[3], r[3], shift[3] = {zero, zero, zero};
+        uint32_t slot = chunk->slot_begin + 8 * b, end = chunk->block_begin[b + 1];
+        vf x[3], near[3], r[3], v[3], lever[3], shift[3] = {zero, zero, zero};
+        vf norm = vf_load(p->norm + slot), mass = vf_mul(norm, vf_load(p->mass + slot));
         pl_load3(p->x, slot, x);
         pl_near(chunk, x, near);
         pl_load3(p->r, slot, r);
-        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+        pl_load3(p->v, slot, v);
+        for (int j = 0; j < 3; ++j)
+            lever[j] = vf_sub(near[j], vf_mul(dt, v[j]));
+        for (uint32_t e = chunk->block_begin[b]; e < end; e += BATCH)
         {
-            const float* row = pass->rows + (size_t)16 * chunk->entry_row[e];
-            vf kernel = vf_load(chunk->entry_kernel + (size_t)8 * e), apart[3];
-            for (int j = 0; j < 3; ++j)
-            {
-                vf goal = vf_mad(
-                    vf_mad(vf_mul(vf_bcast(row + 3 * j), r[0]), vf_bcast(row + 3 * j + 1), r[1]),
-                    vf_bcast(row + 3 * j + 2), r[2]);
-                apart[j] = vf_sub(vf_add(goal, vf_bcast(row + 9 + j)), near[j]);
-            }
-            vf distance2 =
-                vf_mad(vf_mad(vf_mul(apart[0], apart[0]), apart[1], apart[1]), apart[2], apart[2]);
-            vm over = vm_and(vf_lt(vf_bcast(row + 12), distance2), vf_lt(zero, kernel));
-            if (!vm_bits(over))
-                continue;
-            vf lever[3];
-            for (int j = 0; j < 3; ++j)
-                lever[j] = vf_sub(near[j], vf_mul(dt, vf_load(p->v[j] + slot)));
-            pass->violated +=
-                correct(over, apart, distance2, row, vf_mul(kernel, vf_load(p->norm + slot)),
-                        vf_load(p->mass + slot), lever, shift,
-                        pass->limit_sums + (size_t)8 * chunk->entry_row[e]);
+            uint32_t count =
+                test_entries(pass, e, PL_MIN(e + BATCH, end), near, r, found, &pass->violated);
+            correct(found, count, mass, lever, shift, pass->limit_sums);
         }
+        for (int j = 0; j < 3; ++j)
+            shift[j] = vf_mul(norm, shift[j]);
         pl_store3(pass->shift, slot, shift);
     }
     pass->tested += chunk->member_count;
 }
 
-/* Sums of one cluster's corrections over its chunks: delta, its moment about x_c, how many. */
+/* Sums of one cluster's corrections over its chunks: delta (3), its moment about x_c (3). */
 static bool sum_limit_parts(const pl_match_batch* batch, float* const* limit_sums, uint32_t c,
                             float total[8])
 {
     const pl_clusters* k = batch->clusters;
     const float* lever = k->lever[batch->lever_side][c];
-    for (uint32_t part = k->part_begin[c]; part < k->part_begin[c + 1]; ++part)
+    bool any = false;
+    for (uint32_t at = k->part_begin[c]; at < k->part_begin[c + 1]; ++at)
     {
-        const float* s = limit_sums[k->part_chunk[part]] + (size_t)8 * k->part_row[part];
-        const float* at = batch->chunks[k->part_chunk[part]].pos_origin;
-        float o[3];
-        if (s[6] == 0)
+        const pl_part* part = &k->part[at];
+        const float* lanes = limit_sums[part->chunk] + (size_t)PL_LIMIT_FLOATS * part->row;
+        const float* origin = batch->chunks[part->chunk].pos_origin;
+        float s[6], o[3];
+        if (lanes[48] == 0)
             continue;
+        any = true;
+        for (int j = 0; j < 6; ++j)
+            s[j] = vf_sum(vf_load(lanes + 8 * j));
         for (int j = 0; j < 3; ++j)
-            o[j] = (at[j] - lever[PL_LEVER_REF + j]) - lever[PL_LEVER_X + j];
-        for (int j = 0; j < 8; ++j)
+            o[j] = (origin[j] - lever[PL_LEVER_REF + j]) - lever[PL_LEVER_X + j];
+        for (int j = 0; j < 3; ++j)
+        {
+            int a = (j + 1) % 3, b = (j + 2) % 3;
             total[j] += s[j];
-        total[3] += o[1] * s[2] - o[2] * s[1];
-        total[4] += o[2] * s[0] - o[0] * s[2];
-        total[5] += o[0] * s[1] - o[1] * s[0];
+            total[3 + j] += s[3 + j] + (o[a] * s[b] - o[b] * s[a]);
+        }
     }
-    return total[6] > 0;
+    return any;
+}
+
+/* What is subtracted from every member's correction: the mean, and theta x (l - l_c). */
+static void balance_one(const float* lever, const float total[8], float* out)
+{
+    const float *inverse = lever + PL_LEVER_INVERSE, *tau = total + 3;
+    float per_mass = lever[PL_LEVER_MASS] > 0 ? 1 / lever[PL_LEVER_MASS] : 0;
+    float theta[3] = {inverse[0] * tau[0] + inverse[3] * tau[1] + inverse[5] * tau[2],
+                      inverse[3] * tau[0] + inverse[1] * tau[1] + inverse[4] * tau[2],
+                      inverse[5] * tau[0] + inverse[4] * tau[1] + inverse[2] * tau[2]};
+    for (int j = 0; j < 3; ++j)
+    {
+        out[j] = -theta[j];
+        out[3 + j] = -total[j] * per_mass;
+        out[6 + j] = lever[PL_LEVER_REF + j];
+        out[9 + j] = lever[PL_LEVER_X + j];
+    }
+    out[15] = 1;
 }
 
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums)
 {
     pl_clusters* k = batch->clusters;
-    float(*lever)[24] = k->lever[batch->lever_side];
-    for (uint32_t c = batch->begin; c < batch->end; c += 8)
+    for (uint32_t c = batch->begin; c < batch->end; ++c)
     {
-        pl_eight eight = pl_eight_from(c, batch->end);
-        float total[8][8] = {{0}};
-        bool any = false;
-        for (uint32_t i = 0; i < 8; ++i)
-            any = sum_limit_parts(batch, limit_sums, eight.c[i], total[i]) || any;
-        if (!any)
-        {
-            for (uint32_t i = 0; i < eight.used; ++i)
-                memset(k->limit[eight.c[i]], 0, sizeof k->limit[0]);
-            continue;
-        }
-        vf s[8], l[24], theta[3], row[16];
-        for (int i = 0; i < 8; ++i)
-            s[i] = vf_load(total[i]);
-        vf_transpose(s);
-        for (int g = 0; g < 3; ++g)
-        {
-            for (int i = 0; i < 8; ++i)
-                l[8 * g + i] = vf_load(lever[eight.c[i]] + 8 * g);
-            vf_transpose(l + 8 * g);
-        }
-        vf mass = l[PL_LEVER_MASS];
-        vf per_mass = vf_div(vf_set1(1), vf_select(vf_lt(vf_set1(0), mass), mass, vf_set1(1)));
-        pl_symmetric_mulv(l + PL_LEVER_INVERSE, s + 3, theta);
-        pl_spin33(theta, l + PL_LEVER_F, row);
-        for (int j = 0; j < 9; ++j)
-            row[j] = vf_neg(row[j]);
-        for (int j = 0; j < 3; ++j)
-            row[9 + j] = vf_neg(vf_mul(s[j], per_mass));
-        row[12] = row[13] = row[14] = vf_set1(0);
-        row[15] = s[6];
-        pl_eight_store_rows(&eight, k->limit[0], row);
+        float total[8] = {0};
+        memset(k->limit[c], 0, sizeof k->limit[c]);
+        if (sum_limit_parts(batch, limit_sums, c, total))
+            balance_one(k->lever[batch->lever_side][c], total, k->limit[c]);
     }
 }
 
-/* Blends the balancing maps of a block: 12 sums in two groups. */
-PL_INLINE void blend_maps(const pl_pass* pass, uint32_t block, vf map[12])
-{
-    const pl_chunk* chunk = pass->chunk;
-    for (int k = 0; k < 12; ++k)
-        map[k] = vf_set1(0);
-    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
-    {
-        vf w = vf_load(chunk->entry_kernel + (size_t)8 * e);
-        const float* row = pass->rows + (size_t)16 * chunk->entry_row[e];
-        for (int k = 0; k < 12; ++k)
-            map[k] = vf_mad(map[k], w, vf_bcast(row + k));
-    }
-}
-
+/* The chunk's balancing maps: a turn and an offset, about the chunk's own point. */
 static void load_maps(const pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
@@ -197,25 +213,37 @@ static void load_maps(const pl_pass* pass)
     {
         uint32_t c = chunk->rows[i];
         const float* in = k->limit[c];
-        float* out = pass->rows + (size_t)16 * i;
-        float d[3];
+        float* out = pass->rows + (size_t)8 * i;
+        float arm[3];
+        memset(out, 0, sizeof(float) * 8);
         if (c >= pass->finest_end || in[15] == 0)
-        {
-            memset(out, 0, sizeof(float) * 16);
             continue;
-        }
         for (int j = 0; j < 3; ++j)
-            d[j] = chunk->rest_origin[j] - k->rest[c][j];
-        for (int j = 0; j < 9; ++j)
+            arm[j] = (in[6 + j] - chunk->pos_origin[j]) + in[9 + j];
+        for (int j = 0; j < 3; ++j)
+        {
+            int a = (j + 1) % 3, b = (j + 2) % 3;
             out[j] = in[j] * k->fade[c];
-        for (int j = 0; j < 3; ++j)
-            out[9 + j] =
-                (in[9 + j] + (in[3 * j] * d[0] + in[3 * j + 1] * d[1] + in[3 * j + 2] * d[2])) *
-                k->fade[c];
+            out[3 + j] = (in[3 + j] - (in[a] * arm[b] - in[b] * arm[a])) * k->fade[c];
+        }
     }
 }
 
-void PL_K(pl_limit_apply)(pl_pass* pass)
+PL_INLINE void blend_maps(const pl_pass* pass, uint32_t block, vf map[6])
+{
+    const pl_chunk* chunk = pass->chunk;
+    for (int k = 0; k < 6; ++k)
+        map[k] = vf_set1(0);
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
+    {
+        vf w = vf_load(chunk->entry_kernel + (size_t)8 * e);
+        const float* row = pass->rows + (size_t)8 * chunk->entry_row[e];
+        for (int k = 0; k < 6; ++k)
+            map[k] = vf_mad(map[k], w, vf_bcast(row + k));
+    }
+}
+
+PL_INLINE void limit_apply(pl_pass* pass, int groups)
 {
     const pl_chunk* chunk = pass->chunk;
     pl_particles* p = pass->particles;
@@ -226,41 +254,48 @@ void PL_K(pl_limit_apply)(pl_pass* pass)
     for (uint32_t b = 0; b < chunk->block_count; ++b)
     {
         uint32_t slot = chunk->slot_begin + 8 * b;
-        vf x[3], v[3], r[3], shift[3], map[12];
+        vf x[3], v[3], r[3], shift[3], map[6], lever[3], back[3], about[3];
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
         pl_load3(pass->shift, slot, shift);
         blend_maps(pass, b, map);
-        vf norm = vf_load(p->norm + slot);
+        vf norm = vf_load(p->norm + slot), mass = vf_load(p->mass + slot);
         vm held = vf_lt(vf_set1(1), vf_set1(0));
         if (pass->pins)
             held = vf_le(vf_set1(PLIANT_PIN_HELD), pass->hold_all
                                                        ? vf_set1(PLIANT_PIN_HELD)
                                                        : vf_load(pass->pins->frequency + slot));
-        vf mass = vf_load(p->mass + slot), near[3], about[3];
-        pl_near(chunk, x, near);
+        pl_near(chunk, x, lever);
+        for (int j = 0; j < 3; ++j)
+            lever[j] = vf_sub(lever[j], vf_mul(vf_set1(pass->dt), v[j]));
+        pl_cross3(map, lever, back);
         for (int j = 0; j < 3; ++j)
         {
-            vf back = vf_mad(vf_mad(vf_mul(map[3 * j], r[0]), map[3 * j + 1], r[1]), map[3 * j + 2],
-                             r[2]);
-            back = vf_mul(norm, vf_add(back, map[9 + j]));
-            vf move = vf_mul(omega, vf_add(shift[j], back));
+            back[j] = vf_mul(norm, vf_add(back[j], map[3 + j]));
+            vf move = vf_mul(omega, vf_add(shift[j], back[j]));
             about[j] = vf_mul(mass, vf_mul(move, per_dt));
             left[j] = vf_add(left[j], about[j]);
-            near[j] = vf_sub(near[j], vf_mul(vf_set1(pass->dt), v[j]));
             move = vf_select(held, vf_set1(0), move);
             x[j] = vf_add(x[j], move);
             v[j] = vf_mad(v[j], move, per_dt);
         }
-        pl_add_moment(near, about, moment);
+        pl_add_moment(lever, about, moment);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
-        pl_gather_block(pass, b, x, v, r);
+        pl_gather_block(pass, b, x, v, r, groups);
     }
     for (int j = 0; j < 3; ++j)
     {
         pass->chunk->remainder[j] += vf_sum(left[j]);
         pass->chunk->torque[j] += vf_sum(moment[j]);
     }
+}
+
+void PL_K(pl_limit_apply)(pl_pass* pass)
+{
+    if (pass->last_iteration || pass->quadratic)
+        limit_apply(pass, 3);
+    else
+        limit_apply(pass, 2); /* the next fit asks for no velocities */
 }
