@@ -36,9 +36,8 @@
  * time, are the exact lever arms. Measured on the free bar of test_reference.c over 1,000 steps
  * with alpha .5, 1, 1.9, change of angular momentum over sum m |x| |v|: below 1e-11 with them;
  * .097, .064, .049 with the positions after integration or those of each iteration. A cluster's
- * corrections d then lose their mean and, with the F and J of the step's match, theta x F p:
- *   theta = J^-1 sum m w (x - dt v - x_c) x d.
- * That is affine in p, needs no further sums, and is as exact as theta x (x - dt v - x_c).
+ * corrections d then lose their mean and their turn theta x l about those arms l:
+ *   theta = I^-1 sum m w l x d,  I = sum m w (l.l 1 - l l^T).
  *
  * Nested levels: a coarse cluster's members are finer clusters f with weight u and offset q. Its
  * sums follow from theirs, and its pull on a particle, affine in q + p, is handed down to f.
@@ -513,8 +512,30 @@ static corrections find_corrections(reference* o, const reference_level* level, 
     return found;
 }
 
+/* The rotation that an angular impulse gives to a cluster's members where they were at the start.
+ */
+static vec3 turn_of(const reference* o, const reference_level* level, uint32_t c, vec3 torque)
+{
+    mat3 second = m3_zero(), inertia;
+    for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k)
+    {
+        const reference_member* member = &level->member[k];
+        vec3 arm = v3_sub(o->old[member->index], level->cluster[c].x);
+        second =
+            m3_add(second, m3_scale(m3_outer(arm, arm), o->mass[member->index] * member->weight));
+    }
+    double trace = m3_trace(second);
+    inertia = m3_scale(second, -1);
+    for (int i = 0; i < 3; ++i)
+        inertia.m[i][i] += trace;
+    if (!(m3_det(inertia) > 1e-9 * trace * trace * trace)) /* a needle: not about its axis */
+        for (int i = 0; i < 3; ++i)
+            inertia.m[i][i] += trace * 1e-6;
+    return trace > 0 ? m3_mulv(m3_inverse(inertia), torque) : v3(0, 0, 0);
+}
+
 /* One Jacobi iteration; returns how many pairs were over the limit. The mean and the turn of a
- * cluster's corrections are taken from all its members, as mean + theta x F p. */
+ * cluster's corrections are taken from all its members, as mean + theta x arm. */
 static uint64_t limit_once(reference* o, double dt)
 {
     const reference_level* level = &o->level[0];
@@ -528,18 +549,17 @@ static uint64_t limit_once(reference* o, double dt)
         if (!found.violated)
             continue;
         violated += found.violated;
-        vec3 mean = v3(0, 0, 0);
-        mat3 turn = m3_zero();
+        vec3 mean = v3(0, 0, 0), theta = v3(0, 0, 0);
         if (!o->settings.literal)
         {
-            vec3 theta = m3_mulv(cluster->turn_inverse, found.torque);
             mean = v3_scale(found.sum, 1 / cluster->mass);
-            turn = m3_mul(m3_cross(theta), cluster->lever);
+            theta = turn_of(o, level, c, found.torque);
         }
         for (uint32_t k = level->begin[c]; k < level->begin[c + 1]; ++k, ++correction)
         {
             const reference_member* member = &level->member[k];
-            vec3 rigid = v3_add(mean, m3_mulv(turn, member->p));
+            vec3 arm = v3_sub(o->old[member->index], cluster->x);
+            vec3 rigid = v3_add(mean, v3_cross(theta, arm));
             vec3* change = &o->change[member->index];
             *change = v3_mad(*change, v3_sub(*correction, rigid), member->weight);
         }
@@ -567,7 +587,7 @@ static void limit_strain(reference* o, double dt)
         o->pairs_violated += violated;
         o->least_violated = fmin(o->least_violated, (double)violated / (double)pairs);
         o->membership_passes += pairs;
-        if (!violated)
+        if (!violated && !o->settings.every_iteration)
             break;
     }
 }

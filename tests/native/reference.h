@@ -22,6 +22,7 @@ typedef struct reference_settings
     /* The papers' step with its flaws: polar(F) with its torque, damping toward the mean velocity,
      * strain limiting that loses momentum, one alpha for all clusters. */
     bool literal;
+    bool every_iteration; /* strain limiting goes on where nothing is violated, as published code */
     /* A ground plane: particles stay above height along the axis (0 x, 1 y, 2 z). */
     bool plane;
     int plane_axis;

@@ -98,11 +98,17 @@ static void inertia_inverse(const moments* t, const double x[3], float out[6])
         s[3 + j] = t->xx[3 + j] - t->m * x[j] * x[(j + 1) % 3];
     }
     trace = s[0] + s[1] + s[2];
-    double more = 1e-6 * trace; /* a needle cannot be turned about its axis */
-    double xx = trace - s[0] + more, yy = trace - s[1] + more, zz = trace - s[2] + more;
-    double xy = -s[3], yz = -s[4], zx = -s[5];
-    double c0 = yy * zz - yz * yz, c3 = yz * zx - xy * zz, c5 = xy * yz - yy * zx;
-    double det = xx * c0 + xy * c3 + zx * c5;
+    double xx = trace - s[0], yy = trace - s[1], zz = trace - s[2];
+    double xy = -s[3], yz = -s[4], zx = -s[5], c0, c3, c5, det;
+    for (int round = 0; round < 2; ++round)
+    {
+        c0 = yy * zz - yz * yz, c3 = yz * zx - xy * zz, c5 = xy * yz - yy * zx;
+        det = xx * c0 + xy * c3 + zx * c5;
+        if (det > 1e-9 * trace * trace * trace)
+            break;
+        double more = 1e-6 * trace; /* a needle cannot be turned about its axis */
+        xx += more, yy += more, zz += more;
+    }
     double per = trace > 0 && det > 0 ? 1 / det : 0;
     out[0] = (float)(c0 * per);
     out[1] = (float)((xx * zz - zx * zx) * per);
