@@ -388,7 +388,9 @@ extern "C"
         uint32_t rotation;          /* a pliant_rotation */
         uint32_t damping_per_step;  /* non-zero: damping is the papers' k_d a substep, 0 to 1 */
         double pressure;  /* strength with which the enclosed volume is kept, in pascals for each
-                             unit  of relative volume lost; 0: off (default). Needs a mesh */
+                             unit of relative volume lost; 0: off (default). Needs a mesh of which
+                             some part encloses a volume, small holes apart; each part keeps its
+                             own. More than a substep can carry acts as what it can carry */
         double inflation; /* the volume to keep, over the rest volume; default 1 */
         double drag;      /* rate per second toward rest in the world (air); default 0 */
     } pliant_material_desc;

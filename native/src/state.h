@@ -245,7 +245,8 @@ typedef struct pl_pressure
     double (*slope)[3];     /* derivative of the volume by a vertex */
     double (*gradient)[3];  /* and by a particle, for each pull */
     double* partial_volume; /* by stretch of triangles */
-    double (*partial)[2];   /* by stretch of pulls: sum of |gradient|^2 / m, largest of |..| / m */
+    double (*partial)[3];   /* by stretch of pulls: sum of |gradient|^2 / m, the largest
+                               |gradient| / m, the volume's rate */
     double* volume;         /* by shell */
     double* pressure;       /* by shell */
     uint64_t bytes;

@@ -14,13 +14,16 @@
  * in one body do not blow each other up, and a cavity is kept as a cavity.
  *
  * Stability. The force is explicit, while the artist may ask for any P. Along its gradient, V
- * swings with (P / V0) sum |grad|^2 / m = k. Two limits, above which the pressure acts with what
- * the substep can carry and more substeps bring more:
- *   - k dt^2 is at most 1/2: a substep makes up for half of the volume that is missing. Goals
- *     (alpha up to 2) and pressure together then stay below the limit of 4 that symplectic Euler
- *     has.
+ * swings with V'' = k (s V0 - V), k = (P / V0) sum |grad|^2 / m. Above two limits the pressure acts
+ * with what the substep can carry, and more substeps bring more:
+ *   - k dt^2 is at most 1: a substep makes up for all of the volume that is missing. Less where
+ *     goals and damping leave less room for it below.
  *   - No particle is moved by more than a quarter of the spacing within a substep: beyond, the
  *     surface would turn while it is pushed (the second derivative of V).
+ * A swing that takes few substeps would ring for long. So V is taken half a substep ahead, V + V'
+ * dt / 2, which damps as implicit Euler would: a stiff swing within some substeps, a slow one
+ * hardly. It keeps momentum as well, since V' is nil in rigid motion. Symplectic Euler stays stable
+ * while alpha + k dt^2 < 4 - 2 (kappa + k dt^2 / 2); four fifths of that room are used.
  */
 #include "pressure.h"
 
@@ -29,7 +32,7 @@ enum
     GRAIN = 512 /* vertices or particles at a time */
 };
 
-static const double MOST_SWING = .5, MOST_SHIFT = .25;
+static const double MOST_SWING = 1, LEAST_SWING = .05, MOST_SHIFT = .25;
 
 static vec3 vertex_at(const pl_pressure* s, uint32_t vertex)
 {
@@ -118,44 +121,69 @@ static void find_gradients(void* context, uint32_t begin, uint32_t end, uint32_t
     (void)worker;
     for (uint32_t i = begin; i < end; ++i)
     {
-        double swing = 0, largest = 0;
+        double swing = 0, largest = 0, rate = 0;
         for (uint32_t pull = s->pulls[i].begin; pull < s->pulls[i].end; ++pull)
         {
             vec3 sum = v3(0, 0, 0);
             for (uint32_t e = s->pull[pull].begin; e < s->pull[pull].end; ++e)
                 sum = v3_mad(sum, v3_fromd(s->slope[s->entry_vertex[e]]), s->entry_weight[e]);
             put(sum, s->gradient[pull]);
-            double mass = p->mass[p->slot_of[s->pull_particle[pull]]], squared = v3_dot(sum, sum);
+            uint32_t slot = p->slot_of[s->pull_particle[pull]];
+            double mass = p->mass[slot], squared = v3_dot(sum, sum);
             if (!(mass > 0))
                 continue;
+            rate += v3_dot(sum, v3(p->v[0][slot], p->v[1][slot], p->v[2][slot]));
             swing += squared / mass;
             largest = fmax(largest, squared / (mass * mass));
         }
         s->partial[i][0] = swing;
         s->partial[i][1] = sqrt(largest);
+        s->partial[i][2] = rate;
     }
+}
+
+/* The most that k dt^2 may be beside the body's own stiffness and damping. */
+static double room_for_swing(const pl_body* body)
+{
+    const pl_clusters* k = &body->clusters;
+    double alpha = 0, kappa = 0;
+    for (uint32_t level = 0; level < body->level_count; ++level)
+    {
+        double stiffest = 0, most_damped = 0;
+        for (uint32_t c = body->level_begin[level]; c < body->level_begin[level + 1]; ++c)
+        {
+            stiffest = fmax(stiffest, k->alpha[c]);
+            most_damped = fmax(most_damped, k->kappa[c]);
+        }
+        alpha += stiffest;
+        kappa += most_damped;
+    }
+    return PL_CLAMP(.4 * (4 - 2 * kappa - alpha), LEAST_SWING, MOST_SWING);
 }
 
 /* The pressure of each shell, as far as the substep can carry it. */
 static void find_pressures(const pl_body* body, double dt)
 {
+    double room = room_for_swing(body);
     const pl_pressure* s = body->pressure;
     const pliant_material_desc* m = &body->material;
     for (uint32_t shell = 0; shell < s->shell_count; ++shell)
     {
-        double swing = 0, largest = 0, rest = s->rest_volume[shell];
+        double swing = 0, largest = 0, rate = 0, rest = s->rest_volume[shell];
         for (uint32_t i = s->pulls_of_shell[shell]; i < s->pulls_of_shell[shell + 1]; ++i)
         {
             swing += s->partial[i][0];
             largest = fmax(largest, s->partial[i][1]);
+            rate += s->partial[i][2];
         }
         s->pressure[shell] = 0;
         if (!(rest > 0))
             continue;
         double stiffness = m->pressure / rest;
-        if (stiffness * swing * dt * dt > MOST_SWING)
-            stiffness = MOST_SWING / (swing * dt * dt);
-        double pressure = stiffness * (m->inflation * rest - s->volume[shell]);
+        if (stiffness * swing * dt * dt > room)
+            stiffness = room / (swing * dt * dt);
+        double missing = m->inflation * rest - s->volume[shell];
+        double pressure = stiffness * (missing - .5 * dt * rate);
         double shift = fabs(pressure) * largest * dt * dt, most = MOST_SHIFT * body->spacing;
         s->pressure[shell] = shift > most ? pressure * (most / shift) : pressure;
     }
