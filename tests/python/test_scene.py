@@ -312,7 +312,7 @@ class Control(unittest.TestCase):
         def work():
             try:
                 started.set()
-                scene.advance(substeps=200000, max_substeps=200000)
+                scene.advance(substeps=100000)
                 outcome.append("finished")
             except Cancelled:
                 outcome.append("cancelled")
