@@ -27,7 +27,13 @@
 #define PL_K_EXPAND(name, path) PL_K_JOIN(name, path)
 #define PL_K(name) PL_K_EXPAND(name, PL_PATH)
 
+/* Scalar lanes are structs: with AddressSanitizer's red zones around each of them, a kernel that is
+ * inlined whole takes minutes to compile. */
+#if defined(PL_PATH_SCALAR) && defined(__SANITIZE_ADDRESS__)
+#define PL_INLINE static __attribute__((noinline, unused))
+#else
 #define PL_INLINE static inline __attribute__((always_inline))
+#endif
 
 #if defined(PL_PATH_AVX2) || defined(PL_PATH_AVX512)
 
