@@ -145,6 +145,7 @@ static void visit_links(pl_archive* a, pl_links* links, uint32_t clusters)
 {
     pl_archive_tag(a, "LINK");
     pl_archive_u32(a, &links->count);
+    pl_archive_bool(a, &links->plain);
     PL_ARCHIVE_ARRAY(a, links->fine, links->count);
     PL_ARCHIVE_ARRAY(a, links->coarse, links->count);
     PL_ARCHIVE_ARRAY(a, links->u, links->count);

@@ -190,6 +190,7 @@ typedef struct pl_links
     float* u;
     float (*b)[9];
     float (*q)[3];
+    bool plain;                /* every b is the identity, as it is before plastic flow */
     uint32_t* by_coarse_begin; /* clusters.count + 1; links are sorted by coarse, then fine */
     uint32_t* by_fine_begin;   /* clusters.count + 1 */
     uint32_t* by_fine;         /* link indices sorted by fine, then coarse */

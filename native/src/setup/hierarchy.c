@@ -16,6 +16,8 @@
  */
 #include "hierarchy.h"
 
+#include "order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +201,44 @@ static pl_status add_level(const elements* e, const pliant_cluster_desc* cluster
     return levels->kind == PLIANT_LEVELS_NESTED ? normalise(coarse, e->count) : PLIANT_OK;
 }
 
+/* Puts the clusters of a level into kd order, so that those that a chunk, or a coarser cluster,
+ * reads together lie together. */
+static pl_status sort_clusters(pl_clustering* level)
+{
+    uint32_t count = level->count, members = level->begin[count];
+    uint32_t* order = PL_NEW(uint32_t, count);
+    pl_clustering sorted = {.centres = PL_NEW(vec3, count),
+                            .begin = PL_NEW(uint32_t, (size_t)count + 1),
+                            .particle = PL_NEW(uint32_t, members),
+                            .kernel = PL_NEW(float, members)};
+    bool fine = order && sorted.centres && sorted.begin && sorted.particle && sorted.kernel;
+    for (uint32_t c = 0; fine && c < count; ++c)
+        order[c] = c;
+    if (fine)
+        pl_order_kd(count, level->centres, 64, order);
+    for (uint32_t c = 0; fine && c < count; ++c)
+    {
+        uint32_t from = level->begin[order[c]], size = level->begin[order[c] + 1] - from;
+        sorted.centres[c] = level->centres[order[c]];
+        sorted.begin[c + 1] = sorted.begin[c] + size;
+        memcpy(sorted.particle + sorted.begin[c], level->particle + from, size * sizeof(uint32_t));
+        memcpy(sorted.kernel + sorted.begin[c], level->kernel + from, size * sizeof(float));
+    }
+    pl_free(order);
+    pl_clustering* drop = fine ? level : &sorted;
+    pl_free(drop->centres);
+    pl_free(drop->begin);
+    pl_free(drop->particle);
+    pl_free(drop->kernel);
+    if (!fine)
+        return pl_fail_memory((size_t)members * 8);
+    level->centres = sorted.centres;
+    level->begin = sorted.begin;
+    level->particle = sorted.particle;
+    level->kernel = sorted.kernel;
+    return PLIANT_OK;
+}
+
 static pl_status add_levels(const elements* particles, const pliant_cluster_desc* cluster,
                             const pliant_levels_desc* levels, pl_pool* pool, pl_task* task,
                             pl_hierarchy* h)
@@ -223,6 +263,8 @@ static pl_status add_levels(const elements* particles, const pliant_cluster_desc
         if (status == PLIANT_OK)
             status = add_level(&below, cluster, levels, fine, pool, task ? &part : NULL,
                                &h->level[h->level_count]);
+        if (status == PLIANT_OK)
+            status = sort_clusters(&h->level[h->level_count]);
         ++h->level_count;
         part.from = part.to;
         part.to = task ? task->to : 0;
@@ -239,7 +281,9 @@ pl_status pl_hierarchy_build(uint32_t count, const vec3* points, const double* m
     elements particles = {.count = count, .points = points, .masses = masses, .shell = shell};
     *hierarchy = (pl_hierarchy){.level_count = 1, .level = {*finest}};
     *finest = (pl_clustering){0};
-    pl_status status = add_levels(&particles, cluster, levels, pool, task, hierarchy);
+    pl_status status = sort_clusters(&hierarchy->level[0]);
+    if (status == PLIANT_OK)
+        status = add_levels(&particles, cluster, levels, pool, task, hierarchy);
     if (status == PLIANT_OK)
         status = pl_level_weights(levels, hierarchy->level_count, hierarchy->weight);
     if (status != PLIANT_OK)

@@ -678,6 +678,7 @@ static pl_status build_links(pl_body* body, const pl_hierarchy* h)
         links->by_fine[links->by_fine_begin[links->fine[i] + 1]++] = i;
     for (uint32_t c = body->level_begin[1]; c < k->count; ++c)
         PL_TRY(rest_of_nested(body, c));
+    links->plain = true;
     return PLIANT_OK;
 }
 

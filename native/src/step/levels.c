@@ -50,12 +50,17 @@ static void sum_one(pl_body* body, uint32_t c)
             dx[j] = (s[9 + j] + ((double)from[j] - ref[j])) - x[j];
             dv[j] = s[12 + j] - v[j];
         }
-        for (int r = 0; r < 3; ++r)
-            for (int j = 0; j < 3; ++j)
-                a[3 * r + j] +=
-                    u * ((double)s[3 * r] * b[3 * j] + (double)s[3 * r + 1] * b[3 * j + 1] +
-                         (double)s[3 * r + 2] * b[3 * j + 2]) +
-                    um * dx[r] * q[j];
+        if (links->plain)
+            for (int r = 0; r < 3; ++r)
+                for (int j = 0; j < 3; ++j)
+                    a[3 * r + j] += u * s[3 * r + j] + um * dx[r] * q[j];
+        else
+            for (int r = 0; r < 3; ++r)
+                for (int j = 0; j < 3; ++j)
+                    a[3 * r + j] +=
+                        u * ((double)s[3 * r] * b[3 * j] + (double)s[3 * r + 1] * b[3 * j + 1] +
+                             (double)s[3 * r + 2] * b[3 * j + 2]) +
+                        um * dx[r] * q[j];
         spin[0] += u * s[15] + um * (dx[1] * dv[2] - dx[2] * dv[1]);
         spin[1] += u * s[16] + um * (dx[2] * dv[0] - dx[0] * dv[2]);
         spin[2] += u * s[17] + um * (dx[0] * dv[1] - dx[1] * dv[0]);
@@ -93,8 +98,12 @@ static void spread_one(pl_body* body, uint32_t f)
         for (int r = 0; r < 3; ++r)
         {
             const float* a = row + 3 * r;
-            for (int j = 0; j < 3; ++j)
-                out[3 * r + j] += u * (a[0] * b[j] + a[1] * b[3 + j] + a[2] * b[6 + j]);
+            if (links->plain)
+                for (int j = 0; j < 3; ++j)
+                    out[3 * r + j] += u * a[j];
+            else
+                for (int j = 0; j < 3; ++j)
+                    out[3 * r + j] += u * (a[0] * b[j] + a[1] * b[3 + j] + a[2] * b[6 + j]);
             out[PL_ROW_B + r] +=
                 u * (row[PL_ROW_B + r] + (a[0] * q[0] + a[1] * q[1] + a[2] * q[2]) +
                      row[PL_ROW_ALPHA] * (ref[r] - k->ref[f][r]));
