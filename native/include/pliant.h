@@ -377,7 +377,8 @@ extern "C"
         uint32_t size;
         uint32_t stiffness_kind; /* a pliant_stiffness */
         double stiffness;        /* in the kind's unit; default 2 (Hz) */
-        double damping;          /* rate per second toward each cluster's rigid motion; default 1 */
+        double damping;          /* rate per second at which swings of the whole body lose speed,
+                                    toward its clusters' rigid motion: spin is kept; default 1 */
         double density;          /* kg per cubic metre; default 1000. Fixed once the body is made */
         double strain_limit;     /* gamma: how far a member may be from its goal, over the cluster's
                                     width; 0: off (default) */

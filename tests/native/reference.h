@@ -129,7 +129,7 @@ typedef struct reference
     vec3* scratch;      /* corrections of one cluster's members */
     uint32_t levels;
     reference_level level[PLIANT_MAX_LEVELS];
-    double width;    /* W_body */
+    double width;    /* of the body, for stiffness and damping */
     double alpha_dt; /* what alpha and kappa belong to; 0: compute them; negative: given */
     uint64_t pairs_tested, pairs_violated; /* of the last step's strain limiting */
     double least_violated;                 /* share of pairs, of its least violated iteration */

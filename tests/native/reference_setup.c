@@ -194,11 +194,20 @@ static void prepare_level(reference* o, uint32_t l, const reference_desc* desc)
     }
 }
 
-/* The mass-weighted RMS radius of the body at rest. */
+/* S, the width that stiffness goes by: S^2 is the mean of a_1, a_2, a_3, the mean square offsets
+ * along the principal axes, each counted by itself. */
+static double shape_width(mat3 scatter, double mass)
+{
+    double trace = m3_trace(scatter);
+    return trace > 0 ? sqrt(m3_trace(m3_mul(scatter, scatter)) / trace / mass) : 0;
+}
+
+/* That of the whole body at rest. */
 static double body_width(const reference* o)
 {
-    double mass = 0, square = 0;
+    double mass = 0;
     vec3 centre = v3(0, 0, 0);
+    mat3 scatter = {{{0}}};
     for (uint32_t i = 0; i < o->particles; ++i)
     {
         mass += o->mass[i];
@@ -208,9 +217,9 @@ static double body_width(const reference* o)
     for (uint32_t i = 0; i < o->particles; ++i)
     {
         vec3 p = v3_sub(o->rest[i], centre);
-        square += o->mass[i] * v3_dot(p, p);
+        scatter = m3_add(scatter, m3_outer(v3_scale(p, o->mass[i]), p));
     }
-    return sqrt(square / mass);
+    return shape_width(scatter, mass);
 }
 
 reference* reference_create(const reference_desc* desc, const reference_settings* settings)
@@ -240,8 +249,8 @@ reference* reference_create(const reference_desc* desc, const reference_settings
     return o;
 }
 
-/* Material that does not change with the substep, the clusters or the particles (f_c = sqrt(3 E /
- * rho) / (2 pi W_c)); see ALGORITHMS "Material that means the same everywhere". */
+/* Material that does not change with the substep, the clusters or the particles; see ALGORITHMS,
+ * "Material that means the same everywhere", and material.c for what the widths are. */
 void reference_set_stiffness(reference* o, double dt)
 {
     const pliant_material_desc* material = &o->settings.material;
@@ -250,20 +259,23 @@ void reference_set_stiffness(reference* o, double dt)
         {
             reference_level* level = &o->level[l];
             reference_cluster* cluster = &level->cluster[c];
-            double phase = 0; /* 2 pi f_c dt */
-            if (material->stiffness_kind == PLIANT_STIFFNESS_FREQUENCY)
-                phase = 2 * 3.14159265358979323846 * material->stiffness * o->width * dt;
-            else if (material->stiffness_kind == PLIANT_STIFFNESS_YOUNG)
-                phase = sqrt(3 * material->stiffness / material->density) * dt;
-            phase = cluster->width_rms > 0 ? phase / cluster->width_rms : 0;
-            phase *= sqrt(cluster->stiffness_factor);
-            double alpha = material->stiffness_kind == PLIANT_STIFFNESS_ALPHA
-                               ? fmin(material->stiffness * cluster->stiffness_factor, 2)
-                               : 2 * (1 - cos(fmin(phase, 1.5707963267948966)));
+            double width = shape_width(cluster->arr, cluster->mass);
+            double part = width > 0 ? fmin(width / o->width, 1) : 1;
+            double alpha = fmin(material->stiffness * cluster->stiffness_factor, 2);
+            if (material->stiffness_kind != PLIANT_STIFFNESS_ALPHA)
+            {
+                double phase =
+                    2 * 3.14159265358979323846 * material->stiffness * dt; /* 2 pi f dt */
+                if (material->stiffness_kind == PLIANT_STIFFNESS_YOUNG)
+                    phase = sqrt(material->stiffness / material->density) / o->width * dt;
+                phase *= sqrt(cluster->stiffness_factor);
+                alpha =
+                    width > 0 ? 2 * (1 - cos(fmin(phase, 1.5707963267948966))) / (part * part) : 0;
+            }
             cluster->alpha = alpha * level->level_weight;
             double rate = material->damping * cluster->damping_factor * level->level_damping;
-            cluster->kappa = level->level_weight *
-                             (material->damping_per_step ? fmin(rate, 1) : -expm1(-rate * dt));
+            double kappa = material->damping_per_step ? rate : -expm1(-rate * dt) / (part * part);
+            cluster->kappa = level->level_weight * fmin(kappa, 1);
         }
     o->alpha_dt = dt;
 }
