@@ -251,6 +251,24 @@ TEST(levels_stop_where_asked_and_where_they_must)
     cloud_free(&c);
 }
 
+/* The same clusters, in whatever order. */
+static bool same_clusters(const pl_clustering* a, const pl_clustering* b)
+{
+    uint32_t found = 0;
+    if (a->count != b->count || a->radius != b->radius || a->begin[a->count] != b->begin[b->count])
+        return false;
+    for (uint32_t i = 0; i < a->count; ++i)
+        for (uint32_t j = 0; j < b->count; ++j)
+        {
+            uint32_t size = a->begin[i + 1] - a->begin[i];
+            found += memcmp(&a->centres[i], &b->centres[j], sizeof(vec3)) == 0 &&
+                     size == b->begin[j + 1] - b->begin[j] &&
+                     memcmp(a->particle + a->begin[i], b->particle + b->begin[j], size * 4) == 0 &&
+                     memcmp(a->kernel + a->begin[i], b->kernel + b->begin[j], size * 4) == 0;
+        }
+    return found == a->count;
+}
+
 TEST(one_level_is_the_clustering_itself)
 {
     cloud c = cloud_box(9, 9, 9, 1);
@@ -264,7 +282,7 @@ TEST(one_level_is_the_clustering_itself)
         pl_hierarchy h;
         REQUIRE_OK(build(&c, &cluster, &levels, NULL, NULL, &h));
         CHECK(h.level_count == 1 && h.weight[0] == 1);
-        CHECK(clusterings_equal(&alone, &h.level[0]));
+        CHECK(same_clusters(&alone, &h.level[0]));
         pl_hierarchy_free(&h);
     }
     pl_clustering_free(&alone);
