@@ -674,7 +674,8 @@ extern "C"
     } pliant_falloff_side;
 
     /* The parameters of Blender's field settings, by their names there. The radial numbers are
-     * distances for a TUBE and angles in degrees for a CONE. */
+     * distances for a TUBE and angles in degrees for a CONE. Defaults: the matrix is the identity,
+     * strength 1, all else 0. */
     typedef struct pliant_field_desc
     {
         uint32_t size;

@@ -106,6 +106,15 @@ void pliant_collider_desc_init(pliant_collider_desc* desc, size_t size)
     desc->groups = UINT32_MAX;
 }
 
+void pliant_field_desc_init(pliant_field_desc* desc, size_t size)
+{
+    if (!start(desc, size, sizeof *desc))
+        return;
+    for (int k = 0; k < 4; ++k)
+        desc->matrix[5 * k] = 1;
+    desc->strength = 1;
+}
+
 void pliant_skin_desc_init(pliant_skin_desc* desc, size_t size)
 {
     start(desc, size, sizeof *desc);
