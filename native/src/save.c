@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 1
+#define STATE_VERSION 2
 
 _Static_assert(sizeof(pliant_material_desc) == 96,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -126,7 +126,6 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         {k->stiffness_factor, sizeof(float)},
         {k->damping_factor, sizeof(float)},
         {k->limit_factor, sizeof(float)},
-        {k->x, sizeof *k->x}, /* where the origin moves by, before the first match */
         {quadratic ? k->quad_inverse : NULL, sizeof *k->quad_inverse},
         {quadratic ? k->quad_slope : NULL, sizeof *k->quad_slope},
         {quadratic ? k->quad_thin : NULL, sizeof *k->quad_thin},

@@ -170,6 +170,29 @@ TEST(looking_at_a_scene_does_not_change_it)
     }
 }
 
+/* The origin of positions follows the body: when it moves may not depend on reading either. */
+TEST(looking_at_a_body_that_was_moved_does_not_change_it)
+{
+    uint64_t hashes[2];
+    for (int look = 0; look < 2; ++look)
+    {
+        pliant_scene scene = world_make(WORLD_PLAIN);
+        double far[3] = {1000.3, -20, 4};
+        uint64_t bytes = 0;
+        pliant_body body = world_body(scene, 0);
+        float* positions = world_read(body, PLIANT_POSITION, 0, &bytes);
+        CHECK_OK(pliant_body_set_particles(body, (uint32_t)(bytes / 12), far, positions, NULL));
+        free(positions);
+        if (look)
+            CHECK(world_finite(body));
+        for (int f = 0; f < 3; ++f)
+            CHECK_OK(world_frame(WORLD_PLAIN, scene));
+        hashes[look] = world_hash(scene);
+        CHECK_OK(pliant_scene_destroy(scene));
+    }
+    CHECK(hashes[0] == hashes[1]);
+}
+
 TEST(restoring_replaces_everything_but_threads_and_simd)
 {
     uint64_t bytes = 0;

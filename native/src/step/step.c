@@ -666,7 +666,8 @@ static pl_status substep(pl_substep* step)
 
 /* ------------------------------------------------------------------ frames */
 
-/* Keeps positions small: the origin follows the body in whole steps of its grid. */
+/* Keeps positions small: the origin follows the body in whole steps of its grid. It looks at the
+ * particles, since whether the clusters are up to date depends on who has read them. */
 static void move_origin(pl_body* body)
 {
     const pl_particles* p = &body->particles;
@@ -675,9 +676,9 @@ static void move_origin(pl_body* body)
     for (int k = 0; k < 3; ++k)
     {
         double mean = 0;
-        for (uint32_t c = 0; c < body->level_begin[1]; ++c)
-            mean += body->clusters.x[c][k];
-        mean /= body->level_begin[1];
+        for (uint32_t i = 0; i < p->id_count; ++i)
+            mean += p->x[k][p->slot_of[i]];
+        mean /= p->id_count;
         step[k] = fabs(mean) > body->grid ? floor(mean / body->grid + .5) * body->grid : 0;
         any = any || step[k] != 0;
     }
@@ -816,7 +817,14 @@ pl_status pl_scene_refresh(pl_scene* scene)
         stale = stale || !body->matched;
         body->fitted = body->matched;
         if (body->alpha_dt == 0)
+        {
+            /* rows need some substep's alpha; what it cannot carry is nobody's concern */
+            uint32_t warnings = body->warnings;
+            double reached = body->stiffness_reached;
             pl_material_apply(body, 1.0 / 24);
+            body->warnings = warnings;
+            body->stiffness_reached = reached;
+        }
     }
     if (!stale)
         return PLIANT_OK;
