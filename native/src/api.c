@@ -466,9 +466,14 @@ pliant_status pliant_collider_set(pliant_collider handle, const pliant_collider_
     pl_scene* scene;
     PL_TRY(get_collider(handle, &collider, &scene));
     PL_TRY(pl_check_desc(desc, sizeof *desc, "pliant_collider_desc"));
-    PL_TRY(pl_check_range(desc->friction, 0, 1e6, "friction"));
-    PL_TRY(pl_check_range(desc->restitution, 0, 1, "restitution"));
-    PL_TRY(pl_check_range(desc->thickness, 0, 1e6, "thickness"));
+    pliant_collider_desc whole =
+        *desc; /* the thickness must leave room inside the shape there is */
+    whole.shape = collider->shape;
+    whole.inside_out = collider->inside_out;
+    whole.pose = collider->from;
+    PL_TRY(pl_collider_check(&whole));
+    whole.pose = collider->to;
+    PL_TRY(pl_collider_check(&whole));
     collider->friction = (float)desc->friction;
     collider->restitution = (float)desc->restitution;
     collider->thickness = (float)desc->thickness;

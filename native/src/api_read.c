@@ -224,6 +224,7 @@ pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out)
         return pl_fail_memory((size_t)count * 16);
     }
     pl_body_rest(body, body->rest_origin, rest);
+    memset(out, 0, sizeof(uint32_t) * count);
     for (uint32_t i = 0; i < count; ++i)
         distance[i] = INFINITY;
     nearest n = {body, rest, out, distance, body->level_begin[held]};

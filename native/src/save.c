@@ -7,6 +7,7 @@
 #include "api.h"
 #include "base/archive.h"
 #include "base/hash.h"
+#include "save_check.h"
 #include "setup/inflate.h"
 #include "setup/layout.h"
 
@@ -39,16 +40,13 @@ static void visit_particles(pl_archive* a, pl_particles* p)
     PL_ARCHIVE_ARRAY(a, p->shell, p->id_count);
     pl_archive_require(a, p->mass && p->norm && p->quanta && p->id && p->slot_of && p->shell,
                        "particles");
-    pl_archive_require(a, p->slot_count % 8 == 0 && p->slot_count < 1u << 31, "the slot count");
-    for (uint32_t i = 0; pl_archive_reading(a) && !pl_archive_failed(a) && i < p->id_count; ++i)
-        pl_archive_require(a, p->slot_of[i] < p->slot_count, "a particle's slot");
-    for (uint32_t i = 0; pl_archive_reading(a) && !pl_archive_failed(a) && i < p->slot_count; ++i)
-        pl_archive_require(a, p->id[i] < p->id_count || p->id[i] == PL_NO_PARTICLE,
-                           "a particle's id");
+    if (pl_archive_reading(a) && !pl_archive_failed(a))
+        pl_archive_require(a, pl_particles_fit(p), "the numbering of particles");
 }
 
-static void visit_chunk(pl_archive* a, pl_chunk* chunk, const pl_body* body, bool quadratic)
+static void visit_chunk(pl_archive* a, uint32_t index, const pl_body* body, bool quadratic)
 {
+    pl_chunk* chunk = &body->chunks[index];
     pl_archive_tag(a, "CHNK");
     pl_archive_u32(a, &chunk->slot_begin);
     pl_archive_u32(a, &chunk->slot_count);
@@ -65,23 +63,11 @@ static void visit_chunk(pl_archive* a, pl_chunk* chunk, const pl_body* body, boo
     PL_ARCHIVE_ARRAY(a, chunk->entry_kernel, 8 * (uint64_t)chunk->entry_count);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
-    pl_archive_require(
-        a,
-        chunk->rows && chunk->block_begin && chunk->entry_row && chunk->entry_kernel &&
-            chunk->slot_begin % 8 == 0 && chunk->slot_count % 8 == 0 &&
-            (uint64_t)chunk->slot_begin + chunk->slot_count <= body->particles.slot_count &&
-            chunk->block_count <= chunk->slot_count / 8 &&
-            chunk->middle_slot < body->particles.slot_count,
-        "a chunk");
-    for (uint32_t b = 0; !pl_archive_failed(a) && b < chunk->slot_count / 8; ++b)
-        pl_archive_require(a,
-                           chunk->block_begin[b] <= chunk->block_begin[b + 1] &&
-                               chunk->block_begin[b + 1] <= chunk->entry_count,
-                           "a chunk's blocks");
-    for (uint32_t e = 0; !pl_archive_failed(a) && e < chunk->entry_count; ++e)
-        pl_archive_require(a, chunk->entry_row[e] < chunk->row_count, "a chunk's entry");
-    for (uint32_t r = 0; !pl_archive_failed(a) && r < chunk->row_count; ++r)
-        pl_archive_require(a, chunk->rows[r] < body->clusters.count, "a chunk's row");
+    pl_archive_require(a,
+                       chunk->rows && chunk->block_begin && chunk->entry_row &&
+                           chunk->entry_kernel &&
+                           pl_chunk_fits(body, chunk, index ? chunk - 1 : NULL),
+                       "a chunk");
     if (pl_archive_failed(a))
         return;
     chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
@@ -99,6 +85,8 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
     pl_archive_tag(a, "CLUS");
     pl_archive_u32(a, &count);
     pl_archive_require(a, count > 0 && count < 1u << 30, "the number of clusters");
+    if (pl_archive_reading(a)) /* at least a hundred bytes each are still to come */
+        pl_archive_require(a, count <= (a->end - a->at) / 100, "the number of clusters");
     if (pl_archive_failed(a))
         return;
     if (pl_archive_reading(a) && !pl_clusters_alloc(k, count, quadratic))
@@ -133,8 +121,6 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
     for (size_t i = 0; i < PL_COUNTOF(saved); ++i)
         if (saved[i].data)
             pl_archive_bytes(a, saved[i].data, saved[i].size * count);
-    for (uint32_t c = 0; pl_archive_reading(a) && c < count; ++c)
-        pl_archive_require(a, k->rank[c] <= 3, "a cluster's rank");
     pl_archive_bytes(a, k->part_begin, sizeof(uint32_t) * ((size_t)count + 1));
     uint64_t parts = k->part_begin[count];
     PL_ARCHIVE_ARRAY(a, k->part, parts);
@@ -153,45 +139,6 @@ static void visit_links(pl_archive* a, pl_links* links, uint32_t clusters)
     PL_ARCHIVE_ARRAY(a, links->by_coarse_begin, (uint64_t)clusters + 1);
     PL_ARCHIVE_ARRAY(a, links->by_fine_begin, (uint64_t)clusters + 2);
     PL_ARCHIVE_ARRAY(a, links->by_fine, links->count);
-    if (!pl_archive_reading(a) || !links->count)
-        return;
-    pl_archive_require(a,
-                       links->fine && links->coarse && links->u && links->b && links->q &&
-                           links->by_coarse_begin && links->by_fine_begin && links->by_fine,
-                       "links");
-    for (uint32_t i = 0; !pl_archive_failed(a) && i < links->count; ++i)
-        pl_archive_require(a,
-                           links->fine[i] < clusters && links->coarse[i] < clusters &&
-                               links->by_fine[i] < links->count,
-                           "a link");
-    for (uint32_t c = 0; !pl_archive_failed(a) && c < clusters; ++c)
-        pl_archive_require(a,
-                           links->by_coarse_begin[c] <= links->by_coarse_begin[c + 1] &&
-                               links->by_coarse_begin[c + 1] <= links->count &&
-                               links->by_fine_begin[c] <= links->by_fine_begin[c + 1] &&
-                               links->by_fine_begin[c + 1] <= links->count,
-                           "the order of links");
-}
-
-/* Parts must name rows that exist, and rows their clusters. */
-static void require_parts(pl_archive* a, const pl_body* body)
-{
-    const pl_clusters* k = &body->clusters;
-    if (!pl_archive_reading(a) || pl_archive_failed(a))
-        return;
-    pl_archive_require(a, k->part != NULL, "parts");
-    for (uint32_t c = 0; !pl_archive_failed(a) && c < k->count; ++c)
-    {
-        pl_archive_require(a,
-                           k->part_begin[c] <= k->part_begin[c + 1] &&
-                               k->part_begin[c + 1] <= k->part_begin[k->count],
-                           "the order of parts");
-        for (uint32_t p = k->part_begin[c]; !pl_archive_failed(a) && p < k->part_begin[c + 1]; ++p)
-            pl_archive_require(a,
-                               k->part[p].chunk < body->chunk_count &&
-                                   k->part[p].row < body->chunks[k->part[p].chunk].row_count,
-                               "a part");
-    }
 }
 
 static void visit_pins(pl_archive* a, pl_pins* pins, uint32_t slots)
@@ -205,9 +152,6 @@ static void visit_pins(pl_archive* a, pl_pins* pins, uint32_t slots)
     {
         PL_ARCHIVE_ARRAY(a, pins->from[k], slots);
         PL_ARCHIVE_ARRAY(a, pins->to[k], slots);
-        pl_archive_require(
-            a, !(pins->any || pins->follow) || (pins->frequency && pins->from[k] && pins->to[k]),
-            "pins");
     }
 }
 
@@ -252,14 +196,8 @@ static void visit_body(pl_archive* a, pl_body* body)
     bool quadratic = body->material.goal == PLIANT_GOAL_QUADRATIC;
     if (!pl_archive_failed(a))
         visit_clusters(a, body, quadratic);
-    for (uint32_t l = 0; !pl_archive_failed(a) && l < body->level_count; ++l)
-        pl_archive_require(a,
-                           body->level_begin[l] < body->level_begin[l + 1] &&
-                               body->level_begin[l + 1] <= body->clusters.count,
-                           "the levels' clusters");
-    pl_archive_require(
-        a, pl_archive_failed(a) || body->level_begin[body->level_count] == body->clusters.count,
-        "the number of clusters");
+    if (pl_archive_reading(a) && !pl_archive_failed(a))
+        pl_archive_require(a, pl_levels_fit(body), "the numbers of clusters");
     uint32_t chunks = body->chunk_count;
     pl_archive_u32(a, &chunks);
     pl_archive_require(a, chunks <= body->particles.slot_count, "the number of chunks");
@@ -273,8 +211,7 @@ static void visit_body(pl_archive* a, pl_body* body)
             a->status = pl_fail_memory(chunks * sizeof(pl_chunk));
     }
     for (uint32_t c = 0; !pl_archive_failed(a) && c < body->chunk_count; ++c)
-        visit_chunk(a, &body->chunks[c], body, quadratic);
-    require_parts(a, body);
+        visit_chunk(a, c, body, quadratic);
     visit_links(a, &body->links, body->clusters.count);
     visit_pins(a, &body->pins, body->particles.slot_count);
     for (int k = 0; k < 3; ++k)
@@ -283,6 +220,13 @@ static void visit_body(pl_archive* a, pl_body* body)
     pl_archive_u32(a, &body->mesh_triangle_count);
     PL_ARCHIVE_ARRAY(a, body->mesh_vertices, 3 * (uint64_t)body->mesh_vertex_count);
     PL_ARCHIVE_ARRAY(a, body->mesh_triangles, 3 * (uint64_t)body->mesh_triangle_count);
+    if (!pl_archive_reading(a) || pl_archive_failed(a))
+        return;
+    pl_archive_require(a, pl_parts_fit(body), "where clusters have their sums");
+    pl_archive_require(a, pl_links_fit(body), "how levels are linked");
+    if (!pl_archive_failed(a))
+        pl_archive_require(a, pl_memberships_fit(body), "the number of memberships");
+    pl_archive_require(a, pl_optional_fit(body), "pins, accelerations or the mesh");
 }
 
 static void visit_collider(pl_archive* a, pl_collider* c)
@@ -295,7 +239,8 @@ static void visit_collider(pl_archive* a, pl_collider* c)
     pl_archive_bytes(a, &c->thickness, sizeof c->thickness);
     pl_archive_bytes(a, &c->from, sizeof c->from);
     pl_archive_bytes(a, &c->to, sizeof c->to);
-    pl_archive_require(a, c->shape <= PLIANT_SHAPE_CYLINDER, "a collider's shape");
+    if (pl_archive_reading(a) && !pl_archive_failed(a))
+        pl_archive_require(a, pl_collider_fits(c), "a collider");
 }
 
 /* Everything of a scene; bodies, colliders and fields into arrays of fresh objects when reading. */
@@ -309,6 +254,8 @@ static void visit_scene(pl_archive* a, pl_scene* scene)
     pl_archive_u32(a, &scene->substeps);
     pl_archive_f64(a, &scene->frame_dt);
     pl_archive_f64(a, &scene->time);
+    if (pl_archive_reading(a) && !pl_archive_failed(a))
+        pl_archive_require(a, pl_place_fits(scene), "where it is in its frame");
     uint32_t counts[3] = {scene->body_count, scene->collider_count, scene->field_count};
     for (int i = 0; i < 3; ++i)
     {
@@ -363,7 +310,11 @@ static void visit_scene(pl_archive* a, pl_scene* scene)
         }
         pl_archive_bytes(a, &scene->fields[i]->from, sizeof(pliant_field_desc));
         pl_archive_bytes(a, &scene->fields[i]->to, sizeof(pliant_field_desc));
-        pl_archive_require(a, pl_field_check(&scene->fields[i]->to) == PLIANT_OK, "a field");
+        if (pl_archive_reading(a) && !pl_archive_failed(a))
+            pl_archive_require(a,
+                               pl_field_check(&scene->fields[i]->from) == PLIANT_OK &&
+                                   pl_field_check(&scene->fields[i]->to) == PLIANT_OK,
+                               "a field");
     }
 }
 
