@@ -77,11 +77,21 @@ class _Object:
     """Something the library knows by a handle."""
 
     _close = ""  # the function that ends it
+    _settings = None  # descriptor class and the function that initialises it
 
     def __init__(self, library, handle, owner=None):
         self._library = library
         self._handle = handle
         self._owner = owner  # kept alive as long as this is
+
+    @classmethod
+    def _existing(cls, scene, handle):
+        """An object for something that the scene holds. The library does not tell its settings:
+        the object starts from their defaults."""
+        made = cls.__new__(cls)
+        _Object.__init__(made, scene._library, handle, scene)
+        made._desc = _described(scene._library, *cls._settings)
+        return made
 
     @property
     def handle(self):
@@ -89,6 +99,13 @@ class _Object:
 
     def _call(self, name, *arguments):
         check(self._library, getattr(self._library, name)(self._handle, *arguments))
+
+    def _change(self, function, settings):
+        """Changes some of the settings; if the library refuses, all stay as they were."""
+        desc = type(self._desc).from_buffer_copy(self._desc)
+        convert.fill(desc, settings)
+        self._call(function, byref(desc))
+        self._desc = desc
 
     def close(self):
         """Ends it; a second time, or after its scene has ended, does nothing."""
@@ -140,12 +157,21 @@ class Scene(_Object):
         return Field(self, kind, **settings)
 
     def bodies(self):
-        """All bodies in order of creation; after restore() they are new objects."""
+        """All bodies in order of creation. restore() makes new ones: those from before are gone."""
+        return self._existing(Body, "pliant_scene_get_body", self.info.bodies)
+
+    def colliders(self):
+        return self._existing(Collider, "pliant_scene_get_collider", self.info.colliders)
+
+    def fields(self):
+        return self._existing(Field, "pliant_scene_get_field", self.info.fields)
+
+    def _existing(self, kind, function, count):
         found = []
-        for index in range(self.info.bodies):
+        for index in range(count):
             handle = ctypes.c_uint64()
-            self._call("pliant_scene_get_body", index, byref(handle))
-            found.append(Body._existing(self, handle.value))
+            self._call(function, index, byref(handle))
+            found.append(kind._existing(self, handle.value))
         return found
 
     @property
@@ -200,7 +226,8 @@ class Scene(_Object):
         return block.raw[:size.value]
 
     def restore(self, block):
-        """Replaces everything in the scene; bodies() then gives the bodies."""
+        """Replaces everything in the scene; bodies(), colliders() and fields() then give what is
+        in it."""
         block = bytes(block)
         self._call("pliant_scene_restore", block, len(block))
 
@@ -214,6 +241,7 @@ class Body(_Object):
     """
 
     _close = "pliant_body_destroy"
+    _settings = (_abi.MaterialDesc, "pliant_material_desc_init")
 
     def __init__(self, scene, vertices=None, triangles=None, *, origin=None, points=None,
                  volumes=None, progress=None, stiffness_factor=None, damping_factor=None,
@@ -238,14 +266,7 @@ class Body(_Object):
         watcher.finish(library, library.pliant_body_create(scene.handle, byref(desc),
                                                            byref(handle)))
         super().__init__(library, handle.value, scene)
-        self._material = _abi.MaterialDesc.from_buffer_copy(desc.material)
-
-    @classmethod
-    def _existing(cls, scene, handle):
-        body = cls.__new__(cls)
-        _Object.__init__(body, scene._library, handle, scene)
-        body._material = _described(scene._library, _abi.MaterialDesc, "pliant_material_desc_init")
-        return body
+        self._desc = _abi.MaterialDesc.from_buffer_copy(desc.material)
 
     @property
     def scene(self):
@@ -289,10 +310,7 @@ class Body(_Object):
     def set_material(self, **settings):
         """Changes settings of the material; what is not given stays as this object last set it (a
         body got from Scene.bodies() starts from the defaults)."""
-        material = _abi.MaterialDesc.from_buffer_copy(self._material)
-        convert.fill(material, settings)
-        self._call("pliant_body_set_material", byref(material))
-        self._material = material
+        self._change("pliant_body_set_material", settings)
 
     def _set_floats(self, function, name, values, width, *before):
         values = floats(values, name, width)
@@ -364,42 +382,49 @@ class Collider(_Object):
     extent stand for its pose."""
 
     _close = "pliant_collider_destroy"
+    _settings = (_abi.ColliderDesc, "pliant_collider_desc_init")
 
     def __init__(self, scene, shape=Shape.PLANE, *, position=None, rotation=None, extent=None,
                  **settings):
         library = scene._library
-        self._desc = _described(library, _abi.ColliderDesc, "pliant_collider_desc_init",
-                                {"shape": shape, **settings})
-        self._pose(position, rotation, extent)
+        self._desc = _described(library, *self._settings, {"shape": shape, **settings})
+        self._desc.pose = self._pose(position, rotation, extent)
         handle = ctypes.c_uint64()
         check(library, library.pliant_collider_create(scene.handle, byref(self._desc),
                                                       byref(handle)))
         super().__init__(library, handle.value, scene)
+        self._placed = True
 
     def _pose(self, position, rotation, extent):
         given = {"position": position, "rotation": rotation, "extent": extent}
-        convert.fill(self._desc.pose, {k: v for k, v in given.items() if v is not None})
+        pose = _abi.Pose.from_buffer_copy(self._desc.pose)
+        convert.fill(pose, {k: v for k, v in given.items() if v is not None})
+        return pose
 
     def move(self, position=None, rotation=None, extent=None):
-        """Where it is at the end of the next frame; what is not given stays."""
-        self._pose(position, rotation, extent)
-        self._call("pliant_collider_move", byref(self._desc.pose))
+        """Where it is at the end of the next frame; what is not given stays. An object got from
+        Scene.colliders() does not know the pose and needs all three at first."""
+        if None in (position, rotation, extent) and not getattr(self, "_placed", False):
+            raise TypeError("a collider got from Scene.colliders() is first moved with position, "
+                            "rotation and extent")
+        pose = self._pose(position, rotation, extent)
+        self._call("pliant_collider_move", byref(pose))
+        self._desc.pose, self._placed = pose, True
 
     def set(self, **settings):
         """Friction, restitution, thickness from the next frame on."""
-        convert.fill(self._desc, settings)
-        self._call("pliant_collider_set", byref(self._desc))
+        self._change("pliant_collider_set", settings)
 
 
 class Field(_Object):
     """A force field as Blender has it. Settings: the fields of pliant_field_desc."""
 
     _close = "pliant_field_destroy"
+    _settings = (_abi.FieldDesc, "pliant_field_desc_init")
 
     def __init__(self, scene, kind, **settings):
         library = scene._library
-        self._desc = _described(library, _abi.FieldDesc, "pliant_field_desc_init",
-                                {"kind": kind, **settings})
+        self._desc = _described(library, *self._settings, {"kind": kind, **settings})
         handle = ctypes.c_uint64()
         check(library, library.pliant_field_create(scene.handle, byref(self._desc),
                                                    byref(handle)))
@@ -407,15 +432,13 @@ class Field(_Object):
 
     def set(self, **settings):
         """Changes settings from the next frame on; the others stay."""
-        convert.fill(self._desc, settings)
-        self._call("pliant_field_set", byref(self._desc))
+        self._change("pliant_field_set", settings)
 
 
 def evaluate_field(kind, positions, velocities=None, *, library=None, **settings):
     """The accelerations that a field would give at points: what advance() uses."""
     library = library or load()
-    desc = _described(library, _abi.FieldDesc, "pliant_field_desc_init",
-                      {"kind": kind, **settings})
+    desc = _described(library, *Field._settings, {"kind": kind, **settings})
     positions = floats(positions, "positions")
     if velocities is None:
         velocities = np.zeros_like(positions)

@@ -138,8 +138,6 @@ class Exported(unittest.TestCase):
         exported -= {"_init", "_fini", "__bss_start", "_edata", "_end"}  # the linker's own
         wanted = set(_abi.FUNCTIONS)
         self.assertEqual(sorted(exported - wanted), [], "exported but not in pliant.h")
-        if wanted - exported:
-            self.skipTest(f"{len(wanted - exported)} functions are still to be written")
         self.assertEqual(sorted(wanted - exported), [], "in pliant.h but not exported")
 
     def test_loaded_library_has_the_version(self):

@@ -254,11 +254,11 @@ class Motion(unittest.TestCase):
         body.set_accelerations(None)
         body.set_material(stiffness=5, damping=2)
         body.set_material(drag=1)
-        self.assertEqual(body._material.stiffness, 5)  # kept from the call before
+        self.assertEqual(body._desc.stiffness, 5)  # kept from the call before
         scene.advance()
         with self.assertRaises(PliantError):
             body.set_material(stiffness=-1)
-        self.assertEqual(body._material.stiffness, 5)
+        self.assertEqual(body._desc.stiffness, 5)
 
     def test_substeps(self):
         scene, body = falling(material={"stiffness": 20})
@@ -339,6 +339,8 @@ class Control(unittest.TestCase):
 
     def test_save_and_restore(self):
         scene, body = falling()
+        scene.add_collider(Shape.SPHERE, extent=(.5, 0, 0))
+        scene.add_field(FieldKind.WIND)
         scene.advance()
         block = scene.save()
         self.assertIsInstance(block, bytes)
@@ -346,7 +348,7 @@ class Control(unittest.TestCase):
         wanted = scene.hash()
         with Scene() as other:
             other.restore(block)
-            (again,) = other.bodies()
+            (again,), (ball,), (wind,) = other.bodies(), other.colliders(), other.fields()
             self.assertEqual(again.info.particles, body.info.particles)
             other.advance()
             self.assertEqual(other.hash(), wanted)
@@ -356,6 +358,12 @@ class Control(unittest.TestCase):
                 other.restore(damaged)
             self.assertEqual(caught.exception.status, Status.ERROR_FORMAT)
             self.assertEqual(other.hash(), wanted)
+            with self.assertRaisesRegex(TypeError, "is first moved with position, rotation"):
+                ball.move(position=(0, 0, 1))
+            ball.move((0, 0, 1), (1, 0, 0, 0), (.5, 0, 0))
+            ball.move(position=(0, 0, 2))
+            wind.set(kind=FieldKind.WIND, strength=2)
+            other.advance()
 
 
 class SkinsAndStores(unittest.TestCase):
