@@ -186,8 +186,11 @@ bool file_write(const char* folder, const char* name, const void* data, uint64_t
 {
     char path[1200];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE* file = fopen(path, "wb");
-    bool done = file && fwrite(data, 1, bytes, file) == bytes;
+    FILE* file = fopen(path, "r+b"); /* in place: some file systems sync what "wb" replaces */
+    if (!file)
+        file = fopen(path, "wb");
+    bool done =
+        file && fwrite(data, 1, bytes, file) == bytes && pl_file_truncate(file, (int64_t)bytes);
     return (file && fclose(file) == 0) && done;
 }
 

@@ -289,6 +289,26 @@ TEST(store_truncates_and_goes_on_differently)
     pl_frames_close(store);
 }
 
+/* A layout's number comes again after truncating: what was kept in memory of it must not. */
+TEST(store_forgets_what_it_kept_in_memory_when_truncated)
+{
+    const pl_frame_body* got = NULL;
+    pl_frame_body bodies[STORE_BODIES];
+    pl_frame_store* store = store_open(test_folder(), PLIANT_STORE_CREATE, 0, 3);
+    REQUIRE(store);
+    CHECK_OK(store_bake(store, 1, STORE_LAYOUT_CHANGE));
+    check_frames(store, STORE_LAYOUT_CHANGE, STORE_LAYOUT_CHANGE);
+    CHECK_OK(pl_frames_truncate(store, STORE_LAYOUT_CHANGE - 1));
+    store_bodies_make(bodies, STORE_LAYOUT_CHANGE, 1);
+    bodies[1].weight[4] = .125f;
+    bodies[1].x[2] = 77;
+    CHECK_OK(pl_frames_write(store, STORE_LAYOUT_CHANGE, STORE_BODIES, bodies, true, 5));
+    CHECK_OK(pl_frames_read(store, STORE_LAYOUT_CHANGE, 1, &got));
+    CHECK(got && store_bodies_same(got, &bodies[1]));
+    store_bodies_free(bodies);
+    pl_frames_close(store);
+}
+
 TEST(store_creation_clears_only_its_own_files)
 {
     char path[512];
