@@ -17,7 +17,8 @@ typedef struct pl_quadratic_sums
 } pl_quadratic_sums;
 
 void pl_quadratic_sums_add(pl_quadratic_sums* sums, vec3 offset, double mass);
-/* Sets quad_inverse, quad_slope and quad_thin of cluster c, whose shape (arr_inv, rank, width) is set. */
+/* Sets quad_inverse, quad_slope and quad_thin of cluster c, whose shape (arr_inv, rank, width) is
+ * set. */
 pl_status pl_quadratic_rest(pl_clusters* clusters, uint32_t c, const pl_quadratic_sums* sums);
 
 #endif
