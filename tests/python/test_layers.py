@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who may include or import whom, and a few rules of the house that a machine can check.
 
-    base <- state.h <- {setup, step, contact, output} <- api*.c, save.c
+    base <- state.h <- {setup, step, contact, output} <- api*.c, save*.c
 
 Stages do not include each other. What departs from a rule is listed here, with its reason.
 """
@@ -68,7 +68,7 @@ def layer(name):
     if slash:
         return folder
     return "state" if name.startswith("state") else \
-        "api" if name.startswith("api") or name == "save.c" else name
+        "api" if name.startswith(("api", "save")) else name
 
 
 def without_comments(text):
