@@ -45,7 +45,7 @@ static pliant_status create(const scene_bar* bar, pliant_scene* scene, pliant_bo
     scene_mesh mesh = scene_box(thickness, thickness, (float)(1 + HELD), 1);
     scene_mesh_move(&mesh, 0, 0, (float)(.5 * HELD - .5));
     pliant_scene_desc_init(&sd, sizeof sd);
-    sd.threads = 2;
+    sd.threads = 1;
     sd.gravity[2] = 0;
     sd.gravity[bar->cantilever ? 0 : 2] = -gravity(bar);
     pliant_body_desc_init(&bd, sizeof bd);
@@ -72,12 +72,15 @@ static pliant_status create(const scene_bar* bar, pliant_scene* scene, pliant_bo
     return status;
 }
 
-static float* read_floats(pliant_body body, uint32_t channel, uint32_t* count)
+float* scene_read_floats(pliant_body body, uint32_t channel, uint32_t level, const double origin[3],
+                         uint32_t* count)
 {
     uint64_t bytes = 0;
-    pliant_body_read(body, channel, 0, NULL, NULL, &bytes);
+    pliant_body_read(body, channel, level, origin, NULL, &bytes);
     float* values = calloc(bytes / 4 + 1, 4);
-    if (!values || pliant_body_read(body, channel, 0, NULL, values, &bytes) != PLIANT_OK)
+    if (!values)
+        abort();
+    if (pliant_body_read(body, channel, level, origin, values, &bytes) != PLIANT_OK)
         bytes = 0;
     *count = (uint32_t)(bytes / 4);
     return values;
@@ -87,7 +90,7 @@ static float* read_floats(pliant_body body, uint32_t channel, uint32_t* count)
 static pliant_status prepare(const scene_bar* bar, pliant_body body)
 {
     uint32_t floats;
-    float* at = read_floats(body, PLIANT_REST, &floats);
+    float* at = scene_read_floats(body, PLIANT_REST, 0, NULL, &floats);
     float* pins = calloc(floats / 3 + 1, 4);
     for (uint32_t i = 0; i < floats / 3; ++i)
     {
@@ -119,8 +122,8 @@ static pliant_status prepare(const scene_bar* bar, pliant_body body)
 static double end_moved(const scene_bar* bar, pliant_body body)
 {
     uint32_t count;
-    float* rest = read_floats(body, PLIANT_REST, &count);
-    float* now = read_floats(body, PLIANT_POSITION, &count);
+    float* rest = scene_read_floats(body, PLIANT_REST, 0, NULL, &count);
+    float* now = scene_read_floats(body, PLIANT_POSITION, 0, NULL, &count);
     int axis = bar->cantilever ? 0 : 2;
     double sum = 0, number = 0;
     for (uint32_t i = 0; i < count; i += 3)
@@ -139,7 +142,7 @@ static void describe(pliant_scene scene, pliant_body body, scene_bar_result* res
     pliant_body_info info;
     pliant_scene_info scene_info;
     uint32_t count;
-    float* alpha = read_floats(body, PLIANT_CLUSTER_ALPHA, &count);
+    float* alpha = scene_read_floats(body, PLIANT_CLUSTER_ALPHA, 0, NULL, &count);
     for (uint32_t i = 0; i < count; i += 2)
         result->alpha = fmax(result->alpha, alpha[i]);
     free(alpha);

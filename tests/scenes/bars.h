@@ -41,4 +41,9 @@ scene_bar scene_bar_default(void);
  * should, so that what it comes to is the solver's doing. */
 pliant_status scene_bar_settle(const scene_bar* bar, scene_bar_result* result);
 
+/* A channel of floats, relative to origin (or NULL), and how many there are; 0 on failure. The
+ * caller frees it. */
+float* scene_read_floats(pliant_body body, uint32_t channel, uint32_t level, const double origin[3],
+                         uint32_t* count);
+
 #endif
