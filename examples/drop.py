@@ -21,10 +21,10 @@ import shapes  # noqa: E402
 from solver import Channel, LibraryError, Scene, Shape, Stiffness  # noqa: E402
 
 RATE = 24
-SHOWN = (0, .55, .75, 1.1, 1.6, 2.9)  # seconds
+SHOWN = (0, .5, .75, 1.1, 1.6, 2.9)  # seconds
 AXIS_ALONG_Y = (2 ** -.5, 2 ** -.5, 0, 0)  # a quarter turn about x
 BAR = {"radius": .28, "half": 1.0, "position": (0.0, 0.0, .75)}
-CAMERA = render.Camera((2.6, -6.2, 2.4), (.12, 0, .85), 27)
+CAMERA = render.Camera((3.0, -6.6, 2.5), (.34, 0, .92), 27)
 
 
 def cluster_colours(body, vertices):
@@ -32,7 +32,7 @@ def cluster_colours(body, vertices):
     centres = body.read(Channel.CLUSTER_CENTRE)
     squared = ((vertices[:, None] - centres) ** 2).sum(2)
     nearest = np.sqrt(squared.min(1, keepdims=True))
-    weights = np.exp(-(np.sqrt(squared) - nearest) / (.02 * np.ptp(vertices, axis=0).max()))
+    weights = np.exp(-(np.sqrt(squared) - nearest) / (.006 * np.ptp(vertices, axis=0).max()))
     weights /= weights.sum(1, keepdims=True)
     return weights @ render.palette(len(centres))
 
@@ -44,9 +44,11 @@ def build(scene, particles):
         vertices, triangles, sample={"count": particles, "seed": 1},
         cluster={"count": max(8, particles // 60)},
         material={"stiffness_kind": Stiffness.YOUNG, "stiffness": 25000.0, "damping": 3.0})
-    scene.add_collider(Shape.PLANE, friction=.4)
+    # the outermost particles lie within the mesh: what they keep from colliders, it keeps
+    keep = body.info.spacing * .4
+    scene.add_collider(Shape.PLANE, friction=.4, thickness=keep)
     scene.add_collider(Shape.CYLINDER, position=BAR["position"], rotation=AXIS_ALONG_Y,
-                       extent=(BAR["radius"], BAR["half"], 0), friction=.3)
+                       extent=(BAR["radius"], BAR["half"], 0), friction=.3, thickness=keep)
     return body, vertices, triangles
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where things are, for every test here. Importing it makes `solver`, `bindgen` and
 the examples' `shapes` importable."""
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -8,6 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ADDON = ROOT / "addon"
 NATIVE = ROOT / "native"
 HEADER = NATIVE / "include" / "pliant.h"
+COMPILER = next((c for c in (os.environ.get("CC"), "cc", "gcc", "clang") if c and shutil.which(c)),
+                None)
 
 # addon/__init__.py needs Blender; solver/ does not, so it is imported as a package of its own.
 for folder in (ADDON, NATIVE, ROOT / "examples"):

@@ -15,13 +15,7 @@ import shapes
 import solver
 from solver import Cancelled, Channel, Factor, FieldKind, PliantError, Scene, Shape, Status, Store
 
-try:
-    LIBRARY = solver.library.load()
-except solver.LibraryError as error:
-    if not error.missing:
-        raise
-    raise unittest.SkipTest(f"the library is not finished: {error}") from None
-
+LIBRARY = solver.library.load()
 BOX = shapes.box()
 SMALL = {"sample": {"count": 300, "seed": 1}, "cluster": {"count": 12}}
 
