@@ -219,9 +219,10 @@ typedef struct pl_pressure
 {
     uint32_t shell_count, vertex_count, triangle_count, pull_count, follower_count;
     double* rest_volume; /* by shell, of the surface as the particles carry it; 0: not carried */
-    /* Vertices: their particles (ids), and the corners (3 triangle + corner) that they are. */
+    double* true_volume; /* by shell, of the mesh */
+    /* Vertices: their followers, and the corners (3 triangle + corner) that they are. */
     uint32_t* begin;
-    uint32_t* particle;
+    uint32_t* carrier;
     float* weight;
     uint32_t* corner_begin;
     uint32_t* corner;
@@ -229,19 +230,20 @@ typedef struct pl_pressure
     uint32_t (*triangle)[3];
     pl_stretch* triangles; /* stretches, none of two shells */
     uint32_t* triangles_of_shell;
-    /* A pull is what the volume of one shell asks of one particle: by shell, then particle. */
-    uint32_t* pull_particle;
+    /* A pull is what the volume of one shell asks of one follower: by shell, then follower. */
+    uint32_t* pull_follower;
     uint32_t* pull_shell;
     pl_stretch* pull; /* its entries: vertices and weights */
     uint32_t* entry_vertex;
     float* entry_weight;
     pl_stretch* pulls;
     uint32_t* pulls_of_shell;
-    /* Particles that are pulled, and by which pulls. */
+    /* Followers: the particles (ids) that carry something, and by which pulls they are pulled. */
     uint32_t* follower;
     uint32_t* follower_begin;
     uint32_t* follower_pull;
     /* Scratch of a substep. */
+    float (*place)[4];      /* followers, in one piece */
     double (*at)[3];        /* vertices */
     double (*slope)[3];     /* derivative of the volume by a vertex */
     double (*gradient)[3];  /* and by a particle, for each pull */

@@ -290,9 +290,9 @@ static void check_free_flight(const scene_points* cloud, const settings* s, cons
     motion_sums end = sums_of(&w);
     double linear = v3_length(v3_sub(end.momentum, start.momentum)) * .5; /* |x| of about .5 */
     double angular = v3_length(v3_sub(end.angular, start.angular));
-    CHECK_MSG(linear < 1e-4 * scale, "%s, alpha %g: momentum drifts by %g", name, s->alpha,
+    CHECK_MSG(linear < 2e-5 * scale, "%s, alpha %g: momentum drifts by %g", name, s->alpha,
               linear / scale);
-    CHECK_MSG(angular < 1e-4 * scale, "%s, alpha %g: angular momentum drifts by %g", name, s->alpha,
+    CHECK_MSG(angular < 2e-5 * scale, "%s, alpha %g: angular momentum drifts by %g", name, s->alpha,
               angular / scale);
     CHECK_MSG(most < 2 * first, "%s, alpha %g: kinetic energy grows %g times", name, s->alpha,
               most / first);

@@ -4,7 +4,7 @@
  * (carry.c); a substep goes from particles to vertices, triangles and volumes, and with the
  * gradient back from triangles to vertices to particles:
  *
- *     particles ─begin, particle, weight─► vertices ─triangle─► volume of each shell
+ *     particles ─begin, carrier, weight──► vertices ─triangle─► volume of each shell
  *     particles ◄─pull, entry_*─────────── vertices ◄─corner─── (its gradient)
  *
  * Each list is gathered by whoever receives, in ascending order, so nothing is added by two
@@ -25,23 +25,29 @@ enum
 /* A shell whose carried volume is below this share of the mesh's is lost to its particles. */
 static const double LEAST_CARRIED = 1e-3;
 
+/* How fine a surface is of use. Measured on a ball of 5,000 surface particles under 82,000
+ * triangles: the acceleration varies by 14, 14, 16, 19, 30 % between particles with 0, 1, 1.5, 2, 3
+ * spacings. */
+static const double CELL_SPACINGS = 2;
+
 void pl_pressure_free(pl_pressure* s)
 {
     if (!s)
         return;
-    void* arrays[] = {s->rest_volume,    s->begin,
-                      s->particle,       s->weight,
-                      s->corner_begin,   s->corner,
-                      s->triangle,       s->triangles,
-                      s->pull_particle,  s->pull_shell,
+    void* arrays[] = {s->rest_volume,    s->true_volume,
+                      s->begin,          s->carrier,
+                      s->weight,         s->corner_begin,
+                      s->corner,         s->triangle,
+                      s->triangles,      s->triangles_of_shell,
+                      s->pull_follower,  s->pull_shell,
                       s->pull,           s->entry_vertex,
                       s->entry_weight,   s->pulls,
-                      s->follower,       s->follower_begin,
-                      s->follower_pull,  s->at,
+                      s->pulls_of_shell, s->follower,
+                      s->follower_begin, s->follower_pull,
+                      s->place,          s->at,
                       s->slope,          s->gradient,
                       s->partial_volume, s->partial,
-                      s->volume,         s->pressure,
-                      s->pulls_of_shell, s->triangles_of_shell};
+                      s->volume,         s->pressure};
     for (size_t i = 0; i < PL_COUNTOF(arrays); ++i)
         pl_free(arrays[i]);
     pl_free(s);
@@ -91,25 +97,44 @@ static bool list_corners(pl_pressure* s)
 
 typedef struct transposed
 {
-    uint32_t* begin;        /* of entries, by particle */
+    uint32_t* begin;        /* of entries, by follower */
     uint32_t* vertex_shell; /* ascends */
     uint32_t* begin_shell;  /* where each shell's pulls begin */
 } transposed;
 
-static bool list_entries(pl_pressure* s, uint32_t particles, transposed* by)
+/* Numbers the particles that carry something, and has the vertices name them by that number. */
+static bool list_followers(pl_pressure* s, uint32_t particles)
+{
+    uint32_t* number = PL_NEW(uint32_t, particles);
+    bool ready = number && NEED(s->follower, particles);
+    for (uint32_t e = 0; ready && e < s->begin[s->vertex_count]; ++e)
+        number[s->carrier[e]] = 1;
+    for (uint32_t i = 0; ready && i < particles; ++i)
+        if (number[i])
+        {
+            number[i] = s->follower_count;
+            s->follower[s->follower_count++] = i;
+        }
+    for (uint32_t e = 0; ready && e < s->begin[s->vertex_count]; ++e)
+        s->carrier[e] = number[s->carrier[e]];
+    pl_free(number);
+    return ready;
+}
+
+static bool list_entries(pl_pressure* s, transposed* by)
 {
     uint32_t total = s->begin[s->vertex_count];
-    if (!NEED(by->begin, (size_t)particles + 2) || !NEED(s->entry_vertex, total) ||
+    if (!NEED(by->begin, (size_t)s->follower_count + 2) || !NEED(s->entry_vertex, total) ||
         !NEED(s->entry_weight, total))
         return false;
     for (uint32_t e = 0; e < total; ++e)
-        ++by->begin[s->particle[e] + 2];
-    for (uint32_t i = 0; i < particles; ++i)
+        ++by->begin[s->carrier[e] + 2];
+    for (uint32_t i = 0; i < s->follower_count; ++i)
         by->begin[i + 2] += by->begin[i + 1];
     for (uint32_t i = 0; i < s->vertex_count; ++i)
         for (uint32_t e = s->begin[i]; e < s->begin[i + 1]; ++e)
         {
-            uint32_t at = by->begin[s->particle[e] + 1]++;
+            uint32_t at = by->begin[s->carrier[e] + 1]++;
             s->entry_vertex[at] = i;
             s->entry_weight[at] = s->weight[e];
         }
@@ -121,31 +146,26 @@ static uint32_t shell_of_entry(const pl_pressure* s, const transposed* by, uint3
     return by->vertex_shell[s->entry_vertex[entry]];
 }
 
-/* Pulls by shell, then particle; a particle's entries ascend by vertex and so by shell. */
-static bool list_pulls(pl_pressure* s, uint32_t particles, transposed* by)
+/* Pulls by shell, then follower; a follower's entries ascend by vertex and so by shell. */
+static bool list_pulls(pl_pressure* s, transposed* by)
 {
-    uint32_t pulls = 0, followers = 0;
     if (!NEED(by->begin_shell, (size_t)s->shell_count + 2))
         return false;
-    for (uint32_t i = 0; i < particles; ++i)
-    {
-        followers += by->begin[i] < by->begin[i + 1];
+    for (uint32_t i = 0; i < s->follower_count; ++i)
         for (uint32_t e = by->begin[i]; e < by->begin[i + 1]; ++e)
             if (e == by->begin[i] || shell_of_entry(s, by, e) != shell_of_entry(s, by, e - 1))
             {
-                ++pulls;
+                ++s->pull_count;
                 ++by->begin_shell[shell_of_entry(s, by, e) + 2];
             }
-    }
     for (uint32_t shell = 0; shell < s->shell_count; ++shell)
         by->begin_shell[shell + 2] += by->begin_shell[shell + 1];
-    s->pull_count = pulls;
-    if (!NEED(s->pull_particle, pulls) || !NEED(s->pull_shell, pulls) || !NEED(s->pull, pulls) ||
-        !NEED(s->follower, followers) || !NEED(s->follower_begin, (size_t)followers + 1) ||
-        !NEED(s->follower_pull, pulls))
+    if (!NEED(s->pull_follower, s->pull_count) || !NEED(s->pull_shell, s->pull_count) ||
+        !NEED(s->pull, s->pull_count) || !NEED(s->follower_pull, s->pull_count) ||
+        !NEED(s->follower_begin, (size_t)s->follower_count + 1))
         return false;
     uint32_t listed = 0;
-    for (uint32_t i = 0; i < particles; ++i)
+    for (uint32_t i = 0; i < s->follower_count; ++i)
     {
         for (uint32_t e = by->begin[i], end; e < by->begin[i + 1]; e = end)
         {
@@ -153,27 +173,23 @@ static bool list_pulls(pl_pressure* s, uint32_t particles, transposed* by)
             for (end = e; end < by->begin[i + 1] && shell_of_entry(s, by, end) == shell;)
                 ++end;
             s->pull[pull] = (pl_stretch){e, end};
-            s->pull_particle[pull] = i;
+            s->pull_follower[pull] = i;
             s->pull_shell[pull] = shell;
             s->follower_pull[listed++] = pull;
         }
-        if (by->begin[i] < by->begin[i + 1])
-        {
-            s->follower[s->follower_count++] = i;
-            s->follower_begin[s->follower_count] = listed;
-        }
+        s->follower_begin[i + 1] = listed;
     }
     return true;
 }
 
-static bool transpose(pl_pressure* s, const uint32_t* triangle_shell, uint32_t particles)
+static bool transpose(pl_pressure* s, const uint32_t* triangle_shell)
 {
     transposed by = {0};
     bool ready = NEED(by.vertex_shell, s->vertex_count);
     for (uint32_t t = 0; ready && t < s->triangle_count; ++t)
         for (int k = 0; k < 3; ++k)
             by.vertex_shell[s->triangle[t][k]] = triangle_shell[t];
-    ready = ready && list_entries(s, particles, &by) && list_pulls(s, particles, &by) &&
+    ready = ready && list_entries(s, &by) && list_pulls(s, &by) &&
             cut(s->shell_count, s->pull_count, s->pull_shell, &s->pulls, &s->pulls_of_shell);
     pl_free(by.begin);
     pl_free(by.vertex_shell);
@@ -183,8 +199,8 @@ static bool transpose(pl_pressure* s, const uint32_t* triangle_shell, uint32_t p
 
 static bool alloc_scratch(pl_pressure* s)
 {
-    return NEED(s->at, s->vertex_count) && NEED(s->slope, s->vertex_count) &&
-           NEED(s->gradient, s->pull_count) &&
+    return NEED(s->place, s->follower_count) && NEED(s->at, s->vertex_count) &&
+           NEED(s->slope, s->vertex_count) && NEED(s->gradient, s->pull_count) &&
            NEED(s->partial_volume, s->triangles_of_shell[s->shell_count]) &&
            NEED(s->partial, s->pulls_of_shell[s->shell_count]) && NEED(s->volume, s->shell_count) &&
            NEED(s->pressure, s->shell_count);
@@ -200,7 +216,7 @@ static pl_status set_rest_volumes(pl_pressure* s, const vec3* rest, const pl_sur
     {
         vec3 at = v3(0, 0, 0);
         for (uint32_t e = s->begin[i]; e < s->begin[i + 1]; ++e)
-            at = v3_mad(at, rest[s->particle[e]], s->weight[e]);
+            at = v3_mad(at, rest[s->follower[s->carrier[e]]], s->weight[e]);
         s->at[i][0] = at.x, s->at[i][1] = at.y, s->at[i][2] = at.z;
     }
     for (uint32_t t = 0; t < s->triangle_count; ++t)
@@ -234,15 +250,17 @@ static pl_status fill(pl_pressure* s, const pl_body* body, const vec3* rest,
     s->shell_count = surface->shell_count;
     s->vertex_count = surface->vertex_count;
     s->triangle_count = surface->triangle_count;
-    s->begin = carried.begin, s->particle = carried.particle, s->weight = carried.weight;
+    s->begin = carried.begin, s->carrier = carried.particle, s->weight = carried.weight;
     PL_TRY(status);
-    if (!NEED(s->triangle, s->triangle_count) || !NEED(s->rest_volume, s->shell_count))
+    if (!NEED(s->triangle, s->triangle_count) || !NEED(s->rest_volume, s->shell_count) ||
+        !NEED(s->true_volume, s->shell_count))
         return pl_fail_memory((size_t)s->triangle_count * 12);
+    memcpy(s->true_volume, surface->volume, s->shell_count * sizeof *s->true_volume);
     memcpy(s->triangle, surface->triangles, s->triangle_count * sizeof *s->triangle);
     if (!list_corners(s) ||
         !cut(s->shell_count, s->triangle_count, surface->shell, &s->triangles,
              &s->triangles_of_shell) ||
-        !transpose(s, surface->shell, particles) || !alloc_scratch(s))
+        !list_followers(s, particles) || !transpose(s, surface->shell) || !alloc_scratch(s))
         return pl_fail_memory((size_t)s->vertex_count * PL_CARRIERS * 8);
     s->bytes = 16ull * s->begin[s->vertex_count] + 56ull * s->vertex_count +
                24ull * s->triangle_count + 44ull * s->pull_count;
@@ -285,6 +303,8 @@ pl_status pl_pressure_build(pl_body* body, pl_pool* pool)
                                  : pl_fail_memory((size_t)body->particles.id_count * 24);
     if (status == PLIANT_OK)
         status = pl_surface_init(&surface, &mesh);
+    if (status == PLIANT_OK)
+        status = pl_surface_coarsen(&surface, CELL_SPACINGS * body->spacing);
     if (status == PLIANT_OK)
         status = fill(s, body, rest, &surface, pool);
     if (status == PLIANT_OK)

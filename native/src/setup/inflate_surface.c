@@ -205,10 +205,8 @@ static bool sort_triangles(builder* b)
     return true;
 }
 
-/* Renumbers the vertices that are used, in order of use. */
-static bool renumber(builder* b)
+bool pl_surface_renumber(pl_surface* s)
 {
-    pl_surface* s = b->out;
     vec3* used = PL_NEW(vec3, s->vertex_count);
     uint32_t *number = PL_NEW(uint32_t, s->vertex_count), count = 0;
     if (used && number)
@@ -254,7 +252,7 @@ static pl_status build(builder* b)
     s->vertex_count = mesh->vertex_count + place_apexes(b, s->vertices + mesh->vertex_count);
     add_triangles(b);
     measure_shells(b);
-    return sort_triangles(b) && renumber(b) ? PLIANT_OK : pl_fail_memory(most * 12);
+    return sort_triangles(b) && pl_surface_renumber(s) ? PLIANT_OK : pl_fail_memory(most * 12);
 }
 
 pl_status pl_surface_init(pl_surface* surface, const pl_mesh* mesh)

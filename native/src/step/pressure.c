@@ -44,7 +44,7 @@ static void put(vec3 a, double out[3])
     out[0] = a.x, out[1] = a.y, out[2] = a.z;
 }
 
-static void place_vertices(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+static void place_followers(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_body* body = context;
     const pl_particles* p = &body->particles;
@@ -52,12 +52,21 @@ static void place_vertices(void* context, uint32_t begin, uint32_t end, uint32_t
     (void)worker;
     for (uint32_t i = begin; i < end; ++i)
     {
+        uint32_t slot = p->slot_of[s->follower[i]];
+        for (int k = 0; k < 3; ++k)
+            s->place[i][k] = p->x[k][slot];
+    }
+}
+
+static void place_vertices(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_pressure* s = context;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
         vec3 at = v3(0, 0, 0);
         for (uint32_t e = s->begin[i]; e < s->begin[i + 1]; ++e)
-        {
-            uint32_t slot = p->slot_of[s->particle[e]];
-            at = v3_mad(at, v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]), s->weight[e]);
-        }
+            at = v3_mad(at, v3_from(s->place[s->carrier[e]]), s->weight[e]);
         put(at, s->at[i]);
     }
 }
@@ -81,7 +90,8 @@ static void sum_volumes(void* context, uint32_t begin, uint32_t end, uint32_t wo
 void pl_pressure_measure(pl_body* body, pl_pool* pool)
 {
     pl_pressure* s = body->pressure;
-    pl_parallel_for(pool, s->vertex_count, GRAIN, place_vertices, body);
+    pl_parallel_for(pool, s->follower_count, GRAIN, place_followers, body);
+    pl_parallel_for(pool, s->vertex_count, GRAIN, place_vertices, s);
     pl_parallel_for(pool, s->triangles_of_shell[s->shell_count], 1, sum_volumes, s);
     body->enclosed_volume = 0;
     for (uint32_t shell = 0; shell < s->shell_count; ++shell)
@@ -89,7 +99,9 @@ void pl_pressure_measure(pl_body* body, pl_pool* pool)
         s->volume[shell] = 0;
         for (uint32_t i = s->triangles_of_shell[shell]; i < s->triangles_of_shell[shell + 1]; ++i)
             s->volume[shell] += s->partial_volume[i];
-        body->enclosed_volume += s->volume[shell];
+        if (s->rest_volume[shell] > 0)
+            body->enclosed_volume +=
+                s->volume[shell] / s->rest_volume[shell] * s->true_volume[shell];
     }
 }
 
@@ -128,7 +140,7 @@ static void find_gradients(void* context, uint32_t begin, uint32_t end, uint32_t
             for (uint32_t e = s->pull[pull].begin; e < s->pull[pull].end; ++e)
                 sum = v3_mad(sum, v3_fromd(s->slope[s->entry_vertex[e]]), s->entry_weight[e]);
             put(sum, s->gradient[pull]);
-            uint32_t slot = p->slot_of[s->pull_particle[pull]];
+            uint32_t slot = p->slot_of[s->follower[s->pull_follower[pull]]];
             double mass = p->mass[slot], squared = v3_dot(sum, sum);
             if (!(mass > 0))
                 continue;

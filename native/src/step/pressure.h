@@ -11,7 +11,8 @@
  * to nothing and exert no torque. "dt" is the substep's length: see pressure.c for what it limits.
  * body->pressure is built. */
 void pl_pressure_add(pl_body* body, double dt, pl_pool* pool);
-/* Sets body->enclosed_volume alone. */
+/* Sets body->enclosed_volume alone: of the mesh, as much changed as the surface that the particles
+ * carry. Cavities count as volumes of their own. */
 void pl_pressure_measure(pl_body* body, pl_pool* pool);
 
 #endif
