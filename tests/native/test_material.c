@@ -195,6 +195,32 @@ TEST(stiffness_that_no_level_can_carry_is_cut_where_it_is_too_much)
     cube_free(&c);
 }
 
+/* More damping than a substep can carry, with and without more stiffness than that. */
+TEST(any_damping_is_stable_and_calms)
+{
+    static const double stiffness[] = {1, 4}, damping[] = {10, 1000};
+    for (int i = 0; i < 8; ++i)
+    {
+        cube c = cube_new(9, 60);
+        c.desc.material.stiffness = stiffness[i % 2];
+        c.desc.material.damping = damping[i / 2 % 2];
+        c.desc.levels.count = i / 4 ? 0 : 1;
+        if (cube_make(&c))
+        {
+            check_stable(&c, "damped");
+            cube_stretch(&c, 1.2);
+            CHECK_OK(cube_advance(c.scene, 1.0 / 24, 1));
+            double early = cube_info(c.body).kinetic_energy;
+            for (int f = 0; f < 96; ++f)
+                CHECK_OK(cube_advance(c.scene, 1.0 / 24, 1));
+            double late = cube_info(c.body).kinetic_energy;
+            CHECK_MSG(late < .02 * early, "stiffness %g, damping %g: kinetic energy %g became %g",
+                      stiffness[i % 2], damping[i / 2 % 2], early, late);
+        }
+        cube_free(&c);
+    }
+}
+
 /* ------------------------------------------------------------------ where and how fast */
 
 /* A cube that falls on a plane, or swings from its held edge; where its particles are relative to
