@@ -108,7 +108,7 @@ static bool links_of_fit(const pl_body* body, uint32_t level, uint32_t c)
 bool pl_links_fit(const pl_body* body)
 {
     const pl_links* links = &body->links;
-    if (body->level_kind != PLIANT_LEVELS_NESTED || body->level_count == 1)
+    if (body->level_kind != PLIANT_LEVELS_NESTED)
         return links->count == 0;
     if (!links->fine || !links->coarse || !links->u || !links->b || !links->q ||
         !links->by_coarse_begin || !links->by_fine_begin || !links->by_fine)
