@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Drops a soft, bumpy body on a cylinder; it bends over it, slides off and comes to rest on the floor.
 
-    python examples/drop.py [--out FOLDER] [--frames N] [--particles N]
+    python examples/drop.py [--out FOLDER] [--frames N] [--particles N] [--width PIXELS]
 
 Writes drop_0000.ply, drop_0001.ply, ... (any viewer; Blender imports them) and drop.png: some of the
 frames, drawn by examples/render.py with the clusters in colours.
@@ -63,6 +63,7 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "drop")
     parser.add_argument("--frames", type=int, default=72)
     parser.add_argument("--particles", type=int, default=4000)
+    parser.add_argument("--width", type=int, default=384, help="of each picture of the strip")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for old in options.out.glob("drop_*.ply"):
@@ -99,7 +100,7 @@ def main():
     bar, images = bar_surface(), []
     for number, surface in enumerate(kept, 1):
         print(f"drawing picture {number} of {len(kept)}", flush=True)
-        images.append(render.draw([surface, bar], CAMERA, 384, 336))
+        images.append(render.draw([surface, bar], CAMERA, options.width, options.width * 7 // 8))
     picture = options.out / "drop.png"
     render.write_png(picture, render.tile(images, 3))
     print(f"wrote {options.frames + 1} meshes to {options.out}\nwrote {picture}")
