@@ -136,7 +136,7 @@ static bool advance(pl_archive* a, uint64_t bytes, uint64_t* from)
 
 void pl_archive_bytes(pl_archive* a, void* data, uint64_t bytes)
 {
-    uint64_t from;
+    uint64_t from = 0;
     bool room = advance(a, bytes, &from);
     if (!bytes) /* "data" may then be NULL */
         return;
