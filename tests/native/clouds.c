@@ -17,7 +17,7 @@ cloud cloud_box(uint32_t x, uint32_t y, uint32_t z, uint64_t seed)
     for (uint32_t i = 0; i < c.count; ++i)
     {
         vec3 at = v3(i % x, i / x % y, i / x / y);
-        vec3 jitter = v3(pl_rng_unit(&rng), pl_rng_unit(&rng), pl_rng_unit(&rng));
+        vec3 jitter = pl_rng_unit3(&rng);
         at.x += x > 1 ? jitter.x : 0;
         at.y += y > 1 ? jitter.y : 0;
         at.z += z > 1 ? jitter.z : 0;

@@ -13,7 +13,7 @@ static uint32_t make_points(int kind, uint32_t count, vec3* points)
     pl_rng rng = pl_rng_seed((uint64_t)kind * 977 + count);
     for (uint32_t i = 0; i < count; ++i)
     {
-        vec3 p = v3(pl_rng_unit(&rng), pl_rng_unit(&rng), pl_rng_unit(&rng));
+        vec3 p = pl_rng_unit3(&rng);
         if (kind == 1)
             p.z = 3;
         if (kind == 2)

@@ -3,6 +3,8 @@
 #ifndef PL_RNG_H
 #define PL_RNG_H
 
+#include "math3.h"
+
 #include <stdint.h>
 
 typedef struct pl_rng
@@ -31,6 +33,16 @@ static inline pl_rng pl_rng_seed(uint64_t seed)
 static inline double pl_rng_unit(pl_rng* rng)
 {
     return pl_rng_next(rng) * (1.0 / 4294967296.0);
+}
+
+/* A point of the unit cube. C leaves the order in which arguments are worked out to the compiler,
+ * so never draw twice in one expression; this order is part of every sampling. */
+static inline vec3 pl_rng_unit3(pl_rng* rng)
+{
+    double z = pl_rng_unit(rng);
+    double y = pl_rng_unit(rng);
+    double x = pl_rng_unit(rng);
+    return v3(x, y, z);
 }
 
 /* In [0, n), n > 0, without bias that could be seen. */

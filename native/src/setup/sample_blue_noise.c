@@ -129,7 +129,7 @@ static pl_status throw_into_cells(thrower* t)
         {
             if (pl_inside_kind(block, c) == PL_CELL_OUT)
                 continue;
-            vec3 at = v3(pl_rng_unit(&t->rng), pl_rng_unit(&t->rng), pl_rng_unit(&t->rng));
+            vec3 at = pl_rng_unit3(&t->rng);
             vec3 p = v3_mad(pl_inside_corner(map, block, c), at, map->cell);
             if (!pl_poisson_free_at(t->grid, p) || !pl_inside_cell(map, block, c, p))
                 continue;

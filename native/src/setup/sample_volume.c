@@ -71,9 +71,8 @@ static bool is_decided(const pl_mesh* mesh)
     double sum = 0;
     for (int i = 0; i < side * side * side; ++i)
     {
-        vec3 at =
-            v3((i % side + pl_rng_unit(&rng)) / side, (i / side % side + pl_rng_unit(&rng)) / side,
-               (i / side / side + pl_rng_unit(&rng)) / side);
+        vec3 cell = v3(i % side, i / side % side, i / side / side);
+        vec3 at = v3_scale(v3_add(cell, pl_rng_unit3(&rng)), 1.0 / side);
         double w = pl_mesh_insideness(
             mesh, v3_add(mesh->lower, v3(at.x * size.x, at.y * size.y, at.z * size.z)));
         inside += w > .5;
@@ -102,7 +101,7 @@ static double undecided_part(const pl_volume* v, double* deviation)
                 continue;
             for (uint64_t i = 0; i < each; ++i, ++asked)
             {
-                vec3 at = v3(pl_rng_unit(&rng), pl_rng_unit(&rng), pl_rng_unit(&rng));
+                vec3 at = pl_rng_unit3(&rng);
                 inside += pl_inside_cell(map, block, c,
                                          v3_mad(pl_inside_corner(map, block, c), at, map->cell));
             }
