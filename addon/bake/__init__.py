@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake as plain Python: what it needs, its folder, its thread. No bpy in here."""

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a bake needs, as plain data: no Blender, no library.
+
+A Shot is captured from a scene (bridge/capture.py), or made by a test, and simulated by a Job
+(job.py). Everything is in world space, in metres and seconds; positions are float32 relative to
+Shot.origin, so that a scene far from the world's zero loses nothing.
+"""
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class BodyFrame:
+    """What may change of a body from frame to frame."""
+    matrix: np.ndarray  # (4, 4) float64, object to world: results are written local to it
+    material: dict  # settings for Body.set_material
+    pin_vertices: np.ndarray | None = None  # (n, 3) float32: the animated mesh, where it is needed
+    pin_strength: float = 1.0  # factor on the pins' frequencies, 0 to 1
+
+
+@dataclass
+class Body:
+    """A soft body: its mesh at the first frame and how it is made."""
+    name: str  # the object's name
+    vertices: np.ndarray  # (n, 3) float32
+    triangles: np.ndarray  # (m, 3) uint32
+    settings: dict  # keywords of Scene.add_body: sample, cluster, levels, material, velocity, ...
+    factors: dict = field(default_factory=dict)  # e.g. "stiffness_factor": (n,) float32
+    pins: np.ndarray | None = None  # (n,) float32, 0 to 1: how strongly each vertex is pinned
+    pin_frequency: float = 0.0  # hertz at weight 1; solver.PIN_HELD: held where the weight is 1
+    follow_until: int | None = None  # the release frame: up to it the body follows its animation
+    topology: str = ""  # hash of the object's own faces: results are checked against it
+
+
+@dataclass
+class ColliderFrame:
+    position: tuple  # world, double
+    rotation: tuple  # w x y z
+    extent: tuple
+    friction: float = .5
+    restitution: float = 0.0
+    thickness: float = 0.0
+
+
+@dataclass
+class Collider:
+    name: str
+    shape: int  # a solver.Shape
+    inside_out: bool = False
+
+
+@dataclass
+class Field:
+    name: str
+    kind: int  # a solver.FieldKind
+
+
+@dataclass
+class Frame:
+    """Where everything that the scene moves is at a frame."""
+    number: int
+    gravity: tuple
+    bodies: list  # BodyFrame for each of Shot.bodies
+    colliders: list  # ColliderFrame for each of Shot.colliders
+    fields: list  # dict of field settings for each of Shot.fields
+
+
+@dataclass
+class Shot:
+    scene: str
+    fps: float
+    start: int
+    end: int
+    origin: tuple  # double
+    bodies: list
+    colliders: list = field(default_factory=list)
+    fields: list = field(default_factory=list)
+    frames: list = field(default_factory=list)  # Frame start, start + 1, ... as captured
+    substeps: int = 0  # 0: automatic
+    max_substeps: int = 32
+    threads: int = 0  # 0: all cores; never changes results
+    compression: bool = True
+    checkpoint_every: int = 10
+    warnings: list = field(default_factory=list)  # sentences on what could not be taken over

@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the artist sets: `Object.pliant` and `Scene.pliant`.
+
+Only settings are here, never the state of a bake: a file that was saved in the middle of one opens
+as if nothing had been going on. Names and meanings follow pliant.h; every tooltip says what the
+setting does to the look.
+"""
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, \
+    PointerProperty, StringProperty
+
+MAX_LEVELS = 16
+
+
+def settings_changed(self, context):
+    """Tells those who show something that follows from the settings (the preview)."""
+    for listener in listeners:
+        listener(self, context)
+
+
+listeners = []
+
+
+class MaterialSettings(bpy.types.PropertyGroup):
+    """How the body feels. All of it may be keyframed but density and goals."""
+    preset: StringProperty(
+        name="Preset", description="The preset that these settings were last taken from")
+    stiffness_kind: EnumProperty(
+        name="Stiffness as", default="FREQUENCY", update=settings_changed,
+        description="How stiffness is given",
+        items=[("FREQUENCY", "Look", "How often the whole body swings in a second: the same look "
+                                     "at every size and resolution"),
+               ("YOUNG", "Young's Modulus", "The material's own stiffness in pascals: larger bodies "
+                                            "of it look softer, as they are"),
+               ("ALPHA", "Alpha", "The papers' alpha for each substep: depends on substeps, "
+                                  "clusters and particles")])
+    frequency: FloatProperty(
+        name="Frequency", default=2.0, min=.01, soft_max=30.0, max=1000.0, unit="NONE",
+        description="Swings of the whole body in a second (Hz). 1 is jelly, 3 soft rubber, 10 a "
+                    "firm tyre")
+    young: FloatProperty(
+        name="Young's Modulus", default=5e4, min=1.0, soft_min=1e3, soft_max=1e7, max=1e12, step=100000,
+        description="Stiffness in pascals. Jelly 5,000, flesh 20,000, foam 50,000, rubber 1,000,000")
+    alpha: FloatProperty(
+        name="Alpha", default=.5, min=0.0, max=1.99,
+        description="Part of the way to the goal that a particle takes in each substep, 0 to 2")
+    damping: FloatProperty(
+        name="Damping", default=1.0, min=0.0, soft_max=20.0, max=1000.0,
+        description="How fast wobbling dies out (rate per second): 0 never, 1 in some seconds, 10 "
+                    "at once. Falling and spinning are not slowed")
+    density: FloatProperty(
+        name="Density", default=1000.0, min=1e-3, soft_max=10000.0, max=1e6, options=set(),
+        description="Kilograms for each cubic metre: water 1,000, foam 50. Matters where bodies "
+                    "push each other and with Young's modulus")
+    use_strain_limit: BoolProperty(
+        name="Limit Strain", default=False,
+        description="Keep every part of the body near its shape however hard it is pulled")
+    strain_limit: FloatProperty(
+        name="Largest Strain", default=.3, min=.001, soft_max=1.0, max=10.0,
+        description="How far a part may leave its goal, over the size of its cluster")
+    strain_relaxation: FloatProperty(
+        name="Relaxation", default=.3, min=.01, max=1.0,
+        description="How much of an excess each iteration takes away")
+    strain_iterations: IntProperty(
+        name="Iterations", default=4, min=1, max=64,
+        description="How often the strain is looked at in each substep")
+    goal: EnumProperty(
+        name="Goals", default="RIGID", options=set(),
+        description="What each cluster wants to be",
+        items=[("RIGID", "Rigid", "Its rest shape, turned: firm bodies"),
+               ("LINEAR", "Linear", "Its rest shape, turned and stretched at constant volume: "
+                                    "softer, squashier bodies"),
+               ("QUADRATIC", "Quadratic", "Bent and twisted too: few clusters look like many")])
+    beta: FloatProperty(
+        name="Give", default=.5, min=0.0, max=1.0,
+        description="How much of the stretching and bending the goals follow: 0 is rigid")
+    rotation: EnumProperty(
+        name="Rotation", default="GRADIENT",
+        description="Where a cluster's rotation is read from",
+        items=[("GRADIENT", "Gradient", "The deformation gradient, with the torque removed"),
+               ("MOMENT", "Moment", "The moment matrix, as Mueller et al. 2005 have it")])
+    use_pressure: BoolProperty(
+        name="Keep Volume", default=False,
+        description="Air or water inside keeps the enclosed volume: balloons, cushions")
+    pressure: FloatProperty(
+        name="Pressure", default=5000.0, min=0.0, soft_max=1e5, max=1e9,
+        description="Pascals for each unit of volume lost: how hard the filling pushes back")
+    inflation: FloatProperty(
+        name="Inflation", default=1.0, min=.01, soft_max=4.0, max=100.0,
+        description="The volume to keep over the mesh's own: more than 1 blows it up")
+    drag: FloatProperty(
+        name="Air Drag", default=0.0, min=0.0, soft_max=5.0, max=1000.0,
+        description="How fast the air stops every motion (rate per second): feathers 3, stones 0")
+
+
+class ClusterSettings(bpy.types.PropertyGroup):
+    """How the body is divided into overlapping clusters, and their levels."""
+    algorithm: EnumProperty(
+        name="Algorithm", default="FUZZY", options=set(), update=settings_changed,
+        description="How clusters are found",
+        items=[("FUZZY", "Fuzzy", "Even clusters with smooth borders: the best look"),
+               ("KMEANS", "K-Means", "Even clusters, borders from their radius"),
+               ("RANDOM", "Random", "Clusters about random particles until all are in one")])
+    kernel: EnumProperty(
+        name="Kernel", default="INVSQ", options=set(), update=settings_changed,
+        description="How a particle's weight in a cluster falls with its distance",
+        items=[("INVSQ", "Inverse Square", "Steep: crisp motion"),
+               ("BOX", "Box", "Flat: the softest"),
+               ("POLY6", "Poly6", "A smooth bell that ends at the radius"),
+               ("BLEND", "Blend", "A bell on a plateau"),
+               ("FCM", "Fuzzy C-Means", "Weights of fuzzy c-means clustering")])
+    kernel_parameter: FloatProperty(
+        name="Parameter", default=0.0, min=0.0, soft_max=5.0, max=100.0, options=set(),
+        update=settings_changed,
+        description="The kernel's own parameter; 0 takes its usual value")
+    count_mode: EnumProperty(
+        name="Clusters", default="AUTO", options=set(), update=settings_changed,
+        description="How many clusters",
+        items=[("AUTO", "Auto", "One for about thirty particles"),
+               ("COUNT", "Count", "A number of clusters"),
+               ("SIZE", "Size", "Clusters of a size in length: finer details move")])
+    count: IntProperty(
+        name="Count", default=100, min=1, soft_max=5000, max=1000000, options=set(),
+        update=settings_changed,
+        description="Clusters of the finest level. More bend in finer detail and cost more")
+    size: FloatProperty(
+        name="Size", default=.3, min=1e-6, soft_max=10.0, unit="LENGTH", options=set(),
+        update=settings_changed,
+        description="How large clusters are: about the smallest thing that bends by itself")
+    radius_mode: EnumProperty(
+        name="Radius", default="AUTO", options=set(), update=settings_changed,
+        description="How far a cluster reaches",
+        items=[("AUTO", "Auto", "The smallest with the wanted overlap"),
+               ("FIXED", "Fixed", "A radius in length")])
+    radius: FloatProperty(
+        name="Radius", default=.3, min=1e-6, soft_max=10.0, unit="LENGTH", options=set(),
+        update=settings_changed, description="How far a cluster reaches from its centre")
+    overlap: FloatProperty(
+        name="Overlap", default=5.0, min=1.0, soft_min=2.0, soft_max=12.0, max=64.0, options=set(),
+        update=settings_changed,
+        description="Clusters that a particle is in. More is smoother and dearer")
+    levels: IntProperty(
+        name="Levels", default=1, min=1, max=MAX_LEVELS, options=set(), update=settings_changed,
+        description="Resolutions that act together: with more, pushes travel through the body at "
+                    "once and large shapes spring back faster")
+    level_kind: EnumProperty(
+        name="Kind", default="NESTED", options=set(), update=settings_changed,
+        description="What coarse clusters are made of",
+        items=[("NESTED", "Nested", "Of finer clusters: nearly free"),
+               ("INDEPENDENT", "Independent", "Of particles, each level by itself, as in the paper")])
+    reduction: IntProperty(
+        name="Reduction", default=8, min=2, max=64, options=set(), update=settings_changed,
+        description="How many times fewer clusters each coarser level has")
+    radius_multiplier: FloatProperty(
+        name="Radius Factor", default=2.0, min=1.0, max=8.0, options=set(), update=settings_changed,
+        description="How many times larger the clusters of each coarser level are")
+    weighting: EnumProperty(
+        name="Weights", default="UNIFORM", options=set(), update=settings_changed,
+        description="How much each level counts",
+        items=[("UNIFORM", "Uniform", "All the same"),
+               ("LINEAR", "Linear", "In proportion to the level"),
+               ("GAUSSIAN", "Gaussian", "A bell: mostly one end"),
+               ("POLYNOMIAL", "Polynomial", "A power of the level"),
+               ("MANUAL", "Manual", "As you set them")])
+    favour: EnumProperty(
+        name="Favour", default="COARSE", options=set(), update=settings_changed,
+        description="Which end of the levels counts more",
+        items=[("COARSE", "Coarse", "Large shapes: firmer, springs back as a whole"),
+               ("FINE", "Fine", "Details: softer, moves in parts")])
+    weight_a: FloatProperty(
+        name="A", default=0.0, min=0.0, max=1000.0, options=set(), update=settings_changed,
+        description="First parameter of the weights; 0 takes the paper's value")
+    weight_b: FloatProperty(
+        name="B", default=0.0, min=0.0, max=16.0, options=set(), update=settings_changed,
+        description="Second parameter of the weights; 0 takes the paper's value")
+    weights: FloatVectorProperty(
+        name="Level Weights", size=MAX_LEVELS, default=(1.0,) * MAX_LEVELS, min=0.0, soft_max=1.0,
+        options=set(), update=settings_changed,
+        description="How much each level counts, finest first; only their proportion matters")
+    level_damping: FloatVectorProperty(
+        name="Level Damping", size=MAX_LEVELS, default=(1.0,) * MAX_LEVELS, min=0.0, soft_max=4.0,
+        options=set(), description="Factors on the damping of each level, finest first")
+
+
+class ParticleSettings(bpy.types.PropertyGroup):
+    """How the mesh is filled with particles."""
+    sampling: EnumProperty(
+        name="Sampling", default="AUTO", options=set(), update=settings_changed,
+        description="Where particles are put",
+        items=[("AUTO", "Auto", "In the volume, or on the surface where nothing is enclosed"),
+               ("BLUE_NOISE", "Blue Noise", "Evenly scattered in the volume"),
+               ("GRID", "Grid", "On a regular grid in the volume"),
+               ("SURFACE", "Surface", "Scattered on the surface: sheets, cloth, shells"),
+               ("VERTICES", "Vertices", "At the mesh's own vertices")])
+    mode: EnumProperty(
+        name="Resolution", default="COUNT", options=set(), update=settings_changed,
+        description="How fine the particles are",
+        items=[("COUNT", "Count", "A number of particles"),
+               ("SPACING", "Spacing", "A distance between particles")])
+    count: IntProperty(
+        name="Count", default=3000, min=4, soft_max=100000, max=20000000, options=set(),
+        update=settings_changed,
+        description="Particles in the body. A thousand to judge the motion, ten thousand for a shot")
+    spacing: FloatProperty(
+        name="Spacing", default=.1, min=1e-6, soft_max=10.0, unit="LENGTH", options=set(),
+        update=settings_changed,
+        description="Distance between particles: about the finest detail that moves by itself")
+    thickness: FloatProperty(
+        name="Thickness", default=0.0, min=0.0, soft_max=1.0, unit="LENGTH", options=set(),
+        update=settings_changed,
+        description="How thick a sheet is, for its mass and its stiffness in bending; 0 takes the "
+                    "spacing")
+    shells_apart: BoolProperty(
+        name="Shells Apart", default=True, options=set(), update=settings_changed,
+        description="Parts of the mesh that do not touch are bodies of their own; otherwise they "
+                    "hang together where they are near")
+    seed: IntProperty(
+        name="Seed", default=0, min=0, options=set(), update=settings_changed,
+        description="Another number gives another, equally good scattering")
+
+
+class StartSettings(bpy.types.PropertyGroup):
+    """How the body begins and what holds it."""
+    velocity: FloatVectorProperty(
+        name="Velocity", subtype="VELOCITY", size=3, options=set(),
+        description="How fast the body flies at the first frame, in the world's directions")
+    angular_velocity: FloatVectorProperty(
+        name="Spin", size=3, options=set(), subtype="EULER", unit="NONE",
+        description="How fast the body turns at the first frame, radians a second about the "
+                    "world's axes")
+    use_follow: BoolProperty(
+        name="Follow Animation", default=False, options=set(),
+        description="The body moves as it is animated until the release frame, and flies on from "
+                    "there with the speed that it then has")
+    release_frame: IntProperty(
+        name="Release", default=20, options=set(),
+        description="The last frame at which the body follows its animation")
+    use_pins: BoolProperty(
+        name="Pin", default=False, options=set(),
+        description="A vertex group is held to the object's own animation (armature, keys, parents)")
+    pin_group: StringProperty(
+        name="Group", options=set(),
+        description="Vertices of this group are pinned, as strongly as they are painted")
+    pin_mode: EnumProperty(
+        name="Hold", default="EXACT", options=set(),
+        description="How pinned parts are held",
+        items=[("EXACT", "Exactly", "Painted 1: exactly where the animation has it; less: pulled"),
+               ("SPRING", "Softly", "Pulled by springs: it lags behind and swings")])
+    pin_frequency: FloatProperty(
+        name="Pull", default=8.0, min=.01, soft_max=60.0, max=10000.0,
+        description="How fast pins pull, in swings a second (Hz), where the group is painted 1")
+    pin_strength: FloatProperty(
+        name="Strength", default=1.0, min=0.0, max=1.0, subtype="FACTOR",
+        description="Factor on all pins of the body; keyframe it to let go")
+
+
+def _painted(name, what):
+    return {
+        f"{name}_group": StringProperty(
+            name=what, options=set(), update=settings_changed,
+            description=f"Vertex group that multiplies {what.lower()}; none: the same everywhere"),
+        f"{name}_zero": FloatProperty(
+            name="At 0", default=.1, min=0.0, soft_max=1.0, max=1000.0, options=set(),
+            description=f"Factor on {what.lower()} where the group is painted 0 or not at all"),
+        f"{name}_one": FloatProperty(
+            name="At 1", default=1.0, min=0.0, soft_max=10.0, max=1000.0, options=set(),
+            description=f"Factor on {what.lower()} where the group is painted 1"),
+    }
+
+
+class PaintSettings(bpy.types.PropertyGroup):
+    """Vertex groups that multiply the material."""
+    __annotations__ = {**_painted("stiffness", "Stiffness"), **_painted("damping", "Damping"),
+                       **_painted("strain_limit", "Largest Strain"),
+                       **_painted("density", "Density")}
+
+
+PAINTED = ("stiffness", "damping", "strain_limit", "density")
+
+
+class ColliderSettings(bpy.types.PropertyGroup):
+    """An object that bodies bounce off."""
+    shape: EnumProperty(
+        name="Shape", default="AUTO", options=set(),
+        description="What bodies feel of this object; its size is the object's own",
+        items=[("AUTO", "Auto", "The shape that is nearest to the mesh"),
+               ("PLANE", "Plane", "An endless floor through the object's centre, facing its Z axis"),
+               ("SPHERE", "Sphere", "A ball"),
+               ("BOX", "Box", "A box"),
+               ("CAPSULE", "Capsule", "A pill along the object's Z axis"),
+               ("CYLINDER", "Cylinder", "A cylinder along the object's Z axis")])
+    friction: FloatProperty(
+        name="Friction", default=.5, min=0.0, soft_max=1.0, max=100.0,
+        description="0 is ice, .5 wood, 1 and more rubber")
+    restitution: FloatProperty(
+        name="Bounciness", default=0.0, min=0.0, max=1.0, subtype="FACTOR",
+        description="How much of the speed into the surface comes back")
+    thickness: FloatProperty(
+        name="Distance", default=0.0, min=0.0, soft_max=.1, unit="LENGTH",
+        description="Distance that bodies keep from the surface")
+    inside_out: BoolProperty(
+        name="Container", default=False, options=set(),
+        description="Bodies are kept inside instead of outside")
+
+
+class ObjectSettings(bpy.types.PropertyGroup):
+    role: EnumProperty(
+        name="Role", default="NONE", options=set(), update=settings_changed,
+        description="What the object is to Pliant",
+        items=[("NONE", "None", "Nothing"),
+               ("BODY", "Soft Body", "Bends, swings and bounces"),
+               ("COLLIDER", "Collider", "Soft bodies bounce off it")])
+    material: PointerProperty(type=MaterialSettings)
+    clusters: PointerProperty(type=ClusterSettings)
+    particles: PointerProperty(type=ParticleSettings)
+    start: PointerProperty(type=StartSettings)
+    paint: PointerProperty(type=PaintSettings)
+    collider: PointerProperty(type=ColliderSettings)
+
+
+class SceneSettings(bpy.types.PropertyGroup):
+    use_scene_frames: BoolProperty(
+        name="Scene Frames", default=True, options=set(),
+        description="Bake the frames that the scene plays")
+    frame_start: IntProperty(
+        name="Start", default=1, options=set(), description="First frame of the bake")
+    frame_end: IntProperty(
+        name="End", default=250, options=set(), description="Last frame of the bake")
+    use_gravity: BoolProperty(
+        name="Gravity", default=True, options=set(), description="Bodies fall as the scene says")
+    use_fields: BoolProperty(
+        name="Force Fields", default=True, options=set(),
+        description="Blender's wind, force, vortex, harmonic, turbulence and drag act on bodies")
+    substeps_mode: EnumProperty(
+        name="Substeps", default="AUTO", options=set(),
+        description="How often a frame is divided",
+        items=[("AUTO", "Auto", "As often as the stiffest body needs"),
+               ("FIXED", "Fixed", "A number of substeps")])
+    substeps: IntProperty(
+        name="Substeps", default=4, min=1, soft_max=64, max=1000, options=set(),
+        description="Steps for each frame. The look does not change with them where they are enough")
+    max_substeps: IntProperty(
+        name="At Most", default=32, min=1, soft_max=128, max=1000, options=set(),
+        description="Most substeps that Auto may take; a stiffer body is then softer than asked")
+    threads: IntProperty(
+        name="Threads", default=0, min=0, max=1024, options=set(),
+        description="Processor cores to use, 0 for all. Never changes the result")
+    folder: StringProperty(
+        name="Folder", subtype="DIR_PATH", options=set(),
+        description="Where baked frames are kept; empty: a folder beside the .blend file")
+    compression: BoolProperty(
+        name="Compress", default=True, options=set(),
+        description="Smaller frames on disk, without loss")
+    checkpoint_every: IntProperty(
+        name="Checkpoint", default=10, min=1, max=1000, options=set(),
+        description="Frames between the points from which a bake can go on")
+    output: EnumProperty(
+        name="Result", default="PC2", options=set(),
+        description="What is made of the bake when it is done",
+        items=[("PC2", "Point Cache", "Plays through a Mesh Cache modifier: light and exact"),
+               ("MDD", "MDD", "The same in a format that other programs read"),
+               ("SHAPE_KEYS", "Shape Keys", "Kept in the .blend file: heavy above some hundred frames"),
+               ("ALEMBIC", "Alembic", "For other programs and farms, with motion blur")])
+    quick_factor: FloatProperty(
+        name="Quick Bake", default=.2, min=.01, max=1.0, subtype="FACTOR", options=set(),
+        description="Part of the particles that a quick bake uses to judge the motion")
+    preview_particles: BoolProperty(
+        name="Particles", default=True, options=set(), description="Draw the particles")
+    preview_spheres: BoolProperty(
+        name="Clusters", default=True, options=set(), description="Draw the clusters as spheres")
+    preview_level: IntProperty(
+        name="Level", default=0, min=0, max=MAX_LEVELS - 1, options=set(),
+        update=settings_changed, description="Level whose clusters are shown; 0 is the finest")
+    preview_opacity: FloatProperty(
+        name="Opacity", default=.5, min=0.0, max=1.0, subtype="FACTOR", options=set(),
+        description="How solid the preview is drawn")
+
+
+classes = (MaterialSettings, ClusterSettings, ParticleSettings, StartSettings, PaintSettings,
+           ColliderSettings, ObjectSettings, SceneSettings)
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+    bpy.types.Object.pliant = PointerProperty(type=ObjectSettings, name="Pliant")
+    bpy.types.Scene.pliant = PointerProperty(type=SceneSettings, name="Pliant")
+
+
+def unregister():
+    del bpy.types.Scene.pliant
+    del bpy.types.Object.pliant
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)
