@@ -22,3 +22,16 @@ TEST(the_best_path_can_run_and_none_is_wider)
     for (uint32_t simd = PLIANT_SIMD_SCALAR; simd <= PLIANT_SIMD_NEON; ++simd)
         CHECK(simd <= best || !pl_cpu_has(simd));
 }
+
+#if defined(__x86_64__)
+TEST(the_processor_says_what_the_compilers_run_time_says)
+{
+    if (!pl_cpu_has(PLIANT_SIMD_SSE2))
+        return; /* built without SIMD paths */
+    __builtin_cpu_init();
+    CHECK(pl_cpu_has(PLIANT_SIMD_AVX2) == !!__builtin_cpu_supports("avx2"));
+    CHECK(pl_cpu_has(PLIANT_SIMD_AVX512) ==
+          (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")));
+}
+#endif
