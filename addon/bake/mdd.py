@@ -30,9 +30,11 @@ def write(path, vertices, times, frames):
     times = np.asarray(times, ">f4").reshape(-1)
     if not 0 < vertices < 2**31:
         raise BakeError(f"An MDD file cannot hold {vertices} vertices.")
-    unfinished = f"{path}.unfinished"
+    unfinished = f"{path}.tmp"
     try:
-        with open(unfinished, "wb") as file:
+        if os.path.lexists(unfinished):
+            os.remove(unfinished)
+        with open(unfinished, "xb") as file:
             file.write(HEADER.pack(len(times), vertices))
             file.write(times.tobytes())
             count = 0

@@ -30,56 +30,77 @@ class Header(NamedTuple):
     frames: int
 
 
-class Writer:
-    """Appends frames to a file of its own.
+class Pc2Error(BakeError):
+    """A sentence on what is wrong with a point cache."""
 
-    With `keep`, an existing file for the same number of vertices goes on after its first `keep`
-    frames; what follows them is forgotten.
+
+def _failed(error, doing, path):
+    return Pc2Error(str(file_error(error, doing, path)))
+
+
+class Writer:
+    """Rows of a new file, or (keep) of one that is there; rows may be written again.
+
+    A file that is there is replaced, not written over: a link in a stranger's cache must not
+    lead out of it.
     """
 
-    def __init__(self, path, vertices, start=0.0, sampling=1.0, keep=None, sync=True):
+    def __init__(self, path, vertices, start=0.0, sampling=1.0, keep=False, sync=True):
         if not 0 < vertices < 2**31:
-            raise BakeError(f"A point cache cannot hold {vertices} vertices.")
+            raise Pc2Error(f"A point cache cannot hold {vertices} vertices.")
         self.path, self.vertices, self.frames, self._sync = path, vertices, 0, sync
         self._file = None
-        if keep is not None:
-            header = check(path, vertices)
-            if header.frames < keep:
-                raise BakeError(f"{path} has {header.frames} frames, so it cannot go on after "
-                                f"{keep}.")
+        if keep:
+            if os.path.islink(path):
+                raise Pc2Error(f"{path} is a link, so it is not written to.")
+            self.frames = check(path, vertices).frames
         try:
-            if keep is None:
-                self._file = open(path, "wb", buffering=0)
-                self._write(HEADER.pack(MAGIC, 1, vertices, start, sampling, 0))
-            else:
+            if keep:
                 self._file = open(path, "r+b", buffering=0)
-                self._set_count(keep)
-                self._file.truncate(HEADER.size + keep * vertices * ROW)
-                self._file.seek(0, os.SEEK_END)
+            else:
+                if os.path.lexists(path):
+                    os.remove(path)
+                self._file = open(path, "xb", buffering=0)
+                self._write(HEADER.pack(MAGIC, 1, vertices, start, sampling, 0))
         except OSError as error:
             self.close()
-            raise file_error(error, "write", path) from error
+            raise _failed(error, "write", path) from error
 
-    def append(self, positions):
-        """One more frame: (vertices, 3). If it cannot be written, the file keeps those before."""
+    def write(self, index, positions):
+        """Row `index`, (vertices, 3), at most one after the last. If it cannot be written, the
+        file keeps the rows that it had."""
+        if not 0 <= index <= self.frames:
+            raise Pc2Error(f"{self.path} has {self.frames} frames: frame {index} cannot follow.")
         rows = np.ascontiguousarray(positions, dtype="<f4")
         if rows.shape != (self.vertices, 3):
-            raise BakeError(f"{self.path} is for {self.vertices} vertices; a frame of shape "
-                            f"{rows.shape} does not fit.")
-        end = HEADER.size + self.frames * self.vertices * ROW
+            raise Pc2Error(f"{self.path} is for {self.vertices} vertices; a frame of shape "
+                           f"{rows.shape} does not fit.")
         try:
+            self._file.seek(self._place(index))
             self._write(memoryview(rows).cast("B"))
-            if self._sync:
-                os.fsync(self._file.fileno())
-            self._set_count(self.frames + 1)
-            self._file.seek(0, os.SEEK_END)
+            if index == self.frames:
+                if self._sync:
+                    os.fsync(self._file.fileno())
+                self._set_count(index + 1)
         except OSError as error:
-            try:
-                self._file.truncate(end)
-                self._file.seek(end)
-            except OSError:
-                pass  # the header still counts whole frames only
-            raise file_error(error, "write", self.path) from error
+            raise _failed(error, "write", self.path) from error
+
+    def append(self, positions):
+        """One more row."""
+        self.write(self.frames, positions)
+
+    def truncate(self, frames):
+        """Forgets the rows from `frames` on."""
+        if frames >= self.frames:
+            return
+        try:
+            self._set_count(frames)
+            self._file.truncate(self._place(frames))
+        except OSError as error:
+            raise _failed(error, "write", self.path) from error
+
+    def _place(self, index):
+        return HEADER.size + index * self.vertices * ROW
 
     def _write(self, data):
         """All of the data: an unbuffered write may take a part only."""
@@ -93,15 +114,15 @@ class Writer:
         self.frames = count
 
     def close(self):
-        if self._file is not None:
+        file, self._file = self._file, None
+        if file is None:
+            return
+        with file:
             try:
                 if self._sync:
-                    os.fsync(self._file.fileno())
+                    os.fsync(file.fileno())
             except OSError as error:
-                raise file_error(error, "write", self.path) from error
-            finally:
-                self._file.close()
-                self._file = None
+                raise _failed(error, "write", self.path) from error
 
     def __enter__(self):
         return self
@@ -113,45 +134,52 @@ class Writer:
 def _read_header(path, file):
     data = file.read(HEADER.size)
     if len(data) < HEADER.size:
-        raise BakeError(f"{path} is not a point cache: it ends within its header.")
+        raise Pc2Error(f"{path} is not a point cache: it ends within its header.")
     magic, version, vertices, start, sampling, frames = HEADER.unpack(data)
     if magic != MAGIC:
-        raise BakeError(f"{path} is not a PC2 point cache.")
+        raise Pc2Error(f"{path} is not a PC2 point cache.")
     if version != 1:
-        raise BakeError(f"{path} is a point cache of version {version}; only version 1 is known.")
+        raise Pc2Error(f"{path} is a point cache of version {version}; only version 1 is known.")
     if vertices <= 0 or frames < 0:
-        raise BakeError(f"{path} is damaged: its header tells of {vertices} vertices and {frames} "
+        raise Pc2Error(f"{path} is damaged: its header tells of {vertices} vertices and {frames} "
                         f"frames.")
     return Header(vertices, start, sampling, frames)
 
 
-def read_header(path):
-    """The header, without a look at what follows."""
-    try:
-        with open(path, "rb") as file:
-            return _read_header(path, file)
-    except OSError as error:
-        raise file_error(error, "read", path) from error
-
-
 def check(path, vertices=None, frames=None):
-    """The header of a file that is whole; BakeError says what is wrong with it otherwise.
+    """The header of a file that is whole; Pc2Error says what is wrong with it otherwise.
 
     vertices: how many there must be; frames: how many there must be at least.
     """
-    header = read_header(path)
-    if vertices is not None and header.vertices != vertices:
-        raise BakeError(f"{path} is for {header.vertices} vertices, but the mesh has {vertices}.")
-    if frames is not None and header.frames < frames:
-        raise BakeError(f"{path} has {header.frames} frames, but {frames} are needed.")
     try:
-        size = os.path.getsize(path)
+        with open(path, "rb") as file:
+            header = _read_header(path, file)
+            size = os.fstat(file.fileno()).st_size
     except OSError as error:
-        raise file_error(error, "read", path) from error
+        raise _failed(error, "read", path) from error
+    if vertices is not None and header.vertices != vertices:
+        raise Pc2Error(f"{path} is for {header.vertices} vertices, but the mesh has {vertices}.")
+    if frames is not None and header.frames < frames:
+        raise Pc2Error(f"{path} has {header.frames} frames, but {frames} are needed.")
     whole = (size - HEADER.size) // (header.vertices * ROW)
     if whole < header.frames:
-        raise BakeError(f"{path} is cut off: {whole} of its {header.frames} frames are there.")
+        raise Pc2Error(f"{path} is cut off: {whole} of its {header.frames} frames are there.")
     return header
+
+
+def read_header(path):
+    """The header of a whole file."""
+    return check(path)
+
+
+def read_row(path, index):
+    """One row as a new (vertices, 3) array."""
+    header = check(path)
+    if not 0 <= index < header.frames:
+        raise Pc2Error(f"{path} has {header.frames} frames, none at {index}.")
+    row = np.fromfile(path, "<f4", header.vertices * 3,
+                      offset=HEADER.size + index * header.vertices * ROW)
+    return row.reshape(-1, 3).astype(np.float32, copy=False)
 
 
 def frames(path):

@@ -70,18 +70,36 @@ class PC2(unittest.TestCase):
         self.write()
         whole = self.path.read_bytes()
         for keep in (0, 2, 5):
-            with pc2.Writer(self.path, 7, keep=keep) as writer:
+            with pc2.Writer(self.path, 7, keep=True) as writer:
+                writer.truncate(keep)
                 self.assertEqual(pc2.check(self.path).frames, keep)
                 for frame in self.data[keep:]:
                     writer.append(frame)
             self.assertEqual(self.path.read_bytes(), whole)
+
+    def test_rows_may_be_written_again(self):
+        self.write()
+        with pc2.Writer(self.path, 7, keep=True) as writer:
+            writer.write(1, self.data[4])
+        np.testing.assert_array_equal(pc2.frames(self.path), self.data[[0, 4, 2, 3, 4]])
+        np.testing.assert_array_equal(pc2.read_row(self.path, 1), self.data[4])
+        self.refused("has 5 frames, none at 5", pc2.read_row, self.path, 5)
+
+    def test_links_are_not_followed(self):
+        victim = self.path.parent / "victim"
+        victim.write_bytes(b"precious")
+        self.path.symlink_to(victim)
+        self.refused("is a link", pc2.Writer, self.path, 7, keep=True)
+        self.write(1)
+        self.assertEqual(victim.read_bytes(), b"precious")
+        self.assertFalse(self.path.is_symlink())
 
     def test_a_torn_tail_does_not_count(self):
         self.write(3)
         with open(self.path, "ab") as file:
             file.write(b"half a frame")
         self.assertEqual(pc2.check(self.path).frames, 3)
-        with pc2.Writer(self.path, 7, keep=3) as writer:
+        with pc2.Writer(self.path, 7, keep=True) as writer:
             writer.append(self.data[3])
         np.testing.assert_array_equal(pc2.frames(self.path), self.data[:4])
 
@@ -89,11 +107,12 @@ class PC2(unittest.TestCase):
         self.write(3)
         self.refused("for 7 vertices, but the mesh has 8", pc2.check, self.path, 8)
         self.refused("has 3 frames, but 4 are needed", pc2.check, self.path, 7, 4)
-        self.refused("cannot go on after 4", pc2.Writer, self.path, 7, keep=4)
-        self.refused("for 7 vertices, but", pc2.Writer, self.path, 6, keep=1)
+        self.refused("for 7 vertices, but", pc2.Writer, self.path, 6, keep=True)
         self.refused("cannot hold 0 vertices", pc2.Writer, self.path, 0)
-        with pc2.Writer(self.path, 7, keep=3) as writer:
+        with pc2.Writer(self.path, 7, keep=True) as writer:
             self.refused("a frame of shape (6, 3)", writer.append, self.data[0, :6])
+            self.refused("frame 4 cannot follow", writer.write, 4, self.data[0])
+            self.refused("frame -1 cannot follow", writer.write, -1, self.data[0])
         self.assertEqual(pc2.check(self.path).frames, 3)
 
     def test_damaged_files_are_named(self):
