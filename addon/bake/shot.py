@@ -28,7 +28,8 @@ class Body:
     settings: dict  # keywords of Scene.add_body: sample, cluster, levels, material, velocity, ...
     factors: dict = field(default_factory=dict)  # e.g. "stiffness_factor": (n,) float32
     pins: np.ndarray | None = None  # (n,) float32, 0 to 1: how strongly each vertex is pinned
-    pin_frequency: float = 0.0  # hertz at weight 1; solver.PIN_HELD: held where the weight is 1
+    pin_frequency: float = 0.0  # hertz at weight 1
+    pin_exact: bool = False  # held, not pulled, where the weight is 1
     follow_until: int | None = None  # the release frame: up to it the body follows its animation
     topology: str = ""  # hash of the object's own faces: results are checked against it
 
@@ -82,4 +83,5 @@ class Shot:
     threads: int = 0  # 0: all cores; never changes results
     compression: bool = True
     checkpoint_every: int = 10
+    quick: bool = False  # with fewer particles than asked for, to judge the motion
     warnings: list = field(default_factory=list)  # sentences on what could not be taken over

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The folder of a bake.
+
+    bake.json       what was baked: frames, bodies, where their objects stood, a fingerprint
+    frames/         the library's frame store: everything that output is made from
+    00-Suzanne.pc2  for each body: its own mesh, skinned, in the object's coordinates
+    00-Suzanne.rest for each body: its mesh as it was bound, float32, relative to the origin
+
+bake.json may come from a stranger: it is data, every name and number in it is checked, and no path
+is ever made from anything but a body's number and the letters of its name.
+"""
+import json
+import math
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .. import solver
+from . import pc2
+from .fingerprint import Fingerprint, fingerprint
+
+FORMAT = 1
+INFO_NAME = "bake.json"
+STORE_NAME = "frames"
+STORE_FILES = re.compile(r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+\.plf|"
+                         r"check--?\d+\.plc)(\.tmp)?")
+MOST_BODIES = 4096
+MOST_FRAMES = 1 << 20
+
+
+class CacheError(Exception):
+    """A sentence on why a cache cannot be used."""
+
+
+def _reason(error):
+    return error.strerror or str(error)
+
+
+def safe_name(index, name):
+    """A file name that is good everywhere, for a body's number and name."""
+    letters = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:40]
+    return f"{index:02d}-{letters or 'body'}"
+
+
+@dataclass
+class CachedBody:
+    index: int  # in the store
+    name: str  # the object's
+    vertices: int
+    topology: str
+    matrices: np.ndarray  # (frames, 4, 4) or (1, 4, 4) where it never moves: object to world
+
+    @property
+    def file_name(self):
+        return safe_name(self.index, self.name)
+
+
+class Cache:
+    """A bake on disk. Cache.create() for a shot, Cache.open() for one that is there."""
+
+    def __init__(self, folder, data):
+        self.folder = Path(folder)
+        self._take(data)
+
+    # ------------------------------------------------------------ making and opening
+
+    @classmethod
+    def create(cls, folder, shot):
+        """An empty cache for a shot; one that is there is cleared."""
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            clear(folder)
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CacheError(f"The cache folder {folder} cannot be made: {_reason(error)}.") \
+                from error
+        cache = cls(folder, describe(shot))
+        try:
+            for cached, body in zip(cache.bodies, shot.bodies):
+                np.ascontiguousarray(body.vertices, "<f4").tofile(cache.rest_path(cached))
+            cache.write()
+        except OSError as error:
+            raise CacheError(f"The cache folder {folder} cannot be written to: {_reason(error)}.") \
+                from error
+        return cache
+
+    @classmethod
+    def open(cls, folder):
+        path = Path(folder) / INFO_NAME
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise CacheError(f"Nothing is baked in {folder}.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = _reason(error) if isinstance(error, OSError) else "it is not text"
+            raise CacheError(f"{path} could not be read: {reason}.") from error
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise CacheError(f"{path} is damaged: {error}. Clear the bake and bake again.") \
+                from None
+        try:
+            return cls(folder, data)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise CacheError(f"{path} is damaged: {_described(error)}. Clear the bake and bake "
+                             f"again.") from None
+
+    def _take(self, data):
+        if not isinstance(data, dict):
+            raise ValueError("it is not a description of a bake")
+        version = data.get("format")
+        if version != FORMAT:
+            raise CacheError(f"The cache in {self.folder} has format {version!r}, this version of "
+                             f"Pliant reads {FORMAT}. Clear the bake and bake again.")
+        self.scene = _text(data["scene"], "scene")
+        self.fps = _number(data["fps"], "fps", 1e-3, 1e6)
+        self.start = _whole(data["start"], "start", -MOST_FRAMES, MOST_FRAMES)
+        self.end = _whole(data["end"], "end", self.start, self.start + MOST_FRAMES)
+        self.origin = tuple(_number(v, "origin", -1e12, 1e12) for v in _list(data["origin"], 3))
+        self.quick = bool(data.get("quick", False))
+        listed = _list(data["bodies"])
+        if not 1 <= len(listed) <= MOST_BODIES:
+            raise ValueError(f"{len(listed)} bodies")
+        self.bodies = [self._body(index, body) for index, body in enumerate(listed)]
+        parts = {_text(k, "part"): _text(v, "hash") for k, v in dict(data["parts"]).items()}
+        hashes = [_text(value, "hash") for value in _list(data["frames"])]
+        self.fingerprint = Fingerprint(parts, dict(enumerate(hashes, self.start)))
+
+    def _body(self, index, data):
+        name = _text(data["name"], "name")
+        frames = self.end - self.start + 1
+        matrices = np.array(data["matrices"], np.float64)
+        if matrices.ndim != 2 or matrices.shape[1] != 16 or matrices.shape[0] not in (1, frames) \
+                or not np.isfinite(matrices).all():
+            raise ValueError(f"the matrices of '{name}'")
+        vertices = _whole(data["vertices"], f"the vertices of '{name}'", 1, 2**31 - 1)
+        return CachedBody(index, name, vertices, _text(data["topology"], "topology"),
+                          matrices.reshape(-1, 4, 4))
+
+    def write(self):
+        """bake.json, whole or not at all."""
+        data = {
+            "format": FORMAT, "scene": self.scene, "fps": self.fps, "start": self.start,
+            "end": self.end, "origin": list(self.origin), "quick": self.quick,
+            "bodies": [{"name": b.name, "vertices": b.vertices, "topology": b.topology,
+                        "matrices": b.matrices.reshape(-1, 16).tolist()} for b in self.bodies],
+            "parts": self.fingerprint.parts,
+            "frames": [self.fingerprint.frames[n] for n in range(self.start, self.end + 1)],
+        }
+        temporary = self.folder / (INFO_NAME + ".tmp")
+        with open(temporary, "w", encoding="utf-8") as file:
+            json.dump(data, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, self.folder / INFO_NAME)
+
+    def adopt(self, shot):
+        """Takes over a shot that goes on from frames that are baked: its end, its later frames."""
+        self._take(describe(shot))
+        try:
+            self.write()
+        except OSError as error:
+            raise CacheError(f"The cache folder {self.folder} cannot be written to: "
+                             f"{_reason(error)}.") from error
+
+    # ------------------------------------------------------------ what is in it
+
+    def body(self, name):
+        """The body of an object, or None."""
+        return next((b for b in self.bodies if b.name == name), None)
+
+    def matrix(self, body, frame):
+        """Where the body's object stood at a frame."""
+        matrices = body.matrices
+        return matrices[0 if len(matrices) == 1 else min(max(frame - self.start, 0),
+                                                         len(matrices) - 1)]
+
+    @property
+    def store_path(self):
+        return self.folder / STORE_NAME
+
+    def pc2_path(self, body):
+        return self.folder / f"{body.file_name}.pc2"
+
+    def rest_path(self, body):
+        return self.folder / f"{body.file_name}.rest"
+
+    def rest(self, body):
+        """The mesh as it was bound: (n, 3) float32 in world space, relative to self.origin."""
+        path = self.rest_path(body)
+        try:
+            values = np.fromfile(path, "<f4")
+        except OSError as error:
+            raise CacheError(f"{path} could not be read: {_reason(error)}.") from error
+        if values.size != 3 * body.vertices:
+            raise CacheError(f"{path} has {values.size // 3} vertices, not {body.vertices}: the "
+                             f"cache is damaged. Clear the bake and bake again.")
+        return values.reshape(-1, 3).astype(np.float32, copy=False)
+
+    def open_store(self, mode="read", **settings):
+        """The library's frame store; a CacheError where it cannot be."""
+        try:
+            return solver.Store(self.store_path, mode, **settings)
+        except solver.PliantError as error:
+            raise CacheError(f"The frames in {self.store_path} cannot be used: {error}.") from error
+
+    def baked(self):
+        """(first, last) finished frame, or None where there is none."""
+        if not (self.store_path / "journal.plj").is_file():
+            return None
+        with self.open_store() as store:
+            info = store.info
+        return (info.first_frame, info.last_frame) if info.first_frame <= info.last_frame else None
+
+    def is_complete(self):
+        baked = self.baked()
+        return baked is not None and baked[0] <= self.start and baked[1] >= self.end
+
+    def bytes(self):
+        """Room on disk."""
+        return sum(p.stat().st_size for p in self.folder.rglob("*") if p.is_file())
+
+    def check(self):
+        """Raises a CacheError unless everything that playing and output need is whole."""
+        baked = self.baked()
+        if baked is None:
+            raise CacheError(f"No frame is finished in {self.folder}.")
+        with self.open_store() as store:
+            if store.info.bodies != len(self.bodies):
+                raise CacheError(f"The frames in {self.store_path} have {store.info.bodies} bodies, "
+                                 f"bake.json has {len(self.bodies)}: the cache is damaged.")
+        for body in self.bodies:
+            self.rest(body)
+            try:
+                header = pc2.read_header(self.pc2_path(body))
+            except pc2.Pc2Error as error:
+                raise CacheError(str(error)) from error
+            if header.vertices != body.vertices:
+                raise CacheError(f"{self.pc2_path(body)} has {header.vertices} vertices, not "
+                                 f"{body.vertices}: the cache is damaged.")
+
+
+def describe(shot):
+    """bake.json's content for a shot."""
+    bodies = []
+    for index, body in enumerate(shot.bodies):
+        matrices = np.array([frame.bodies[index].matrix for frame in shot.frames], np.float64)
+        if (matrices == matrices[0]).all():
+            matrices = matrices[:1]
+        bodies.append({"name": body.name, "vertices": len(body.vertices),
+                       "topology": body.topology, "matrices": matrices.reshape(-1, 16).tolist()})
+    marks = fingerprint(shot)
+    return {"format": FORMAT, "scene": shot.scene, "fps": float(shot.fps), "start": shot.start,
+            "end": shot.end, "origin": [float(v) for v in shot.origin], "quick": shot.quick,
+            "bodies": bodies, "parts": marks.parts,
+            "frames": [marks.frames[n] for n in range(shot.start, shot.end + 1)]}
+
+
+def known_files(folder):
+    """The files in a folder that a bake may have made, by their names alone."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        return []
+    own = re.compile(r"bake\.json(\.tmp)?|\d{2,4}-[A-Za-z0-9_-]+\.(pc2|rest)(\.tmp)?")
+    found = [p for p in folder.iterdir() if own.fullmatch(p.name)]
+    store = folder / STORE_NAME
+    if store.is_dir() and not store.is_symlink():
+        found += [p for p in store.iterdir() if STORE_FILES.fullmatch(p.name)]
+    return [p for p in found if p.is_file() or p.is_symlink()]
+
+
+def clear(folder):
+    """Removes a bake: files that it may have made, then its folders if nothing else is in them."""
+    folder = Path(folder)
+    files = known_files(folder)
+    # bake.json first: what is left of an interrupted clear is no bake
+    for path in sorted(files, key=lambda p: p.name != INFO_NAME):
+        path.unlink()
+    for place in (folder / STORE_NAME, folder):
+        if place.is_dir() and not place.is_symlink() and not any(place.iterdir()):
+            place.rmdir()
+
+
+def copy(source, target):
+    """Copies a bake's own files to another folder, bake.json last: half a copy is no bake."""
+    source, target = Path(source), Path(target)
+    files = sorted(known_files(source), key=lambda p: p.name == INFO_NAME)
+    for path in files:
+        if path.is_symlink() or path.suffix == ".tmp":
+            continue
+        place = target / path.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, place)
+
+
+# ---------------------------------------------------------------- values of a stranger's file
+
+
+def _described(error):
+    return f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+
+
+def _text(value, what):
+    if not isinstance(value, str) or len(value) > 4096:
+        raise ValueError(f"{what} is not a name")
+    return value
+
+
+def _number(value, what, least, most):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or \
+            not math.isfinite(value) or not least <= value <= most:
+        raise ValueError(f"{what} is {value!r}")
+    return float(value)
+
+
+def _whole(value, what, least, most):
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{what} is {value!r}")
+    return value
+
+
+def _list(value, count=None):
+    if not isinstance(value, list) or count not in (None, len(value)):
+        raise ValueError(f"a list was expected, not {str(value)[:60]}")
+    return value

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hashes of everything in a Shot that its result follows from, part by part.
+
+Parts have names for people, so that a bake which cannot go on says what has changed. Frames have a
+hash each: later frames may change, or be added, without touching those that are baked.
+"""
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Fingerprint:
+    parts: dict  # name for a person -> hash
+    frames: dict  # frame number -> hash
+
+    def difference(self, other, last):
+        """What differs from another fingerprint, frames up to `last` considered; None: nothing."""
+        for name in [*self.parts, *other.parts]:
+            if self.parts.get(name) != other.parts.get(name):
+                return name
+        for number in range(min(self.frames, default=0), last + 1):
+            if number not in other.frames or self.frames.get(number) != other.frames[number]:
+                return f"what happens at frame {number}"
+        return None
+
+
+def _feed(digest, value):
+    if isinstance(value, np.ndarray):
+        value = np.ascontiguousarray(value)
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        digest.update(memoryview(value).cast("B") if value.size else b"")
+    elif isinstance(value, dict):
+        digest.update(b"{")
+        for key in sorted(value):
+            digest.update(f"{key}:".encode())
+            _feed(digest, value[key])
+        digest.update(b"}")
+    elif isinstance(value, (list, tuple)):
+        digest.update(b"[")
+        for item in value:
+            _feed(digest, item)
+        digest.update(b"]")
+    elif isinstance(value, (float, np.floating)):
+        digest.update(float(value).hex().encode() + b";")
+    elif isinstance(value, (bool, int, np.integer)):
+        digest.update(b"%d;" % int(value))
+    else:
+        digest.update(f"{value!r};".encode())
+
+
+def hash_of(*values):
+    digest = hashlib.blake2b(digest_size=16)
+    _feed(digest, values)
+    return digest.hexdigest()
+
+
+def frame_hash(frame):
+    bodies = [(b.matrix, b.material, b.pin_vertices, b.pin_strength) for b in frame.bodies]
+    colliders = [vars(c) for c in frame.colliders]
+    return hash_of(frame.gravity, bodies, colliders, frame.fields)
+
+
+def fingerprint(shot):
+    """Threads, compression, checkpoints and the last frame are no part of it."""
+    parts = {
+        "the list of bodies": hash_of([b.name for b in shot.bodies]),
+        "the list of colliders": hash_of([(c.name, int(c.shape), c.inside_out)
+                                          for c in shot.colliders]),
+        "the list of force fields": hash_of([(f.name, int(f.kind)) for f in shot.fields]),
+        "the first frame, the frame rate or the substeps": hash_of(
+            shot.start, shot.fps, shot.origin, shot.substeps, shot.max_substeps),
+    }
+    for body in shot.bodies:
+        parts[f"the mesh of '{body.name}'"] = hash_of(body.vertices, body.triangles, body.topology)
+        made = {name: value for name, value in body.settings.items() if name != "material"}
+        fixed = {name: body.settings.get("material", {}).get(name) for name in ("density", "goal")}
+        parts[f"the particles, clusters or start of '{body.name}'"] = hash_of(
+            made, fixed, body.factors)
+        parts[f"the pins of '{body.name}'"] = hash_of(
+            body.pins, body.pin_frequency, body.pin_exact, body.follow_until)
+    return Fingerprint(parts, {frame.number: frame_hash(frame) for frame in shot.frames})

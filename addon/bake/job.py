@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Simulates a Shot into a Cache, in a thread of its own or in the caller's.
+
+The thread calls the library and writes files, never Blender. What it has reached are plain
+attributes that anybody may read at any time; cancel() is answered within a substep. Whatever goes
+wrong ends up as one sentence in `error`, and frames that are finished stay.
+"""
+import threading
+import time
+
+import numpy as np
+
+from .. import solver
+from . import pc2, space
+from .cache import CacheError
+
+WAITING, BUILDING, SIMULATING = "waiting", "building", "simulating"
+DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
+ENDED = (DONE, CANCELLED, FAILED)
+
+
+class Job:
+    """One bake of a shot.
+
+    resume: goes on after the frames that the cache has, from its last checkpoint; frames after that
+    are simulated again, and the store compares them. from_frame: forgets what is baked after that
+    frame first (to bake the rest again with other settings).
+    """
+
+    def __init__(self, shot, cache, resume=False, from_frame=None):
+        self.shot, self.cache, self.resume, self.from_frame = shot, cache, resume, from_frame
+        self.state = WAITING
+        self.stage = ""  # what is being done, for a person
+        self.frame = None  # the last finished frame
+        self.fraction = 0.0  # of the whole, 0 to 1
+        self.seconds_per_frame = None
+        self.seconds_left = None
+        self.error = None  # a sentence
+        self.status = None  # the library's Status where the error is its own
+        self.warnings = list(shot.warnings)
+        self.library_seconds = 0.0  # of `seconds`, what the library itself took
+        self.seconds = 0.0
+        self._cancel = threading.Event()
+        self._thread = None
+        self._scene = None
+        self._lock = threading.Lock()
+
+    # ------------------------------------------------------------ from any thread
+
+    def start(self):
+        self._thread = threading.Thread(target=self.run, name="Pliant bake", daemon=True)
+        self._thread.start()
+
+    def cancel(self):
+        self._cancel.set()
+        with self._lock:  # the scene is not closed in the middle of this
+            if self._scene is not None:
+                self._scene.cancel()
+
+    def wait(self, seconds=None):
+        """True when the job has ended."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self.ended
+
+    @property
+    def ended(self):
+        return self.state in ENDED
+
+    # ------------------------------------------------------------ the job
+
+    def run(self):
+        """All of it, in the calling thread; never raises but KeyboardInterrupt and the like."""
+        begun = time.perf_counter()
+        state = FAILED
+        try:
+            self._run()
+            state = DONE
+        except solver.Cancelled:
+            state = CANCELLED
+        except solver.PliantError as error:
+            self.error, self.status = _sentence(error), error.status
+        except (CacheError, pc2.Pc2Error, solver.LibraryError) as error:
+            self.error = str(error)
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            self.error = f"The bake could not be written: {error.strerror or error}{where}."
+        except MemoryError:
+            self.error = "There is not enough memory for this bake."
+        except Exception as error:  # a fault of ours: the thread must not die without a word
+            self.error = f"A fault in Pliant: {type(error).__name__}: {error}."
+        finally:
+            self.seconds = time.perf_counter() - begun
+            self.seconds_left = None
+            self.state = state
+
+    def _run(self):
+        shot = self.shot
+        self.state, self.stage = BUILDING, "Setting up"
+        with solver.Scene(threads=shot.threads, gravity=shot.frames[0].gravity) as scene:
+            with self._lock:
+                self._scene = scene
+            try:
+                self._simulate(scene)
+            finally:
+                with self._lock:
+                    self._scene = None
+
+    def _simulate(self, scene):
+        with Recorder(self, scene) as recorder:
+            last = recorder.resume() if self.resume else recorder.begin()
+            self.state, self.stage, self.frame = SIMULATING, "Simulating", last
+            first = last
+            begun = time.perf_counter()
+            for frame in self.shot.frames[last + 1 - self.shot.start:]:
+                self._check_cancel()
+                recorder.advance(frame)
+                self.frame = frame.number
+                self._progress(0.0)
+                took = time.perf_counter() - begun
+                self.seconds_per_frame = took / (frame.number - first)
+                self.seconds_left = self.seconds_per_frame * (self.shot.end - frame.number)
+            self.fraction = 1.0
+
+    def _check_cancel(self):
+        if self._cancel.is_set():
+            raise solver.Cancelled(solver.Status.CANCELLED)
+
+    def _progress(self, fraction, _stage=""):
+        """Of the frame that is being simulated; true: stop."""
+        count = self.shot.end - self.shot.start + 1
+        self.fraction = min(1.0, (self.frame - self.shot.start + 1 + fraction) / count)
+        return self._cancel.is_set()
+
+    def _building(self, index, fraction, stage):
+        self.stage = f"{self.shot.bodies[index].name}: {stage}" if stage else "Setting up"
+        return self._cancel.is_set()
+
+    def library(self, function, *arguments, **settings):
+        """Calls the library, counting its time."""
+        begun = time.perf_counter()
+        try:
+            return function(*arguments, **settings)
+        finally:
+            self.library_seconds += time.perf_counter() - begun
+
+
+def _sentence(error):
+    text = str(error).strip()
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else text + "."
+
+
+class Recorder:
+    """The library's scene of a shot, its store and its point caches, kept in step."""
+
+    def __init__(self, job, scene):
+        self.job, self.scene, self.shot, self.cache = job, scene, job.shot, job.cache
+        self.store = None
+        self.bodies, self.colliders, self.fields, self.skins = [], [], [], []
+        self.pins = []  # for each body: weights of its particles, or None
+        self.writers = []
+        self.last = None  # the Frame that was set last
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for writer in self.writers:
+            writer.close()
+        if self.store is not None:
+            self.store.close()
+
+    # ------------------------------------------------------------ setting up
+
+    def begin(self):
+        """A new scene and its first frame."""
+        shot, first = self.shot, self.shot.frames[0]
+        settings = {"checkpoint_every": shot.checkpoint_every}
+        if not shot.compression:
+            settings["compression"] = solver.Compression.NONE
+        self.store = self.cache.open_store("create", **settings)
+        for index, body in enumerate(shot.bodies):
+            self.bodies.append(self._add_body(index, body, first.bodies[index]))
+        for collider, state in zip(shot.colliders, first.colliders):
+            self.colliders.append(self.scene.add_collider(
+                collider.shape, inside_out=collider.inside_out, **vars(state)))
+        for field, state in zip(shot.fields, first.fields):
+            self.fields.append(self.scene.add_field(field.kind, **state))
+        self._take_warnings()
+        self._bind()
+        self.writers = [pc2.Writer(self.cache.pc2_path(b), b.vertices, shot.start)
+                        for b in self.cache.bodies]
+        self._write(first)
+        self.last = first
+        return first.number
+
+    def _add_body(self, index, body, state):
+        job = self.job
+        settings = dict(body.settings, material=state.material)
+        made = job.library(
+            self.scene.add_body, body.vertices, body.triangles, origin=self.shot.origin,
+            progress=lambda fraction, stage: job._building(index, fraction, stage),
+            **settings, **body.factors)
+        if body.follow_until is not None and body.follow_until > self.shot.start:
+            made.set_follow(True)
+        return made
+
+    def resume(self):
+        """The scene of the latest checkpoint; its frame."""
+        shot, cache, job = self.shot, self.cache, self.job
+        self.store = cache.open_store("resume")
+        last = self.store.info.last_frame
+        if job.from_frame is not None:
+            last = min(last, job.from_frame)
+        number = job.library(self.store.restore, self.scene, last)
+        if not shot.start <= number <= shot.end:
+            raise CacheError(f"The cache's checkpoint is at frame {number}, which is outside of "
+                             f"{shot.start} to {shot.end}.")
+        if job.from_frame is not None:
+            self.store.truncate(number)
+        self.bodies, self.colliders = self.scene.bodies(), self.scene.colliders()
+        self.fields = self.scene.fields()
+        found = (len(self.bodies), len(self.colliders), len(self.fields))
+        wanted = (len(shot.bodies), len(shot.colliders), len(shot.fields))
+        if found != wanted:
+            raise CacheError("The cache's checkpoint has %d bodies, %d colliders and %d fields; the "
+                             "scene has %d, %d and %d." % (found + wanted))
+        for field, known in zip(shot.fields, self.fields):
+            known._desc.kind = field.kind
+        self._take_warnings()
+        self._bind()
+        self._continue_point_caches(number)
+        return number
+
+    def _bind(self):
+        for body, made in zip(self.shot.bodies, self.bodies):
+            self.skins.append(self.job.library(made.skin, body.vertices, origin=self.shot.origin))
+            weights = None
+            if body.pins is not None:
+                weights = np.clip(made.sample_mesh_values(body.pins), 0.0, 1.0)
+            self.pins.append(weights)
+
+    def _continue_point_caches(self, number):
+        """Opens the point caches with whole rows up to a frame; rows that a kill or an accident took
+        are skinned again from the store."""
+        rows = number - self.shot.start + 1
+        for cached in self.cache.bodies:
+            path = self.cache.pc2_path(cached)
+            try:
+                writer = pc2.Writer(path, cached.vertices, keep=True)
+            except pc2.Pc2Error:
+                writer = pc2.Writer(path, cached.vertices, self.shot.start)
+            self.writers.append(writer)
+            if self.job.from_frame is not None:
+                writer.truncate(rows)
+            if writer.frames < rows:
+                self._skin_again(cached, writer, rows)
+
+    def _skin_again(self, cached, writer, rows):
+        with self.store.skin(cached.index, self.shot.bodies[cached.index].vertices,
+                             origin=self.shot.origin) as skin:
+            for row in range(writer.frames, rows):
+                self.job._check_cancel()
+                frame = self.shot.start + row
+                world = skin.apply(frame, origin=self.shot.origin).vertices
+                matrix = self.cache.matrix(cached, frame)
+                writer.append(space.to_local(world, matrix, self.shot.origin))
+
+    def _take_warnings(self):
+        for body, made in zip(self.shot.bodies, self.bodies):
+            for sentence in made.warnings:
+                text = f"{body.name}: {sentence}"
+                if text not in self.job.warnings:
+                    self.job.warnings.append(text)
+
+    # ------------------------------------------------------------ frames
+
+    def advance(self, frame):
+        """Simulates up to a frame and writes it."""
+        shot, job = self.shot, self.job
+        self._set(frame)
+        job.library(self.scene.advance, dt=1.0 / shot.fps, substeps=shot.substeps,
+                    max_substeps=shot.max_substeps, progress=job._progress)
+        self._write(frame)
+        self.last = frame
+
+    def _set(self, frame):
+        """Tells the library where everything is at the end of the frame."""
+        last = self.last  # None at first after a restore: everything is told again
+        if last is None or last.gravity != frame.gravity:
+            self.scene.set_gravity(frame.gravity)
+        for index, made in enumerate(self.bodies):
+            self._set_body(index, made, frame, last.bodies[index] if last else None)
+        for index, made in enumerate(self.colliders):
+            state = frame.colliders[index]
+            if last is None or last.colliders[index] != state:
+                made.move(state.position, state.rotation, state.extent)
+                made.set(friction=state.friction, restitution=state.restitution,
+                         thickness=state.thickness)
+        for index, made in enumerate(self.fields):
+            if last is None or last.fields[index] != frame.fields[index]:
+                made.set(**frame.fields[index])
+
+    def _set_body(self, index, made, frame, last):
+        body, state, weights = self.shot.bodies[index], frame.bodies[index], self.pins[index]
+        if last is None or last.material != state.material:
+            made.set_material(**state.material)
+        follows = body.follow_until is not None and frame.number <= body.follow_until
+        if body.follow_until is not None and not follows:
+            made.set_follow(False)
+        if weights is not None and (last is None or last.pin_strength != state.pin_strength):
+            made.set_pins(pin_frequencies(body, weights, state.pin_strength))
+        if state.pin_vertices is not None and (follows or weights is not None):
+            self.job.library(made.set_pin_mesh, state.pin_vertices, origin=self.shot.origin)
+
+    def _write(self, frame):
+        job = self.job
+        job.library(self.store.write_frame, self.scene, frame.number)
+        row = frame.number - self.shot.start
+        for index, (skin, writer) in enumerate(zip(self.skins, self.writers)):
+            world = job.library(skin.apply, origin=self.shot.origin).vertices
+            writer.write(row, space.to_local(world, frame.bodies[index].matrix, self.shot.origin))
+
+
+def pin_frequencies(body, weights, strength):
+    """Hertz for each particle. Only a full weight at full strength is held exactly."""
+    frequencies = (weights * (body.pin_frequency * strength)).astype(np.float32)
+    if body.pin_exact and strength >= 1.0:
+        frequencies[weights >= .999] = solver.PIN_HELD
+    return frequencies

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From Blender's evaluated scene to a Shot, a frame at a time.
+
+    shot = capture_all(scene)                       # the command line: at once
+    for number in (capturing := Capture(scene)):    # a modal operator: a few frames a tick
+        ...
+    shot = capturing.shot
+
+While frames are captured, the scene's current frame moves and modifiers after the result's place are
+off. release() gives both back, may be called between any two frames (before a save, say), and is
+called at the end whatever happens; the next frame takes them again.
+"""
+import bpy
+import numpy as np
+
+from ..bake import space
+from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot
+from ..solver import Shape
+from . import colliders, fields, meshes, modifiers, settings
+
+FARTHEST = 1e7  # metres from the world's zero that a body may be
+ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
+MESHLIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
+PAINTED = ("stiffness", "damping", "strain_limit", "density")
+
+
+class CaptureError(Exception):
+    """A sentence on why a scene cannot be baked; `object`: the name of the object to blame."""
+
+    def __init__(self, sentence, object=""):
+        super().__init__(sentence)
+        self.object = object
+
+
+def bodies(scene):
+    return [o for o in scene.objects if o.pliant.role == "BODY"]
+
+
+def collider_objects(scene):
+    return [o for o in scene.objects if o.pliant.role == "COLLIDER"]
+
+
+def capture(context_or_scene, **options):
+    """A generator of frame numbers whose value (of StopIteration, or `yield from`) is the Shot."""
+    capturing = Capture(context_or_scene, **options)
+    try:
+        yield from capturing
+    finally:
+        capturing.release()
+    return capturing.shot
+
+
+def capture_all(context_or_scene, **options):
+    capturing = Capture(context_or_scene, **options)
+    for _ in capturing:
+        pass
+    return capturing.shot
+
+
+def view_layer_of(scene):
+    context = bpy.context
+    return context.view_layer if context.scene == scene else scene.view_layers[0]
+
+
+class Capture:
+    """An iterator of the frames that it captures. quick: part of the particles to take."""
+
+    def __init__(self, context_or_scene, start=None, end=None, quick=None):
+        scene = getattr(context_or_scene, "scene", context_or_scene)
+        self._scene_name = scene.name
+        first, last = settings.frame_range(scene)
+        self.start = first if start is None else start
+        self.end = last if end is None else end
+        self.quick = quick
+        self.shot = None
+        self.done = 0  # frames captured
+        self._number = self.start
+        self._held = None  # (frame, subframe, modifiers that were switched off)
+        self._guesses = {}
+        self._check(scene)
+
+    # ------------------------------------------------------------ iterating
+
+    @property
+    def scene(self):
+        scene = bpy.data.scenes.get(self._scene_name)
+        if scene is None:
+            raise CaptureError(f"The scene '{self._scene_name}' is gone.")
+        return scene
+
+    @property
+    def count(self):
+        return self.end - self.start + 1
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._number > self.end:
+            self.release()
+            raise StopIteration
+        try:
+            self._capture(self._number)
+        except BaseException:
+            self.release()
+            raise
+        self._number += 1
+        self.done += 1
+        if self._number > self.end:
+            self.release()
+        return self._number - 1
+
+    def hold(self):
+        if self._held is None:
+            scene = self.scene
+            switched = [(o.name, name) for o in bodies(scene) for name in modifiers.following(o)]
+            self._held = (scene.frame_current, scene.frame_subframe, switched)
+            self._switch(switched, False)
+
+    def release(self):
+        """Gives back the current frame and the modifiers."""
+        if self._held is None:
+            return
+        (frame, subframe, switched), self._held = self._held, None
+        self._switch(switched, True)
+        scene = bpy.data.scenes.get(self._scene_name)
+        if scene is not None:
+            scene.frame_set(frame, subframe=subframe)
+
+    def _switch(self, switched, on):
+        for object_name, modifier_name in switched:
+            obj = bpy.data.objects.get(object_name)
+            modifier = obj and obj.modifiers.get(modifier_name)
+            if modifier:
+                modifier.show_viewport = on
+
+    # ------------------------------------------------------------ refusals
+
+    def _check(self, scene):
+        if self.end < self.start:
+            raise CaptureError(f"There are no frames to bake: the bake starts at {self.start} and "
+                               f"ends at {self.end}.")
+        found = bodies(scene)
+        if not found:
+            raise CaptureError("There is no soft body in this scene: select a mesh and make it one.")
+        layer = view_layer_of(scene)
+        for obj in found:
+            self._check_body(obj, layer)
+        for obj in collider_objects(scene):
+            refuse_hidden(obj, layer, "collider")
+            if obj.type not in MESHLIKE and obj.type != "EMPTY":
+                raise CaptureError(f"The collider '{obj.name}' has no surface: it is a "
+                                   f"{obj.type.lower()}.", obj.name)
+
+    def _check_body(self, obj, layer):
+        if obj.type != "MESH":
+            raise CaptureError(f"'{obj.name}' is no mesh but a {obj.type.lower()}: only meshes can "
+                               f"be soft bodies.", obj.name)
+        refuse_hidden(obj, layer, "soft body")
+        if obj.mode == "EDIT":
+            raise CaptureError(f"'{obj.name}' is in edit mode: leave it (Tab) to bake.", obj.name)
+        if not len(obj.data.polygons):
+            what = "faces" if len(obj.data.vertices) else "vertices"
+            raise CaptureError(f"'{obj.name}' has no {what}: there is nothing to be soft.", obj.name)
+
+    # ------------------------------------------------------------ capturing
+
+    def _capture(self, number):
+        self.hold()
+        scene = self.scene
+        if scene.frame_current != number or scene.frame_subframe:
+            scene.frame_set(number)
+        layer = view_layer_of(scene)
+        if self.shot is None:
+            layer.update()
+            self._begin(scene, layer.depsgraph)
+        self.shot.frames.append(self._frame(scene, layer.depsgraph, number))
+
+    def _begin(self, scene, graph):
+        self.shot = Shot(scene.name, settings.frame_rate(scene), self.start, self.end,
+                         self._origin(scene, graph), [], **settings.shot_settings(scene))
+        if self.quick is not None:
+            self.shot.quick = True
+        self.shot.bodies = [self._body(obj, graph) for obj in bodies(scene)]
+        room = max(float(np.ptp(b.vertices, axis=0).max()) for b in self.shot.bodies)
+        self.shot.colliders = [self._collider(obj, graph, room) for obj in collider_objects(scene)]
+        self.shot.fields = list(self._fields(scene))
+
+    def _origin(self, scene, graph):
+        places = [np.array(o.evaluated_get(graph).matrix_world)[:3, 3] for o in bodies(scene)]
+        centre = np.mean(places, axis=0)
+        if not np.isfinite(centre).all() or np.abs(centre).max() > FARTHEST:
+            far = next(o.name for o, p in zip(bodies(scene), places)
+                       if not np.isfinite(p).all() or np.abs(p).max() > FARTHEST)
+            raise CaptureError(f"'{far}' is too far from the world's centre: more than "
+                               f"{FARTHEST:,.0f} m.", far)
+        return tuple(float(v) for v in np.round(centre / ORIGIN_GRID) * ORIGIN_GRID)
+
+    def _body(self, obj, graph):
+        evaluated = obj.evaluated_get(graph)
+        mesh = evaluated.data
+        self._check_same_vertices(obj, mesh)
+        matrix = self._matrix(obj, evaluated, self.start)
+        local = meshes.positions(mesh)
+        self._check_positions(obj, local, matrix)
+        faces = meshes.triangles(mesh)
+        if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: outside is where it was
+            faces = np.ascontiguousarray(faces[:, ::-1])
+        own = obj.pliant
+        body = Body(obj.name, space.to_simulation(local, matrix, self.shot.origin), faces,
+                    settings.body(own, 1.0 if self.quick is None else self.quick),
+                    topology=meshes.topology(obj.data))
+        self._painted(obj, mesh, own, body)
+        if own.start.use_follow and own.start.release_frame > self.start:
+            body.follow_until = own.start.release_frame
+        return body
+
+    def _painted(self, obj, mesh, own, body):
+        """Factors and pins from vertex groups."""
+        wanted = {what: getattr(own.paint, f"{what}_group") for what in PAINTED}
+        if own.start.use_pins:
+            if not own.start.pin_group:
+                raise CaptureError(f"'{obj.name}' is to be pinned: choose the vertex group that is "
+                                   f"held.", obj.name)
+            wanted["pin"] = own.start.pin_group
+        indices = {}
+        for what, name in wanted.items():
+            if name:
+                group = obj.vertex_groups.get(name)
+                if group is None:
+                    raise CaptureError(f"'{obj.name}' has no vertex group '{name}' "
+                                       f"({what.replace('_', ' ')}).", obj.name)
+                indices[what] = group.index
+        weights = meshes.group_weights(mesh, set(indices.values()))
+        for what, index in indices.items():
+            if what == "pin":
+                body.pins = weights[index]
+                body.pin_exact = own.start.pin_mode == "EXACT"
+                body.pin_frequency = own.start.pin_frequency
+                if not body.pins.any():
+                    self._warn(f"No vertex of '{obj.name}' is in its pin group '{wanted[what]}': "
+                               f"nothing is held.")
+            else:
+                zero = getattr(own.paint, f"{what}_zero")
+                one = getattr(own.paint, f"{what}_one")
+                body.factors[f"{what}_factor"] = \
+                    (zero + (one - zero) * weights[index]).astype(np.float32)
+
+    def _collider(self, obj, graph, room):
+        evaluated, own = obj.evaluated_get(graph), obj.pliant.collider
+        if own.shape != "AUTO":
+            guess = colliders.Guess(Shape[own.shape], 2)
+        else:
+            guess = self._guess(obj, evaluated, room)
+            if guess.error > colliders.UNLIKE:
+                self._warn(f"The collider '{obj.name}' is not like any simple shape: bodies feel a "
+                           f"{guess.shape.name.lower()}.")
+        inside_out = own.inside_out
+        if inside_out and guess.shape == Shape.PLANE:
+            self._warn(f"The collider '{obj.name}' is a plane, which cannot be a container.")
+            inside_out = False
+        self._guesses[obj.name] = guess
+        return Collider(obj.name, guess.shape, inside_out)
+
+    def _guess(self, obj, evaluated, room):
+        if obj.type == "EMPTY":
+            return colliders.Guess(
+                Shape.SPHERE if obj.empty_display_type == "SPHERE" else Shape.BOX, 2)
+        parts = colliders.decompose(np.array(evaluated.matrix_world))
+        mesh = evaluated.to_mesh()
+        try:
+            if mesh is None or not len(mesh.vertices):
+                raise CaptureError(f"The collider '{obj.name}' has no vertices.", obj.name)
+            points = meshes.positions(mesh).astype(np.float64)
+            if not np.isfinite(points).all():
+                raise CaptureError(f"The collider '{obj.name}' has vertices that are no numbers "
+                                   f"(NaN).", obj.name)
+            scale = parts[2] if parts else np.ones(3)
+            return colliders.guess(points * scale, meshes.triangles(mesh), room)
+        finally:
+            evaluated.to_mesh_clear()
+
+    def _fields(self, scene):
+        if not scene.pliant.use_fields:
+            return
+        layer = view_layer_of(scene)
+        for obj in scene.objects:
+            if not fields.is_field(obj):
+                continue
+            if hidden(obj, layer):
+                self._warn(f"The force field '{obj.name}' is hidden in viewports: it has no effect.")
+            elif (sentence := fields.refusal(obj)) is not None:
+                self._warn(sentence)
+            else:
+                for sentence in fields.remarks(obj):
+                    self._warn(sentence)
+                yield Field(obj.name, fields.KINDS[obj.field.type])
+
+    def _frame(self, scene, graph, number):
+        shot = self.shot
+        return Frame(
+            number, settings.gravity(scene),
+            [self._body_frame(body, self._object(scene, body.name), graph, number)
+             for body in shot.bodies],
+            [self._collider_frame(self._object(scene, c.name), graph, number)
+             for c in shot.colliders],
+            [self._field_frame(self._object(scene, f.name), graph) for f in shot.fields])
+
+    def _body_frame(self, body, obj, graph, number):
+        evaluated = obj.evaluated_get(graph)
+        matrix = self._matrix(obj, evaluated, number)
+        follows = body.follow_until is not None and number <= body.follow_until
+        vertices = None
+        if (follows or body.pins is not None) and number > self.start:
+            self._check_same_vertices(obj, evaluated.data)
+            local = meshes.positions(evaluated.data)
+            self._check_positions(obj, local, matrix)
+            vertices = space.to_simulation(local, matrix, self.shot.origin)
+        own = evaluated.pliant
+        return BodyFrame(matrix, settings.material(own.material), vertices,
+                         own.start.pin_strength)
+
+    def _collider_frame(self, obj, graph, number):
+        evaluated = obj.evaluated_get(graph)
+        own = evaluated.pliant.collider
+        if obj.type == "EMPTY":
+            size = obj.empty_display_size
+            low, high = (-size,) * 3, (size,) * 3
+        else:
+            corners = np.array([tuple(c) for c in evaluated.bound_box], np.float64)
+            low, high = corners.min(axis=0), corners.max(axis=0)
+        state, off = colliders.place(
+            self._guesses[obj.name], low, high, np.array(evaluated.matrix_world),
+            friction=own.friction, restitution=own.restitution, thickness=own.thickness)
+        if state is None:
+            raise CaptureError(f"The collider '{obj.name}' has zero scale or no place at frame "
+                               f"{number}.", obj.name)
+        if off > colliders.ROUND:
+            self._warn(f"The collider '{obj.name}' is stretched or sheared in a way that a "
+                       f"{self._guesses[obj.name].shape.name.lower()} cannot be: bodies feel an "
+                       f"even one.")
+        return state
+
+    def _field_frame(self, obj, graph):
+        evaluated = obj.evaluated_get(graph)
+        return fields.parameters(evaluated, np.array(evaluated.matrix_world, np.float64))
+
+    # ------------------------------------------------------------ checks
+
+    def _object(self, scene, name):
+        obj = scene.objects.get(name)
+        if obj is None:
+            raise CaptureError(f"'{name}' was removed or renamed while the scene was captured.",
+                               name)
+        return obj
+
+    def _matrix(self, obj, evaluated, number):
+        matrix = np.array(evaluated.matrix_world, np.float64)
+        if not np.isfinite(matrix).all():
+            raise CaptureError(f"'{obj.name}' has no place at frame {number}: its transform is not "
+                               f"a number.", obj.name)
+        sizes = np.linalg.svd(matrix[:3, :3], compute_uv=False)
+        if sizes[-1] < 1e-6 * sizes[0] or sizes[0] < 1e-12:
+            raise CaptureError(f"'{obj.name}' has zero scale at frame {number}.", obj.name)
+        return matrix
+
+    def _check_same_vertices(self, obj, mesh):
+        if len(mesh.vertices) != len(obj.data.vertices):
+            raise CaptureError(
+                f"The modifiers of '{obj.name}' change its vertices ({len(obj.data.vertices)} to "
+                f"{len(mesh.vertices)}): put them after the '{modifiers.PLAYBACK_NAME}' modifier.",
+                obj.name)
+
+    def _check_positions(self, obj, local, matrix):
+        bad = int((~np.isfinite(local)).any(axis=1).sum())
+        if bad:
+            raise CaptureError(f"'{obj.name}' has {bad} vertices that are no numbers (NaN).",
+                               obj.name)
+        reach = np.abs(local).max() * np.abs(matrix[:3, :3]).max() + np.abs(matrix[:3, 3]).max()
+        if reach > FARTHEST:
+            raise CaptureError(f"'{obj.name}' reaches too far from the world's centre: more than "
+                               f"{FARTHEST:,.0f} m.", obj.name)
+
+    def _warn(self, sentence):
+        if sentence not in self.shot.warnings:
+            self.shot.warnings.append(sentence)
+
+
+def hidden(obj, layer):
+    """True where Blender does not evaluate an object: hidden in viewports, by itself or through all
+    of its collections, or left out of the view layer."""
+    if obj.hide_viewport or obj.name not in layer.objects:
+        return True
+    shown = [c for c in obj.users_collection if not c.hide_viewport]
+    return not shown
+
+
+def refuse_hidden(obj, layer, what):
+    if hidden(obj, layer):
+        raise CaptureError(f"The {what} '{obj.name}' is hidden in viewports, so that Blender does "
+                           f"not evaluate it: show it, or take its role away.", obj.name)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects as simple colliders: which shape a mesh is nearest to, and where it stands at a frame.
+
+A shape is guessed in the object's own space with its scale applied, by how far the mesh's surface is
+from that of each candidate. What the guess decides (shape, axis) is kept for the bake; size and
+place follow the object's bounding box and matrix at each frame.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bake.shot import ColliderFrame
+from ..solver import Shape
+
+FLAT = 1e-3  # thinner than this part of its size: a mesh is flat
+UNLIKE = .08  # further than this part of its size from every shape: worth a warning
+ROUND = .05  # radii that differ by less than this are equal
+
+
+@dataclass
+class Guess:
+    shape: Shape
+    axis: int  # the object's axis that is the shape's z
+    flip: bool = False  # a flat mesh that faces down this axis
+    error: float = 0.0  # distance between the surfaces, over the mesh's size
+    flat: bool = False  # a box with no thickness of its own
+
+
+def _turn(axis):
+    """A rotation whose z axis is one of the object's axes."""
+    order = ((1, 2, 0), (2, 0, 1), (0, 1, 2))[axis]
+    return np.eye(3)[:, order]
+
+
+def decompose(matrix):
+    """Position, rotation (no reflection) and positive scales of a 4x4 matrix, in double, and how
+    far it is from being just those (shear)."""
+    matrix = np.asarray(matrix, np.float64)
+    linear = matrix[:3, :3]
+    scale = np.linalg.norm(linear, axis=0)
+    if not np.isfinite(matrix).all() or scale.min() <= 1e-12 * max(scale.max(), 1e-12):
+        return None
+    axes = linear / scale
+    u, s, vt = np.linalg.svd(axes)
+    rotation = u @ vt
+    if np.linalg.det(rotation) < 0:  # mirrored: the shapes are symmetric, so any axis may be turned
+        rotation = rotation @ np.diag((1.0, 1.0, -1.0))
+    return matrix[:3, 3].copy(), rotation, scale, float(s.max() - s.min())
+
+
+def quaternion(rotation):
+    """w x y z of a rotation matrix; w is positive, so that it never jumps sign for no reason."""
+    m = rotation
+    values = np.array([1 + m[0, 0] + m[1, 1] + m[2, 2], 1 + m[0, 0] - m[1, 1] - m[2, 2],
+                       1 - m[0, 0] + m[1, 1] - m[2, 2], 1 - m[0, 0] - m[1, 1] + m[2, 2]])
+    best = int(values.argmax())
+    s = 2 * np.sqrt(values[best])
+    q = [(s / 4, (m[2, 1] - m[1, 2]) / s, (m[0, 2] - m[2, 0]) / s, (m[1, 0] - m[0, 1]) / s),
+         ((m[2, 1] - m[1, 2]) / s, s / 4, (m[0, 1] + m[1, 0]) / s, (m[0, 2] + m[2, 0]) / s),
+         ((m[0, 2] - m[2, 0]) / s, (m[0, 1] + m[1, 0]) / s, s / 4, (m[1, 2] + m[2, 1]) / s),
+         ((m[1, 0] - m[0, 1]) / s, (m[0, 2] + m[2, 0]) / s, (m[1, 2] + m[2, 1]) / s, s / 4)][best]
+    return tuple(float(v) for v in (np.array(q) if q[0] >= 0 else -np.array(q)))
+
+
+# ---------------------------------------------------------------- which shape
+
+
+def _surface_points(vertices, triangles):
+    """Points on a mesh with the area each stands for: triangles' centres and edge middles."""
+    corners = vertices[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(normals, axis=1) / 2
+    middles = (corners + corners[:, (1, 2, 0)]) / 2
+    points = np.concatenate([corners.mean(axis=1), *(middles[:, k] for k in range(3))])
+    return points, np.concatenate([area] * 4), normals.sum(axis=0) / 2
+
+
+def _distance(shape, half, points):
+    """Distances of points (shape's own axes, centre at zero) from the surface of a shape that fills
+    the box of these half sizes."""
+    if shape == Shape.SPHERE:
+        return np.abs(np.linalg.norm(points, axis=1) - half.mean())
+    if shape == Shape.BOX:
+        q = np.abs(points) - half
+        return np.abs(np.linalg.norm(np.maximum(q, 0), axis=1) + np.minimum(q.max(axis=1), 0))
+    radius = (half[0] + half[1]) / 2
+    radial = np.linalg.norm(points[:, :2], axis=1)
+    if shape == Shape.CYLINDER:
+        q = np.stack([radial - radius, np.abs(points[:, 2]) - half[2]], axis=1)
+        return np.abs(np.linalg.norm(np.maximum(q, 0), axis=1) + np.minimum(q.max(axis=1), 0))
+    beyond = np.maximum(np.abs(points[:, 2]) - max(half[2] - radius, 0), 0)
+    return np.abs(np.hypot(radial, beyond) - radius)
+
+
+def _flat_guess(half, normal, room):
+    """A flat mesh: a floor where it is much larger than the bodies, otherwise a plate."""
+    axis = int(half.argmin())
+    wide = 2 * np.sort(half)[1] >= 3 * room
+    return Guess(Shape.PLANE if wide else Shape.BOX, axis, bool(normal[axis] < 0), flat=not wide)
+
+
+def guess(vertices, triangles, room=0.0):
+    """The shape nearest to a mesh given in the object's axes, with its scale. `room`: the size of
+    the bodies, which tells a floor from a plate."""
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    half, centre = (high - low) / 2, (high + low) / 2
+    size = float(np.linalg.norm(half))
+    if size == 0 or len(triangles) == 0:
+        return Guess(Shape.BOX, 2)
+    points, weights, normal = _surface_points(vertices - centre, triangles)
+    if half.min() < FLAT * half.max():
+        return _flat_guess(half, normal, room)
+    candidates = [(Shape.BOX, 2)]
+    if half.max() - half.min() < ROUND * half.max():
+        candidates.append((Shape.SPHERE, 2))
+    for axis in (2, 0, 1):
+        a, b, c = half @ _turn(axis)
+        if abs(a - b) < ROUND * max(a, b):
+            candidates.append((Shape.CYLINDER, axis))
+            if c > 1.1 * max(a, b):
+                candidates.append((Shape.CAPSULE, axis))
+    total = weights.sum() or 1.0
+    found = [Guess(shape, axis, error=float(
+        (_distance(shape, half @ _turn(axis), points @ _turn(axis)) * weights).sum() / total / size))
+        for shape, axis in candidates]
+    best = min(found, key=lambda g: g.error)
+    # A mesh that is unlike all of them is a ball if it is as wide as high, otherwise a box.
+    if best.error > UNLIKE and any(g.shape == Shape.SPHERE for g in found):
+        best = next(g for g in found if g.shape == Shape.SPHERE)
+    return best
+
+
+# ---------------------------------------------------------------- where it is
+
+
+def place(guess, low, high, matrix, **surface):
+    """A ColliderFrame for an object with this local bounding box and matrix; None if the matrix
+    cannot be inverted. The second value says how far the true shape is from the one that is used."""
+    parts = decompose(matrix)
+    if parts is None:
+        return None, 0.0
+    position, rotation, scale, shear = parts
+    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    matrix = np.asarray(matrix, np.float64)
+    centre = matrix[:3, :3] @ ((low + high) / 2) + position
+    turn = _turn(guess.axis)
+    half = ((high - low) / 2 * scale) @ turn
+    rotation = rotation @ turn
+    if guess.flip:
+        rotation = rotation @ np.diag((1.0, -1.0, -1.0))
+    off = shear
+    if guess.flat:
+        # a plate: its top is the mesh, and there is something below for bodies to sink into
+        thickness = .05 * float(half[:2].min())
+        half = np.array((half[0], half[1], thickness))
+        centre = centre - rotation[:, 2] * thickness
+    if guess.shape in (Shape.CYLINDER, Shape.CAPSULE) and half[:2].max() > 0:
+        off = max(off, float(np.ptp(half[:2]) / half[:2].max()))
+    elif guess.shape == Shape.SPHERE and half.max() > 0:
+        off = max(off, float(np.ptp(half) / half.max()))
+    return ColliderFrame(tuple(map(float, centre)), quaternion(rotation),
+                         extent(guess.shape, half), **surface), off
+
+
+def extent(shape, half):
+    """The library's extent for a shape that fills a box of these half sizes."""
+    radius = float(half[:2].mean())
+    if shape == Shape.SPHERE:
+        return (float(np.mean(half)),) * 3
+    if shape == Shape.CAPSULE:
+        return (radius, max(float(half[2]) - radius, 0.0), 0.0)
+    if shape == Shape.CYLINDER:
+        return (radius, float(half[2]), 0.0)
+    if shape == Shape.PLANE:
+        return (1.0, 1.0, 1.0)
+    return tuple(float(v) for v in half)

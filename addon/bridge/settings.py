@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From property groups to the plain dicts that the library's Python face takes.
+
+Nothing is evaluated here and nothing kept: a settings group of an original object gives what does
+not change during a bake, one of an evaluated object what is keyframed.
+"""
+from ..solver import Clustering, Goal, Kernel, LevelKind, Rotation, Sampling, Stiffness, Weighting
+
+QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
+
+
+def sample(particles, quick=1.0):
+    """Keywords of pliant_sample_desc; `quick`: part of the particles to take."""
+    out = {"mode": Sampling[particles.sampling], "seed": particles.seed,
+           "thickness": particles.thickness, "shells_apart": int(particles.shells_apart)}
+    if particles.mode == "SPACING":
+        # a third of the particles is a third of the volume for each: the spacing's cube
+        out["spacing"] = particles.spacing / quick ** (1 / 3)
+    else:
+        out["count"] = max(min(particles.count, QUICK_LEAST), round(particles.count * quick))
+    return out
+
+
+def cluster(clusters, seed=0, quick=1.0):
+    out = {"algorithm": Clustering[clusters.algorithm], "kernel": Kernel[clusters.kernel],
+           "kernel_parameter": clusters.kernel_parameter, "overlap": clusters.overlap,
+           "seed": seed}
+    if clusters.count_mode == "COUNT":
+        # fewer particles carry fewer clusters
+        out["count"] = max(1, round(clusters.count * quick))
+    elif clusters.count_mode == "SIZE":
+        out["cluster_size"] = clusters.size / quick ** (1 / 3)
+    if clusters.radius_mode == "FIXED":
+        out["radius"] = clusters.radius
+    return out
+
+
+def levels(clusters):
+    return {"kind": LevelKind[clusters.level_kind], "count": clusters.levels,
+            "reduction": clusters.reduction, "radius_multiplier": clusters.radius_multiplier,
+            "weighting": Weighting[clusters.weighting],
+            "favour_fine": int(clusters.favour == "FINE"), "a": clusters.weight_a,
+            "b": clusters.weight_b, "weights": list(clusters.weights),
+            "damping": list(clusters.level_damping)}
+
+
+def material(settings):
+    """Keywords of pliant_material_desc."""
+    kind = Stiffness[settings.stiffness_kind]
+    stiffness = {Stiffness.FREQUENCY: settings.frequency, Stiffness.YOUNG: settings.young,
+                 Stiffness.ALPHA: settings.alpha}[kind]
+    return {"stiffness_kind": kind, "stiffness": stiffness, "damping": settings.damping,
+            "density": settings.density,
+            "strain_limit": settings.strain_limit if settings.use_strain_limit else 0.0,
+            "strain_relaxation": settings.strain_relaxation,
+            "strain_iterations": settings.strain_iterations, "goal": Goal[settings.goal],
+            "beta": settings.beta, "rotation": Rotation[settings.rotation],
+            "pressure": settings.pressure if settings.use_pressure else 0.0,
+            "inflation": settings.inflation, "drag": settings.drag}
+
+
+def body(pliant, quick=1.0):
+    """Keywords of Scene.add_body but for the material, which comes with each frame."""
+    start = pliant.start
+    return {"sample": sample(pliant.particles, quick),
+            "cluster": cluster(pliant.clusters, pliant.particles.seed, quick),
+            "levels": levels(pliant.clusters), "velocity": tuple(start.velocity),
+            "angular_velocity": tuple(start.angular_velocity)}
+
+
+def frame_range(scene):
+    """(start, end) of a bake."""
+    own = scene.pliant
+    if own.use_scene_frames:
+        return scene.frame_start, scene.frame_end
+    return own.frame_start, own.frame_end
+
+
+def frame_rate(scene):
+    return scene.render.fps / scene.render.fps_base
+
+
+def gravity(scene):
+    if scene.use_gravity and scene.pliant.use_gravity:
+        return tuple(scene.gravity)
+    return (0.0, 0.0, 0.0)
+
+
+def shot_settings(scene):
+    """Keywords of Shot that come from the scene's settings."""
+    own = scene.pliant
+    return {"substeps": own.substeps if own.substeps_mode == "FIXED" else 0,
+            "max_substeps": own.max_substeps, "threads": own.threads,
+            "compression": own.compression, "checkpoint_every": own.checkpoint_every}
