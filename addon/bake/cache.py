@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import solver
 from . import pc2
+from .errors import BakeError, file_error
 from .fingerprint import Fingerprint, fingerprint
 
 FORMAT = 1
@@ -32,12 +33,12 @@ MOST_BODIES = 4096
 MOST_FRAMES = 1 << 20
 
 
-class CacheError(Exception):
+class CacheError(BakeError):
     """A sentence on why a cache cannot be used."""
 
 
-def _reason(error):
-    return error.strerror or str(error)
+def _failed(error, doing, path):
+    return CacheError(str(file_error(error, doing, path)))
 
 
 def safe_name(index, name):
@@ -77,16 +78,14 @@ class Cache:
             clear(folder)
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CacheError(f"The cache folder {folder} cannot be made: {_reason(error)}.") \
-                from error
+            raise _failed(error, "make the cache folder", folder) from error
         cache = cls(folder, describe(shot))
         try:
             for cached, body in zip(cache.bodies, shot.bodies):
                 np.ascontiguousarray(body.vertices, "<f4").tofile(cache.rest_path(cached))
             cache.write()
         except OSError as error:
-            raise CacheError(f"The cache folder {folder} cannot be written to: {_reason(error)}.") \
-                from error
+            raise _failed(error, "write to the cache folder", folder) from error
         return cache
 
     @classmethod
@@ -96,9 +95,11 @@ class Cache:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise CacheError(f"Nothing is baked in {folder}.") from None
-        except (OSError, UnicodeDecodeError) as error:
-            reason = _reason(error) if isinstance(error, OSError) else "it is not text"
-            raise CacheError(f"{path} could not be read: {reason}.") from error
+        except OSError as error:
+            raise _failed(error, "read", path) from error
+        except UnicodeDecodeError:
+            raise CacheError(f"{path} is damaged: it is not text. Clear the bake and bake "
+                             f"again.") from None
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -153,7 +154,8 @@ class Cache:
             "frames": [self.fingerprint.frames[n] for n in range(self.start, self.end + 1)],
         }
         temporary = self.folder / (INFO_NAME + ".tmp")
-        with open(temporary, "w", encoding="utf-8") as file:
+        temporary.unlink(missing_ok=True)
+        with open(temporary, "x", encoding="utf-8") as file:  # never through a link
             json.dump(data, file)
             file.flush()
             os.fsync(file.fileno())
@@ -165,8 +167,7 @@ class Cache:
         try:
             self.write()
         except OSError as error:
-            raise CacheError(f"The cache folder {self.folder} cannot be written to: "
-                             f"{_reason(error)}.") from error
+            raise _failed(error, "write to the cache folder", self.folder) from error
 
     # ------------------------------------------------------------ what is in it
 
@@ -196,7 +197,7 @@ class Cache:
         try:
             values = np.fromfile(path, "<f4")
         except OSError as error:
-            raise CacheError(f"{path} could not be read: {_reason(error)}.") from error
+            raise _failed(error, "read", path) from error
         if values.size != 3 * body.vertices:
             raise CacheError(f"{path} has {values.size // 3} vertices, not {body.vertices}: the "
                              f"cache is damaged. Clear the bake and bake again.")
@@ -204,6 +205,9 @@ class Cache:
 
     def open_store(self, mode="read", **settings):
         """The library's frame store; a CacheError where it cannot be."""
+        if self.store_path.is_symlink():
+            raise CacheError(f"{self.store_path} is a link, which a cache never has: it is not "
+                             f"used.")
         try:
             return solver.Store(self.store_path, mode, **settings)
         except solver.PliantError as error:

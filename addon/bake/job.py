@@ -13,6 +13,7 @@ import numpy as np
 from .. import solver
 from . import pc2, space
 from .cache import CacheError
+from .errors import BakeError, file_error
 
 WAITING, BUILDING, SIMULATING = "waiting", "building", "simulating"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
@@ -80,11 +81,10 @@ class Job:
             state = CANCELLED
         except solver.PliantError as error:
             self.error, self.status = _sentence(error), error.status
-        except (CacheError, pc2.Pc2Error, solver.LibraryError) as error:
+        except (BakeError, solver.LibraryError) as error:
             self.error = str(error)
         except OSError as error:
-            where = f" ({error.filename})" if error.filename else ""
-            self.error = f"The bake could not be written: {error.strerror or error}{where}."
+            self.error = str(file_error(error, "write", error.filename or self.cache.folder))
         except MemoryError:
             self.error = "There is not enough memory for this bake."
         except Exception as error:  # a fault of ours: the thread must not die without a word
