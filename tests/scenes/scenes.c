@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "scenes.h"
 
+#include "bars.h"
+#include "open.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,7 @@ static void set_defaults(scene* s)
     pliant_frame_desc_init(&s->frame, sizeof s->frame);
     s->frame.dt = 1. / 60;
     s->frame.substeps = 1;
+    s->stretch = 1;
     pliant_material_desc* material = &s->body.material;
     material->stiffness_kind = PLIANT_STIFFNESS_ALPHA;
     material->stiffness = .8;
@@ -35,7 +39,7 @@ static void set_defaults(scene* s)
     s->body.angular_velocity[2] = .2;
 }
 
-static void use_points(scene* s, scene_points points)
+void scene_use_points(scene* s, scene_points points)
 {
     scene_points_sort(&points);
     s->points = points;
@@ -43,7 +47,7 @@ static void use_points(scene* s, scene_points points)
     s->body.point_count = points.count;
 }
 
-static void use_mesh(scene* s, scene_mesh mesh, uint32_t particles)
+void scene_use_mesh(scene* s, scene_mesh mesh, uint32_t particles)
 {
     s->mesh = mesh;
     s->body.mesh.vertex_count = mesh.vertex_count;
@@ -53,22 +57,28 @@ static void use_mesh(scene* s, scene_mesh mesh, uint32_t particles)
     s->body.sample.count = particles;
 }
 
-/* The published points, or a ball of as many and of the same volume. */
-static void use_published(scene* s, const char* file, uint32_t count, double volume)
+bool scene_use_published(scene* s, const char* file, uint32_t count)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/data/particles/%s.txt", shared_folder(), file);
     scene_points points = scene_points_read(path);
-    if (points.count != count)
-    {
+    bool found = points.count == count;
+    if (found)
+        scene_use_points(s, points);
+    else
         scene_points_free(&points);
-        points = scene_points_ball(count, cbrt(volume * 3 / (4 * 3.14159265358979)), 1);
-        s->generated = true;
-    }
-    use_points(s, points);
+    return found;
 }
 
-static void set_clusters(scene* s, uint32_t clusters, double radius, uint32_t levels)
+/* The published points, or a ball of as many and of the same volume. */
+static void use_published(scene* s, const char* file, uint32_t count, double volume)
+{
+    s->generated = !scene_use_published(s, file, count);
+    if (s->generated)
+        scene_use_points(s, scene_points_ball(count, cbrt(volume * 3 / (4 * 3.14159265358979)), 1));
+}
+
+void scene_set_clusters(scene* s, uint32_t clusters, double radius, uint32_t levels)
 {
     s->body.cluster.count = clusters;
     s->body.cluster.radius = radius;
@@ -78,13 +88,13 @@ static void set_clusters(scene* s, uint32_t clusters, double radius, uint32_t le
 static void open_beam(scene* s)
 {
     use_published(s, "beam-5317", 5317, .32);
-    set_clusters(s, 200, .11, 1);
+    scene_set_clusters(s, 200, .11, 1);
 }
 
 static void open_ball(scene* s)
 {
     use_published(s, "ball-5098", 5098, .52);
-    set_clusters(s, 101, .14, 1);
+    scene_set_clusters(s, 101, .14, 1);
 }
 
 static void open_ball_levels(scene* s)
@@ -96,7 +106,7 @@ static void open_ball_levels(scene* s)
 static void open_bunny(scene* s)
 {
     use_published(s, "bunny-16525", 16525, 1.9);
-    set_clusters(s, 330, .2, 1);
+    scene_set_clusters(s, 330, .2, 1);
 }
 
 static void open_bunny_levels(scene* s)
@@ -107,16 +117,16 @@ static void open_bunny_levels(scene* s)
 
 static void open_cube(scene* s)
 {
-    use_points(s, scene_points_box(50, 50, 50, 1, 1, 1, 1, 1));
-    set_clusters(s, 8192, .056, 1);
+    scene_use_points(s, scene_points_box(50, 50, 50, 1, 1, 1, 1, 1));
+    scene_set_clusters(s, 8192, .056, 1);
 }
 
 /* The paper's own set of 124,631 particles is not published: a body of that size with limbs. */
 static void open_armadillo(scene* s)
 {
     scene_mesh mesh = scene_creature(5);
-    use_mesh(s, mesh, 124631);
-    set_clusters(s, 8192, scene_radius(scene_mesh_volume(&mesh), 8192, 5), 1);
+    scene_use_mesh(s, mesh, 124631);
+    scene_set_clusters(s, 8192, scene_radius(scene_mesh_volume(&mesh), 8192, 5), 1);
 }
 
 static void open_armadillo_levels(scene* s)
@@ -139,6 +149,16 @@ static const struct
     {"ball-levels", "the ball with 3 nested levels", open_ball_levels},
     {"bunny-levels", "the bunny with 4 nested levels", open_bunny_levels},
     {"armadillo-levels", "armadillo with 6 nested levels", open_armadillo_levels},
+    {"stretched-cube", "1,000 particles, 50 clusters, at twice its length; no gravity",
+     scene_open_stretched_cube},
+    {"falling-ball", "the ball with levels 101, 12, 1 onto the ground", scene_open_falling_ball},
+    {"hovering-cube", "1,331 particles, levels 66, 8, 1, at twice its length; no gravity",
+     scene_open_hovering_cube},
+    {"falling-bunny", "the bunny with levels 330, 41, 5, 1 into a cavity of three planes",
+     scene_open_falling_bunny},
+    {"plinko", "the ball with levels 101, 12, 1 through cylinders", scene_open_plinko},
+    {"falling-armadillo", "armadillo with levels 8192, 1024, ... 1 onto a pyramid of cylinders",
+     scene_open_falling_armadillo},
 };
 
 uint32_t scene_count(void)
@@ -173,7 +193,7 @@ bool scene_open_file(const char* path, scene* opened)
 {
     set_defaults(opened);
     opened->name = path;
-    use_points(opened, scene_points_read(path));
+    scene_use_points(opened, scene_points_read(path));
     return opened->points.count > 0;
 }
 
@@ -184,7 +204,7 @@ void scene_open_cube(uint32_t count, scene* opened)
     opened->name = "cube";
     scene_points points = scene_points_box(n, n, n, 1, 1, 1, 1, 1);
     points.count = count; /* the topmost layer may be cut short */
-    use_points(opened, points);
+    scene_use_points(opened, points);
 }
 
 void scene_close(scene* opened)
@@ -193,12 +213,34 @@ void scene_close(scene* opened)
     scene_mesh_free(&opened->mesh);
 }
 
+static pliant_status stretch_body(const scene* opened, pliant_body body)
+{
+    uint32_t floats;
+    pliant_body_info info;
+    pliant_body_info_init(&info, sizeof info);
+    float* at = scene_read_floats(body, PLIANT_POSITION, 0, NULL, &floats);
+    pliant_status status = pliant_body_get_info(body, &info);
+    for (uint32_t i = 0; i < floats; i += 3)
+        at[i] += (float)((opened->stretch - 1) * (at[i] - info.centre[0]));
+    if (status == PLIANT_OK)
+        status = pliant_body_set_particles(body, floats / 3, NULL, at, NULL);
+    free(at);
+    return status;
+}
+
 pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body* body)
 {
     pliant_status status = pliant_scene_create(&opened->scene, made);
-    if (status != PLIANT_OK)
-        return status;
-    return pliant_body_create(*made, &opened->body, body);
+    for (uint32_t i = 0; i < opened->collider_count && status == PLIANT_OK; ++i)
+    {
+        pliant_collider collider;
+        status = pliant_collider_create(*made, &opened->collider[i], &collider);
+    }
+    if (status == PLIANT_OK)
+        status = pliant_body_create(*made, &opened->body, body);
+    if (status == PLIANT_OK && opened->stretch != 1)
+        status = stretch_body(opened, *body);
+    return status;
 }
 
 double scene_radius(double volume, uint32_t clusters, double memberships)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Bodies that tests and benchmarks share: the rows of the published measurements and the sizes of
- * the papers' examples. A scene is filled descriptors; whoever opens it changes what it wants and
- * hands them to the library.
+ * Bodies that tests and benchmarks share: the rows of the published measurements, the sizes of the
+ * papers' examples, and those examples themselves (papers.c). A scene is filled descriptors;
+ * whoever opens it changes what it wants and hands them to the library.
  *
  * Defaults are those of the measurements: 1/60 s a step, alpha .8, gamma .1, omega .3, 4 iterations
  * of strain limiting, damping .1 a step, gravity, inverse-square kernel. The body spins freely:
@@ -18,6 +18,11 @@
 #include <pliant.h>
 #include <stdbool.h>
 
+enum
+{
+    SCENE_MOST_COLLIDERS = 12
+};
+
 typedef struct scene
 {
     const char* name;
@@ -27,6 +32,9 @@ typedef struct scene
     pliant_scene_desc scene;
     pliant_body_desc body;
     pliant_frame_desc frame;
+    pliant_collider_desc collider[SCENE_MOST_COLLIDERS];
+    uint32_t collider_count;
+    double stretch; /* along x at the start, about the body's centre; 1: none */
 } scene;
 
 /* How many scenes there are, and their names and what they are in a few words. */
@@ -42,7 +50,7 @@ bool scene_open_file(const char* path, scene* opened);
 void scene_open_cube(uint32_t count, scene* opened);
 void scene_close(scene* opened);
 
-/* Creates the scene with its body. */
+/* Creates the scene with its colliders and its body. */
 pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body* body);
 
 /* The radius at which so many clusters in a volume give so many memberships a particle, about. */
