@@ -74,7 +74,7 @@ static void visit_chunk(pl_archive* a, uint32_t index, const pl_body* body, bool
     if (quadratic)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
     chunk->moved = 1;
-    if (!chunk->sums || (quadratic && !chunk->quad_sums))
+    if (!pl_layout_halve(chunk) || !chunk->sums || (quadratic && !chunk->quad_sums))
         a->status = pl_fail_memory((size_t)chunk->row_count * 192);
 }
 

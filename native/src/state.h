@@ -18,8 +18,10 @@
  *
  * Memberships are stored by block: an entry is one cluster (as a 16-bit index into the chunk's own
  * list of clusters, its "rows") and eight raw kernel values, zero for lanes that are not members.
- * They are normalised when used: w_ic = fade_c k_ic / sum_d fade_d k_id, so that fading a cluster
- * rewrites one number. An "own rest" block carries a rest offset p_ic for every entry and lane as
+ * Entries that only the first four lanes have come first and those that only the last four have
+ * come last, so that a kernel may take each half of a block with fewer entries.
+ * They are normalised when used: w_ic = fade_c k_ic / sum_d fade_d k_id, with the sum's inverse
+ * kept by particle. An "own rest" block carries a rest offset p_ic for every entry and lane as
  * well; a "shared rest" block takes p_ic = r_i - r_c.
  *
  * Positions are float32 relative to the body's origin, which is double and moves in steps of a
@@ -104,6 +106,8 @@ typedef struct pl_chunk
     uint32_t row_count;
     uint32_t* rows;        /* local row -> cluster index of the body */
     uint32_t* block_begin; /* blocks + 1: entries of each block */
+    uint32_t (*half)[2];   /* by block: the end of the entries that any of the first four lanes has,
+                              and the begin of those that any of the last four has */
     uint32_t entry_count;
     uint32_t member_count;     /* memberships at the finest level */
     uint16_t* entry_row;       /* entry -> local row */

@@ -34,6 +34,8 @@
 #else
 #define PL_INLINE static inline __attribute__((always_inline))
 #endif
+/* A loop that needs every register for itself: inlined, it would share them with its caller. */
+#define PL_APART static __attribute__((noinline, unused))
 
 #if defined(PL_PATH_AVX2) || defined(PL_PATH_AVX512)
 

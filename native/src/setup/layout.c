@@ -113,6 +113,7 @@ static void chunk_free(pl_chunk* chunk)
 {
     pl_free(chunk->rows);
     pl_free(chunk->block_begin);
+    pl_free(chunk->half);
     pl_free(chunk->entry_row);
     pl_free(chunk->entry_kernel);
     pl_free(chunk->own_rest);
@@ -158,77 +159,6 @@ void pl_body_free(pl_body* body)
     pl_free(body->mesh_triangles);
     pl_free(body->warning_text);
     memset(body, 0, sizeof *body);
-}
-
-/* ------------------------------------------------------------------ particles */
-
-static pl_status place_particles(pl_body* body, const pl_layout_input* in)
-{
-    uint32_t slots_per_chunk = in->count <= SMALL_BODY ? SMALL_CHUNK : LARGE_CHUNK;
-    uint32_t fill = slots_per_chunk * 4 / 5 / 8 * 8;
-    uint32_t chunks = (in->count + fill - 1) / fill;
-    pl_particles* p = &body->particles;
-    uint32_t* order = PL_NEW(uint32_t, in->count);
-    body->chunks = PL_NEW(pl_chunk, chunks);
-    if (!order || !body->chunks || !pl_particles_alloc(p, chunks * slots_per_chunk, in->count))
-    {
-        pl_free(order);
-        return pl_fail_memory((size_t)in->count * 64);
-    }
-    body->chunk_count = chunks;
-    for (uint32_t i = 0; i < in->count; ++i)
-        order[i] = i;
-    pl_order_kd(in->count, in->points, fill, order);
-
-    double mass = 0;
-    for (uint32_t i = 0; i < in->count; ++i)
-        mass += in->volumes[i] * in->density[i];
-    body->mass_quantum = mass / 1099511627776.0; /* 2^-40 of the body */
-    p->count = in->count;
-    memset(p->id, 0xff, p->slot_count * sizeof *p->id);
-    for (uint32_t c = 0; c < chunks; ++c)
-    {
-        pl_chunk* chunk = &body->chunks[c];
-        uint32_t first = c * fill, used = PL_MIN(fill, in->count - first);
-        chunk->slot_begin = c * slots_per_chunk;
-        chunk->slot_count = slots_per_chunk;
-        chunk->block_count = (used + 7) / 8;
-        chunk->moved = 1;
-        vec3 centre = v3(0, 0, 0);
-        for (uint32_t i = 0; i < used; ++i)
-            centre = v3_mad(centre, in->points[order[first + i]], 1.0 / used);
-        v3_store(centre, chunk->rest_origin);
-        vec3 origin = v3_from(chunk->rest_origin);
-        double nearest = 0;
-        for (uint32_t i = 0; i < slots_per_chunk; ++i)
-        {
-            uint32_t slot = chunk->slot_begin + i, id = order[first + PL_MIN(i, used - 1)];
-            float r[3], x[3];
-            v3_store(v3_sub(in->points[id], origin), r);
-            v3_store(
-                v3_sub(v3_add(in->points[id], v3_fromd(body->rest_origin)), v3_fromd(body->origin)),
-                x);
-            for (int k = 0; k < 3; ++k)
-                p->r[k][slot] = r[k], p->x[k][slot] = x[k];
-            if (i >= used)
-                continue;
-            double distance = v3_length(v3_sub(in->points[id], origin));
-            if (i == 0 || distance < nearest)
-            {
-                nearest = distance;
-                chunk->middle_slot = slot;
-                memcpy(chunk->pos_origin, x, sizeof x);
-            }
-            double quanta = in->volumes[id] * in->density[id] / body->mass_quantum;
-            p->quanta[slot] = quanta >= 1 ? (uint64_t)(quanta + .5) : 1;
-            p->mass[slot] = (float)((double)p->quanta[slot] * body->mass_quantum);
-            p->id[slot] = id;
-            p->slot_of[id] = slot;
-            p->shell[id] = in->shell ? in->shell[id] : 0;
-        }
-    }
-    pl_free(order);
-    return PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ memberships by particle */
@@ -295,16 +225,20 @@ static pl_status list_by_particle(const pl_body* body, uint32_t count, const pl_
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ chunks */
+/* Whether any of four lanes is a member. */
+static bool has_any(const float* kernel)
+{
+    return kernel[0] != 0 || kernel[1] != 0 || kernel[2] != 0 || kernel[3] != 0;
+}
 
-/* Merges the ascending cluster lists of a block's lanes; calls for each cluster once, ascending. */
-static uint32_t block_entries(const pl_particles* p, const by_particle* lists, uint32_t slot,
-                              uint32_t* clusters, float (*kernels)[8])
+/* Merges the ascending cluster lists of a block's lanes: each cluster once, ascending. */
+static uint32_t merge_entries(const uint32_t ids[8], const by_particle* lists, uint32_t* clusters,
+                              float (*kernels)[8])
 {
     uint32_t at[8], end[8], count = 0;
     for (int lane = 0; lane < 8; ++lane)
     {
-        uint32_t id = p->id[slot + lane];
+        uint32_t id = ids[lane];
         at[lane] = id == PL_NO_PARTICLE ? 0 : lists->begin[id];
         end[lane] = id == PL_NO_PARTICLE ? 0 : lists->begin[id + 1];
     }
@@ -327,6 +261,134 @@ static uint32_t block_entries(const pl_particles* p, const by_particle* lists, u
         }
         ++count;
     }
+}
+
+/* How many entries a block has, and how many its first half has: what loops over them count to. */
+static uint32_t block_key(const uint32_t ids[8], const by_particle* lists)
+{
+    uint32_t half[8] = {ids[0],         ids[1],         ids[2],         ids[3],
+                        PL_NO_PARTICLE, PL_NO_PARTICLE, PL_NO_PARTICLE, PL_NO_PARTICLE};
+    return merge_entries(ids, lists, NULL, NULL) << 16 | merge_entries(half, lists, NULL, NULL);
+}
+
+/* Puts a chunk's whole blocks in the order of their numbers of entries: a loop that counts as far
+ * as the one before is one that the processor foresees. */
+static void sort_blocks(uint32_t* order, uint32_t used, const by_particle* lists)
+{
+    uint32_t key[LARGE_CHUNK / 8];
+    for (uint32_t b = 0; b < used / 8; ++b)
+    {
+        uint32_t ids[8], at = b, mine = block_key(order + 8 * b, lists);
+        memcpy(ids, order + 8 * b, sizeof ids);
+        for (; at > 0 && key[at - 1] > mine; --at)
+        {
+            key[at] = key[at - 1];
+            memcpy(order + 8 * at, order + 8 * (at - 1), sizeof ids);
+        }
+        key[at] = mine;
+        memcpy(order + 8 * at, ids, sizeof ids);
+    }
+}
+
+/* ------------------------------------------------------------------ particles */
+
+static pl_status place_particles(pl_body* body, const pl_layout_input* in, const by_particle* lists)
+{
+    uint32_t slots_per_chunk = in->count <= SMALL_BODY ? SMALL_CHUNK : LARGE_CHUNK;
+    uint32_t fill = slots_per_chunk * 4 / 5 / 8 * 8;
+    uint32_t chunks = (in->count + fill - 1) / fill;
+    pl_particles* p = &body->particles;
+    uint32_t* order = PL_NEW(uint32_t, in->count);
+    body->chunks = PL_NEW(pl_chunk, chunks);
+    if (!order || !body->chunks || !pl_particles_alloc(p, chunks * slots_per_chunk, in->count))
+    {
+        pl_free(order);
+        return pl_fail_memory((size_t)in->count * 64);
+    }
+    body->chunk_count = chunks;
+    for (uint32_t i = 0; i < in->count; ++i)
+        order[i] = i;
+    pl_order_kd(in->count, in->points, fill, order);
+
+    double mass = 0;
+    for (uint32_t i = 0; i < in->count; ++i)
+        mass += in->volumes[i] * in->density[i];
+    body->mass_quantum = mass / 1099511627776.0; /* 2^-40 of the body */
+    p->count = in->count;
+    memset(p->id, 0xff, p->slot_count * sizeof *p->id);
+    for (uint32_t c = 0; c < chunks; ++c)
+    {
+        pl_chunk* chunk = &body->chunks[c];
+        uint32_t first = c * fill, used = PL_MIN(fill, in->count - first);
+        sort_blocks(order + first, used, lists);
+        chunk->slot_begin = c * slots_per_chunk;
+        chunk->slot_count = slots_per_chunk;
+        chunk->block_count = (used + 7) / 8;
+        chunk->moved = 1;
+        vec3 centre = v3(0, 0, 0);
+        for (uint32_t i = 0; i < used; ++i)
+            centre = v3_mad(centre, in->points[order[first + i]], 1.0 / used);
+        v3_store(centre, chunk->rest_origin);
+        vec3 origin = v3_from(chunk->rest_origin);
+        double nearest = 0;
+        for (uint32_t i = 0; i < slots_per_chunk; ++i)
+        {
+            uint32_t slot = chunk->slot_begin + i, id = order[first + PL_MIN(i, used - 1)];
+            float r[3], x[3];
+            v3_store(v3_sub(in->points[id], origin), r);
+            v3_store(
+                v3_sub(v3_add(in->points[id], v3_fromd(body->rest_origin)), v3_fromd(body->origin)),
+                x);
+            for (int k = 0; k < 3; ++k)
+                p->r[k][slot] = r[k], p->x[k][slot] = x[k];
+            if (i >= used)
+                continue;
+            double distance = v3_length(v3_sub(in->points[id], origin));
+            if (i == 0 || distance < nearest)
+            {
+                nearest = distance;
+                chunk->middle_slot = slot;
+                memcpy(chunk->pos_origin, x, sizeof x);
+            }
+            double quanta = in->volumes[id] * in->density[id] / body->mass_quantum;
+            p->quanta[slot] = quanta >= 1 ? (uint64_t)(quanta + .5) : 1;
+            p->mass[slot] = (float)((double)p->quanta[slot] * body->mass_quantum);
+            p->id[slot] = id;
+            p->slot_of[id] = slot;
+            p->shell[id] = in->shell ? in->shell[id] : 0;
+        }
+    }
+    pl_free(order);
+    return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+/* Whether an entry belongs to the first half alone (0), to both (1) or to the last alone (2). */
+static int side_of(const float kernel[8])
+{
+    return !has_any(kernel + 4) ? 0 : has_any(kernel) ? 1 : 2;
+}
+
+/* A block's entries, those of its first half alone first and those of its last half alone last. */
+static uint32_t block_entries(const pl_particles* p, const by_particle* lists, uint32_t slot,
+                              uint32_t* clusters, float (*kernels)[8])
+{
+    uint32_t count = merge_entries(p->id + slot, lists, clusters, kernels);
+    for (uint32_t i = 1; clusters && i < count; ++i) /* inserted one by one: equals keep order */
+    {
+        uint32_t cluster = clusters[i], at = i;
+        float kernel[8];
+        memcpy(kernel, kernels[i], sizeof kernel);
+        for (; at > 0 && side_of(kernels[at - 1]) > side_of(kernel); --at)
+        {
+            clusters[at] = clusters[at - 1];
+            memcpy(kernels[at], kernels[at - 1], sizeof kernel);
+        }
+        clusters[at] = cluster;
+        memcpy(kernels[at], kernel, sizeof kernel);
+    }
+    return count;
 }
 
 static pl_status build_chunk(pl_body* body, pl_chunk* chunk, const by_particle* lists,
@@ -372,10 +434,31 @@ static pl_status build_chunk(pl_body* body, pl_chunk* chunk, const by_particle* 
     chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
     if (body->material.goal == PLIANT_GOAL_QUADRATIC)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
-    if (!chunk->rows || !chunk->sums ||
+    if (!chunk->rows || !chunk->sums || !pl_layout_halve(chunk) ||
         (body->material.goal == PLIANT_GOAL_QUADRATIC && !chunk->quad_sums))
         return pl_fail_memory((size_t)chunk->row_count * 192);
     return PLIANT_OK;
+}
+
+bool pl_layout_halve(pl_chunk* chunk)
+{
+    uint32_t blocks = chunk->slot_count / 8;
+    chunk->half = pl_alloc(blocks, sizeof *chunk->half);
+    for (uint32_t b = 0; chunk->half && b < blocks; ++b)
+    {
+        uint32_t begin = chunk->block_begin[b], end = chunk->block_begin[b + 1];
+        chunk->half[b][0] = begin;
+        chunk->half[b][1] = end;
+        for (uint32_t e = begin; e < end; ++e)
+        {
+            const float* kernel = chunk->entry_kernel + (size_t)8 * e;
+            if (has_any(kernel))
+                chunk->half[b][0] = e + 1;
+            if (has_any(kernel + 4))
+                chunk->half[b][1] = PL_MIN(chunk->half[b][1], e);
+        }
+    }
+    return chunk->half != NULL;
 }
 
 static void set_norms(pl_body* body)
@@ -393,7 +476,7 @@ static void set_norms(pl_body* body)
                     if (chunk->rows[chunk->entry_row[e]] < finest_end)
                     {
                         float value = chunk->entry_kernel[8 * (size_t)e + lane];
-                        sum += value;
+                        sum += value * body->clusters.fade[chunk->rows[chunk->entry_row[e]]];
                         chunk->member_count += value > 0;
                     }
                 p->norm[chunk->slot_begin + 8 * b + lane] = sum > 0 ? 1 / sum : 0;
@@ -533,7 +616,6 @@ static pl_status set_shape(pl_body* body, uint32_t c, mat3 arr, double mass)
     store_symmetric(inverse, k->arr_inv[c]);
     k->mass[c] = (float)mass;
     k->width_rms[c] = (float)sqrt(m3_trace(arr) / mass);
-    k->fade[c] = 1;
     k->stiffness_factor[c] = k->damping_factor[c] = k->limit_factor[c] = 1;
     if (rank < 3)
         body->warnings |= PLIANT_WARN_FLAT_CLUSTERS;
@@ -772,8 +854,10 @@ static pl_status build(pl_body* body, const pl_layout_input* in, const pl_hierar
     if (!pl_clusters_alloc(&body->clusters, body->level_begin[h->level_count],
                            body->material.goal == PLIANT_GOAL_QUADRATIC))
         return pl_fail_memory((size_t)body->level_begin[h->level_count] * 500);
-    PL_TRY(place_particles(body, in));
+    for (uint32_t c = 0; c < body->clusters.count; ++c)
+        body->clusters.fade[c] = 1;
     PL_TRY(list_by_particle(body, in->count, h, lists));
+    PL_TRY(place_particles(body, in, lists));
     PL_TRY(build_chunks(body, lists));
     PL_TRY(list_parts(body));
     PL_TRY(rest_of_particles(body, in, h, lists));

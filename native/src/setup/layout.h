@@ -28,6 +28,9 @@ pl_status pl_layout_average_factor(const pl_body* body, const float* by_id, floa
  * or rest centres change. */
 pl_status pl_layout_rest_moments(pl_body* body);
 
+/* Finds chunk->half from the chunk's entries; false when out of memory. */
+bool pl_layout_halve(pl_chunk* chunk);
+
 /* Frees all that a body holds; the struct itself stays, zeroed. */
 void pl_body_free(pl_body* body);
 

@@ -65,9 +65,9 @@ static void select_smallest(const vec3* points, int axis, uint32_t* order, uint3
 
 void pl_order_kd(uint32_t count, const vec3* points, uint32_t chunk, uint32_t* order)
 {
-    if (count <= 8)
+    if (count <= 4)
         return;
-    uint32_t unit = count > chunk ? chunk : 8;
+    uint32_t unit = count > chunk ? chunk : count > 8 ? 8 : 4;
     uint32_t units = (count + unit - 1) / unit;
     uint32_t middle = units / 2 * unit;
     select_smallest(points, longest_side(points, order, count), order, count, middle);

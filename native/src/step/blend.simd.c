@@ -87,14 +87,47 @@ PL_INLINE void blend_group(const pl_chunk* chunk, uint32_t block, const float* r
         out[k] = acc[k];
 }
 
+/* Sums w row[0 .. 14) over a block's entries, in lanes: fourteen sums, a weight and a product are
+ * sixteen registers. They have names, since gcc would keep an array of them in memory. */
+PL_APART void blend_row(const pl_chunk* chunk, uint32_t block, const float* rows, vf out[14])
+{
+    const float* weight = chunk->entry_kernel + (size_t)8 * chunk->block_begin[block];
+    const uint16_t* at = chunk->entry_row + chunk->block_begin[block];
+    const uint16_t* last = chunk->entry_row + chunk->block_begin[block + 1];
+    const vf zero = vf_set1(0);
+    vf a0 = zero, a1 = zero, a2 = zero, a3 = zero, a4 = zero, a5 = zero, a6 = zero, a7 = zero;
+    vf a8 = zero, b0 = zero, b1 = zero, b2 = zero, alpha = zero, kappa = zero;
+    for (; at < last; ++at, weight += 8)
+    {
+        const float* row = rows + (size_t)PL_ROW_FLOATS * *at;
+        vf w = vf_load(weight);
+        a0 = vf_mad(a0, w, vf_bcast(row));
+        a1 = vf_mad(a1, w, vf_bcast(row + 1));
+        a2 = vf_mad(a2, w, vf_bcast(row + 2));
+        a3 = vf_mad(a3, w, vf_bcast(row + 3));
+        a4 = vf_mad(a4, w, vf_bcast(row + 4));
+        a5 = vf_mad(a5, w, vf_bcast(row + 5));
+        a6 = vf_mad(a6, w, vf_bcast(row + 6));
+        a7 = vf_mad(a7, w, vf_bcast(row + 7));
+        a8 = vf_mad(a8, w, vf_bcast(row + 8));
+        b0 = vf_mad(b0, w, vf_bcast(row + PL_ROW_B));
+        b1 = vf_mad(b1, w, vf_bcast(row + PL_ROW_B + 1));
+        b2 = vf_mad(b2, w, vf_bcast(row + PL_ROW_B + 2));
+        alpha = vf_mad(alpha, w, vf_bcast(row + PL_ROW_ALPHA));
+        kappa = vf_mad(kappa, w, vf_bcast(row + PL_ROW_KAPPA));
+    }
+    out[0] = a0, out[1] = a1, out[2] = a2, out[3] = a3, out[4] = a4, out[5] = a5;
+    out[6] = a6, out[7] = a7, out[8] = a8, out[PL_ROW_B] = b0, out[PL_ROW_B + 1] = b1;
+    out[PL_ROW_B + 2] = b2, out[PL_ROW_ALPHA] = alpha, out[PL_ROW_KAPPA] = kappa;
+}
+
 /* dt dv of the clusters, before division by the normaliser. */
 PL_INLINE void blend_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
-                           const vf r[3], vf impulse[3], vf* normaliser)
+                           const vf r[3], vf impulse[3])
 {
     const pl_chunk* chunk = pass->chunk;
     vf row[16];
-    blend_group(chunk, block, pass->rows, PL_ROW_FLOATS, 0, 8, row);
-    blend_group(chunk, block, pass->rows, PL_ROW_FLOATS, 8, 7, row + 8);
+    blend_row(chunk, block, pass->rows, row);
     for (int i = 0; i < 3; ++i)
     {
         vf goal =
@@ -103,7 +136,6 @@ PL_INLINE void blend_block(const pl_pass* pass, uint32_t block, const vf x[3], c
         goal = vf_sub(goal, vf_mul(row[PL_ROW_ALPHA], x[i]));
         impulse[i] = vf_sub(goal, vf_mul(row[PL_ROW_KAPPA], v[i]));
     }
-    *normaliser = row[PL_ROW_FADE];
     if (!pass->quadratic)
         return;
     const float* quad = pass->rows + (size_t)PL_ROW_FLOATS * chunk->row_count;
@@ -164,15 +196,14 @@ PL_INLINE void advance(pl_pass* pass, bool plain)
     for (uint32_t b = 0; b < chunk->block_count; ++b)
     {
         uint32_t slot = chunk->slot_begin + 8 * b;
-        vf x[3], v[3], r[3], near[3], impulse[3], n;
+        vf x[3], v[3], r[3], near[3], impulse[3];
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
         pl_near(chunk, x, near);
-        blend_block(pass, b, near, v, r, impulse, &n);
-        vm there = vf_lt(vf_set1(0), n);
-        vf norm = vf_keep(there, vf_div(vf_set1(1), vf_select(there, n, vf_set1(1))));
-        vf_store(p->norm + slot, norm);
+        blend_block(pass, b, near, v, r, impulse);
+        vf norm = vf_load(p->norm + slot);
+        vm there = vf_lt(vf_set1(0), norm);
         vf scale = vf_mul(norm, per_dt), mass = vf_load(p->mass + slot);
         vf change[3], about[3], arm[3], swing[3];
         for (int k = 0; k < 3; ++k)

@@ -63,29 +63,39 @@ PL_INLINE void pl_features_quadratic(pl_features* f, const vf x[3], const vf r[3
         f->g[2][2 + j] = vf_mul(m, q[j]);
 }
 
-/* w0 f0 + ... + w7 f7 of one group, as a fixed tree. */
-PL_INLINE vf pl_weighted8(const float* w, const vf f[8])
+/* Adds the rows of four particles to their clusters' sums: twelve registers of features, which
+ * stay where they are, and one row at a time. Eight particles would not fit into sixteen; nor would
+ * four, if other things than these were alive. */
+PL_APART void pl_features_add4(const vf f[3][8], const pl_chunk* chunk, uint32_t begin,
+                               uint32_t end, int lane, int groups, float* sums)
 {
-    vf a = vf_mad(vf_mul(vf_bcast(w), f[0]), vf_bcast(w + 1), f[1]);
-    vf b = vf_mad(vf_mul(vf_bcast(w + 2), f[2]), vf_bcast(w + 3), f[3]);
-    vf c = vf_mad(vf_mul(vf_bcast(w + 4), f[4]), vf_bcast(w + 5), f[5]);
-    vf d = vf_mad(vf_mul(vf_bcast(w + 6), f[6]), vf_bcast(w + 7), f[7]);
-    return vf_add(vf_add(a, b), vf_add(c, d));
+    const vf a0 = f[0][lane], a1 = f[0][lane + 1], a2 = f[0][lane + 2], a3 = f[0][lane + 3];
+    const vf b0 = f[1][lane], b1 = f[1][lane + 1], b2 = f[1][lane + 2], b3 = f[1][lane + 3];
+    const vf c0 = f[2][lane], c1 = f[2][lane + 1], c2 = f[2][lane + 2], c3 = f[2][lane + 3];
+    const float* w = chunk->entry_kernel + (size_t)8 * begin + lane;
+    const uint16_t *at = chunk->entry_row + begin, *last = chunk->entry_row + end;
+    for (; at < last; ++at, w += 8)
+    {
+        float* row = sums + (size_t)PL_SUM_FLOATS * *at;
+        vf w0 = vf_bcast(w), w1 = vf_bcast(w + 1), w2 = vf_bcast(w + 2), w3 = vf_bcast(w + 3);
+        vf two = vf_mad(vf_mul(w0, a0), w1, a1), more = vf_mad(vf_mul(w2, a2), w3, a3);
+        vf_store(row, vf_add(vf_load(row), vf_add(two, more)));
+        two = vf_mad(vf_mul(w0, b0), w1, b1), more = vf_mad(vf_mul(w2, b2), w3, b3);
+        vf_store(row + 8, vf_add(vf_load(row + 8), vf_add(two, more)));
+        if (groups < 3)
+            continue;
+        two = vf_mad(vf_mul(w0, c0), w1, c1), more = vf_mad(vf_mul(w2, c2), w3, c3);
+        vf_store(row + 16, vf_add(vf_load(row + 16), vf_add(two, more)));
+    }
 }
 
 /* "groups" of eight columns are added; 2 are enough for x r^T and x. */
 PL_INLINE void pl_features_add(const pl_features* f, const pl_chunk* chunk, uint32_t block,
                                int groups, float* sums)
 {
-    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
-    {
-        const float* w = chunk->entry_kernel + (size_t)8 * e;
-        float* row = sums + (size_t)PL_SUM_FLOATS * chunk->entry_row[e];
-        vf_store(row, vf_add(vf_load(row), pl_weighted8(w, f->g[0])));
-        vf_store(row + 8, vf_add(vf_load(row + 8), pl_weighted8(w, f->g[1])));
-        if (groups == 3)
-            vf_store(row + 16, vf_add(vf_load(row + 16), pl_weighted8(w, f->g[2])));
-    }
+    const uint32_t* half = chunk->half[block];
+    pl_features_add4(f->g, chunk, chunk->block_begin[block], half[0], 0, groups, sums);
+    pl_features_add4(f->g, chunk, half[1], chunk->block_begin[block + 1], 4, groups, sums);
 }
 
 /* Positions relative to the chunk's own point. */

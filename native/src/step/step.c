@@ -666,8 +666,9 @@ static pl_status substep(pl_substep* step)
 
 /* ------------------------------------------------------------------ frames */
 
-/* Keeps positions small: the origin follows the body in whole steps of its grid. It looks at the
- * particles, since whether the clusters are up to date depends on who has read them. */
+/* Keeps positions small: the origin follows the body in whole steps of its grid. It looks at
+ * particles, since whether the clusters are up to date depends on who has read them, and at one in
+ * the middle of each chunk, since there or thereabouts will do. */
 static void move_origin(pl_body* body)
 {
     const pl_particles* p = &body->particles;
@@ -676,9 +677,9 @@ static void move_origin(pl_body* body)
     for (int k = 0; k < 3; ++k)
     {
         double mean = 0;
-        for (uint32_t i = 0; i < p->id_count; ++i)
-            mean += p->x[k][p->slot_of[i]];
-        mean /= p->id_count;
+        for (uint32_t c = 0; c < body->chunk_count; ++c)
+            mean += p->x[k][body->chunks[c].middle_slot];
+        mean /= body->chunk_count;
         step[k] = fabs(mean) > body->grid ? floor(mean / body->grid + .5) * body->grid : 0;
         any = any || step[k] != 0;
     }
