@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pliant: soft bodies that bend, flow and break."""
-from . import ui
+from . import preview, ui
 
 
 def register():
     ui.register()
+    preview.register()
 
 
 def unregister():
+    preview.unregister()
     ui.unregister()

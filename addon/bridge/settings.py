@@ -50,7 +50,7 @@ def material(settings):
     stiffness = {Stiffness.FREQUENCY: settings.frequency, Stiffness.YOUNG: settings.young,
                  Stiffness.ALPHA: settings.alpha}[kind]
     return {"stiffness_kind": kind, "stiffness": stiffness, "damping": settings.damping,
-            "density": settings.density,
+            "damping_per_step": int(settings.damping_per_step), "density": settings.density,
             "strain_limit": settings.strain_limit if settings.use_strain_limit else 0.0,
             "strain_relaxation": settings.strain_relaxation,
             "strain_iterations": settings.strain_iterations, "goal": Goal[settings.goal],

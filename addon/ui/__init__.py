@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everything the artist touches: properties, operators, panels, presets."""
-from . import properties
+from . import operators_roles, panels, panels_bake, panels_sidebar, presets, properties, timeline
 
-modules = (properties,)
+modules = (properties, presets, operators_roles, panels, panels_bake, panels_sidebar, timeline)
 
 
 def register():

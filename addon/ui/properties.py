@@ -21,6 +21,14 @@ def settings_changed(self, context):
 listeners = []
 
 
+def preview_redrawn(self, context):
+    """What is only drawn otherwise needs no new clusters."""
+    for window in context.window_manager.windows if context.window_manager else ():
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
 class MaterialSettings(bpy.types.PropertyGroup):
     """How the body feels. All of it may be keyframed but density and goals."""
     preset: StringProperty(
@@ -35,19 +43,25 @@ class MaterialSettings(bpy.types.PropertyGroup):
                ("ALPHA", "Alpha", "The papers' alpha for each substep: depends on substeps, "
                                   "clusters and particles")])
     frequency: FloatProperty(
-        name="Frequency", default=2.0, min=.01, soft_max=30.0, max=1000.0, unit="NONE",
-        description="Swings of the whole body in a second (Hz). 1 is jelly, 3 soft rubber, 10 a "
-                    "firm tyre")
+        name="Frequency", default=8.0, min=.01, soft_max=60.0, max=1000.0, update=settings_changed,
+        description="Swings of the whole body in a second (Hz): low is soft and slow, high firm "
+                    "and quick. A body of 2 m: 5 is jelly, 10 rubber, 25 a tyre; smaller bodies "
+                    "need more to carry their weight")
     young: FloatProperty(
         name="Young's Modulus", default=5e4, min=1.0, soft_min=1e3, soft_max=1e7, max=1e12, step=100000,
+        update=settings_changed,
         description="Stiffness in pascals. Jelly 5,000, flesh 20,000, foam 50,000, rubber 1,000,000")
     alpha: FloatProperty(
-        name="Alpha", default=.5, min=0.0, max=1.99,
+        name="Alpha", default=.5, min=0.0, max=1.99, update=settings_changed,
         description="Part of the way to the goal that a particle takes in each substep, 0 to 2")
     damping: FloatProperty(
-        name="Damping", default=1.0, min=0.0, soft_max=20.0, max=1000.0,
+        name="Damping", default=2.0, min=0.0, soft_max=20.0, max=1000.0,
         description="How fast wobbling dies out (rate per second): 0 never, 1 in some seconds, 10 "
                     "at once. Falling and spinning are not slowed")
+    damping_per_step: BoolProperty(
+        name="Damping per Substep", default=False, options=set(),
+        description="Damping is the papers' k_d, the part of a wobble that each substep takes away "
+                    "(0 to 1): depends on the substeps")
     density: FloatProperty(
         name="Density", default=1000.0, min=1e-3, soft_max=10000.0, max=1e6, options=set(),
         description="Kilograms for each cubic metre: water 1,000, foam 50. Matters where bodies "
@@ -65,7 +79,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         name="Iterations", default=4, min=1, max=64,
         description="How often the strain is looked at in each substep")
     goal: EnumProperty(
-        name="Goals", default="RIGID", options=set(),
+        name="Goals", default="RIGID", options=set(), update=settings_changed,
         description="What each cluster wants to be",
         items=[("RIGID", "Rigid", "Its rest shape, turned: firm bodies"),
                ("LINEAR", "Linear", "Its rest shape, turned and stretched at constant volume: "
@@ -303,13 +317,24 @@ class ColliderSettings(bpy.types.PropertyGroup):
         description="Bodies are kept inside instead of outside")
 
 
+def role_changed(self, context):
+    """A body that is new gets settings that fit its size, however it got its role."""
+    from . import fitting
+    if self.role == "BODY" and not self.fitted_size:
+        fitting.fit(self.id_data)
+    settings_changed(self, context)
+
+
 class ObjectSettings(bpy.types.PropertyGroup):
     role: EnumProperty(
-        name="Role", default="NONE", options=set(), update=settings_changed,
+        name="Role", default="NONE", options=set(), update=role_changed,
         description="What the object is to Pliant",
         items=[("NONE", "None", "Nothing"),
                ("BODY", "Soft Body", "Bends, swings and bounces"),
                ("COLLIDER", "Collider", "Soft bodies bounce off it")])
+    fitted_size: FloatProperty(
+        name="Fitted Size", default=0.0, options={"HIDDEN"}, unit="LENGTH",
+        description="The size of the object that the settings were last fitted to; 0: never")
     material: PointerProperty(type=MaterialSettings)
     clusters: PointerProperty(type=ClusterSettings)
     particles: PointerProperty(type=ParticleSettings)
@@ -364,16 +389,22 @@ class SceneSettings(bpy.types.PropertyGroup):
     quick_factor: FloatProperty(
         name="Quick Bake", default=.2, min=.01, max=1.0, subtype="FACTOR", options=set(),
         description="Part of the particles that a quick bake uses to judge the motion")
+    preview_colours: BoolProperty(
+        name="Colours", default=True, options=set(), update=settings_changed,
+        description="Colour each vertex by the cluster that is nearest, in the colour attribute "
+                    "\"Pliant Clusters\"; it goes when the preview is switched off")
     preview_particles: BoolProperty(
-        name="Particles", default=True, options=set(), description="Draw the particles")
+        name="Particles", default=True, options=set(), update=preview_redrawn,
+        description="Draw the particles as points, in the colour of the cluster that is nearest")
     preview_spheres: BoolProperty(
-        name="Clusters", default=True, options=set(), description="Draw the clusters as spheres")
+        name="Clusters", default=True, options=set(), update=preview_redrawn,
+        description="Draw how far each cluster reaches, as circles")
     preview_level: IntProperty(
         name="Level", default=0, min=0, max=MAX_LEVELS - 1, options=set(),
         update=settings_changed, description="Level whose clusters are shown; 0 is the finest")
     preview_opacity: FloatProperty(
         name="Opacity", default=.5, min=0.0, max=1.0, subtype="FACTOR", options=set(),
-        description="How solid the preview is drawn")
+        update=preview_redrawn, description="How solid the preview is drawn")
 
 
 classes = (MaterialSettings, ClusterSettings, ParticleSettings, StartSettings, PaintSettings,

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the bodies of a scene in the library, to show their clusters and to say what a bake will
+take. Runs in a thread of its own: no bpy in here."""
+import os
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
+from . import palette
+
+MOST_SECONDS = 1.0  # of simulating, to learn how long a frame takes
+
+
+@dataclass
+class Source:
+    """A body as its object has it now."""
+    name: str
+    vertices: np.ndarray  # (n, 3) float32, world, relative to origin
+    triangles: np.ndarray
+    settings: dict  # keywords of Scene.add_body
+    matrix: object = None  # where the object was
+
+
+@dataclass
+class Request:
+    sources: list
+    origin: tuple = (0.0, 0.0, 0.0)
+    level: int = 0
+    fps: float = 24.0
+    frames: int = 250
+    gravity: tuple = (0.0, 0.0, -9.81)
+    substeps: int = 0
+    max_substeps: int = 32
+    threads: int = 0
+    compression: bool = True
+    checkpoint_every: int = 10
+
+
+@dataclass
+class Shown:
+    """What is drawn of a body; positions are relative to the request's origin."""
+    name: str
+    matrix: object
+    level: int
+    levels: int
+    particles: np.ndarray  # (n, 3)
+    particle_colours: np.ndarray  # (n, 3) sRGB
+    centres: np.ndarray  # (c, 3)
+    radii: np.ndarray  # (c,)
+    colours: np.ndarray  # (c, 3) sRGB
+    vertex_colours: np.ndarray  # (v, 4) linear
+    spacing: float
+    level_clusters: list
+    memberships: int
+    warnings: list
+
+
+@dataclass
+class Outcome:
+    bodies: list = field(default_factory=list)
+    errors: dict = field(default_factory=dict)  # object's name -> sentence
+    origin: tuple = (0.0, 0.0, 0.0)
+    memory: int = 0
+    disk: int = 0  # the whole bake, 0: not known
+    frame_seconds: float = 0.0  # 0: not known
+    substeps: int = 0
+    frames: int = 0
+
+    @property
+    def particles(self):
+        return sum(len(body.particles) for body in self.bodies)
+
+    @property
+    def clusters(self):
+        return sum(sum(body.level_clusters) for body in self.bodies)
+
+    @property
+    def memberships(self):
+        return sum(body.memberships for body in self.bodies)
+
+    @property
+    def seconds(self):
+        return self.frame_seconds * self.frames
+
+
+def build(request, progress=None):
+    """The Outcome. progress(fraction, stage) may return true: Cancelled is raised then."""
+    outcome = Outcome(origin=request.origin, frames=request.frames)
+    with Scene(threads=request.threads, gravity=request.gravity) as scene:
+        made = []
+        for index, source in enumerate(request.sources):
+            def share(fraction, stage, index=index):
+                whole = (index + fraction) / (len(request.sources) + 1)
+                return progress(whole, stage) if progress else False
+            try:
+                body = scene.add_body(source.vertices, source.triangles, origin=request.origin,
+                                      progress=share, **source.settings)
+                outcome.bodies.append(_show(body, source, request))
+                made.append((body, source))
+            except Cancelled:
+                raise
+            except (PliantError, TypeError, ValueError) as error:
+                outcome.errors[source.name] = str(error)
+        if made:
+            try:
+                _estimate(scene, made, request, outcome, progress)
+            except Cancelled:
+                if progress and progress(1.0, "estimating"):
+                    raise
+            except (PliantError, OSError) as error:
+                outcome.errors["the estimate"] = str(error)
+    return outcome
+
+
+def _show(body, source, request):
+    info = body.info
+    level = min(request.level, info.levels - 1)
+    centres = body.read(Channel.CLUSTER_CENTRE, level, origin=request.origin)
+    colours = palette.colour_clusters(centres)
+    of_particles = body.read(Channel.NEAREST_CLUSTER, level)
+    vertices = np.where(np.isfinite(source.vertices), source.vertices, 0)
+    vertex_colours = np.ones((len(vertices), 4), np.float32)
+    vertex_colours[:, :3] = palette.linear_from_srgb(colours[palette.nearest(vertices, centres)])
+    return Shown(
+        name=source.name, matrix=source.matrix, level=level, levels=info.levels,
+        particles=body.positions(origin=request.origin), particle_colours=colours[of_particles],
+        centres=centres, radii=body.read(Channel.CLUSTER_RADIUS, level), colours=colours,
+        vertex_colours=vertex_colours, spacing=info.spacing,
+        level_clusters=[entry.clusters for entry in info.level],
+        memberships=sum(entry.memberships for entry in info.level), warnings=body.warnings)
+
+
+def _estimate(scene, made, request, outcome, progress):
+    """Simulates a frame, at most for a second, and writes two: what a whole bake takes."""
+    outcome.memory = scene.info.bytes
+    dt = 1 / request.fps
+    outcome.substeps = request.substeps or scene.auto_substeps(dt, request.max_substeps)
+    began = time.perf_counter()
+    reached = [0.0]
+
+    def watch(fraction, stage):
+        reached[0] = fraction
+        if progress and progress(.95, "estimating"):
+            return True
+        return fraction > 0 and time.perf_counter() - began > MOST_SECONDS
+
+    try:
+        scene.advance(dt=dt, progress=watch, substeps=request.substeps,
+                      max_substeps=request.max_substeps)
+        simulated = time.perf_counter() - began
+    except Cancelled:
+        simulated = (time.perf_counter() - began) / max(reached[0], 1e-3)
+        outcome.frame_seconds = simulated
+        if progress and progress(.95, "estimating"):
+            raise
+    began = time.perf_counter()
+    for body, source in made:
+        with body.skin(source.vertices, origin=request.origin) as skin:
+            bound = time.perf_counter()
+            skin.apply()
+            began += bound - began  # binding is done once a bake, applying once a frame
+    skinned = time.perf_counter() - began
+    written, frame_bytes, checkpoint_bytes = _write_once(scene, request)
+    outcome.frame_seconds = simulated + skinned + written
+    vertices = sum(len(source.vertices) for _, source in made)
+    checkpoints = -(-request.frames // request.checkpoint_every)
+    outcome.disk = request.frames * (frame_bytes + 12 * vertices) + checkpoints * checkpoint_bytes
+
+
+def _write_once(scene, request):
+    """Seconds and bytes of a frame in the store, and the bytes of a checkpoint."""
+    compression = Compression.ZSTD if request.compression else Compression.NONE
+    with tempfile.TemporaryDirectory(prefix="pliant-preview-") as folder:
+        path = os.path.join(folder, "frames")
+        try:
+            store = Store(path, "create", compression=compression, checkpoint_every=2)
+        except PliantError:  # a library without compression
+            store = Store(path, "create", compression=Compression.NONE, checkpoint_every=2)
+        with store:
+            sizes, seconds = [], 0.0
+            for frame in range(3):
+                began = time.perf_counter()
+                if not scene.info.substep_of_frame:
+                    store.write_frame(scene, frame)
+                seconds = time.perf_counter() - began
+                sizes.append(store.info.bytes)
+    steps = [sizes[0], sizes[1] - sizes[0], sizes[2] - sizes[1]]
+    frame_bytes = min(steps)
+    return seconds, frame_bytes, max(0, max(steps) - frame_bytes)
+
+
+class Builder:
+    """A build in a thread. cancel() answers within a substep; outcome or error is there when done."""
+
+    def __init__(self, request):
+        self.request = request
+        self.outcome = None
+        self.error = ""
+        self.fraction = 0.0
+        self.stage = ""
+        self.cancelled = False
+        self._thread = threading.Thread(target=self._run, name="pliant-preview", daemon=True)
+
+    def start(self):
+        self._thread.start()
+        return self
+
+    def cancel(self):
+        self.cancelled = True
+
+    @property
+    def done(self):
+        return not self._thread.is_alive()
+
+    def wait(self, seconds=None):
+        self._thread.join(seconds)
+
+    def _progress(self, fraction, stage):
+        self.fraction, self.stage = fraction, stage
+        return self.cancelled
+
+    def _run(self):
+        try:
+            self.outcome = build(self.request, self._progress)
+        except Cancelled:
+            self.cancelled = True
+        except (PliantError, LibraryError, OSError, MemoryError) as error:
+            self.error = str(error) or type(error).__name__
+        except Exception as error:  # noqa: BLE001 - a thread's fault must reach the panel
+            self.error = f"{type(error).__name__}: {error}"

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cluster colours on meshes and in viewports; what was there before comes back."""
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+ATTRIBUTE = "Pliant Clusters"
+
+
+@dataclass
+class Before:
+    """How a mesh's colour attributes were."""
+    active: str
+    rendered: str
+
+
+_meshes = {}  # mesh's name -> Before
+_viewports = {}  # (screen's name, area's number) -> the shading's colour type
+
+
+def paint(mesh, colours):
+    """Puts colours, (n, 4) linear, on a mesh. A sentence where that cannot be, otherwise None."""
+    if mesh.library is not None:
+        return f"The mesh \"{mesh.name}\" is linked from another file: it cannot be coloured"
+    if mesh.is_editmode:
+        return f"The mesh \"{mesh.name}\" is coloured when you leave Edit Mode"
+    if len(colours) != len(mesh.vertices):
+        return f"The mesh \"{mesh.name}\" has changed: it is coloured when the preview is done"
+    attributes = mesh.color_attributes
+    if mesh.name not in _meshes:
+        found = attributes.active_color
+        _meshes[mesh.name] = Before(found.name if found and found.name != ATTRIBUTE else "",
+                                    _rendered(mesh))
+    attribute = mesh.attributes.get(ATTRIBUTE)
+    if attribute is not None and not _is_ours(attribute):
+        mesh.attributes.remove(attribute)
+        attribute = None
+    if attribute is None:
+        attribute = attributes.new(ATTRIBUTE, "FLOAT_COLOR", "POINT")
+    attribute.data.foreach_set("color", np.ascontiguousarray(colours, np.float32).ravel())
+    attributes.active_color_name = ATTRIBUTE
+    mesh.update()
+    return None
+
+
+def _is_ours(attribute):
+    return attribute.data_type == "FLOAT_COLOR" and attribute.domain == "POINT"
+
+
+def _rendered(mesh):
+    index = mesh.color_attributes.render_color_index
+    names = [attribute.name for attribute in mesh.color_attributes]
+    return names[index] if 0 <= index < len(names) and names[index] != ATTRIBUTE else ""
+
+
+def clean(mesh):
+    """Takes the colours off a mesh and makes active what was."""
+    attribute = mesh.attributes.get(ATTRIBUTE)
+    if attribute is not None and mesh.library is None and not mesh.is_editmode:
+        mesh.attributes.remove(attribute)
+    before = _meshes.get(mesh.name)
+    if before is None:
+        return
+    names = [found.name for found in mesh.color_attributes]
+    if before.active in names:
+        mesh.color_attributes.active_color_name = before.active
+    if before.rendered in names:
+        mesh.color_attributes.render_color_index = names.index(before.rendered)
+    mesh.update()
+
+
+def clean_all(forget=True):
+    """Every mesh that was painted. forget=False: they will be painted again (around a save)."""
+    for name in list(_meshes):
+        mesh = bpy.data.meshes.get(name)
+        if mesh is not None:
+            clean(mesh)
+    if forget:
+        _meshes.clear()
+
+
+def painted():
+    """Names of the meshes that have our colours."""
+    return list(_meshes)
+
+
+def sweep(names):
+    """After an undo that brought colours back though the preview is off."""
+    for name in names:
+        mesh = bpy.data.meshes.get(name)
+        if mesh is not None and name not in _meshes and mesh.attributes.get(ATTRIBUTE):
+            clean(mesh)
+
+
+def show_in_viewports():
+    """Solid viewports show colour attributes; they remember what they showed."""
+    for key, shading in _solid_viewports():
+        if key not in _viewports and shading.color_type != "VERTEX":
+            _viewports[key] = shading.color_type
+            shading.color_type = "VERTEX"
+
+
+def restore_viewports():
+    for key, shading in _solid_viewports():
+        if key in _viewports and shading.color_type == "VERTEX":
+            shading.color_type = _viewports[key]
+    _viewports.clear()
+
+
+def _solid_viewports():
+    for screen in bpy.data.screens:
+        for number, area in enumerate(screen.areas):
+            if area.type == "VIEW_3D":
+                yield (screen.name, number), area.spaces.active.shading
+
+
+def forget():
+    """Another file is coming: what was painted goes with this one."""
+    _meshes.clear()
+    _viewports.clear()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the preview is made from: the scene's soft bodies as they are now."""
+import hashlib
+
+import numpy as np
+
+from ..bridge import meshes, modifiers, settings
+from .build import Request, Source
+
+MOST_FACES = 3_000_000  # beyond this a preview would stop the window while the mesh is read
+
+
+def bodies(scene):
+    """The soft bodies of a scene that can be shown, and sentences on those that cannot."""
+    found, refused = [], {}
+    for obj in scene.objects:
+        if obj.type != "MESH" or obj.pliant.role != "BODY":
+            continue
+        if obj.mode == "EDIT":
+            refused[obj.name] = f"\"{obj.name}\" is shown when you leave Edit Mode"
+        elif not obj.data.polygons:
+            refused[obj.name] = f"\"{obj.name}\" has no faces to fill with particles"
+        elif len(obj.data.polygons) > MOST_FACES:
+            refused[obj.name] = (f"\"{obj.name}\" has {len(obj.data.polygons):,} faces: more than "
+                                 f"the preview takes")
+        else:
+            found.append(obj)
+    return found, refused
+
+
+def request(scene, depsgraph=None):
+    """The Request for a scene, and sentences on bodies that are left out."""
+    objects, refused = bodies(scene)
+    origin = tuple(objects[0].matrix_world.translation) if objects else (0.0, 0.0, 0.0)
+    sources = []
+    for obj in objects:
+        vertices, triangles = mesh_arrays(obj, depsgraph)
+        world = np.array(obj.matrix_world, dtype=np.float64)
+        world[:3, 3] -= origin
+        placed = vertices @ world[:3, :3].T + world[:3, 3]
+        sources.append(Source(obj.name, np.ascontiguousarray(placed, np.float32), triangles,
+                              {**settings.body(obj.pliant),
+                               "material": settings.material(obj.pliant.material)},
+                              np.array(obj.matrix_world, dtype=np.float64)))
+    start, end = settings.frame_range(scene)
+    return Request(sources, origin=origin, level=scene.pliant.preview_level,
+                   fps=settings.frame_rate(scene), frames=max(1, end - start + 1),
+                   gravity=settings.gravity(scene), **settings.shot_settings(scene)), refused
+
+
+def mesh_arrays(obj, depsgraph=None):
+    """Vertices in the object's space and triangles. Modifiers that only move vertices count; no
+    modifier is switched for the preview, so with generative ones it is the mesh as modelled."""
+    mesh = obj.data
+    if depsgraph is not None and obj.modifiers:
+        evaluated = obj.evaluated_get(depsgraph).data
+        playing = modifiers.find_playback(obj) is not None
+        if not playing and len(evaluated.vertices) == len(mesh.vertices):
+            mesh = evaluated
+    return meshes.positions(mesh).astype(np.float64), meshes.triangles(mesh)
+
+
+def fingerprint(request):
+    """Equal for requests that give the same outcome. An object that was only moved is the same: what
+    is drawn moves with it."""
+    digest = hashlib.blake2b(digest_size=16)
+    for source in request.sources:
+        digest.update(repr((source.name, sorted(source.settings.items()))).encode())
+        digest.update((source.vertices - source.vertices[0]).round(6).tobytes())
+        digest.update(source.triangles.tobytes())
+    plain = {name: value for name, value in vars(request).items()
+             if name not in ("sources", "origin")}
+    digest.update(repr(sorted(plain.items())).encode())
+    return digest.hexdigest()

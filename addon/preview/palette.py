@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Colours for clusters: the same in every run, far apart for clusters that touch. No bpy in here."""
+import numpy as np
+
+GOLDEN = .6180339887498949
+HUES = 20
+SHADES = ((.80, .95), (.55, 1.0), (.85, .62))  # saturation and value
+NEIGHBOURS = 10
+MOST_COMPARED = 6000  # more clusters than this get hues in turn: nobody tells them apart
+
+
+def srgb_from_hsv(hue, saturation, value):
+    """Arrays in, (n, 3) out."""
+    hue, saturation, value = np.broadcast_arrays(hue, saturation, value)
+    turned = (np.asarray(hue)[:, None] * 6 + np.array([5.0, 3.0, 1.0])) % 6
+    drop = np.clip(np.minimum(turned, 4 - turned), 0, 1)
+    return value[:, None] * (1 - saturation[:, None] * drop)
+
+
+def linear_from_srgb(colours):
+    colours = np.asarray(colours)
+    return np.where(colours <= .04045, colours / 12.92, ((colours + .055) / 1.055) ** 2.4)
+
+
+def candidates():
+    """All colours that there are, in an order in which any few that follow differ."""
+    turns = (np.arange(HUES) * GOLDEN) % 1.0
+    hues = turns.argsort(kind="stable").argsort(kind="stable") / HUES  # their ranks: evenly spaced
+    rows = [(hue, *shade) for shade in SHADES for hue in hues]
+    return srgb_from_hsv(*np.array(rows).T)
+
+
+def colour_clusters(centres):
+    """(n, 3) sRGB colours of clusters at these centres: each as far as possible from the colours of
+    the clusters around it that already have one, taking turns otherwise."""
+    count = len(centres)
+    choices = candidates()
+    if count > MOST_COMPARED:
+        return choices[np.arange(count) % len(choices)].astype(np.float32)
+    near = mutual(neighbours(np.asarray(centres, np.float64), min(NEIGHBOURS, count - 1)))
+    apart = np.linalg.norm(choices[:, None] - choices[None], axis=2)
+    taken = np.full(count, -1)
+    uses = np.zeros(len(choices))
+    for i in range(count):
+        around = taken[near[i]]
+        around = around[around >= 0]
+        worth = apart[:, around].min(axis=1) if len(around) else np.full(len(choices), 1.0)
+        # what was used often is worth less, so that the colours are spread over the body
+        taken[i] = np.argmax(np.minimum(worth, .6) - .02 * (uses - uses.min()))
+        uses[taken[i]] += 1
+    return choices[taken].astype(np.float32)
+
+
+def neighbours(centres, count):
+    """For each centre the nearest others, (n, count)."""
+    if count <= 0:
+        return np.empty((len(centres), 0), int)
+    found = np.empty((len(centres), count), int)
+    for rows, squared in distances(centres, centres):
+        squared[np.arange(squared.shape[0]), np.arange(rows.start, rows.stop)] = np.inf
+        found[rows] = np.argpartition(squared, count - 1, axis=1)[:, :count]
+    return found
+
+
+def mutual(near):
+    """Lists in which each of two is the other's neighbour, where one was."""
+    lists = [list(row) for row in near]
+    for i, row in enumerate(near):
+        for j in row:
+            lists[j].append(i)
+    return lists
+
+
+def nearest(points, centres):
+    """For each point the index of the nearest centre."""
+    found = np.empty(len(points), np.int64)
+    for rows, squared in distances(points, centres):
+        found[rows] = squared.argmin(axis=1)
+    return found
+
+
+def distances(points, centres, most=4_000_000):
+    """Squared distances in slices that fit the memory: (slice, (rows, centres))."""
+    middle = centres.mean(axis=0)
+    points, centres = np.asarray(points) - middle, np.asarray(centres) - middle
+    lengths = np.einsum("ij,ij->i", centres, centres)
+    step = max(1, most // max(1, len(centres)))
+    for start in range(0, len(points), step):
+        part = points[start:start + step]
+        yield slice(start, start + len(part)), \
+            lengths + np.einsum("ij,ij->i", part, part)[:, None] - 2 * (part @ centres.T)

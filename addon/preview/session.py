@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The preview while it is on: builds when something changes, paints, draws, and cleans up.
+
+    switched on ──► gather (main thread) ──► Builder (its thread) ──► paint, draw, say the numbers
+                        ▲                                                      │
+                        └── settings or meshes changed, quiet for a moment ◄───┘
+
+Objects are known by name only: undo makes others of them. Nothing of this is saved in the file.
+"""
+import time
+
+import bpy
+
+from ..ui import properties
+from . import colours, gather, overlay
+from .build import Builder
+
+QUIET = .35  # seconds without a change before it is built anew
+TICK = .1
+
+
+class Session:
+    """A preview that is on, of one scene."""
+
+    def __init__(self, scene):
+        self.scene = scene.name
+        self.outcome = None
+        self.refused = {}  # object's name -> sentence
+        self.error = ""
+        self.builder = None
+        self.changed_at = 0.0  # 0: nothing has changed
+        self.built_from = ""
+        self.frame = scene.frame_current
+
+
+_session = None
+_swept = set()  # meshes that once had our colours: an undo may bring them back
+
+
+def current(scene=None):
+    """The session that is on (of that scene), or None."""
+    if _session is None or scene is not None and scene.name != _session.scene:
+        return None
+    return _session
+
+
+def shown(obj):
+    """What the preview knows of an object's body, or None."""
+    if _session is None or _session.outcome is None:
+        return None
+    return next((body for body in _session.outcome.bodies if body.name == obj.name), None)
+
+
+def start(scene, wait=False):
+    """Switches the preview on. wait: returns when it is built (always so without a window)."""
+    global _session
+    stop()
+    _session = Session(scene)
+    overlay.start(_to_draw)
+    _gather()
+    if bpy.app.background or wait:
+        finish()
+    if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.register(_tick, first_interval=TICK)
+
+
+def stop():
+    """Switches it off: meshes and viewports are as they were."""
+    global _session
+    if _session is None:
+        return
+    if _session.builder:
+        _session.builder.cancel()
+    _session = None
+    if bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.unregister(_tick)
+    overlay.stop()
+    _swept.update(colours.painted())
+    colours.clean_all()
+    colours.restore_viewports()
+    _redraw()
+
+
+def finish(seconds=600):
+    """Waits for what is being built, and shows it."""
+    if _session and _session.changed_at:
+        _gather()
+    if _session and _session.builder:
+        _session.builder.wait(seconds)
+        _take()
+
+
+def touch(*_):
+    """Something has changed that the preview may depend on."""
+    if _session is not None:
+        _session.changed_at = time.monotonic()
+
+
+def _gather():
+    """Reads the scene and starts a build if it gives something new."""
+    session = _session
+    session.changed_at = 0.0
+    scene = bpy.data.scenes.get(session.scene)
+    if scene is None:
+        stop()
+        return
+    depsgraph = None
+    if bpy.context.scene == scene:
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+    request, session.refused = gather.request(scene, depsgraph)
+    made_from = gather.fingerprint(request)
+    if made_from == session.built_from:
+        _paint()
+        return
+    if session.builder:
+        session.builder.cancel()
+    session.built_from = made_from
+    session.builder = Builder(request).start()
+    _redraw()
+
+
+def _take():
+    """Takes over what a builder has made."""
+    session = _session
+    builder, session.builder = session.builder, None
+    if builder.cancelled:
+        return
+    session.outcome, session.error = builder.outcome, builder.error
+    if builder.outcome:
+        session.refused.update(builder.outcome.errors)
+        _paint()
+    _redraw()
+
+
+def _paint():
+    """Colours on the meshes of the bodies, or off where they are not wanted."""
+    session = _session
+    scene = bpy.data.scenes.get(session.scene)
+    if scene is None or session.outcome is None:
+        return
+    wanted = set()
+    if scene.pliant.preview_colours:
+        for body in session.outcome.bodies:
+            obj = scene.objects.get(body.name)
+            if obj is None or obj.type != "MESH" or obj.pliant.role != "BODY":
+                continue
+            problem = colours.paint(obj.data, body.vertex_colours)
+            if problem:
+                session.refused[body.name] = problem
+            else:
+                wanted.add(obj.data.name)
+    for name in colours.painted():
+        mesh = bpy.data.meshes.get(name)
+        if name not in wanted and mesh is not None:
+            colours.clean(mesh)
+    if wanted:
+        colours.show_in_viewports()
+
+
+def _to_draw():
+    """For the overlay: the scene's settings and each body with its place now."""
+    session = _session
+    if session is None or session.outcome is None or bpy.context.scene.name != session.scene:
+        return None
+    bodies = []
+    for body in session.outcome.bodies:
+        obj = bpy.context.scene.objects.get(body.name)
+        if obj is not None and obj.pliant.role == "BODY" and obj.visible_get():
+            bodies.append((body, overlay.placed(body, session.outcome.origin, obj.matrix_world)))
+    return bpy.context.scene.pliant, bodies
+
+
+def _tick():
+    """The timer: takes over builds, starts new ones after a quiet moment."""
+    if _session is None:
+        return None
+    if _session.builder:
+        if _session.builder.done:
+            _take()
+        _redraw(view=False)
+    if _session.changed_at and time.monotonic() - _session.changed_at > QUIET:
+        _gather()
+    return TICK if _session else None
+
+
+def _redraw(view=True):
+    if bpy.app.background:
+        return
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "PROPERTIES" or area.type == "VIEW_3D" and view:
+                area.tag_redraw()
+            elif area.type == "VIEW_3D":
+                for region in area.regions:
+                    if region.type == "UI":
+                        region.tag_redraw()
+
+
+# ---------------------------------------------------------------- handlers
+
+@bpy.app.handlers.persistent
+def _on_change(scene, depsgraph):
+    """A mesh was edited. Frames that play change meshes too: those are not edits."""
+    if _session is None:
+        return
+    if scene.frame_current != _session.frame:
+        _session.frame = scene.frame_current
+        return
+    for update in depsgraph.updates:
+        if update.is_updated_geometry and isinstance(update.id, bpy.types.Object) and \
+                update.id.original.pliant.role == "BODY":
+            touch()
+            return
+
+
+@bpy.app.handlers.persistent
+def _before_save(*_):
+    if _session is not None:
+        colours.clean_all(forget=False)
+
+
+@bpy.app.handlers.persistent
+def _after_save(*_):
+    if _session is not None:
+        _paint()
+
+
+@bpy.app.handlers.persistent
+def _before_load(*_):
+    """The file goes, and with it all that was painted."""
+    global _session
+    if _session is None:
+        return
+    if _session.builder:
+        _session.builder.cancel()
+    _session = None
+    overlay.stop()
+    colours.restore_viewports()
+    colours.forget()
+    _swept.clear()
+
+
+@bpy.app.handlers.persistent
+def _after_undo(*_):
+    if _session is not None:
+        _paint()
+        touch()
+    else:
+        colours.sweep(_swept)
+
+
+HANDLERS = {"depsgraph_update_post": _on_change, "save_pre": _before_save, "save_post": _after_save,
+            "load_pre": _before_load, "undo_post": _after_undo, "redo_post": _after_undo}
+
+
+def register():
+    properties.listeners.append(touch)
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister():
+    stop()
+    for name, handler in HANDLERS.items():
+        handlers = getattr(bpy.app.handlers, name)
+        if handler in handlers:
+            handlers.remove(handler)
+    properties.listeners.remove(touch)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an object is to Pliant: a soft body, a collider, or nothing."""
+import bpy
+
+from . import fitting, presets
+
+ROLES = {
+    "BODY": ("Pliant Soft Body", "Makes the object soft, with settings that fit its size"),
+    "COLLIDER": ("Pliant Collider", "Soft bodies bounce off the object"),
+    "NONE": ("Remove Pliant", "The object is nothing to Pliant any more. Its settings are kept for "
+                              "the next time, baked frames stay on disk"),
+}
+
+
+COLLIDERS = {"MESH", "CURVE", "SURFACE", "FONT", "META", "EMPTY"}
+
+
+def problem_of(obj, role):
+    """Why an object cannot have a role; None if it can."""
+    if obj.library is not None and obj.override_library is None:
+        return f"\"{obj.name}\" is linked from another file: make a library override first"
+    if role == "NONE":
+        return None
+    if role == "COLLIDER" and obj.type not in COLLIDERS:
+        return f"\"{obj.name}\" has no surface to bounce off"
+    if role == "BODY":
+        if obj.type != "MESH":
+            return f"\"{obj.name}\" is not a mesh: only meshes can be soft bodies"
+        if not obj.data.polygons and obj.mode != "EDIT":
+            return f"\"{obj.name}\" has no faces to fill with particles"
+        if min(abs(value) for value in obj.matrix_world.to_scale()) == 0.0:
+            return f"\"{obj.name}\" has a scale of zero"
+    return None
+
+
+def chosen(context):
+    """The active object and all that are selected, the active one first."""
+    objects = [obj for obj in context.selected_objects or () if obj != context.object]
+    return ([context.object] if context.object else []) + objects
+
+
+class PLIANT_OT_set_role(bpy.types.Operator):
+    bl_idname = "pliant.set_role"
+    bl_label = "Pliant"
+    bl_options = {"REGISTER", "UNDO"}
+    bl_description = "What the selected objects are to Pliant"
+
+    role: bpy.props.EnumProperty(
+        name="Role", items=[(role, *texts) for role, texts in ROLES.items()])
+    selected: bpy.props.BoolProperty(
+        name="All Selected", default=True,
+        description="Also the other selected objects, not only the active one")
+
+    @classmethod
+    def description(cls, _context, properties):
+        return ROLES[properties.role][1]
+
+    @classmethod
+    def poll(cls, context):
+        if context.object is None:
+            cls.poll_message_set("Select an object first")
+            return False
+        return True
+
+    def execute(self, context):
+        objects = chosen(context) if self.selected else [context.object]
+        problems = []
+        for obj in objects:
+            problem = problem_of(obj, self.role)
+            if problem:
+                problems.append(problem)
+            elif obj.pliant.role != self.role:
+                obj.pliant.role = self.role
+        for problem in problems:
+            self.report({"ERROR" if len(problems) == len(objects) else "WARNING"}, problem)
+        return {"CANCELLED"} if len(problems) == len(objects) else {"FINISHED"}
+
+
+def copy_group(source, target, leave=()):
+    """Copies every setting of a property group, and of those inside it."""
+    for name, prop in source.bl_rna.properties.items():
+        if name in leave or name in ("rna_type", "name"):
+            continue
+        if prop.type == "POINTER":
+            copy_group(getattr(source, name), getattr(target, name))
+        elif not prop.is_readonly:
+            setattr(target, name, getattr(source, name))
+
+
+class PLIANT_OT_copy_settings(bpy.types.Operator):
+    bl_idname = "pliant.copy_settings"
+    bl_label = "Copy to Selected"
+    bl_options = {"REGISTER", "UNDO"}
+    bl_description = "Gives the other selected objects the active object's role and all its settings"
+
+    @classmethod
+    def poll(cls, context):
+        if context.object is None or context.object.pliant.role == "NONE":
+            cls.poll_message_set("The active object is neither a soft body nor a collider")
+            return False
+        if len(chosen(context)) < 2:
+            cls.poll_message_set("Select other objects too: the active object's settings are "
+                                 "copied to them")
+            return False
+        return True
+
+    def execute(self, context):
+        source = context.object
+        copied = 0
+        for obj in chosen(context)[1:]:
+            problem = problem_of(obj, source.pliant.role)
+            if problem:
+                self.report({"WARNING"}, problem)
+                continue
+            obj.pliant.fitted_size = source.pliant.fitted_size  # or the role would fit it anew
+            copy_group(source.pliant, obj.pliant)
+            copied += 1
+        if not copied:
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Copied to {copied} object{'s' if copied > 1 else ''}")
+        return {"FINISHED"}
+
+
+class PLIANT_OT_fit_settings(bpy.types.Operator):
+    bl_idname = "pliant.fit_settings"
+    bl_label = "Fit to Size"
+    bl_options = {"REGISTER", "UNDO"}
+    bl_description = "Sets material, clusters and particles as they are for a new body of this size"
+
+    @classmethod
+    def poll(cls, context):
+        if not presets.soft_bodies(context):
+            cls.poll_message_set("The active object is not a soft body")
+            return False
+        return True
+
+    def execute(self, context):
+        for obj in presets.soft_bodies(context):
+            for part in ("material", "clusters", "particles"):
+                reset_group(getattr(obj.pliant, part))
+            fitting.fit(obj)
+        return {"FINISHED"}
+
+
+def reset_group(group):
+    """All settings of a property group as they are by default."""
+    for name, prop in group.bl_rna.properties.items():
+        if name not in ("rna_type", "name") and not prop.is_readonly:
+            group.property_unset(name)
+
+
+def draw_physics_buttons(self, context):
+    """Beside Blender's own physics; appended to PHYSICS_PT_add."""
+    obj = context.object
+    if obj is None or obj.type not in COLLIDERS:
+        return
+    flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False,
+                                 align=True)
+    for role, icon in (("BODY", "MESH_ICOSPHERE"), ("COLLIDER", "MESH_PLANE")):
+        if role == "BODY" and obj.type != "MESH":
+            continue
+        is_on = obj.pliant.role == role
+        button = flow.column().operator(PLIANT_OT_set_role.bl_idname, text=ROLES[role][0],
+                                        icon="X" if is_on else icon)
+        button.role = "NONE" if is_on else role
+
+
+classes = (PLIANT_OT_set_role, PLIANT_OT_copy_settings, PLIANT_OT_fit_settings)
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+    bpy.types.PHYSICS_PT_add.append(draw_physics_buttons)
+
+
+def unregister():
+    bpy.types.PHYSICS_PT_add.remove(draw_physics_buttons)
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

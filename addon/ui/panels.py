@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panels of the Physics tab, in the order of work. Those of baking are in panels_bake.py."""
+import bpy
+
+from ..preview import session
+from . import drawing, fitting, presets, weights
+from .properties import PAINTED
+
+
+class PhysicsPanel:
+    """A panel of the Physics tab."""
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+    roles = {"BODY"}
+
+    @classmethod
+    def poll(cls, context):
+        obj = context.object
+        return obj is not None and obj.pliant.role in cls.roles and \
+            (obj.type == "MESH" or obj.pliant.role != "BODY")
+
+    @staticmethod
+    def split(layout):
+        """Names on the left, values on the right, with the dots of keyframes."""
+        layout.use_property_split = True
+        layout.use_property_decorate = True
+        return layout
+
+    @staticmethod
+    def plain(layout):
+        """The same for what cannot be keyframed."""
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        return layout
+
+
+class SubPanel(PhysicsPanel):
+    bl_parent_id = "PLIANT_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}
+
+
+class PLIANT_PT_main(PhysicsPanel, bpy.types.Panel):
+    bl_label = "Pliant"
+    roles = {"BODY", "COLLIDER"}
+
+    def draw(self, context):
+        layout = self.layout
+        obj = context.object
+        layout.row(align=True).prop(obj.pliant, "role", expand=True)
+        if obj.pliant.role == "BODY":
+            row = layout.row(align=True)
+            row.scale_y = 1.3
+            draw_preview_button(row, context)
+            drawing.button(row, "pliant.bake", icon="RENDER_ANIMATION")
+        row = layout.row(align=True)
+        row.operator("pliant.copy_settings", icon="PASTEDOWN")
+        if obj.pliant.role == "BODY":
+            row.operator("pliant.fit_settings", icon="FULLSCREEN_EXIT")
+
+
+def draw_preview_button(layout, context, text="Preview"):
+    is_on = session.current(context.scene) is not None
+    drawing.button(layout, "pliant.preview", text=text, depress=is_on,
+                   icon="HIDE_OFF" if is_on else "HIDE_ON")
+
+
+# ---------------------------------------------------------------- material
+
+class PLIANT_PT_material(SubPanel, bpy.types.Panel):
+    bl_label = "Material"
+    bl_options = set()
+
+    def draw(self, context):
+        material = context.object.pliant.material
+        presets.draw(self.layout, material)
+        column = self.split(self.layout).column()
+        column.prop(material, "stiffness_kind", text="Stiffness")
+        column.prop(material, {"FREQUENCY": "frequency", "YOUNG": "young",
+                               "ALPHA": "alpha"}[material.stiffness_kind])
+        column.prop(material, "damping")
+        column.prop(material, "density")
+        column.prop(material, "drag")
+
+
+class PLIANT_PT_strain(PhysicsPanel, bpy.types.Panel):
+    bl_label = "Limit Strain"
+    bl_parent_id = "PLIANT_PT_material"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context):
+        self.layout.prop(context.object.pliant.material, "use_strain_limit", text="")
+
+    def draw(self, context):
+        material = context.object.pliant.material
+        column = self.split(self.layout).column()
+        column.active = material.use_strain_limit
+        column.prop(material, "strain_limit")
+
+
+class PLIANT_PT_pressure(PhysicsPanel, bpy.types.Panel):
+    bl_label = "Keep Volume"
+    bl_parent_id = "PLIANT_PT_material"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context):
+        self.layout.prop(context.object.pliant.material, "use_pressure", text="")
+
+    def draw(self, context):
+        material = context.object.pliant.material
+        column = self.split(self.layout).column()
+        column.active = material.use_pressure
+        column.prop(material, "pressure")
+        column.prop(material, "inflation")
+
+
+# ---------------------------------------------------------------- clusters, particles
+
+class PLIANT_PT_clusters(SubPanel, bpy.types.Panel):
+    bl_label = "Clusters"
+
+    def draw(self, context):
+        clusters = context.object.pliant.clusters
+        column = self.plain(self.layout).column()
+        column.prop(clusters, "algorithm")
+        column.prop(clusters, "kernel")
+        row = column.row()
+        row.active = clusters.algorithm != "RANDOM"  # its radius decides
+        row.prop(clusters, "count_mode")
+        if clusters.count_mode == "COUNT":
+            column.prop(clusters, "count")
+        elif clusters.count_mode == "SIZE":
+            column.prop(clusters, "size")
+        column.prop(clusters, "radius_mode")
+        column.prop(clusters, "radius" if clusters.radius_mode == "FIXED" else "overlap",
+                    text="Reach" if clusters.radius_mode == "FIXED" else "Overlap")
+
+
+class PLIANT_PT_levels(PhysicsPanel, bpy.types.Panel):
+    bl_label = "Levels"
+    bl_parent_id = "PLIANT_PT_clusters"
+
+    def draw(self, context):
+        clusters = context.object.pliant.clusters
+        column = self.plain(self.layout).column()
+        column.prop(clusters, "levels")
+        if clusters.levels < 2:
+            return
+        column.prop(clusters, "weighting")
+        if clusters.weighting in ("LINEAR", "GAUSSIAN", "POLYNOMIAL"):
+            column.row().prop(clusters, "favour", expand=True)
+        if clusters.weighting == "MANUAL":
+            for level in range(clusters.levels):
+                column.prop(clusters, "weights", index=level, slider=True, text=level_name(
+                    level, clusters.levels))
+        self.draw_weights(clusters, session.shown(context.object))
+
+    def draw_weights(self, clusters, shown):
+        """A bar for each level: how much it counts."""
+        box = self.layout.box().column(align=True)
+        parts = weights.level_weights(clusters)
+        if not any(parts):
+            box.label(text="At least one level must count", icon="ERROR")
+        for level, part in enumerate(parts):
+            row = box.split(factor=.4, align=True)
+            name = level_name(level, clusters.levels)
+            if shown and level < len(shown.level_clusters):
+                name += f" ({drawing.count(shown.level_clusters[level])})"
+            row.label(text=name)
+            row.progress(factor=part, text=f"{part * 100:.0f} %")
+
+
+def level_name(level, levels):
+    if level == 0:
+        return "Finest"
+    return "Coarsest" if level == levels - 1 else f"Level {level}"
+
+
+class PLIANT_PT_particles(SubPanel, bpy.types.Panel):
+    bl_label = "Particles"
+
+    def draw(self, context):
+        obj = context.object
+        particles = obj.pliant.particles
+        column = self.plain(self.layout).column()
+        column.prop(particles, "sampling")
+        kind = fitting.sampled_kind(obj)
+        if particles.sampling != "VERTICES":
+            column.row().prop(particles, "mode", expand=True)
+            column.prop(particles, "count" if particles.mode == "COUNT" else "spacing")
+        if kind in ("SURFACE", "VERTICES"):
+            column.prop(particles, "thickness")
+        column.prop(particles, "shells_apart")
+        column.prop(particles, "seed")
+        self.draw_estimate(context, obj, kind)
+
+    def draw_estimate(self, context, obj, kind):
+        shown = session.shown(obj)
+        if shown:
+            particles, clusters = len(shown.particles), shown.level_clusters[0]
+            spacing, about = shown.spacing, ""
+        else:
+            particles = fitting.guess_count(obj)
+            clusters = fitting.guess_clusters(obj, particles)
+            spacing, about = fitting.guess_spacing(obj, max(4, particles)), "about "
+        where = {"SURFACE": "on the surface", "VERTICES": "at the vertices"}.get(kind, "inside")
+        column = self.layout.box().column(align=True)
+        column.label(text=f"{about}{drawing.count(particles)} particles {where}".capitalize(),
+                     icon="INFO")
+        column.label(text=f"{drawing.length(spacing, context.scene)} apart, "
+                          f"{drawing.count(clusters)} clusters", icon="BLANK1")
+
+
+class PLIANT_PT_preview(SubPanel, bpy.types.Panel):
+    bl_label = "Preview"
+
+    def draw(self, context):
+        draw_preview_button(self.layout, context, text="Preview Clusters")
+        settings = context.scene.pliant
+        column = self.plain(self.layout).column(heading="Show")
+        column.prop(settings, "preview_colours")
+        column.prop(settings, "preview_particles")
+        column.prop(settings, "preview_spheres")
+        column = self.layout.column()
+        column.prop(settings, "preview_level")
+        column.prop(settings, "preview_opacity")
+        draw_preview_numbers(self.layout, context)
+
+
+def draw_preview_numbers(layout, context):
+    """What the preview has found, or how far it is."""
+    found = session.current(context.scene)
+    if found is None:
+        return
+    if found.builder:
+        layout.progress(factor=found.builder.fraction, text=found.builder.stage.capitalize() or
+                        "Making clusters")
+    if found.error:
+        drawing.sentence(layout, found.error, "ERROR", context)
+    outcome = found.outcome
+    if outcome and outcome.bodies:
+        box = layout.box().column(align=True)
+        rows = [("Particles", drawing.count(outcome.particles)),
+                ("Clusters", drawing.count(outcome.clusters)),
+                ("Memberships", drawing.count(outcome.memberships)),
+                *bake_numbers(outcome)]
+        for name, text in rows:
+            row = box.split(factor=.4)
+            row.label(text=name)
+            row.label(text=text)
+        for body in outcome.bodies:
+            for warning in body.warnings:
+                drawing.sentence(layout, f"{body.name}: {warning}", "INFO", context)
+    for text in found.refused.values():
+        drawing.sentence(layout, text, "ERROR", context)
+
+
+def bake_numbers(outcome):
+    """What a bake will take, as the preview has measured."""
+    rows = [("Memory", f"about {drawing.size(outcome.memory)}")]
+    if outcome.disk:
+        rows.append(("Disk", f"about {drawing.size(outcome.disk)}"))
+    if outcome.frame_seconds:
+        rows.append(("Time", f"about {drawing.duration(outcome.seconds)} for "
+                             f"{drawing.count(outcome.frames)} frames"))
+    if outcome.substeps:
+        rows.append(("Substeps", f"{outcome.substeps} a frame"))
+    return rows
+
+
+# ---------------------------------------------------------------- start, paint
+
+class PLIANT_PT_start(SubPanel, bpy.types.Panel):
+    bl_label = "Start and Pins"
+
+    def draw(self, context):
+        start = context.object.pliant.start
+        column = self.plain(self.layout).column()
+        column.prop(start, "velocity")
+        column.prop(start, "angular_velocity")
+        column = self.layout.column(heading="Follow Animation")
+        row = column.row(align=True)
+        row.prop(start, "use_follow", text="")
+        part = row.row(align=True)
+        part.active = start.use_follow
+        part.prop(start, "release_frame", text="Until")
+
+
+class PLIANT_PT_pins(PhysicsPanel, bpy.types.Panel):
+    bl_label = "Pins"
+    bl_parent_id = "PLIANT_PT_start"
+
+    def draw_header(self, context):
+        self.layout.prop(context.object.pliant.start, "use_pins", text="")
+
+    def draw(self, context):
+        obj = context.object
+        start = obj.pliant.start
+        column = self.split(self.layout).column()
+        column.active = start.use_pins
+        row = column.row()
+        row.use_property_decorate = False
+        row.prop_search(start, "pin_group", obj, "vertex_groups")
+        column.prop(start, "pin_mode")
+        column.prop(start, "pin_frequency")
+        column.prop(start, "pin_strength")
+        if start.use_pins and start.pin_group not in obj.vertex_groups:
+            drawing.sentence(self.layout, f"There is no vertex group \"{start.pin_group}\""
+                             if start.pin_group else "Choose the vertex group that is pinned",
+                             "ERROR", context)
+
+
+class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
+    bl_label = "Painted Material"
+
+    def draw(self, context):
+        obj = context.object
+        paint = obj.pliant.paint
+        layout = self.plain(self.layout)
+        for name in PAINTED:
+            column = layout.column(align=True)
+            column.prop_search(paint, f"{name}_group", obj, "vertex_groups")
+            group = getattr(paint, f"{name}_group")
+            if group:
+                column.prop(paint, f"{name}_zero", text="Factor at 0")
+                column.prop(paint, f"{name}_one", text="At 1")
+                if group not in obj.vertex_groups:
+                    drawing.sentence(layout, f"There is no vertex group \"{group}\"", "ERROR",
+                                     context)
+
+
+classes = (PLIANT_PT_main, PLIANT_PT_material, PLIANT_PT_strain, PLIANT_PT_pressure,
+           PLIANT_PT_clusters, PLIANT_PT_levels, PLIANT_PT_particles, PLIANT_PT_preview,
+           PLIANT_PT_start, PLIANT_PT_pins, PLIANT_PT_paint)
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

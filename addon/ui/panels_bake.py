@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The later panels of the Physics tab: forces, collision, bake and cache, results, advanced."""
+import bpy
+
+from ..preview import session
+from . import drawing, status
+from .panels import PhysicsPanel, SubPanel, bake_numbers
+
+
+class PLIANT_PT_forces(SubPanel, bpy.types.Panel):
+    bl_label = "Forces"
+
+    def draw(self, context):
+        scene = context.scene
+        settings = scene.pliant
+        column = self.plain(self.layout).column()
+        column.prop(settings, "use_gravity")
+        part = column.column()
+        part.active = settings.use_gravity and scene.use_gravity
+        part.prop(scene, "gravity", text="Acceleration")
+        if settings.use_gravity and not scene.use_gravity:
+            drawing.sentence(self.layout, "Gravity is switched off in the Scene tab", "INFO",
+                             context)
+        self.layout.column().prop(settings, "use_fields")
+        self.draw_fields(context, settings)
+
+    def draw_fields(self, context, settings):
+        from ..bridge import fields
+        found = [obj for obj in context.scene.objects if fields.is_field(obj)]
+        column = self.layout.column()
+        column.active = settings.use_fields
+        if not found:
+            column.label(text="No force fields in the scene", icon="INFO")
+        for obj in found:
+            refusal = fields.refusal(obj)
+            kind = obj.field.bl_rna.properties["type"].enum_items[obj.field.type]
+            row = column.row()
+            row.label(text=obj.name, icon=kind.icon)
+            part = row.row()
+            part.alert = refusal is not None
+            part.label(text=kind.name, icon="ERROR" if refusal else "CHECKMARK")
+            for text in [refusal] if refusal else fields.remarks(obj):
+                drawing.sentence(column, text, "BLANK1", context)
+
+
+class PLIANT_PT_collision(SubPanel, bpy.types.Panel):
+    bl_label = "Collision"
+
+    def draw(self, context):
+        found = [obj for obj in context.scene.objects if obj.pliant.role == "COLLIDER"]
+        column = self.layout.column(align=True)
+        if not found:
+            drawing.sentence(column, "There is no collider: bodies fall for ever. Select a floor "
+                             "and press Pliant Collider", "INFO", context)
+        for obj in found:
+            row = column.row(align=True)
+            row.label(text=obj.name, icon="MOD_PHYSICS")
+            row.prop(obj.pliant.collider, "shape", text="")
+
+
+class PLIANT_PT_collider(SubPanel, bpy.types.Panel):
+    bl_label = "Collision"
+    bl_options = set()
+    roles = {"COLLIDER"}
+
+    def draw(self, context):
+        collider = context.object.pliant.collider
+        column = self.plain(self.layout).column()
+        column.prop(collider, "shape")
+        row = column.row()
+        row.active = collider.shape != "PLANE"
+        row.prop(collider, "inside_out")
+        column = self.layout.column()
+        column.use_property_decorate = True
+        column.prop(collider, "friction")
+        column.prop(collider, "restitution")
+        column.prop(collider, "thickness")
+
+
+# ---------------------------------------------------------------- bake
+
+class PLIANT_PT_bake(SubPanel, bpy.types.Panel):
+    bl_label = "Bake and Cache"
+    bl_options = set()
+    roles = {"BODY", "COLLIDER"}
+
+    def draw(self, context):
+        draw_bake_buttons(self.layout, context)
+        layout = self.plain(self.layout)
+        scene, settings = context.scene, context.scene.pliant
+        column = layout.column()
+        column.prop(settings, "use_scene_frames")
+        column = column.column(align=True)
+        if settings.use_scene_frames:
+            column.active = False
+            column.prop(scene, "frame_start", text="Start")
+            column.prop(scene, "frame_end", text="End")
+        else:
+            column.prop(settings, "frame_start")
+            column.prop(settings, "frame_end")
+        column = layout.column()
+        column.prop(settings, "substeps_mode")
+        column.prop(settings, "substeps" if settings.substeps_mode == "FIXED" else "max_substeps",
+                    text="Number" if settings.substeps_mode == "FIXED" else "At Most")
+        column.prop(settings, "threads")
+        column.prop(settings, "output")
+
+
+class PLIANT_PT_cache(PhysicsPanel, bpy.types.Panel):
+    bl_label = "Cache"
+    bl_parent_id = "PLIANT_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = {"BODY", "COLLIDER"}
+
+    def draw(self, context):
+        layout = self.plain(self.layout)
+        settings = context.scene.pliant
+        column = layout.column()
+        column.prop(settings, "folder")
+        folder = status.folder(context.scene)
+        if folder and not settings.folder:
+            drawing.sentence(column, folder, "FILE_FOLDER", context)
+        column.prop(settings, "compression")
+        column.prop(settings, "checkpoint_every")
+        box = layout.box().column(align=True)
+        found = status.cached(context.scene)
+        if found:
+            box.label(text=f"Frames {found.first} to {found.last} are baked", icon="CHECKMARK")
+            if found.bytes:
+                box.label(text=f"{drawing.size(found.bytes)} on disk", icon="BLANK1")
+        else:
+            box.label(text="Nothing is baked", icon="INFO")
+        known = session.current(context.scene)
+        if known and known.outcome and known.outcome.bodies:
+            for name, text in bake_numbers(known.outcome):
+                row = box.split(factor=.4)
+                row.label(text=name, icon="BLANK1")
+                row.label(text=text)
+        elif not found:
+            box.label(text="Preview tells size and time", icon="BLANK1")
+        row = layout.row()
+        drawing.button(row, "pliant.clear", icon="TRASH")
+
+
+def draw_bake_buttons(layout, context):
+    """Bake, or the bake that is going on."""
+    running = status.running(context.scene)
+    if running:
+        draw_progress(layout, running)
+        return
+    column = layout.column(align=True)
+    row = column.row(align=True)
+    row.scale_y = 1.4
+    drawing.button(row, "pliant.bake", icon="RENDER_ANIMATION")
+    row = column.row(align=True)
+    drawing.button(row, "pliant.quick_bake", text="Quick Bake", icon="PLAY")
+    row.prop(context.scene.pliant, "quick_factor", text="Particles", slider=True)
+    row = column.row(align=True)
+    drawing.button(row, "pliant.resume", icon="FF")
+    drawing.button(row, "pliant.rebake_from_current", text="Rebake from Here",
+                   icon="FRAME_NEXT")
+
+
+def draw_progress(layout, running):
+    """How far, how fast, how long yet, and a way out."""
+    column = layout.column(align=True)
+    row = column.row(align=True)
+    row.progress(factor=running.fraction, text=running.text)
+    drawing.button(row, "pliant.cancel", text="", icon="X")
+    for text in running.lines:
+        column.label(text=text)
+
+
+class PLIANT_PT_results(SubPanel, bpy.types.Panel):
+    bl_label = "Results"
+    roles = {"BODY"}
+
+    @classmethod
+    def poll(cls, context):
+        return super().poll(context) and hasattr(bpy.types, "PLIANT_OT_make_result")
+
+    def draw(self, context):
+        column = self.layout.column(align=True)
+        drawing.button(column, "pliant.make_result", icon="MOD_MESHDEFORM")
+        drawing.button(column, "pliant.bind_mesh", icon="LINK_BLEND")
+        drawing.button(column, "pliant.remove_result", icon="X")
+
+
+# ---------------------------------------------------------------- advanced
+
+class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
+    bl_label = "Advanced"
+
+    def draw(self, context):
+        pliant = context.object.pliant
+        material, clusters = pliant.material, pliant.clusters
+        layout = self.split(self.layout)
+        column = layout.column()
+        column.prop(material, "goal")
+        part = column.column()
+        part.active = material.goal != "RIGID"
+        part.prop(material, "beta")
+        column.prop(material, "rotation")
+        column.prop(material, "damping_per_step")
+        column = layout.column(heading="Strain Limit")
+        column.active = material.use_strain_limit
+        column.prop(material, "strain_relaxation")
+        column.prop(material, "strain_iterations")
+        column = self.plain(layout).column()
+        column.prop(clusters, "kernel_parameter", text="Kernel Parameter")
+        if clusters.levels > 1:
+            column.prop(clusters, "level_kind", text="Levels")
+            column.prop(clusters, "reduction")
+            column.prop(clusters, "radius_multiplier")
+            part = column.column(align=True)
+            part.active = clusters.weighting in ("LINEAR", "POLYNOMIAL")
+            part.prop(clusters, "weight_a", text="Weights A")
+            part.prop(clusters, "weight_b", text="B")
+            part = column.column(align=True)
+            for level in range(clusters.levels):
+                part.prop(clusters, "level_damping", index=level,
+                          text="Level Damping, Finest" if level == 0 else f"Level {level}")
+
+
+classes = (PLIANT_PT_forces, PLIANT_PT_collision, PLIANT_PT_collider, PLIANT_PT_bake,
+           PLIANT_PT_cache, PLIANT_PT_results, PLIANT_PT_advanced)
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

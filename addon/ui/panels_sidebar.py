@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tab "Pliant" in the sidebar of the 3D view: the daily buttons."""
+import bpy
+
+from . import drawing, operators_roles, presets
+from .panels import draw_preview_button, draw_preview_numbers
+from .panels_bake import draw_bake_buttons
+
+
+class SidebarPanel:
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Pliant"
+
+
+class PLIANT_PT_sidebar(SidebarPanel, bpy.types.Panel):
+    bl_label = "Pliant"
+
+    def draw(self, context):
+        layout = self.layout
+        obj = context.object
+        if obj is None or obj.type != "MESH":
+            drawing.sentence(layout, "Select a mesh to make it soft", "INFO", context)
+            return
+        layout.label(text=obj.name, icon="OBJECT_DATA")
+        column = layout.column(align=True)
+        for role, text, icon in (("BODY", "Soft Body", "MESH_ICOSPHERE"),
+                                 ("COLLIDER", "Collider", "MESH_PLANE")):
+            is_on = obj.pliant.role == role
+            button = column.operator(operators_roles.PLIANT_OT_set_role.bl_idname, text=text,
+                                     icon=icon, depress=is_on)
+            button.role = "NONE" if is_on else role
+        if obj.pliant.role == "BODY":
+            presets.draw(layout, obj.pliant.material)
+        if obj.pliant.role != "NONE":
+            layout.operator("pliant.copy_settings", icon="PASTEDOWN")
+
+
+class PLIANT_PT_sidebar_preview(SidebarPanel, bpy.types.Panel):
+    bl_label = "Preview"
+    bl_parent_id = "PLIANT_PT_sidebar"
+
+    def draw(self, context):
+        draw_preview_button(self.layout, context, text="Preview Clusters")
+        settings = context.scene.pliant
+        row = self.layout.row(align=True)
+        row.prop(settings, "preview_colours", toggle=True)
+        row.prop(settings, "preview_particles", toggle=True)
+        row.prop(settings, "preview_spheres", toggle=True)
+        row = self.layout.row(align=True)
+        row.prop(settings, "preview_level")
+        row.prop(settings, "preview_opacity", slider=True)
+        draw_preview_numbers(self.layout, context)
+
+
+class PLIANT_PT_sidebar_bake(SidebarPanel, bpy.types.Panel):
+    bl_label = "Bake"
+    bl_parent_id = "PLIANT_PT_sidebar"
+
+    def draw(self, context):
+        draw_bake_buttons(self.layout, context)
+
+
+classes = (PLIANT_PT_sidebar, PLIANT_PT_sidebar_preview, PLIANT_PT_sidebar_bake)
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

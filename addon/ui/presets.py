@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Materials by name: a table of our own, and the user's as Blender keeps presets.
+
+Our own are for a body of one metre and are fitted to the object's size (fitting.py), which a preset
+file could not do; they also need no folder that Blender must know of. The user's are files in
+Blender's preset folder, written and run by Blender's own preset operators.
+"""
+import bpy
+from bl_operators.presets import AddPresetBase
+
+from . import fitting
+
+FIRST = "Rubber"  # what a new body is made of
+SUBFOLDER = "pliant/material"
+
+# What every preset says, so that nothing of the one before is left over.
+PLAIN = {
+    "stiffness_kind": "FREQUENCY", "frequency": 10.0, "damping": 3.0, "damping_per_step": False,
+    "density": 1000.0, "use_strain_limit": False, "strain_limit": .3, "strain_relaxation": .3,
+    "strain_iterations": 4, "goal": "RIGID", "beta": .5, "use_pressure": False, "pressure": 1.0,
+    "inflation": 1.0, "drag": 0.0, "rotation": "GRADIENT",
+}
+# name: (what it looks like, what differs from PLAIN, a sampling where it needs one)
+TABLE = {
+    "Rubber": ("Springs back and bounces: balls, erasers",
+               {"frequency": 16.0, "damping": 2.5, "density": 1100.0}, None),
+    "Jelly": ("Wobbles long and slowly: pudding, slime with a shape",
+              {"frequency": 9.0, "damping": 1.2, "goal": "LINEAR", "beta": .3}, None),
+    "Foam": ("Gives way, comes back without a swing: cushions, mattresses",
+             {"frequency": 12.0, "damping": 14.0, "density": 60.0, "drag": .2}, None),
+    "Flesh": ("Heavy, soft, calms soon: bellies, cheeks, tails",
+              {"frequency": 11.0, "damping": 5.0, "density": 1050.0}, None),
+    "Balloon": ("A thin skin about air: keeps its volume, falls slowly",
+                {"frequency": 8.0, "damping": 5.0, "density": 40.0, "use_pressure": True,
+                 "pressure": 20.0, "inflation": 1.1, "drag": 1.5}, "SURFACE"),
+    "Tyre": ("Firm, hardly bends: tyres, shoe soles, hard rubber",
+             {"frequency": 40.0, "damping": 8.0, "density": 1200.0}, None),
+    "Plush": ("Limp and calm: soft toys, pillows",
+              {"frequency": 9.0, "damping": 10.0, "density": 150.0, "drag": .4}, None),
+    "Sheet": ("Cloth-like: bends easily, hardly stretches: flags, leaves, paper",
+              {"frequency": 6.0, "damping": 2.0, "density": 300.0, "use_strain_limit": True,
+               "strain_limit": .1, "drag": .5}, "SURFACE"),
+}
+
+
+def values(name, length):
+    """All material settings of one of our presets for a body of that size."""
+    return fitting.scaled({**PLAIN, **TABLE[name][1]}, length)
+
+
+def apply(obj, name):
+    """Gives an object one of our materials. KeyError where there is none of that name."""
+    material, particles = obj.pliant.material, obj.pliant.particles
+    before = TABLE.get(material.preset)
+    for key, value in values(name, fitting.size(obj)).items():
+        setattr(material, key, value)
+    sampling = TABLE[name][2]
+    if sampling:
+        particles.sampling = sampling
+    elif before and before[2] == particles.sampling:
+        particles.sampling = "AUTO"  # it was the last preset's, not the artist's
+    material.preset = name
+
+
+def soft_bodies(context):
+    """The bodies that a button of the panels is for: the active one, and those selected."""
+    found = [obj for obj in context.selected_objects or ()
+             if obj.type == "MESH" and obj.pliant.role == "BODY"]
+    active = context.object
+    if active and active.type == "MESH" and active.pliant.role == "BODY" and active not in found:
+        found.append(active)
+    return found
+
+
+class PLIANT_OT_material_preset(bpy.types.Operator):
+    bl_idname = "pliant.material_preset"
+    bl_label = "Material"
+    bl_options = {"REGISTER", "UNDO"}
+    bl_description = "Gives the active body and all selected ones a material that fits their size"
+
+    name: bpy.props.StringProperty(name="Material", options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, _context, properties):
+        return TABLE[properties.name][0] if properties.name in TABLE else cls.bl_description
+
+    @classmethod
+    def poll(cls, context):
+        if not soft_bodies(context):
+            cls.poll_message_set("Make an object a soft body first")
+            return False
+        return True
+
+    def execute(self, context):
+        if self.name not in TABLE:
+            self.report({"ERROR"}, f"There is no material \"{self.name}\": there are "
+                                   f"{', '.join(TABLE)}")
+            return {"CANCELLED"}
+        for obj in soft_bodies(context):
+            apply(obj, self.name)
+        PLIANT_MT_material_presets.bl_label = self.name
+        return {"FINISHED"}
+
+
+class PLIANT_MT_material_presets(bpy.types.Menu):
+    bl_label = "Materials"
+    preset_subdir = SUBFOLDER
+    preset_operator = "script.execute_preset"
+
+    def draw(self, context):
+        for name in TABLE:
+            self.layout.operator(PLIANT_OT_material_preset.bl_idname, text=name).name = name
+        folders = bpy.utils.preset_paths(SUBFOLDER)
+        if folders:
+            self.layout.separator()
+            bpy.types.Menu.draw_preset(self, context)
+
+    @staticmethod
+    def post_cb(context, filepath):
+        """After a user's preset was run."""
+        if context.object:
+            context.object.pliant.material.preset = \
+                bpy.path.display_name(bpy.path.basename(filepath), title_case=False)
+
+
+class PLIANT_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
+    bl_idname = "pliant.material_preset_add"
+    bl_label = "Add Material"
+    bl_description = "Keep these settings as a material of your own, or remove the one chosen last"
+    preset_menu = "PLIANT_MT_material_presets"
+    preset_subdir = SUBFOLDER
+    preset_defines = ["material = bpy.context.object.pliant.material"]
+    preset_values = [f"material.{name}" for name in (*PLAIN, "young", "alpha")]
+
+    @classmethod
+    def poll(cls, context):
+        if not context.object or context.object.pliant.role != "BODY":
+            cls.poll_message_set("The active object is not a soft body")
+            return False
+        return True
+
+    def execute(self, context):
+        if not (self.remove_active or self.remove_name):
+            if self.name.strip() in TABLE:
+                self.report({"ERROR"}, f"\"{self.name.strip()}\" is one of Pliant's own materials: "
+                                       f"take another name")
+                return {"CANCELLED"}
+        elif PLIANT_MT_material_presets.bl_label in TABLE:
+            self.report({"WARNING"}, "Pliant's own materials cannot be removed")
+            return {"CANCELLED"}
+        done = super().execute(context)
+        if "FINISHED" in done:
+            removed = self.remove_active or self.remove_name
+            context.object.pliant.material.preset = \
+                "" if removed else PLIANT_MT_material_presets.bl_label
+        return done
+
+
+classes = (PLIANT_OT_material_preset, PLIANT_MT_material_presets, PLIANT_OT_material_preset_add)
+
+
+def draw(layout, material):
+    """The row that chooses a material."""
+    row = layout.row(align=True)
+    row.menu(PLIANT_MT_material_presets.__name__, text=material.preset or "Choose a Material",
+             icon="PRESET")
+    row.operator(PLIANT_OT_material_preset_add.bl_idname, text="", icon="ADD")
+    row.operator(PLIANT_OT_material_preset_add.bl_idname, text="",
+                 icon="REMOVE").remove_active = True
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A strip along the foot of the timeline and the dope sheet: the frames that are baked."""
+import bpy
+
+from . import status
+
+HEIGHT = 6  # pixels at a scale of 1
+BAKED = (.25, .72, .45, .9)
+TO_BAKE = (.25, .72, .45, .22)
+_handler = None
+
+
+def spans(scene):
+    """What is drawn: [(first frame, frame after the last, colour)]."""
+    found = []
+    running = status.running(scene)
+    baked = status.cached(scene)
+    if running:
+        settings = scene.pliant
+        first, last = (scene.frame_start, scene.frame_end) if settings.use_scene_frames else \
+            (settings.frame_start, settings.frame_end)
+        found.append((first, last + 1, TO_BAKE))
+    if baked:
+        found.append((baked.first, baked.last + 1, BAKED))
+    return found
+
+
+def _has_bodies(scene):
+    return any(obj.pliant.role == "BODY" for obj in scene.objects)
+
+
+def _draw():
+    context = bpy.context
+    scene = context.scene
+    if scene is None or not _has_bodies(scene):
+        return
+    try:
+        found = spans(scene)
+    except OSError:
+        return  # a folder that cannot be looked into shows nothing
+    if not found:
+        return
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+    view, height = context.region.view2d, HEIGHT * context.preferences.system.ui_scale
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    gpu.state.blend_set("ALPHA")
+    for first, after, colour in found:
+        left = view.view_to_region(first - .5, 0, clip=False)[0]
+        right = view.view_to_region(after - .5, 0, clip=False)[0]
+        batch = batch_for_shader(shader, "TRI_FAN", {"pos": [
+            (left, 0), (right, 0), (right, height), (left, height)]})
+        shader.uniform_float("color", colour)
+        batch.draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def register():
+    global _handler
+    if not bpy.app.background:
+        _handler = bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW",
+                                                                   "POST_PIXEL")
+
+
+def unregister():
+    global _handler
+    if _handler is not None:
+        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handler, "WINDOW")
+        _handler = None

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much each level counts, as the library reckons it: for the drawing in the panel."""
+import math
+
+
+def raw_weight(settings, level, count):
+    """Before they are made to add up to 1. Level 0 is the finest."""
+    distance = count - 1 - level if settings.favour == "FINE" else level
+    if settings.weighting == "LINEAR":
+        return distance + (settings.weight_a or .01)
+    if settings.weighting == "GAUSSIAN":
+        return math.exp(-.5 * (count - 1 - distance) ** 2)
+    if settings.weighting == "POLYNOMIAL":
+        return (1 + (settings.weight_a or 10) * distance / count) ** (settings.weight_b or 2)
+    if settings.weighting == "MANUAL":
+        return settings.weights[level]
+    return 1.0
+
+
+def level_weights(settings, count=None):
+    """The parts of all levels, finest first; all 0 where the artist has set all to 0."""
+    count = count or settings.levels
+    raw = [raw_weight(settings, level, count) for level in range(count)]
+    total = sum(raw)
+    return [weight / total if total > 0 else 0.0 for weight in raw]
