@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cpu.h"
 
-#if defined(__x86_64__)
+#if defined(PL_WITH_AVX2) || defined(PL_WITH_AVX512)
 #include <cpuid.h>
 
 /* Asked of the processor itself: not every compiler's run time brings __builtin_cpu_supports. */
