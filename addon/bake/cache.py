@@ -129,8 +129,11 @@ class Cache:
             raise ValueError(f"{len(listed)} bodies")
         self.bodies = [self._body(index, body) for index, body in enumerate(listed)]
         parts = {_text(k, "part"): _text(v, "hash") for k, v in dict(data["parts"]).items()}
+        inputs = [_text(value, "input") for value in _list(data["inputs"])]
         hashes = [_text(value, "hash") for value in _list(data["frames"])]
-        self.fingerprint = Fingerprint(parts, dict(enumerate(hashes, self.start)))
+        if len(hashes) != self.end - self.start + 1:
+            raise ValueError(f"{len(hashes)} frames")
+        self.fingerprint = Fingerprint(parts, inputs, dict(enumerate(hashes, self.start)))
 
     def _body(self, index, data):
         name = _text(data["name"], "name")
@@ -150,7 +153,7 @@ class Cache:
             "end": self.end, "origin": list(self.origin), "quick": self.quick,
             "bodies": [{"name": b.name, "vertices": b.vertices, "topology": b.topology,
                         "matrices": b.matrices.reshape(-1, 16).tolist()} for b in self.bodies],
-            "parts": self.fingerprint.parts,
+            "parts": self.fingerprint.parts, "inputs": self.fingerprint.inputs,
             "frames": [self.fingerprint.frames[n] for n in range(self.start, self.end + 1)],
         }
         temporary = self.folder / (INFO_NAME + ".tmp")
@@ -261,7 +264,7 @@ def describe(shot):
     marks = fingerprint(shot)
     return {"format": FORMAT, "scene": shot.scene, "fps": float(shot.fps), "start": shot.start,
             "end": shot.end, "origin": [float(v) for v in shot.origin], "quick": shot.quick,
-            "bodies": bodies, "parts": marks.parts,
+            "bodies": bodies, "parts": marks.parts, "inputs": marks.inputs,
             "frames": [marks.frames[n] for n in range(shot.start, shot.end + 1)]}
 
 
@@ -310,7 +313,7 @@ def _described(error):
 
 
 def _text(value, what):
-    if not isinstance(value, str) or len(value) > 4096:
+    if not isinstance(value, str) or len(value) > 1 << 20:
         raise ValueError(f"{what} is not a name")
     return value
 

@@ -2,7 +2,8 @@
 """Hashes of everything in a Shot that its result follows from, part by part.
 
 Parts have names for people, so that a bake which cannot go on says what has changed. Frames have a
-hash each: later frames may change, or be added, without touching those that are baked.
+hash for each thing that moves: later frames may change, or be added, without touching those that are
+baked.
 """
 import hashlib
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ import numpy as np
 @dataclass
 class Fingerprint:
     parts: dict  # name for a person -> hash
-    frames: dict  # frame number -> hash
+    inputs: list  # names for a person of what each frame has a hash for
+    frames: dict  # frame number -> hashes, with spaces between
 
     def difference(self, other, last):
         """What differs from another fingerprint, frames up to `last` considered; None: nothing."""
@@ -21,9 +23,14 @@ class Fingerprint:
             if self.parts.get(name) != other.parts.get(name):
                 return name
         for number in range(min(self.frames, default=0), last + 1):
-            if number not in other.frames or self.frames.get(number) != other.frames[number]:
-                return f"what happens at frame {number}"
+            if self.frames.get(number) != other.frames.get(number):
+                return f"{self._input(other, number)} at frame {number}"
         return None
+
+    def _input(self, other, number):
+        mine, its = (f.frames.get(number, "").split() for f in (self, other))
+        differ = [name for name, a, b in zip(self.inputs, mine, its) if a != b]
+        return differ[0] if differ else "what happens"
 
 
 def _feed(digest, value):
@@ -50,16 +57,27 @@ def _feed(digest, value):
         digest.update(f"{value!r};".encode())
 
 
-def hash_of(*values):
-    digest = hashlib.blake2b(digest_size=16)
+def hash_of(*values, size=16):
+    digest = hashlib.blake2b(digest_size=size)
     _feed(digest, values)
     return digest.hexdigest()
 
 
-def frame_hash(frame):
-    bodies = [(b.matrix, b.material, b.pin_vertices, b.pin_strength) for b in frame.bodies]
-    colliders = [vars(c) for c in frame.colliders]
-    return hash_of(frame.gravity, bodies, colliders, frame.fields)
+def _frame_inputs(shot):
+    names = ["gravity"]
+    for body in shot.bodies:
+        names += [f"the material of '{body.name}'", f"the animation of '{body.name}'"]
+    names += [f"the collider '{collider.name}'" for collider in shot.colliders]
+    return names + [f"the force field '{field.name}'" for field in shot.fields]
+
+
+def frame_hashes(frame):
+    """In the order of _frame_inputs()."""
+    values = [frame.gravity]
+    for body in frame.bodies:
+        values += [body.material, (body.matrix, body.pin_vertices, body.pin_strength)]
+    values += [vars(collider) for collider in frame.colliders]
+    return " ".join(hash_of(value, size=8) for value in [*values, *frame.fields])
 
 
 def fingerprint(shot):
@@ -80,4 +98,5 @@ def fingerprint(shot):
             made, fixed, body.factors)
         parts[f"the pins of '{body.name}'"] = hash_of(
             body.pins, body.pin_frequency, body.pin_exact, body.follow_until)
-    return Fingerprint(parts, {frame.number: frame_hash(frame) for frame in shot.frames})
+    return Fingerprint(parts, _frame_inputs(shot),
+                       {frame.number: frame_hashes(frame) for frame in shot.frames})

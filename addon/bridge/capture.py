@@ -33,11 +33,16 @@ class CaptureError(Exception):
 
 
 def bodies(scene):
-    return [o for o in scene.objects if o.pliant.role == "BODY"]
+    """Always in the same order: it is the order of the bodies in the cache."""
+    return _with_role(scene, "BODY")
 
 
 def collider_objects(scene):
-    return [o for o in scene.objects if o.pliant.role == "COLLIDER"]
+    return _with_role(scene, "COLLIDER")
+
+
+def _with_role(scene, role):
+    return sorted((o for o in scene.objects if o.pliant.role == role), key=lambda o: o.name)
 
 
 def capture(context_or_scene, **options):
@@ -284,9 +289,7 @@ class Capture:
         if not scene.pliant.use_fields:
             return
         layer = view_layer_of(scene)
-        for obj in scene.objects:
-            if not fields.is_field(obj):
-                continue
+        for obj in sorted(filter(fields.is_field, scene.objects), key=lambda o: o.name):
             if hidden(obj, layer):
                 self._warn(f"The force field '{obj.name}' is hidden in viewports: it has no effect.")
             elif (sentence := fields.refusal(obj)) is not None:

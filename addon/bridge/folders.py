@@ -2,11 +2,12 @@
 """Where a scene's cache is, and what is baked in it.
 
 Beside the .blend: pliant_cache/<blend name>/<scene name>. A file that was never saved has its cache
-in the temporary directory, a folder for each Blender that runs.
+in Blender's own temporary directory, which goes with it. A quick bake has a folder of its own
+beside it.
 """
 import os
 import re
-import tempfile
+import zlib
 from pathlib import Path
 
 import bpy
@@ -14,46 +15,62 @@ import bpy
 from ..bake.cache import Cache, CacheError
 
 ROOT_NAME = "pliant_cache"
+QUICK_SUFFIX = "-quick"
+_unsaved = 0  # files that were never saved are told apart by their number
 
 
 def _safe(name):
-    return re.sub(r"[^\w .-]+", "_", name).strip(" .") or "untitled"
+    """A folder's name for any name; a name that has to be changed stays apart from others."""
+    safe = re.sub(r"[^\w .-]+", "_", name).strip(" .")[:100]
+    return safe if safe == name else f"{safe}-{zlib.crc32(name.encode()):08x}"
+
+
+def new_file():
+    """Another file is about to be opened: its caches are not those of the last unsaved one."""
+    global _unsaved
+    _unsaved += 1
 
 
 def temporary_root():
-    return Path(tempfile.gettempdir()) / f"pliant-{os.getpid()}"
+    return Path(bpy.app.tempdir) / "pliant" / str(_unsaved)
 
 
-def default_folder(blend_path, scene_name):
-    """The folder for a .blend file's path ("": never saved) and a scene."""
-    if not blend_path:
-        return temporary_root() / _safe(scene_name)
-    path = Path(blend_path)
-    return path.parent / ROOT_NAME / _safe(path.stem) / _safe(scene_name)
+def is_temporary(folder):
+    return folder.is_relative_to(Path(bpy.app.tempdir) / "pliant")
 
 
-def folder_of(scene):
+def folder_in(blend_path, scene, quick=False):
+    """A scene's cache folder if its .blend were at a path ("": never saved)."""
+    own = scene.pliant.folder
+    if own and not own.startswith("//"):
+        folder = Path(own)
+    elif not blend_path:
+        folder = temporary_root() / _safe(own[2:] or scene.name)
+    elif own:
+        folder = Path(bpy.path.abspath(own, start=str(Path(blend_path).parent)))
+    else:
+        path = Path(blend_path)
+        folder = path.parent / ROOT_NAME / _safe(path.stem) / _safe(scene.name)
+    return folder.with_name(folder.name + QUICK_SUFFIX) if quick else folder
+
+
+def folder_of(scene, quick=False):
     """The scene's cache folder, whether it is there or not."""
-    if scene.pliant.folder:
-        path = bpy.path.abspath(scene.pliant.folder)
-        if path.startswith("//"):  # relative to a file that was never saved
-            return temporary_root() / _safe(path[2:])
-        return Path(path)
-    return default_folder(bpy.data.filepath, scene.name)
+    return folder_in(bpy.data.filepath, scene, quick)
 
 
-def cache_of(scene):
+def cache_of(scene, quick=False):
     """The scene's Cache; None where nothing is baked. A CacheError where it cannot be used."""
-    folder = folder_of(scene)
+    folder = folder_of(scene, quick)
     return Cache.open(folder) if (folder / "bake.json").is_file() else None
 
 
 _known = {}  # folder -> (marks of its files, baked range): panels and the timeline ask often
 
 
-def baked_range(scene):
+def baked_range(scene, quick=False):
     """(first, last) frame that is baked and can be played, or None."""
-    folder = folder_of(scene)
+    folder = folder_of(scene, quick)
     try:
         marks = tuple((s.st_mtime_ns, s.st_size) for s in (
             os.stat(folder / "bake.json"), os.stat(folder / "frames" / "journal.plj")))

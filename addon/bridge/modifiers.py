@@ -5,6 +5,8 @@ The simulated mesh is the base mesh through the leading modifiers that only move
 hook, lattice ...). The playback modifier comes right after those: what is above it feeds the bake,
 what is below it (subdivision, bevel ...) goes on working with the result.
 """
+import os
+
 import bpy
 
 PLAYBACK_NAME = "Pliant"
@@ -70,6 +72,13 @@ def remove_playback(obj):
     if modifier is not None:
         obj.modifiers.remove(modifier)
     return modifier is not None
+
+
+def plays_from(modifier, folder):
+    """Whether a playback modifier's file is in a folder."""
+    path = getattr(modifier, "filepath", "")
+    return bool(path) and os.path.dirname(os.path.abspath(bpy.path.abspath(path))) == \
+        os.path.abspath(folder)
 
 
 def refresh(obj):

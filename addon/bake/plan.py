@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which bake a shot and a cache folder make: a new one, the rest of one, or a part of one again."""
+from .cache import Cache
+from .errors import BakeError
+from .fingerprint import fingerprint
+from .job import Job
+
+NEW, RESUME, REBAKE = "new", "resume", "rebake"
+
+
+def make_job(folder, shot, kind=NEW, from_frame=None):
+    """A Job that is ready to start. REBAKE forgets the frames after the last checkpoint at or before
+    `from_frame`, and takes it up there with the shot's settings. What cannot be is a BakeError, and
+    then nothing has been touched."""
+    if kind == NEW:
+        return Job(shot, Cache.create(folder, shot))
+    cache = Cache.open(folder)
+    baked = cache.baked()
+    if baked is None:  # stopped before its first frame: nothing to keep
+        return Job(shot, Cache.create(folder, shot))
+    if kind == RESUME:
+        return _resumed(cache, shot, baked)
+    return _rebaked(cache, shot, baked, from_frame)
+
+
+def _resumed(cache, shot, baked):
+    changed = cache.fingerprint.difference(fingerprint(shot), min(baked[1], shot.end))
+    if changed:
+        raise BakeError(f"The bake cannot go on: {changed} is not what it was. Bake again, or "
+                        f"rebake from the current frame.")
+    if baked[1] >= shot.end:
+        raise BakeError(f"All frames up to {shot.end} are baked: there is nothing to go on with.")
+    cache.adopt(shot)
+    return Job(shot, cache, resume=True)
+
+
+def _rebaked(cache, shot, baked, from_frame):
+    if not baked[0] <= from_frame <= baked[1]:
+        raise BakeError(f"Frame {from_frame} is not baked: frames {baked[0]} to {baked[1]} are. Go "
+                        f"to one of them to bake again from there.")
+    changed = cache.fingerprint.difference(fingerprint(shot), shot.start - 1)
+    if changed:
+        raise BakeError(f"The bake cannot be taken up at frame {from_frame}: {changed} is not what "
+                        f"it was. Bake again from the start.")
+    cache.adopt(shot)
+    return Job(shot, cache, resume=True, from_frame=from_frame)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What happens around saving, loading and undo.
+
+Save As takes the cache along. A playback modifier's path has to be right in the file that is being
+written, so the cache is copied, and the path set, before Blender writes; afterwards, when it is
+known what became of it, paths are set as the file now open needs them. Blender rebases relative
+paths from the old folder to the new one while it writes: a path that is relative to the old folder
+and leads to the new cache comes out right.
+"""
+from pathlib import Path
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..bake import cache as caches
+from ..bake.errors import BakeError
+from ..bridge import folders, modifiers
+from . import runs
+
+_moved = []  # (old folder, new folder) of the save that is going on
+
+
+@persistent
+def _load_pre(*_):
+    runs.stop_all()
+    folders.new_file()
+
+
+@persistent
+def _save_pre(path, *_):
+    runs.release_captures()
+    _moved.clear()
+    if not isinstance(path, str) or not path or not bpy.data.scenes:
+        return
+    for scene in bpy.data.scenes:
+        for quick in (False, True):
+            old = folders.folder_of(scene, quick)
+            new = folders.folder_in(path, scene, quick)
+            if old != new and (old / caches.INFO_NAME).is_file():
+                _take_along(old, new)
+
+
+def _take_along(old, new):
+    try:
+        caches.clear(new)
+        caches.copy(old, new)
+    except (OSError, BakeError) as error:
+        print(f"Pliant: the cache in {old} could not be copied to {new}: {error}")
+        return
+    _moved.append((old, new))
+    _point(old, new)
+
+
+def _point(old, new):
+    """Playback modifiers that play from one folder play from another."""
+    for obj in bpy.data.objects:
+        modifier = modifiers.find_playback(obj) if obj.library is None else None
+        if modifier is None or not modifiers.plays_from(modifier, old):
+            continue
+        path = new / Path(bpy.path.abspath(modifier.filepath)).name
+        modifier.filepath = modifiers.blend_path(path)
+
+
+def _saved(*_):
+    """The file that is open now is the new one, or (a copy was saved) still the old one."""
+    moved, _moved[:] = list(_moved), []
+    places = {folders.folder_of(scene, quick)
+              for scene in bpy.data.scenes for quick in (False, True)}
+    for old, new in moved:
+        if new in places:
+            _point(new, new)
+            if folders.is_temporary(old):
+                _forget(old)
+        else:
+            _point(new, old)
+
+
+def _forget(folder):
+    if not runs.any_running():  # a job may be writing there yet
+        try:
+            caches.clear(folder)
+        except OSError:
+            pass  # Blender removes its temporary directory anyway
+
+
+@persistent
+def _save_post(*_):
+    _saved()
+
+
+@persistent
+def _undone(*_):
+    runs.cancel_captures("Undo or redo stopped the bake while the scene was read.")
+
+
+_HANDLERS = {"load_pre": _load_pre, "save_pre": _save_pre, "save_post": _save_post,
+             "save_post_fail": _save_post, "undo_post": _undone, "redo_post": _undone}
+
+
+def register():
+    for name, function in _HANDLERS.items():
+        if hasattr(bpy.app.handlers, name):
+            getattr(bpy.app.handlers, name).append(function)
+
+
+def unregister():
+    for name, function in _HANDLERS.items():
+        listed = getattr(bpy.app.handlers, name, [])
+        if function in listed:
+            listed.remove(function)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bake, Resume, Rebake from here, Quick Bake, Cancel, Clear.
+
+In a window a bake is a modal operator that looks at its run a few times a second; without one, or
+called with EXEC_DEFAULT, it returns when all is done.
+"""
+import bpy
+
+from ..bake import cache as caches
+from ..bake import plan
+from ..bake.errors import BakeError
+from ..bridge import capture, folders, modifiers
+from ..solver import LibraryError
+from . import runs
+from .runs import running  # noqa: F401 - panels ask here
+
+TICK = .05  # seconds between looks at a run
+CAPTURE_BUDGET = .03  # seconds of a tick that reading the scene may take
+TEXT_EVERY = 4  # ticks between redraws of the interface
+PANELS = {"PROPERTIES": {"WINDOW", "HEADER"}, "VIEW_3D": {"UI"},
+          "DOPESHEET_EDITOR": {"WINDOW"}, "STATUSBAR": {"HEADER"}}
+
+
+def redraw_interface(context):
+    """Panels, timeline and status bar, never the 3D view itself: drawing that is dear."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            wanted = PANELS.get(area.type, ())
+            for region in area.regions:
+                if region.type in wanted:
+                    region.tag_redraw()
+
+
+class _Baking:
+    """What the operators that bake have in common."""
+    bl_options = {"REGISTER", "UNDO"}
+    _run = None
+    _timer = None
+    _ticks = 0
+
+    @classmethod
+    def poll(cls, context):
+        if context.scene is None:
+            return False
+        if running(context.scene):
+            cls.poll_message_set("A bake is running: cancel it first")
+            return False
+        if not any(o.pliant.role == "BODY" for o in context.scene.objects):
+            cls.poll_message_set("There is no soft body in this scene")
+            return False
+        return True
+
+    def make_run(self, scene):
+        return runs.Run(scene)
+
+    def _begin(self, context):
+        """The run, or None with a report."""
+        if running(context.scene):
+            self.report({"ERROR"}, "A bake is running: cancel it first.")
+            return None
+        try:
+            return self.make_run(context.scene)
+        except (capture.CaptureError, BakeError, LibraryError) as error:
+            self.report({"ERROR"}, str(error))
+            return None
+
+    def execute(self, context):
+        run = self._begin(context)
+        if run is None:
+            return {"CANCELLED"}
+        runs.add(run)
+        try:
+            run.run()
+        finally:
+            message = runs.end(run)
+        return self._result(run, message)
+
+    def invoke(self, context, _event):
+        if context.window is None or bpy.app.background:
+            return self.execute(context)
+        run = self._begin(context)
+        if run is None:
+            return {"CANCELLED"}
+        self._stop_playback(context)
+        runs.add(run)
+        self._run = run
+        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        run = self._run
+        if event.type == "ESC" and event.value == "PRESS" and not run.ended:
+            run.cancel()
+            return {"RUNNING_MODAL"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        if run.job is None:
+            self._stop_playback(context)
+        run.step(CAPTURE_BUDGET)
+        if run.ended:
+            self._leave(context)
+            return self._result(run, runs.end(run))
+        self._ticks += 1
+        if self._ticks % TEXT_EVERY == 1:
+            if context.workspace is not None:
+                context.workspace.status_text_set(run.text())
+            redraw_interface(context)
+        return {"PASS_THROUGH"}
+
+    def cancel(self, context):
+        """Blender ends the operator: another file is loaded, or its window closed."""
+        run, self._run = self._run, None
+        self._leave(context)
+        if run is not None and not run.ended:
+            run.cancel()
+            if run.job is not None:
+                run.job.wait(runs.WAIT)
+            runs.end(run)
+
+    def _leave(self, context):
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        redraw_interface(context)
+
+    @staticmethod
+    def _stop_playback(context):
+        if context.screen is not None and context.screen.is_animation_playing:
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+
+    def _result(self, run, message):
+        kind, sentence = message
+        self.report({kind}, sentence)
+        # what is baked is played from now on, also after an error: that can be undone
+        return {"CANCELLED"} if run.frame is None else {"FINISHED"}
+
+
+class PLIANT_OT_bake(_Baking, bpy.types.Operator):
+    """Simulate all soft bodies of the scene from the first frame to the last"""
+    bl_idname = "pliant.bake"
+    bl_label = "Bake"
+
+
+class PLIANT_OT_quick_bake(_Baking, bpy.types.Operator):
+    """Simulate with fewer particles to judge the motion, apart from the real bake"""
+    bl_idname = "pliant.quick_bake"
+    bl_label = "Quick Bake"
+
+    def make_run(self, scene):
+        return runs.Run(scene, quick=scene.pliant.quick_factor)
+
+
+class PLIANT_OT_resume(_Baking, bpy.types.Operator):
+    """Go on with a bake that was cancelled or killed, or bake frames that were added at the end"""
+    bl_idname = "pliant.resume"
+    bl_label = "Resume"
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        baked = folders.baked_range(context.scene)
+        if baked is None:
+            cls.poll_message_set("Nothing is baked that could be gone on with")
+            return False
+        return True
+
+    def make_run(self, scene):
+        return runs.Run(scene, plan.RESUME)
+
+
+class PLIANT_OT_rebake_from_current(_Baking, bpy.types.Operator):
+    """Keep the bake up to the last checkpoint before the current frame and simulate the rest \
+again with the settings as they are now"""
+    bl_idname = "pliant.rebake_from_current"
+    bl_label = "Rebake from Current Frame"
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        baked = folders.baked_range(context.scene)
+        if baked is None or not baked[0] <= context.scene.frame_current <= baked[1]:
+            cls.poll_message_set("The current frame is not baked")
+            return False
+        return True
+
+    def make_run(self, scene):
+        return runs.Run(scene, plan.REBAKE, from_frame=scene.frame_current)
+
+
+class PLIANT_OT_cancel(bpy.types.Operator):
+    """Stop the bake; frames that are done stay, and Resume goes on from there"""
+    bl_idname = "pliant.cancel"
+    bl_label = "Cancel Bake"
+
+    @classmethod
+    def poll(cls, context):
+        if context.scene is None or not running(context.scene):
+            cls.poll_message_set("No bake is running")
+            return False
+        return True
+
+    def execute(self, context):
+        run = running(context.scene)
+        if run is None:
+            self.report({"INFO"}, "No bake is running.")
+            return {"CANCELLED"}
+        run.cancel()
+        return {"FINISHED"}
+
+
+class PLIANT_OT_clear(bpy.types.Operator):
+    """Delete the baked frames from the disk and show the bodies as they were. This cannot be \
+undone"""
+    bl_idname = "pliant.clear"
+    bl_label = "Clear Bake"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        if context.scene is None or running(context.scene):
+            cls.poll_message_set("A bake is running: cancel it first")
+            return False
+        if not any((folders.folder_of(context.scene, quick)).is_dir() for quick in (False, True)):
+            cls.poll_message_set("Nothing is baked")
+            return False
+        return True
+
+    def invoke(self, context, event):
+        return context.window_manager.invoke_confirm(self, event)
+
+    def execute(self, context):
+        scene = context.scene
+        if running(scene):
+            self.report({"ERROR"}, "A bake is running: cancel it first.")
+            return {"CANCELLED"}
+        playing = [(obj, modifiers.find_playback(obj)) for obj in scene.objects]
+        try:
+            for quick in (False, True):
+                folder = folders.folder_of(scene, quick)
+                for obj, modifier in playing:
+                    if modifier is not None and modifiers.plays_from(modifier, folder):
+                        modifiers.remove_playback(obj)
+                caches.clear(folder)
+        except OSError as error:
+            self.report({"ERROR"}, f"The bake could not be cleared: {error}.")
+            return {"CANCELLED"}
+        redraw_interface(context)
+        return {"FINISHED"}
+
+
+classes = (PLIANT_OT_bake, PLIANT_OT_quick_bake, PLIANT_OT_resume, PLIANT_OT_rebake_from_current,
+           PLIANT_OT_cancel, PLIANT_OT_clear)
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+    runs.register()
+
+
+def unregister():
+    runs.unregister()
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

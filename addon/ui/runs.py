@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bakes that are going on: what they have reached, for panels, and how they go on and end.
+
+A run is known by its scene's name and keeps names only: undo, a new file or a deleted object takes
+references away. Nothing of it is in the file.
+"""
+import atexit
+import time
+
+import bpy
+
+from ..bake import cache as caches
+from ..bake import job as jobs
+from ..bake import plan
+from ..bake.errors import BakeError
+from ..bridge import capture, folders, modifiers
+from ..solver import LibraryError
+
+_runs = {}  # scene name -> Run
+last_message = {}  # scene name -> (kind, sentence) of the run that ended last
+WAIT = 30.0  # seconds that a job is given to answer a cancel before it is left alone
+
+
+class Run:
+    """One bake: capturing, then simulating, then ended."""
+
+    def __init__(self, scene, kind=plan.NEW, from_frame=None, quick=None):
+        self.scene_name = scene.name
+        self.kind, self.from_frame = kind, from_frame
+        self.folder = folders.folder_of(scene, quick is not None)
+        self.quick = quick is not None
+        self._plays = False  # the playback modifiers are there
+        self._cancelled = False
+        self.error = None
+        self.job = None
+        self.capturing = capture.Capture(scene, quick=quick)
+        self.start, self.end = self.capturing.start, self.capturing.end
+
+    # ------------------------------------------------------------ what panels show
+
+    @property
+    def state(self):
+        if self.error:
+            return jobs.FAILED
+        if self.job is not None:
+            return self.job.state
+        return jobs.CANCELLED if self._cancelled else "capturing"
+
+    @property
+    def ended(self):
+        return self.state in jobs.ENDED
+
+    @property
+    def fraction(self):
+        """Of what is going on now: capturing fills the bar once, simulating once more."""
+        if self.job is not None:
+            return self.job.fraction
+        return self.capturing.done / self.capturing.count
+
+    @property
+    def frame(self):
+        """The last frame that is finished, or None."""
+        return self.job.frame if self.job is not None else None
+
+    @property
+    def stage(self):
+        return self.job.stage if self.job is not None else "Reading the scene"
+
+    @property
+    def seconds_per_frame(self):
+        return self.job.seconds_per_frame if self.job is not None else None
+
+    @property
+    def seconds_left(self):
+        return self.job.seconds_left if self.job is not None else None
+
+    @property
+    def warnings(self):
+        if self.job is not None:
+            return self.job.warnings
+        return self.capturing.shot.warnings if self.capturing.shot else []
+
+    def text(self):
+        """A line for the status bar."""
+        if self.job is None:
+            return f"Pliant: reading frame {self.start + self.capturing.done} of {self.end}"
+        if self.frame is None:
+            return f"Pliant: {self.stage}"
+        text = f"Pliant: frame {self.frame} of {self.end}"
+        if self.seconds_per_frame:
+            text += f", {self.seconds_per_frame:.2f} s a frame"
+        if self.seconds_left is not None:
+            minutes, seconds = divmod(round(self.seconds_left), 60)
+            text += f", {minutes}:{seconds:02d} left"
+        return text + " (Esc: cancel)"
+
+    # ------------------------------------------------------------ going on
+
+    def step(self, seconds):
+        """Goes on for about this long in Blender's main thread; never raises."""
+        try:
+            if self.ended:
+                return
+            if self.job is None:
+                self._capture(seconds)
+            else:
+                self._watch()
+        except (capture.CaptureError, BakeError, LibraryError) as error:
+            self._fail(str(error))
+        except ReferenceError:
+            self._fail("The scene was changed while it was read.")
+
+    def _capture(self, seconds):
+        until = time.perf_counter() + seconds
+        for _ in self.capturing:
+            if time.perf_counter() >= until:
+                return
+        self.job = self._make_job()
+        self.job.start()
+
+    def _make_job(self):
+        return plan.make_job(self.folder, self.capturing.shot, self.kind, self.from_frame)
+
+    def run(self):
+        """All of it, without a thread."""
+        try:
+            for _ in self.capturing:
+                pass
+            self.job = self._make_job()
+        except (capture.CaptureError, BakeError, LibraryError) as error:
+            self._fail(str(error))
+            return
+        self.job.run()
+
+    def _watch(self):
+        scene = bpy.data.scenes.get(self.scene_name)
+        if scene is None:
+            self.cancel(f"The scene '{self.scene_name}' was removed or renamed, so the bake was "
+                        f"stopped.")
+            return
+        for body in self.job.shot.bodies:
+            if scene.objects.get(body.name) is None:
+                self.cancel(f"'{body.name}' was removed or renamed, so the bake was stopped. The "
+                            f"frames that are done are kept.")
+                return
+        if not self._plays and self.job.frame is not None:
+            self.play(scene)
+
+    def play(self, scene):
+        """Lets the bodies' objects play what is baked."""
+        self._plays = True
+        cache = self.job.cache
+        for body in cache.bodies:
+            obj = scene.objects.get(body.name)
+            if obj is not None and obj.type == "MESH":
+                modifiers.install_playback(obj, cache, body)
+
+    def cancel(self, sentence=None):
+        """Asks it to stop; finished frames stay."""
+        self._cancelled = True
+        if self.job is not None:
+            self.job.cancel()
+        else:
+            self.capturing.release()
+        if sentence:
+            self._stopped = sentence
+
+    _stopped = None
+
+    def _fail(self, sentence):
+        self.capturing.release()
+        if self.job is not None and not self.job.ended:
+            self.job.cancel()
+        self.error = sentence
+
+    # ------------------------------------------------------------ ending
+
+    def message(self):
+        """(kind of report, sentence) for a run that has ended."""
+        error = self.error or (self.job.error if self.job is not None else None)
+        if error:
+            return "ERROR", error
+        if self._stopped:
+            return "WARNING", self._stopped
+        if self.state == jobs.CANCELLED:
+            if self.frame is None:
+                return "INFO", "The bake was cancelled before its first frame."
+            return "INFO", f"The bake was cancelled; frames up to {self.frame} are kept."
+        what = "quick bake" if self.quick else "bake"
+        took = self.job.seconds
+        text = f"Baked frames {self.start} to {self.end} in {took:.1f} s ({what})."
+        return ("WARNING", " ".join([text, *self.warnings])) if self.warnings else ("INFO", text)
+
+    def finish(self):
+        """What is left to do when it has ended: the objects play what there is."""
+        self.capturing.release()
+        scene = bpy.data.scenes.get(self.scene_name)
+        if scene is None or self.job is None or self.job.frame is None:
+            return
+        self._follow(scene)
+        self.play(scene)
+        for body in self.job.cache.bodies:
+            obj = scene.objects.get(body.name)
+            if obj is not None:
+                modifiers.refresh(obj)
+
+    def _follow(self, scene):
+        """The file was saved elsewhere in the meantime: so is the cache."""
+        folder = folders.folder_of(scene, self.quick)
+        cache = self.job.cache
+        if folder == cache.folder:
+            return
+        try:
+            caches.copy(cache.folder, folder)
+            self.job.cache = caches.Cache.open(folder)
+        except (OSError, BakeError) as error:
+            self.warnings.append(f"The cache could not be copied to {folder}: {error}")
+
+
+# ---------------------------------------------------------------- by scene
+
+
+def running(scene):
+    """The Run of a scene, or None."""
+    run = _runs.get(scene.name)
+    return run if run is not None and not run.ended else None
+
+
+def add(run):
+    _runs[run.scene_name] = run
+
+
+def end(run):
+    """Takes a run that has ended off the list; returns its message."""
+    run.finish()
+    if _runs.get(run.scene_name) is run:
+        del _runs[run.scene_name]
+    last_message[run.scene_name] = run.message()
+    return last_message[run.scene_name]
+
+
+def any_running():
+    return any(not run.ended for run in _runs.values())
+
+
+def stop_all(touch_data=True):
+    """Cancels everything and waits: before another file, without the add-on, at Blender's end."""
+    for run in list(_runs.values()):
+        if run.job is not None:
+            run._cancelled = True
+            run.job.cancel()
+        elif touch_data:
+            run.cancel()
+    for run in list(_runs.values()):
+        if run.job is not None:
+            run.job.wait(WAIT)
+    _runs.clear()
+
+
+def release_captures():
+    """Gives scenes that are being read their frame and modifiers back, for a moment."""
+    for run in _runs.values():
+        if run.job is None:
+            run.capturing.release()
+
+
+def cancel_captures(sentence):
+    for run in _runs.values():
+        if run.job is None and not run.ended:
+            run.cancel(sentence)
+
+
+def _at_exit():
+    stop_all(touch_data=False)
+
+
+def register():
+    atexit.register(_at_exit)
+
+
+def unregister():
+    atexit.unregister(_at_exit)
+    stop_all()
+    last_message.clear()
