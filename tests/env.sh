@@ -86,28 +86,37 @@ base_python()
     return 1
 }
 
-# Sets PYTHON: an environment outside the checkout with what the tests and examples need.
+# Makes a Python environment in a folder outside the checkout, with packages of PyPI; once. CHECK is an
+# import that shows that it works.
+make_environment()
+{
+    local base=$1 folder=$2 check=$3
+    shift 3
+    mkdir -p "$CACHE"
+    (
+        flock 9 # another checkout's run may be making it
+        if [ "$(cat "$folder/pliant-ready" 2>/dev/null)" != "$base $*" ] ||
+            ! "$folder/bin/python" -c "$check" 2>/dev/null; then
+            say "Making a Python environment in $folder"
+            rm -rf "$folder"
+            quietly "$CACHE/venv.log" "$base" -m venv "$folder" &&
+                quietly "$CACHE/pip.log" "$folder/bin/python" -m pip install \
+                    --disable-pip-version-check --retries 5 --only-binary :all: "$@" &&
+                printf '%s\n' "$base $*" >"$folder/pliant-ready"
+        fi
+    ) 9>"$CACHE/lock"
+}
+
+# Sets PYTHON: an environment with what the tests and examples need.
 need_python()
 {
-    local base version folder wanted
+    local base version folder
     base=$(base_python) || give_up "Python 3.10 or later with venv is needed"
     version=$("$base" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
     folder=$CACHE/python-$version
-    wanted="$base $PYTHON_PACKAGES"
-    mkdir -p "$CACHE"
+    make_environment "$base" "$folder" 'import numpy' $PYTHON_PACKAGES ||
+        give_up "a Python environment could not be made in $folder"
     PYTHON=$folder/bin/python
-    (
-        flock 9 # another checkout's run may be making it
-        if [ "$(cat "$folder/pliant-ready" 2>/dev/null)" != "$wanted" ] ||
-            ! "$PYTHON" -c 'import numpy' 2>/dev/null; then
-            say "Making a Python $version environment in $folder"
-            rm -rf "$folder"
-            quietly "$CACHE/venv.log" "$base" -m venv "$folder" &&
-                quietly "$CACHE/pip.log" "$PYTHON" -m pip install --disable-pip-version-check \
-                    --retries 5 --only-binary :all: $PYTHON_PACKAGES &&
-                printf '%s\n' "$wanted" >"$folder/pliant-ready"
-        fi
-    ) 9>"$CACHE/lock" || give_up "a Python environment could not be made in $folder"
 }
 
 # The folder of PyPI's OpenBLAS, for the build that is packaged later.

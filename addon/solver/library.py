@@ -11,6 +11,7 @@ The first that is there is used. If it cannot be: a LibraryError says which file
 another file being tried in silence.
 """
 import ctypes
+import importlib
 import importlib.util
 import os
 import sys
@@ -38,6 +39,7 @@ class LibraryError(Exception):
 
 
 def _wheel_folders():
+    importlib.invalidate_caches()       # Blender may have put the wheel there a moment ago
     try:
         spec = importlib.util.find_spec(WHEEL_MODULE)
     except (ImportError, ValueError):
