@@ -249,6 +249,11 @@ static pl_status check_clustering(const pliant_cluster_desc* c)
     PL_TRY(pl_check_enum(c->kernel, 5, "cluster.kernel"));
     PL_TRY(pl_check_range(c->cluster_size, 0, 1e12, "cluster.cluster_size"));
     PL_TRY(pl_check_range(c->radius, 0, 1e12, "cluster.radius"));
+    if ((c->radius > 0 && c->radius < 1e-12) || (c->cluster_size > 0 && c->cluster_size < 1e-12))
+        return pl_fail(PLIANT_ERROR_ARGUMENT,
+                       "cluster.%s is %g: it must be 0 (automatic) or at least 1e-12",
+                       c->radius > 0 && c->radius < 1e-12 ? "radius" : "cluster_size",
+                       c->radius > 0 && c->radius < 1e-12 ? c->radius : c->cluster_size);
     PL_TRY(pl_check_range(c->overlap, 1, 100, "cluster.overlap"));
     PL_TRY(pl_check_range(c->kernel_parameter, 0, 1e6, "cluster.kernel_parameter"));
     if (c->kernel == PLIANT_KERNEL_FCM && c->kernel_parameter != 0 && c->kernel_parameter <= 1)

@@ -87,6 +87,23 @@ static pl_status copy_mesh(pl_body* body, const pliant_mesh_desc* mesh)
     return PLIANT_OK;
 }
 
+/* Moments go with the square of lengths, and kernels with one over it: in float these must neither
+ * vanish nor overflow. A single particle, or several in one place, have no size. */
+static pl_status check_size(const pl_samples* samples)
+{
+    vec3 low = samples->points[0], high = low;
+    for (uint32_t i = 1; i < samples->count; ++i)
+    {
+        low = v3_min(low, samples->points[i]);
+        high = v3_max(high, samples->points[i]);
+    }
+    double size = v3_length(v3_sub(high, low));
+    if ((size > 0 && size < 1e-8) || size > 1e9 || samples->spacing > 1e9)
+        return pl_fail(PLIANT_ERROR_MESH,
+                       "The body is %g across: it must be between 1e-8 and 1e9; scale it", size);
+    return PLIANT_OK;
+}
+
 static pl_status make_particles(pl_body* body, const pliant_body_desc* desc, pl_pool* pool,
                                 pl_task* task, build* b)
 {
@@ -111,6 +128,7 @@ static pl_status make_particles(pl_body* body, const pliant_body_desc* desc, pl_
     }
     else
         PL_TRY(pl_sample(&b->mesh, &desc->sample, pool, task, &b->samples));
+    PL_TRY(check_size(&b->samples));
     body->warnings |= b->samples.warnings;
     body->sampling = b->samples.mode;
     body->spacing = b->samples.spacing;

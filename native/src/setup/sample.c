@@ -145,7 +145,7 @@ static pl_status sample_volume(sampler* s, pl_volume* volume)
 {
     pl_poisson grid = {0};
     bool missed = false;
-    pl_status status;
+    pl_status status = PLIANT_OK;
     if (s->out->mode == PLIANT_SAMPLE_GRID)
     {
         double spacing = s->desc->spacing;
@@ -153,9 +153,14 @@ static pl_status sample_volume(sampler* s, pl_volume* volume)
         status = count > PL_MOST_SAMPLES
                      ? fail_spacing(spacing, count)
                      : pl_grid_points(volume, s->desc->count, spacing, &grid, &missed);
+        if (status == PLIANT_OK && !grid.count)
+            s->out->mode = PLIANT_SAMPLE_BLUE_NOISE;
     }
-    else
+    if (status == PLIANT_OK && s->out->mode == PLIANT_SAMPLE_BLUE_NOISE)
+    {
+        pl_poisson_free(&grid);
         status = blue_noise(s, volume, &grid, &missed);
+    }
     if (status == PLIANT_OK)
         status = take_points(s->out, &grid);
     pl_poisson_free(&grid);

@@ -57,7 +57,8 @@ double pl_blue_noise_count(double distance, double volume, double area);
 
 /* ------------------------------------------------------------------ sample_grid.c */
 
-/* Points of a regular grid: by spacing, or about "count" where spacing is 0. */
+/* Points of a regular grid: by spacing, or about "count" where spacing is 0. None and "missed"
+ * where the volume is so thin that no such grid has points in it. */
 pl_status pl_grid_points(pl_volume* volume, uint32_t count, double spacing, pl_poisson* out,
                          bool* missed);
 
