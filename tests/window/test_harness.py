@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clicks, keys and pixels of the window tests themselves: what they say is what Blender sees and shows."""
+import bpy
+import window
+
+
+def test_click_selects(w):
+    cube = bpy.data.objects["Cube"]
+    cube.select_set(False)
+    assert not cube.select_get()
+    yield .3
+    yield from w.click(*w.inside("VIEW_3D"))
+    yield lambda: bpy.data.objects["Cube"].select_get()
+
+
+def test_key_opens_the_sidebar(w):
+    shown = w.area("VIEW_3D").spaces.active.show_region_ui
+    yield from w.move(*w.inside("VIEW_3D", .3, .7))
+    yield from w.key("n")
+    yield lambda: w.area("VIEW_3D").spaces.active.show_region_ui != shown
+    yield from w.key("n")
+    yield lambda: w.area("VIEW_3D").spaces.active.show_region_ui == shown
+
+
+def test_colours_are_seen(w):
+    view = w.area("VIEW_3D").spaces.active
+    before = w.look()
+    cube = bpy.data.objects["Cube"]
+    cube.color = (1, 0, 0, 1)
+    cube.scale = (3, 3, 3)
+    view.shading.type, view.shading.light, view.shading.color_type = 'SOLID', 'FLAT', 'OBJECT'
+    view.overlay.show_overlays = False
+    yield from w.redraw()
+    yield 1
+    after = w.screenshot("red-cube")
+    assert after.shape == (1000, 1600, 3), after.shape
+    middle = window.crop(after, (*w.inside("VIEW_3D", .45, .45), *w.inside("VIEW_3D", .55, .55)))
+    window.assert_share(middle, (255, 0, 0), .9, tolerance=40)
+    assert window.differs(before, after) > .02
+    part, hues = window.colourfulness(middle)
+    assert part > .9 and hues == 1, (part, hues)
+
+
+def test_another_file_may_be_opened(w):
+    yield from w.fresh()
+    assert window.PACKAGE in bpy.context.preferences.addons
+    assert tuple(bpy.data.objects["Cube"].scale) == (1, 1, 1)
