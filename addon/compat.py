@@ -8,15 +8,56 @@ import bpy
 VERSION = bpy.app.version
 
 
-def new_fcurve(datablock, data_path, index=0):
-    """An F-curve on a data-block's own action, which is made where there is none."""
+def _action(datablock):
+    """A data-block's own action, which is made where there is none."""
     animation = datablock.animation_data or datablock.animation_data_create()
     if animation.action is None:
         animation.action = bpy.data.actions.new(f"{datablock.name} Pliant")
-    action = animation.action
+    return animation.action
+
+
+def new_fcurve(datablock, data_path, index=0):
+    """An F-curve on a data-block's own action, which is made where there is none."""
+    action = _action(datablock)
     if hasattr(action, "fcurve_ensure_for_datablock"):  # slotted actions, 4.4 on
         return action.fcurve_ensure_for_datablock(datablock, data_path, index=index)
     return action.fcurves.find(data_path, index=index) or action.fcurves.new(data_path, index=index)
+
+
+def new_fcurves(datablock, data_paths):
+    """Many F-curves, none of which is there yet, in order."""
+    first = new_fcurve(datablock, data_paths[0])
+    curves = _fcurves(datablock)
+    return [first] + [curves.new(path) for path in data_paths[1:]]
+
+
+def _fcurves(datablock):
+    """The F-curves that animate a data-block, as Blender's collection; None: there are none."""
+    animation = datablock.animation_data
+    action = animation.action if animation else None
+    if action is None:
+        return None
+    if hasattr(action, "fcurves") and not hasattr(action, "layers"):
+        return action.fcurves
+    slot = animation.action_slot
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot) if slot else None
+            if bag is not None:
+                return bag.fcurves
+    return None
+
+
+def remove_fcurves(datablock, data_paths):
+    curves = _fcurves(datablock)
+    for curve in [c for c in curves or () if c.data_path in data_paths]:
+        curves.remove(curve)
+
+
+def remove_unused_action(action):
+    """An action whose data-block is gone, if nobody else has it."""
+    if action is not None and action.users == 0 and not action.use_fake_user:
+        bpy.data.actions.remove(action)
 
 
 def point_shader(uniform):

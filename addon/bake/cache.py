@@ -29,6 +29,9 @@ INFO_NAME = "bake.json"
 STORE_NAME = "frames"
 STORE_FILES = re.compile(r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+\.plf|"
                          r"check--?\d+\.plc)(\.tmp)?")
+# of a body, of other meshes bound to it, of its particles
+OWN_FILES = re.compile(r"(bake\.json|\d{2,4}-[A-Za-z0-9_-]+(\.(on-[A-Za-z0-9_-]+|particles|values))?"
+                       r"(\.velocity)?\.(pc2|rest|mdd|abc))(\.tmp)?")
 MOST_BODIES = 4096
 MOST_FRAMES = 1 << 20
 
@@ -273,8 +276,7 @@ def known_files(folder):
     folder = Path(folder)
     if not folder.is_dir():
         return []
-    own = re.compile(r"bake\.json(\.tmp)?|\d{2,4}-[A-Za-z0-9_-]+\.(pc2|rest)(\.tmp)?")
-    found = [p for p in folder.iterdir() if own.fullmatch(p.name)]
+    found = [p for p in folder.iterdir() if OWN_FILES.fullmatch(p.name)]
     store = folder / STORE_NAME
     if store.is_dir() and not store.is_symlink():
         found += [p for p in store.iterdir() if STORE_FILES.fullmatch(p.name)]

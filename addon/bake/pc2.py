@@ -113,16 +113,21 @@ class Writer:
         self._write(_COUNT.pack(count))
         self.frames = count
 
+    def sync(self):
+        """Waits until all of it is on the disk."""
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _failed(error, "write", self.path) from error
+
     def close(self):
-        file, self._file = self._file, None
-        if file is None:
-            return
-        with file:
+        if self._file is not None:
             try:
                 if self._sync:
-                    os.fsync(file.fileno())
-            except OSError as error:
-                raise _failed(error, "write", self.path) from error
+                    self.sync()
+            finally:
+                self._file.close()
+                self._file = None
 
     def __enter__(self):
         return self

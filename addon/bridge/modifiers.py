@@ -5,6 +5,7 @@ The simulated mesh is the base mesh through the leading modifiers that only move
 hook, lattice ...). The playback modifier comes right after those: what is above it feeds the bake,
 what is below it (subdivision, bevel ...) goes on working with the result.
 """
+import contextlib
 import os
 
 import bpy
@@ -22,7 +23,8 @@ DEFORMING = {
 
 
 def is_playback(modifier):
-    return modifier.type == "MESH_CACHE" and modifier.name.split(".")[0] == PLAYBACK_NAME
+    return modifier.type in ("MESH_CACHE", "MESH_SEQUENCE_CACHE") and \
+        modifier.name.split(".")[0] == PLAYBACK_NAME
 
 
 def split(obj):
@@ -43,27 +45,62 @@ def find_playback(obj):
     return next((m for m in obj.modifiers if is_playback(m)), None)
 
 
+def after_playback(obj):
+    """Names of the modifiers that come after the result."""
+    names = [m.name for m in obj.modifiers]
+    playback = find_playback(obj)
+    return names[names.index(playback.name) + 1:] if playback else []
+
+
+def insert(obj, place, name, kind):
+    """A new modifier at a place in the stack. Blender puts it at the end, or before those that are
+    pinned there."""
+    name = obj.modifiers.new(name, kind).name
+    obj.modifiers.move(obj.modifiers.find(name), place)
+    return obj.modifiers[name]
+
+
 def install_playback(obj, cache, body):
     """A Mesh Cache modifier that plays a body's point cache on an object; the one that is there is
     taken again, wherever it has been moved to."""
+    return play(obj, cache.pc2_path(body), cache.start)
+
+
+def play(obj, path, start, file_format="PC2"):
+    """A Mesh Cache modifier that plays a file whose first row is the frame `start`."""
     modifier = find_playback(obj)
-    if modifier is None:
+    if modifier is None or modifier.type != "MESH_CACHE":
         place = split(obj)
-        modifier = obj.modifiers.new(PLAYBACK_NAME, "MESH_CACHE")
-        obj.modifiers.move(len(obj.modifiers) - 1, place)
-        modifier = obj.modifiers[place]
-    modifier.cache_format = "PC2"
-    modifier.filepath = blend_path(cache.pc2_path(body))
+        remove_playback(obj)
+        modifier = insert(obj, place, PLAYBACK_NAME, "MESH_CACHE")
+    modifier.cache_format = file_format
+    modifier.filepath = blend_path(path)
     modifier.play_mode = "SCENE"
     modifier.deform_mode = "OVERWRITE"
     modifier.interpolation = "LINEAR"
     modifier.time_mode = "FRAME"
-    modifier.frame_start = cache.start
+    modifier.frame_start = start
     modifier.frame_scale = 1.0
     modifier.forward_axis, modifier.up_axis = "POS_Y", "POS_Z"
     modifier.factor = 1.0
+    modifier.vertex_group = ""
     modifier.show_viewport = modifier.show_render = True
     return modifier
+
+
+@contextlib.contextmanager
+def switched_off(obj, names):
+    """Modifiers that are off for a while, in the viewport and in renders."""
+    kept = [(name, obj.modifiers[name].show_viewport, obj.modifiers[name].show_render)
+            for name in names]
+    try:
+        for name, *_ in kept:
+            obj.modifiers[name].show_viewport = obj.modifiers[name].show_render = False
+        yield
+    finally:
+        for name, viewport, render in kept:
+            obj.modifiers[name].show_viewport = viewport
+            obj.modifiers[name].show_render = render
 
 
 def remove_playback(obj):

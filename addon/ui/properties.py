@@ -6,8 +6,8 @@ as if nothing had been going on. Names and meanings follow pliant.h; every toolt
 setting does to the look.
 """
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, \
-    PointerProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, \
+    FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
 MAX_LEVELS = 16
 
@@ -325,6 +325,35 @@ def role_changed(self, context):
     settings_changed(self, context)
 
 
+class SwitchedModifier(bpy.types.PropertyGroup):
+    """A modifier that a result had to switch off, and what it was. `name` is the modifier's."""
+    show_viewport: BoolProperty(options=set())
+    show_render: BoolProperty(options=set())
+
+
+class ResultSettings(bpy.types.PropertyGroup):
+    """What was made of a bake on this object, so that it can be taken back."""
+    kind: EnumProperty(
+        name="Result", default="NONE", options=set(),
+        description="How the object shows the bake",
+        items=[("NONE", "None", "Not at all, or as it was baked"),
+               ("PC2", "Point Cache", "A Mesh Cache modifier plays a PC2 file"),
+               ("MDD", "MDD", "A Mesh Cache modifier plays an MDD file"),
+               ("SHAPE_KEYS", "Shape Keys", "Shape keys in the .blend file"),
+               ("ALEMBIC", "Alembic", "A Mesh Sequence Cache modifier plays an Alembic file"),
+               ("POINTS", "Particles", "The object is a body's particles")])
+    body: StringProperty(
+        name="Body", options=set(),
+        description="The soft body whose motion the mesh follows; none: its own")
+    mesh: PointerProperty(
+        type=bpy.types.Mesh, name="Former Mesh", options=set(),
+        description="The mesh that the object had before it got shape keys of a bake")
+    values: PointerProperty(
+        type=bpy.types.Object, name="Values", options=set(),
+        description="The object whose vertices are the particles' velocities and stretches")
+    switched: CollectionProperty(type=SwitchedModifier, options=set())
+
+
 class ObjectSettings(bpy.types.PropertyGroup):
     role: EnumProperty(
         name="Role", default="NONE", options=set(), update=role_changed,
@@ -341,6 +370,7 @@ class ObjectSettings(bpy.types.PropertyGroup):
     start: PointerProperty(type=StartSettings)
     paint: PointerProperty(type=PaintSettings)
     collider: PointerProperty(type=ColliderSettings)
+    result: PointerProperty(type=ResultSettings)
 
 
 class SceneSettings(bpy.types.PropertyGroup):
@@ -408,7 +438,7 @@ class SceneSettings(bpy.types.PropertyGroup):
 
 
 classes = (MaterialSettings, ClusterSettings, ParticleSettings, StartSettings, PaintSettings,
-           ColliderSettings, ObjectSettings, SceneSettings)
+           ColliderSettings, SwitchedModifier, ResultSettings, ObjectSettings, SceneSettings)
 
 
 def register():

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a bake's frame store to point caches, for the body's own mesh or for any other: no simulating.
+
+The frame store is the truth. A point cache that is missing, cut off or not of this bake is made again
+from it.
+"""
+import hashlib
+import os
+import re
+
+import numpy as np
+
+from .. import solver
+from . import mdd, pc2, space
+from .errors import BakeError, file_error
+
+
+def bound_name(body, object_name):
+    """A file name for another object's mesh that follows a body; other names give other files."""
+    letters = re.sub(r"[^A-Za-z0-9_-]+", "_", object_name).strip("_")[:40]
+    mark = hashlib.blake2b(object_name.encode(), digest_size=3).hexdigest()
+    return f"{body.file_name}.on-{letters or 'mesh'}-{mark}"
+
+
+class Output:
+    """A mesh that follows a baked body.
+
+    rest: its vertices at the bake's first frame, world space relative to cache.origin, and matrices:
+    where its object stands at each frame (or once, where it never moves); without them it is the
+    body's own mesh. name: the stem of its files in the cache's folder.
+    """
+
+    def __init__(self, cache, body, name=None, rest=None, matrices=None):
+        self.cache, self.body = cache, body
+        self.own = rest is None
+        self.name = body.file_name if self.own else name
+        self._rest, self._matrices = rest, matrices
+        self.vertices = body.vertices if self.own else len(rest)
+        baked = cache.baked()
+        if baked is None:
+            raise BakeError(f"No frame is finished in {cache.folder}: bake first.")
+        if baked[0] != cache.start:
+            raise BakeError(f"The frames in {cache.store_path} start at {baked[0]}, not at "
+                            f"{cache.start}: the cache is damaged. Clear it and bake again.")
+        self.first, self.last = baked[0], min(baked[1], cache.end)
+
+    @property
+    def count(self):
+        return self.last - self.first + 1
+
+    @property
+    def frames(self):
+        return range(self.first, self.last + 1)
+
+    def path(self, ending):
+        """A file of this mesh in the cache's folder, such as path("mdd")."""
+        return self.cache.folder / f"{self.name}.{ending}"
+
+    def matrix(self, frame):
+        if self.own:
+            return self.cache.matrix(self.body, frame)
+        index = frame - self.first if len(self._matrices) > 1 else 0
+        return self._matrices[min(index, len(self._matrices) - 1)]
+
+    # ------------------------------------------------------------ frames
+
+    def skinned(self, frames=None, velocities=False):
+        """For each frame the skinned mesh in world space relative to the cache's origin: (frame,
+        vertices, velocities or None)."""
+        rest = self.cache.rest(self.body) if self.own else self._rest
+        origin = self.cache.origin
+        try:
+            with self.cache.open_store() as store, \
+                    store.skin(self.body.index, rest, origin=origin) as skin:
+                for frame in self.frames if frames is None else frames:
+                    moved = skin.apply(frame, origin=origin, velocities=velocities)
+                    yield frame, moved.vertices, moved.velocities
+        except solver.PliantError as error:
+            raise BakeError(f"The frames in {self.cache.store_path} cannot be used: "
+                            f"{str(error).rstrip('.')}.") from error
+
+    def local(self, frames=None):
+        """For each frame the vertices in the object's own coordinates."""
+        for frame, vertices, _ in self.skinned(frames):
+            yield space.to_local(vertices, self.matrix(frame), self.cache.origin)
+
+    def local_velocities(self):
+        """For each frame how fast the vertices move in the object's own coordinates, a second: what
+        is left of their motion when that of the object is taken away, as motion blur wants it."""
+        origin = self.cache.origin
+        for frame, vertices, velocities in self.skinned(velocities=True):
+            matrix = self.matrix(frame)
+            rate = self._matrix_rate(frame)
+            if rate.any():
+                places = space.to_local(vertices, matrix, origin)
+                velocities = velocities - space.to_simulation(places, rate, (0.0, 0.0, 0.0))
+            yield space.vectors_to_local(velocities, matrix)
+
+    def _matrix_rate(self, frame):
+        """Change of the matrix a second, from the frames on both sides."""
+        before, after = max(frame - 1, self.first), min(frame + 1, self.last)
+        seconds = max(after - before, 1) / self.cache.fps
+        return (self.matrix(after) - self.matrix(before)) / seconds
+
+    # ------------------------------------------------------------ files
+
+    def point_cache(self, progress=None):
+        """The path of this mesh's PC2 file, made where there is none that fits the bake."""
+        path = self.path("pc2")
+        if not self._fits(path):
+            self.write_pc2(path, progress)
+        return path
+
+    def _fits(self, path):
+        """Whether a file is whole and of this bake: its first and last frames are compared."""
+        try:
+            pc2.check(path, self.vertices, self.count)
+        except BakeError:
+            return False
+        rows = pc2.frames(path)
+        ends = sorted({self.first, self.last})
+        return all(np.array_equal(rows[frame - self.first], local)
+                   for frame, local in zip(ends, self.local(ends)))
+
+    def rows(self, progress=None):
+        """The frames as an array (frames, vertices, 3), read from the PC2 file as they are used."""
+        return pc2.frames(self.point_cache(progress))[:self.count]
+
+    def write_pc2(self, path, progress=None):
+        self._write_pc2(path, self.local(), progress)
+
+    def write_velocities(self, path, progress=None):
+        """A PC2 file whose vertices are velocities."""
+        self._write_pc2(path, self.local_velocities(), progress)
+
+    def _write_pc2(self, path, frames, progress):
+        write_pc2(path, self.vertices, self.first, _counted(frames, self.count, progress))
+
+    def write_mdd(self, path, progress=None):
+        times = (np.arange(self.count) / self.cache.fps).astype(np.float32)
+        mdd.write(path, self.vertices, times, _counted(self.rows(), self.count, progress))
+
+
+def write_pc2(path, vertices, start, frames):
+    """A whole PC2 file under its name, or the one that was there."""
+    unfinished = f"{path}.tmp"
+    try:
+        with pc2.Writer(unfinished, vertices, start, sync=False) as writer:
+            for row in frames:
+                writer.append(row)
+            writer.sync()
+        os.replace(unfinished, path)
+    except BaseException as error:
+        try:
+            os.remove(unfinished)
+        except OSError:
+            pass
+        if isinstance(error, OSError):
+            raise file_error(error, "write", path) from error
+        raise
+
+
+def _counted(frames, count, progress):
+    for index, row in enumerate(frames):
+        yield row
+        if progress:
+            progress((index + 1) / count)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Alembic, through Blender's own exporter, and back as a Mesh Sequence Cache modifier.
+
+The exporter writes a point attribute "velocity" as the velocities that renderers blur motion with, if
+it changes from frame to frame. nodes.py lets it, without touching the mesh.
+"""
+import contextlib
+import os
+
+import bpy
+
+from .. import compat
+from ..bake.errors import BakeError, file_error
+from . import modifiers, nodes
+
+NO_ALEMBIC = "This Blender was built without Alembic."
+
+
+def export(scene, obj, path, first, last, velocities=None, whole=True):
+    """Writes what an object shows in frames first to last.
+
+    velocities: a PC2 file of them, in the object's coordinates, or None. whole: with the modifiers
+    that come after the result; otherwise the simulated mesh alone.
+    """
+    if not compat.has_alembic():
+        raise BakeError(NO_ALEMBIC)
+    unfinished = f"{path}.tmp"
+    try:
+        if os.path.lexists(unfinished):
+            os.remove(unfinished)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_kept_frame(scene))
+            stack.enter_context(_only_selected(scene, obj))
+            if not whole:
+                stack.enter_context(modifiers.switched_off(obj, modifiers.after_playback(obj)))
+            if velocities is not None:
+                stack.enter_context(_with_velocity(obj, velocities, first))
+            _run(unfinished, first, last)
+        _check(unfinished, path)
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise file_error(error, "write", path) from error
+    finally:
+        if os.path.lexists(unfinished):
+            os.remove(unfinished)
+
+
+def _run(path, first, last):
+    try:
+        bpy.ops.wm.alembic_export(
+            filepath=path, check_existing=False, start=first, end=last, selected=True,
+            flatten=False, uvs=True, normals=True, vcolors=True, face_sets=True,
+            subdiv_schema=False, export_hair=False, export_particles=False,
+            evaluation_mode="RENDER", as_background_job=False)
+    except RuntimeError as error:
+        raise BakeError(f"Blender could not export Alembic: {str(error).strip()}") from error
+
+
+def _check(unfinished, path):
+    """Blender reports no full disk; a file that was closed well is marked so in its sixth byte."""
+    try:
+        with open(unfinished, "rb") as file:
+            head = file.read(6)
+    except FileNotFoundError:
+        raise BakeError(f"Blender wrote no Alembic file to {path}.") from None
+    if head != b"Ogawa\xff":
+        raise BakeError(f"The Alembic file {path} could not be finished: is the disk full?")
+
+
+@contextlib.contextmanager
+def _kept_frame(scene):
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=subframe)
+
+
+@contextlib.contextmanager
+def _only_selected(scene, obj):
+    """The exporter takes what is selected and visible in the current view layer."""
+    layer = bpy.context.view_layer
+    if bpy.context.scene != scene or obj.name not in layer.objects:
+        raise BakeError(f"'{obj.name}' is not in the view layer '{layer.name}': Alembic cannot be "
+                        f"exported.")
+    selected = [o.name for o in layer.objects if o.select_get()]
+    hidden = obj.hide_get(), obj.hide_viewport, obj.hide_select
+    for name in selected:
+        layer.objects[name].select_set(False)
+    try:
+        obj.hide_viewport = obj.hide_select = False
+        obj.hide_set(False)
+        obj.select_set(True)
+        if not obj.visible_get() or not obj.select_get():
+            raise BakeError(f"'{obj.name}' is in a hidden collection: show it to export Alembic.")
+        yield
+    finally:
+        obj.select_set(False)
+        for name in selected:
+            if name in layer.objects:
+                layer.objects[name].select_set(True)
+        obj.hide_set(hidden[0])
+        obj.hide_viewport, obj.hide_select = hidden[1:]
+
+
+@contextlib.contextmanager
+def _with_velocity(obj, path, first):
+    """A modifier right after the result that adds the velocities; what follows carries them on."""
+    companion = nodes.companion("Pliant Velocity", len(obj.data.vertices))
+    group = None
+    modifier = None
+    try:
+        modifiers.play(companion, path, first)
+        group = nodes.velocity_group(companion)
+        place = obj.modifiers.find(modifiers.find_playback(obj).name) + 1
+        modifier = modifiers.insert(obj, place, "Pliant Velocity", "NODES")
+        modifier.node_group = group
+        yield
+    finally:
+        if modifier is not None:
+            obj.modifiers.remove(modifier)
+        if group is not None:
+            bpy.data.node_groups.remove(group)
+        nodes.remove_companion(companion)
+
+
+# ---------------------------------------------------------------- and back
+
+
+def play(obj, path):
+    """Replaces an object's playback modifier by one that reads the Alembic file."""
+    place = obj.modifiers.find(modifiers.find_playback(obj).name)
+    cache_file = _cache_file(path)
+    modifiers.remove_playback(obj)
+    modifier = modifiers.insert(obj, place, modifiers.PLAYBACK_NAME, "MESH_SEQUENCE_CACHE")
+    modifier.cache_file = cache_file
+    modifier.read_data = {"VERT"}
+    modifier.use_vertex_interpolation = True  # off in what 5.2 makes
+    # Blender reads the names in the file when it first evaluates it
+    bpy.context.view_layer.update()
+    paths = [p.path for p in cache_file.object_paths]
+    if not paths:
+        raise BakeError(f"Blender cannot read the Alembic file {path}.")
+    modifier.object_path = max(paths, key=lambda p: p.count("/"))  # the mesh, not its parents
+    return modifier
+
+
+def _cache_file(path):
+    """The data-block of a file; one that is there reads the file anew."""
+    kept = modifiers.blend_path(path)
+    known = next((c for c in bpy.data.cache_files if bpy.path.abspath(c.filepath) == str(path)
+                  and c.library is None), None)
+    if known is not None:
+        bpy.data.cache_files.remove(known)
+    before = set(bpy.data.cache_files)
+    bpy.ops.cachefile.open(filepath=str(path))
+    made = next(c for c in bpy.data.cache_files if c not in before)
+    made.filepath = kept
+    made.velocity_name, made.velocity_unit = ".velocities", "SECOND"
+    # opening makes nobody its user, but counts one: the modifier's is enough
+    made.use_fake_user = False
+    return made
+
+
+def remove_cache_file(cache_file):
+    if cache_file is not None and cache_file.users <= 1 and not cache_file.use_fake_user:
+        bpy.data.cache_files.remove(cache_file)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake's particles as an object: a point cloud, or loose vertices, with attributes.
+
+    cluster   the cluster whose centre is nearest, of the level that was asked for
+    level     that level; 0 is the finest
+    velocity  metres a second, in the world's directions
+    stretch   how far the material about the particle is drawn out: 1 is at rest
+
+Positions come from a PC2 file; velocity and stretch from the positions of a companion (nodes.py).
+The object plays in any Blender, with or without Pliant.
+"""
+import bpy
+import numpy as np
+
+from .. import solver
+from ..bake.errors import BakeError
+from ..bake.output import write_pc2
+from ..solver import Channel
+from . import modifiers, nodes
+
+
+def object_name(body):
+    return f"{body.name} Particles"
+
+
+def make(scene, output, level=0, as_points=True, progress=None):
+    """The object of a body's particles, in the scene; one that was there before is replaced."""
+    cache, body = output.cache, output.body
+    rest, clusters = _unchanging(cache, body, level, output.first)
+    places, values = output.path("particles.pc2"), output.path("values.pc2")
+    _write(output, len(rest), places, values, progress)
+    old = next((o for o in scene.objects if o.pliant.result.kind == "POINTS"
+                and o.pliant.result.body == body.name), None)
+    if old is not None:
+        remove(old)
+    mesh = bpy.data.meshes.new(object_name(body))
+    mesh.vertices.add(len(rest))
+    mesh.attributes["position"].data.foreach_set("vector", rest.reshape(-1))
+    for name, numbers in (("cluster", clusters), ("level", np.full(len(rest), level))):
+        attribute = mesh.attributes.new(name, "INT", "POINT")
+        attribute.data.foreach_set("value", np.ascontiguousarray(numbers, np.int32))
+    obj = bpy.data.objects.new(object_name(body), mesh)
+    obj.location = cache.origin
+    scene.collection.objects.link(obj)
+    modifiers.play(obj, places, output.first)
+    source = nodes.companion(f"{body.name} Particle Values", 2 * len(rest))
+    modifiers.play(source, values, output.first)
+    modifier = obj.modifiers.new("Pliant Values", "NODES")
+    modifier.node_group = nodes.particle_group(source, len(rest),
+                                               _radius(rest) if as_points else None)
+    result = obj.pliant.result
+    result.kind, result.body, result.values = "POINTS", body.name, source
+    return obj
+
+
+def remove(obj):
+    """The object with everything that was made for it."""
+    source = obj.pliant.result.values
+    groups = [m.node_group for m in obj.modifiers if m.type == "NODES" and m.node_group]
+    mesh = obj.data
+    bpy.data.objects.remove(obj)
+    if mesh.users == 0:
+        bpy.data.meshes.remove(mesh)
+    for group in groups:
+        if group.users == 0:
+            bpy.data.node_groups.remove(group)
+    if source is not None and source.users <= 1:
+        nodes.remove_companion(source)
+
+
+def _unchanging(cache, body, level, first):
+    """Where the particles are in the first frame, and the number of each one's cluster."""
+    try:
+        with cache.open_store() as store:
+            rest = store.read(body.index, first, Channel.POSITION, origin=cache.origin)
+            if level == 0:
+                return rest, store.read(body.index, first, Channel.NEAREST_CLUSTER)
+            with solver.Scene() as scene:
+                store.restore(scene)  # frames know the finest level only, checkpoints all
+                made = scene.bodies()[body.index]
+                levels = made.info.levels
+                if level >= levels:
+                    raise BakeError(f"'{body.name}' has {levels} levels: there is no level {level}.")
+                return rest, made.read(Channel.NEAREST_CLUSTER, level)
+    except solver.PliantError as error:
+        raise BakeError(f"The frames in {cache.store_path} cannot be used: "
+                        f"{str(error).rstrip('.')}.") from error
+
+
+def _write(output, count, places, values, progress):
+    cache, index = output.cache, output.body.index
+
+    def positions():
+        for frame in output.frames:
+            yield store.read(index, frame, Channel.POSITION, origin=cache.origin)
+
+    def others():
+        row = np.zeros((2 * count, 3), np.float32)
+        for number, frame in enumerate(output.frames):
+            row[:count] = store.read(index, frame, Channel.VELOCITY)
+            row[count:, 0] = store.read(index, frame, Channel.STRETCH)
+            yield row
+            if progress:
+                progress((number + 1) / output.count)
+
+    try:
+        with cache.open_store() as store:
+            write_pc2(places, count, output.first, positions())
+            write_pc2(values, 2 * count, output.first, others())
+    except solver.PliantError as error:
+        raise BakeError(f"The frames in {cache.store_path} cannot be used: "
+                        f"{str(error).rstrip('.')}.") from error
+
+
+def _radius(rest):
+    """Half the usual distance between neighbours, from some of them."""
+    some = rest[np.linspace(0, len(rest) - 1, min(len(rest), 50)).astype(int)]
+    squares = ((some[:, None, :] - rest[None, :, :]).astype(np.float64) ** 2).sum(axis=2)
+    nearest = np.sort(squares, axis=1)[:, 1:2]
+    return float(np.sqrt(np.median(nearest)) / 2) if nearest.size else .01

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is made of a finished bake on objects, without simulating again, and how it is taken back.
+
+    make(scene, obj, "SHAPE_KEYS")      the object shows the bake in another way
+    bind(scene, obj, "Suzanne")         another mesh follows the bake of a body
+    remove(obj)                         the object is as it was
+
+Everything goes through the object's PC2 file in the cache (bake/output.py). What has to be known to
+take a result back is kept in obj.pliant.result. Each raises a BakeError whose text can be shown.
+"""
+import bpy
+import numpy as np
+
+from .. import compat
+from ..bake import mdd, pc2, space
+from ..bake.errors import BakeError
+from ..bake.output import Output, bound_name
+from . import alembic, folders, meshes, modifiers, points, shapekeys
+
+KINDS = ("PC2", "MDD", "SHAPE_KEYS", "ALEMBIC", "POINTS")
+
+
+# ---------------------------------------------------------------- what to make it from
+
+
+def open_cache(scene):
+    cache = folders.cache_of(scene)
+    if cache is None:
+        raise BakeError(f"Nothing is baked in the scene '{scene.name}': bake first.")
+    return cache
+
+
+def body_for(scene, obj, cache):
+    """The baked body that an object shows: the one it is bound to, or its own."""
+    bound_to = obj.pliant.result.body
+    body = cache.body(bound_to or obj.name)
+    if body is None and not bound_to and obj.type == "MESH":
+        # renamed since: the only one whose object is gone and whose mesh is the same
+        topology = meshes.topology(obj.data)
+        lost = [b for b in cache.bodies
+                if b.topology == topology and b.name not in scene.objects]
+        body = lost[0] if len(lost) == 1 else None
+    if body is None:
+        names = ", ".join(f"'{b.name}'" for b in cache.bodies[:8])
+        raise BakeError(f"'{bound_to or obj.name}' is not in the bake, which has {names}. Bake again, "
+                        f"or bind the mesh to one of these.")
+    return body
+
+
+def is_bound(obj):
+    """Whether an object follows another one's bake."""
+    return obj.pliant.result.kind != "POINTS" and bool(obj.pliant.result.body)
+
+
+def check_object(obj):
+    if obj is None or obj.type != "MESH":
+        raise BakeError("Select a mesh: other objects cannot show a bake.")
+    if obj.library is not None:
+        raise BakeError(f"'{obj.name}' is linked from another file: make it local, or an override.")
+    if obj.mode == "EDIT":
+        raise BakeError(f"'{obj.name}' is in edit mode: leave it (Tab) first.")
+
+
+def output_of(scene, obj, cache=None):
+    """The Output of an object: its own body's, or that of the body it is bound to."""
+    check_object(obj)
+    cache = cache or open_cache(scene)
+    body = body_for(scene, obj, cache)
+    if is_bound(obj):
+        return _bound_output(scene, obj, cache, body)
+    if len(obj.data.vertices) != body.vertices:
+        raise BakeError(f"'{obj.name}' has been edited since the bake: it had {body.vertices} "
+                        f"vertices and has {len(obj.data.vertices)}. Bake again.")
+    if meshes.topology(obj.data) != body.topology:
+        raise BakeError(f"'{obj.name}' has been edited since the bake: its faces are others. Bake "
+                        f"again.")
+    return Output(cache, body)
+
+
+def _bound_output(scene, obj, cache, body):
+    """Where an object's mesh is at the bake's first frame, and where the object at each frame."""
+    if not len(obj.data.vertices):
+        raise BakeError(f"'{obj.name}' has no vertices.")
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+    layer.update()  # it does not know objects that a script just made
+    if obj.name not in layer.objects or obj.hide_viewport:
+        raise BakeError(f"'{obj.name}' is hidden in viewports, so that Blender does not evaluate "
+                        f"it: show it.")
+    with modifiers.switched_off(obj, modifiers.following(obj)):
+        try:
+            scene.frame_set(cache.start)
+            layer.update()
+            evaluated = obj.evaluated_get(layer.depsgraph)
+            if len(evaluated.data.vertices) != len(obj.data.vertices):
+                raise BakeError(f"The modifiers of '{obj.name}' change its vertices: put them after "
+                                f"the '{modifiers.PLAYBACK_NAME}' modifier.")
+            local = meshes.positions(evaluated.data)
+            matrices = [np.array(evaluated.matrix_world, np.float64)]
+            if _may_move(obj):
+                for number in range(cache.start + 1, cache.end + 1):
+                    scene.frame_set(number)
+                    matrices.append(np.array(obj.evaluated_get(layer.depsgraph).matrix_world,
+                                             np.float64))
+        finally:
+            scene.frame_set(frame, subframe=subframe)
+    matrices = np.array(matrices)
+    _check_places(obj, local, matrices)
+    if (matrices == matrices[0]).all():
+        matrices = matrices[:1]
+    rest = space.to_simulation(local, matrices[0], cache.origin)
+    return Output(cache, body, bound_name(body, obj.name), rest, matrices)
+
+
+def _may_move(obj):
+    """Whether anything could move an object from frame to frame."""
+    while obj is not None:
+        if obj.animation_data or obj.constraints or obj.rigid_body or \
+                obj.parent_type not in ("OBJECT",):
+            return True
+        obj = obj.parent
+    return False
+
+
+def _check_places(obj, local, matrices):
+    if not np.isfinite(local).all():
+        raise BakeError(f"'{obj.name}' has vertices that are no numbers (NaN).")
+    if not np.isfinite(matrices).all():
+        raise BakeError(f"The transform of '{obj.name}' is not a number.")
+    sizes = np.linalg.svd(matrices[:, :3, :3], compute_uv=False)
+    if (sizes[:, -1] < 1e-6 * sizes[:, 0]).any() or (sizes[:, 0] < 1e-12).any():
+        raise BakeError(f"'{obj.name}' has zero scale: it cannot show the bake.")
+
+
+# ---------------------------------------------------------------- making
+
+
+def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=True, progress=None):
+    """Has an object show its bake as a kind of result; returns sentences to tell the artist.
+
+    relative: shape keys one a frame, for FBX. reimport: the object plays the Alembic file itself.
+    level, as_points: of particles, which become an object of their own.
+    """
+    if kind not in KINDS:
+        raise BakeError(f"There is no result '{kind}'.")
+    check_object(obj)
+    if is_bound(obj) and obj.pliant.result.kind == "SHAPE_KEYS":
+        _give_back(obj)  # it is bound as it is without them
+    output = output_of(scene, obj)
+    told = []
+    if output.last < output.cache.end:
+        told.append(f"Frames {output.first} to {output.last} are baked, of {output.first} to "
+                    f"{output.cache.end}.")
+    if kind == "POINTS":
+        points.make(scene, output, level, as_points, progress)
+        return told
+    if kind == "SHAPE_KEYS":
+        told += _make_keys(obj, output, relative, progress)
+    elif kind == "ALEMBIC":
+        told += _make_alembic(scene, obj, output, reimport, progress)
+    else:
+        path = _write(output, kind, progress)
+        _give_back(obj)
+        modifiers.play(obj, path, output.first, kind)
+    obj.pliant.result.kind = "PC2" if kind == "ALEMBIC" and not reimport else kind
+    return told
+
+
+def _write(output, kind, progress):
+    """The file that a Mesh Cache modifier plays. Blender says nothing about files that do not fit,
+    so they are looked at here."""
+    path = output.point_cache(progress)
+    if kind == "MDD":
+        path = output.path("mdd")
+        output.write_mdd(path, progress)
+    (mdd if kind == "MDD" else pc2).check(path, output.vertices, output.count)
+    return path
+
+
+def _make_keys(obj, output, relative, progress):
+    if obj.override_library is not None:
+        raise BakeError(f"'{obj.name}' is a library override, which cannot have new shape keys: "
+                        f"make it local, or use a point cache.")
+    told = []
+    rows = output.rows(progress)
+    if output.count > shapekeys.MANY:
+        room = output.count * output.vertices * 12 / 1e6
+        told.append(f"{output.count} shape keys take {room:,.0f} MB in the .blend file and more in "
+                    f"memory: a point cache or Alembic plays faster.")
+    _give_back(obj)
+    told += _own_mesh(obj)
+    _switch_leading(obj)
+    modifiers.remove_playback(obj)
+    shapekeys.add(obj, output.first, rows, relative)
+    return told
+
+
+def _own_mesh(obj):
+    """A mesh that may get shape keys: without keys of the artist's and used by nobody else. The one
+    that was there is kept, to be given back."""
+    mesh = obj.data
+    theirs = shapekeys.own_keys(mesh)
+    shared = mesh.users - int(mesh.use_fake_user) > 1
+    if not theirs and not shared and mesh.is_editable:
+        return []
+    copied = mesh.copy()
+    obj.data = copied
+    if copied.shape_keys:
+        obj.shape_key_clear()
+    obj.pliant.result.mesh = mesh
+    why = f"its {len(theirs)} shape keys" if theirs else \
+        "a mesh of another file" if not mesh.is_editable else "a mesh that others use too"
+    return [f"'{obj.name}' had {why}: it got a copy, and Remove Result gives the former mesh back."]
+
+
+def _switch_leading(obj):
+    """Shape keys come before all modifiers: those that fed the bake would act twice."""
+    result = obj.pliant.result
+    for modifier in list(obj.modifiers)[:modifiers.split(obj)]:
+        kept = result.switched.add()
+        kept.name = modifier.name
+        kept.show_viewport, kept.show_render = modifier.show_viewport, modifier.show_render
+        modifier.show_viewport = modifier.show_render = False
+
+
+def _make_alembic(scene, obj, output, reimport, progress):
+    path, velocities = output.path("abc"), output.path("velocity.pc2")
+    source = _write(output, "PC2", progress)
+    _give_back(obj)
+    modifiers.play(obj, source, output.first)
+    obj.pliant.result.kind = "PC2"  # what it shows if anything fails from here on
+    output.write_velocities(velocities, progress)
+    try:
+        alembic.export(scene, obj, path, output.first, output.last, velocities, not reimport)
+    finally:
+        velocities.unlink(missing_ok=True)
+    if reimport:
+        alembic.play(obj, path)
+        return []
+    return [f"Saved {path}."]
+
+
+def bind(scene, obj, body_name, kind="PC2", **options):
+    """Has another mesh follow the bake of a body; as make()."""
+    check_object(obj)
+    cache = open_cache(scene)
+    body = cache.body(body_name)
+    if body is None:
+        names = ", ".join(f"'{b.name}'" for b in cache.bodies[:8])
+        raise BakeError(f"'{body_name}' is not in the bake, which has {names}.")
+    if cache.body(obj.name) is not None and obj.name == body_name:
+        raise BakeError(f"'{obj.name}' is that body itself: it need not be bound.")
+    if kind == "POINTS":
+        raise BakeError("Particles are made from the body itself, not from a mesh bound to it.")
+    result = obj.pliant.result
+    before = result.body
+    result.body = body_name
+    try:
+        return make(scene, obj, kind, **options)
+    except BaseException:
+        result.body = before
+        raise
+
+
+# ---------------------------------------------------------------- taking back
+
+
+def has_result(obj):
+    return obj.pliant.result.kind != "NONE" or modifiers.find_playback(obj) is not None
+
+
+def remove(obj):
+    """Gives an object back as it was before it showed a bake; the files stay in the cache. An object
+    that is a body's particles is removed."""
+    if obj.pliant.result.kind == "POINTS":
+        points.remove(obj)
+        return
+    _give_back(obj, True)
+    obj.pliant.result.body = ""
+
+
+def _give_back(obj, playback=False):
+    """Undoes all but the modifier that plays, which tells where the next result stands; with
+    `playback` that too."""
+    result = obj.pliant.result
+    if result.kind == "SHAPE_KEYS":
+        if result.mesh is not None:
+            _former_mesh(obj, result)
+        else:
+            shapekeys.remove(obj)
+    for kept in result.switched:
+        modifier = obj.modifiers.get(kept.name)
+        if modifier is not None:
+            modifier.show_viewport, modifier.show_render = kept.show_viewport, kept.show_render
+    result.switched.clear()
+    modifier = modifiers.find_playback(obj)
+    if modifier is not None and (playback or modifier.type == "MESH_SEQUENCE_CACHE"):
+        place = obj.modifiers.find(modifier.name)
+        read = getattr(modifier, "cache_file", None)
+        modifiers.remove_playback(obj)
+        alembic.remove_cache_file(read)
+        if not playback:  # the place is kept
+            modifiers.insert(obj, place, modifiers.PLAYBACK_NAME, "MESH_CACHE")
+    result.kind = "NONE"
+
+
+def _former_mesh(obj, result):
+    made = obj.data
+    action = None
+    if made.shape_keys and made.shape_keys.animation_data:
+        action = made.shape_keys.animation_data.action
+    obj.data, result.mesh = result.mesh, None
+    if made.users == 0 and made.library is None:
+        bpy.data.meshes.remove(made)
+    compat.remove_unused_action(action)
+
+
+def before_bake(scene):
+    """Takes shape keys of a former bake away: they would be baked again."""
+    for obj in scene.objects:
+        if obj.pliant.role == "BODY" and obj.pliant.result.kind == "SHAPE_KEYS" and \
+                obj.library is None:
+            _give_back(obj)
+
+
+def update(scene):
+    """After another bake: meshes that are bound to it follow it too, and results that were made of
+    the former one are made anew. Returns sentences on what could not be."""
+    told = []
+    for obj in list(scene.objects):
+        result = obj.pliant.result
+        if result.kind in ("NONE", "POINTS") or obj.library is not None:
+            continue
+        try:
+            make(scene, obj, result.kind)
+        except BakeError as error:
+            told.append(f"'{obj.name}' does not show the new bake: {error}")
+    return told

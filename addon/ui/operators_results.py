@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Buttons that make something of a finished bake, and take it back."""
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+
+from .. import compat
+from ..bake.errors import BakeError
+from ..bridge import alembic, folders, results
+from ..solver import LibraryError
+
+FORMATS = [
+    ("PC2", "Point Cache", "Plays through a Mesh Cache modifier: light and exact"),
+    ("MDD", "MDD", "The same in a format that other programs read"),
+    ("SHAPE_KEYS", "Shape Keys", "Kept in the .blend file: heavy above some hundred frames"),
+    ("ALEMBIC", "Alembic", "For other programs and farms, with motion blur"),
+    ("POINTS", "Particles", "An object of the particles, with cluster, level, velocity and stretch"),
+]
+
+
+class _ResultOperator:
+    """What the operators share: the object, progress in the cursor, sentences."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def refusal(cls, context):
+        """Why the button is grey, or None."""
+        obj = context.object
+        if obj is None or obj.type != "MESH":
+            return "Select a mesh"
+        if context.mode != "OBJECT":
+            return "Only in object mode"
+        if folders.baked_range(context.scene) is None:
+            return "Nothing is baked yet"
+        return None
+
+    @classmethod
+    def poll(cls, context):
+        reason = cls.refusal(context)
+        if reason:
+            cls.poll_message_set(reason)
+        return not reason
+
+    def execute(self, context):
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
+        try:
+            told = self.work(context, lambda part: manager.progress_update(int(100 * part)))
+        except (BakeError, LibraryError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except MemoryError:
+            self.report({"ERROR"}, "There is not enough memory for this.")
+            return {"CANCELLED"}
+        finally:
+            manager.progress_end()
+        for sentence in told:
+            self.report({"WARNING"}, sentence)
+        return {"FINISHED"}
+
+
+class _MakesResult(_ResultOperator):
+    format: EnumProperty(name="Format", items=FORMATS, default="PC2",
+                         description="What is made of the bake")
+    relative: BoolProperty(
+        name="Relative Keys", default=False,
+        description="One relative key a frame, which FBX takes, instead of absolute ones, which play "
+                    "faster")
+    reimport: BoolProperty(
+        name="Play Alembic", default=True,
+        description="The object itself plays the Alembic file, through a Mesh Sequence Cache; "
+                    "otherwise the file is written with all modifiers and the object plays its "
+                    "point cache")
+
+    def choices(self):
+        return {"relative": self.relative, "reimport": self.reimport}
+
+    def check_format(self):
+        if self.format == "ALEMBIC" and not compat.has_alembic():
+            raise BakeError(alembic.NO_ALEMBIC)
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "format")
+        if self.format == "SHAPE_KEYS":
+            layout.prop(self, "relative")
+        elif self.format == "ALEMBIC":
+            layout.prop(self, "reimport")
+        self.draw_more(layout)
+
+    def draw_more(self, layout):
+        pass
+
+
+class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
+    """Have the object show its bake in another way, without simulating again"""
+    bl_idname = "pliant.make_result"
+    bl_label = "Make Result"
+
+    target: StringProperty(
+        name="Object", description="The object that shows the bake; empty: the active one")
+    level: IntProperty(
+        name="Level", default=0, min=0, max=15,
+        description="The level whose clusters particles are numbered by; 0 is the finest")
+    as_points: BoolProperty(
+        name="Point Cloud", default=True,
+        description="Particles are a point cloud, which renders as balls; otherwise vertices")
+
+    @classmethod
+    def refusal(cls, context):
+        if context.object is None and folders.baked_range(context.scene) is not None:
+            return None  # a script may name the object
+        return super().refusal(context)
+
+    def draw_more(self, layout):
+        if self.format == "POINTS":
+            layout.prop(self, "level")
+            layout.prop(self, "as_points")
+
+    def work(self, context, progress):
+        self.check_format()
+        obj = context.scene.objects.get(self.target) if self.target else context.object
+        if self.target and obj is None:
+            raise BakeError(f"There is no object '{self.target}' in the scene.")
+        return results.make(context.scene, obj, self.format, progress=progress, level=self.level,
+                            as_points=self.as_points, **self.choices())
+
+
+def _body_names(scene):
+    try:
+        return [body.name for body in results.open_cache(scene).bodies]
+    except BakeError:
+        return []
+
+
+class PLIANT_OT_bind_mesh(_MakesResult, bpy.types.Operator):
+    """Have the active mesh follow the bake of a soft body: a dense mesh for renders, say, that stands
+    where the body's light one does at the first frame"""
+    bl_idname = "pliant.bind_mesh"
+    bl_label = "Bind Mesh"
+
+    body: StringProperty(
+        name="Body", search=lambda self, context, text: _body_names(context.scene),
+        description="The soft body to follow; empty: another selected one, or the only one")
+
+    def draw_more(self, layout):
+        layout.prop(self, "body")
+
+    def work(self, context, progress):
+        self.check_format()
+        return results.bind(context.scene, context.object, self.chosen_body(context), self.format,
+                            progress=progress, **self.choices())
+
+    def chosen_body(self, context):
+        if self.body:
+            return self.body
+        names = [name for name in _body_names(context.scene) if name != context.object.name]
+        selected = [o.name for o in context.selected_objects if o.name in names]
+        for found in (selected, names):
+            if len(found) == 1:
+                return found[0]
+        listed = ", ".join(f"'{name}'" for name in names) or "none"
+        raise BakeError(f"Choose the soft body to follow: select it too, or name it ({listed}).")
+
+
+class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
+    """Give the object back as it was before it showed the bake. The bake itself stays"""
+    bl_idname = "pliant.remove_result"
+    bl_label = "Remove Result"
+
+    @classmethod
+    def refusal(cls, context):
+        obj = context.object
+        if obj is None or obj.type != "MESH":
+            return "Select a mesh"
+        if context.mode != "OBJECT":
+            return "Only in object mode"
+        if obj.library is not None:
+            return "The object is linked from another file"
+        if not results.has_result(obj):
+            return "The object shows no bake"
+        return None
+
+    def work(self, context, progress):
+        results.remove(context.object)
+        return []
+
+
+classes = (PLIANT_OT_make_result, PLIANT_OT_bind_mesh, PLIANT_OT_remove_result)
+register, unregister = bpy.utils.register_classes_factory(classes)
