@@ -113,7 +113,12 @@ def remove_playback(obj):
 
 def plays_from(modifier, folder):
     """Whether a playback modifier's file is in a folder."""
-    path = getattr(modifier, "filepath", "")
+    read = modifier.cache_file if modifier.type == "MESH_SEQUENCE_CACHE" else modifier
+    return read is not None and is_in(read.filepath, folder)
+
+
+def is_in(path, folder):
+    """Whether a path, as kept in the .blend, is that of a file in a folder."""
     return bool(path) and os.path.dirname(os.path.abspath(bpy.path.abspath(path))) == \
         os.path.abspath(folder)
 

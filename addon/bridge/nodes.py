@@ -8,6 +8,9 @@ Geometry Nodes modifier copies them from there, bit for bit, in whatever Blender
 import bpy
 
 
+OFFSET_NODE = "Pliant Offset"
+
+
 def companion(name, vertices):
     """An object of loose vertices that nobody sees."""
     mesh = bpy.data.meshes.new(name)
@@ -52,8 +55,8 @@ class Builder:
         info = self.node("GeometryNodeObjectInfo", {"Object": source}, transform_space="ORIGINAL")
         index = self.node("GeometryNodeInputIndex").outputs[0]
         if offset:
-            add = self.node("FunctionNodeIntegerMath" if hasattr(
-                bpy.types, "FunctionNodeIntegerMath") else "ShaderNodeMath", operation="ADD")
+            # whole numbers, exact up to 16 million particles in any Blender
+            add = self.node("ShaderNodeMath", operation="ADD", name=OFFSET_NODE)
             self.group.links.new(index, add.inputs[0])
             add.inputs[1].default_value = offset
             index = add.outputs[0]
@@ -102,3 +105,10 @@ def particle_group(source, count, radius):
     if radius is not None:
         builder.to_points(radius)
     return builder.finish()
+
+
+def set_particle_count(group, count):
+    """Tells a particle_group() that there are now this many particles."""
+    node = group.nodes.get(OFFSET_NODE)
+    if node is not None:
+        node.inputs[1].default_value = count

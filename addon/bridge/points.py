@@ -25,32 +25,48 @@ def object_name(body):
 
 def make(scene, output, level=0, as_points=True, progress=None):
     """The object of a body's particles, in the scene; one that was there before is replaced."""
-    cache, body = output.cache, output.body
-    rest, clusters = _unchanging(cache, body, level, output.first)
-    places, values = output.path("particles.pc2"), output.path("values.pc2")
-    _write(output, len(rest), places, values, progress)
+    body = output.body
     old = next((o for o in scene.objects if o.pliant.result.kind == "POINTS"
                 and o.pliant.result.body == body.name), None)
+    values = _written(output, level, progress)
     if old is not None:
         remove(old)
-    mesh = bpy.data.meshes.new(object_name(body))
+    name = object_name(body)
+    obj = bpy.data.objects.new(name, bpy.data.meshes.new(name))
+    scene.collection.objects.link(obj)
+    result = obj.pliant.result
+    result.kind, result.body, result.level = "POINTS", body.name, level
+    result.values = nodes.companion(f"{body.name} Particle Values", 0)
+    _show(obj, output, *values)
+    obj.modifiers.new("Pliant Values", "NODES").node_group = nodes.particle_group(
+        result.values, len(values[0]), _radius(values[0]) if as_points else None)
+    return obj
+
+
+def fill(obj, output):
+    """Has an object that make() gave show another bake of its body."""
+    values = _written(output, obj.pliant.result.level, None)
+    _show(obj, output, *values)
+    group = next((m.node_group for m in obj.modifiers if m.type == "NODES" and m.node_group), None)
+    if group is not None:
+        nodes.set_particle_count(group, len(values[0]))
+
+
+def _show(obj, output, rest, clusters):
+    """The particles at rest with what never changes, and the files that play."""
+    mesh, result = obj.data, obj.pliant.result
+    mesh.clear_geometry()
     mesh.vertices.add(len(rest))
     mesh.attributes["position"].data.foreach_set("vector", rest.reshape(-1))
-    for name, numbers in (("cluster", clusters), ("level", np.full(len(rest), level))):
-        attribute = mesh.attributes.new(name, "INT", "POINT")
+    for name, numbers in (("cluster", clusters), ("level", np.full(len(rest), result.level))):
+        attribute = mesh.attributes.get(name) or mesh.attributes.new(name, "INT", "POINT")
         attribute.data.foreach_set("value", np.ascontiguousarray(numbers, np.int32))
-    obj = bpy.data.objects.new(object_name(body), mesh)
-    obj.location = cache.origin
-    scene.collection.objects.link(obj)
-    modifiers.play(obj, places, output.first)
-    source = nodes.companion(f"{body.name} Particle Values", 2 * len(rest))
-    modifiers.play(source, values, output.first)
-    modifier = obj.modifiers.new("Pliant Values", "NODES")
-    modifier.node_group = nodes.particle_group(source, len(rest),
-                                               _radius(rest) if as_points else None)
-    result = obj.pliant.result
-    result.kind, result.body, result.values = "POINTS", body.name, source
-    return obj
+    obj.location = output.cache.origin
+    modifiers.play(obj, output.path("particles.pc2"), output.first)
+    if result.values is not None:
+        result.values.data.clear_geometry()
+        result.values.data.vertices.add(2 * len(rest))
+        modifiers.play(result.values, output.path("values.pc2"), output.first)
 
 
 def remove(obj):
@@ -66,6 +82,13 @@ def remove(obj):
             bpy.data.node_groups.remove(group)
     if source is not None and source.users <= 1:
         nodes.remove_companion(source)
+
+
+def _written(output, level, progress):
+    """Writes the files; where the particles are in the first frame, and each one's cluster."""
+    rest, clusters = _unchanging(output.cache, output.body, level, output.first)
+    _write(output, len(rest), output.path("particles.pc2"), output.path("values.pc2"), progress)
+    return rest, clusters
 
 
 def _unchanging(cache, body, level, first):

@@ -323,16 +323,42 @@ def before_bake(scene):
             _give_back(obj)
 
 
-def update(scene):
-    """After another bake: meshes that are bound to it follow it too, and results that were made of
-    the former one are made anew. Returns sentences on what could not be."""
+def show_bake(obj, cache, body):
+    """Has a body's object play its point cache, whatever it showed before."""
+    _give_back(obj)
+    modifiers.install_playback(obj, cache, body)
+
+
+def after_bake(scene, finished):
+    """The bodies get the kind of result that the scene asks for (finished: all frames are there), and
+    meshes that are bound to them and particles follow the new bake. Returns sentences on what could
+    not be."""
     told = []
+    kind = scene.pliant.output
     for obj in list(scene.objects):
         result = obj.pliant.result
-        if result.kind in ("NONE", "POINTS") or obj.library is not None:
+        if obj.type != "MESH" or obj.library is not None:
             continue
         try:
-            make(scene, obj, result.kind)
+            if result.kind == "POINTS":
+                told += _points_again(scene, obj)
+            elif is_bound(obj) and result.kind != "NONE":
+                told += make(scene, obj, result.kind, relative=_is_relative(obj))
+            elif finished and kind != "PC2" and obj.pliant.role == "BODY":
+                told += make(scene, obj, kind)
         except BakeError as error:
             told.append(f"'{obj.name}' does not show the new bake: {error}")
     return told
+
+
+def _is_relative(obj):
+    return bool(obj.data.shape_keys and obj.data.shape_keys.use_relative)
+
+
+def _points_again(scene, obj):
+    cache = open_cache(scene)
+    body = cache.body(obj.pliant.result.body)
+    if body is None:
+        return [f"'{obj.name}' shows particles of a body that is no longer baked."]
+    points.fill(obj, Output(cache, body))
+    return []

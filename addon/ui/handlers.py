@@ -52,13 +52,14 @@ def _take_along(old, new):
 
 
 def _point(old, new):
-    """Playback modifiers that play from one folder play from another."""
-    for obj in bpy.data.objects:
-        modifier = modifiers.find_playback(obj) if obj.library is None else None
-        if modifier is None or not modifiers.plays_from(modifier, old):
-            continue
-        path = new / Path(bpy.path.abspath(modifier.filepath)).name
-        modifier.filepath = modifiers.blend_path(path)
+    """What plays from one folder plays from another."""
+    found = [modifiers.find_playback(obj) for obj in bpy.data.objects if obj.library is None]
+    read = [m for m in found if m is not None and m.type == "MESH_CACHE"]
+    read += [c for c in bpy.data.cache_files if c.library is None]
+    for user in read:
+        if modifiers.is_in(user.filepath, old):
+            path = new / Path(bpy.path.abspath(user.filepath)).name
+            user.filepath = modifiers.blend_path(path)
 
 
 def _saved(*_):

@@ -9,7 +9,7 @@ import bpy
 from ..bake import cache as caches
 from ..bake import plan
 from ..bake.errors import BakeError
-from ..bridge import capture, folders, modifiers
+from ..bridge import capture, folders, modifiers, results
 from ..solver import LibraryError
 from . import runs
 from .runs import running  # noqa: F401 - panels ask here
@@ -244,7 +244,7 @@ undone"""
                 folder = folders.folder_of(scene, quick)
                 for obj, modifier in playing:
                     if modifier is not None and modifiers.plays_from(modifier, folder):
-                        modifiers.remove_playback(obj)
+                        results.remove(obj)
                 caches.clear(folder)
         except OSError as error:
             self.report({"ERROR"}, f"The bake could not be cleared: {error}.")

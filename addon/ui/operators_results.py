@@ -7,6 +7,7 @@ from .. import compat
 from ..bake.errors import BakeError
 from ..bridge import alembic, folders, results
 from ..solver import LibraryError
+from . import runs
 
 FORMATS = [
     ("PC2", "Point Cache", "Plays through a Mesh Cache modifier: light and exact"),
@@ -30,6 +31,8 @@ class _ResultOperator:
             return "Select a mesh"
         if context.mode != "OBJECT":
             return "Only in object mode"
+        if runs.running(context.scene):
+            return "A bake is running: cancel it first"
         if folders.baked_range(context.scene) is None:
             return "Nothing is baked yet"
         return None

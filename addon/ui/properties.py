@@ -351,6 +351,9 @@ class ResultSettings(bpy.types.PropertyGroup):
     values: PointerProperty(
         type=bpy.types.Object, name="Values", options=set(),
         description="The object whose vertices are the particles' velocities and stretches")
+    level: IntProperty(
+        name="Level", min=0, max=MAX_LEVELS - 1, options=set(),
+        description="The level whose clusters particles are numbered by")
     switched: CollectionProperty(type=SwitchedModifier, options=set())
 
 

@@ -13,7 +13,7 @@ from ..bake import cache as caches
 from ..bake import job as jobs
 from ..bake import plan
 from ..bake.errors import BakeError
-from ..bridge import capture, folders, modifiers
+from ..bridge import capture, folders, modifiers, results
 from ..solver import LibraryError
 
 _runs = {}  # scene name -> Run
@@ -33,6 +33,7 @@ class Run:
         self._cancelled = False
         self.error = None
         self.job = None
+        results.before_bake(scene)
         self.capturing = capture.Capture(scene, quick=quick)
         self.start, self.end = self.capturing.start, self.capturing.end
 
@@ -153,7 +154,7 @@ class Run:
         for body in cache.bodies:
             obj = scene.objects.get(body.name)
             if obj is not None and obj.type == "MESH":
-                modifiers.install_playback(obj, cache, body)
+                results.show_bake(obj, cache, body)
 
     def cancel(self, sentence=None):
         """Asks it to stop; finished frames stay."""
@@ -203,6 +204,8 @@ class Run:
             obj = scene.objects.get(body.name)
             if obj is not None:
                 modifiers.refresh(obj)
+        if not self.quick:
+            self.warnings.extend(results.after_bake(scene, self.state == jobs.DONE))
 
     def _follow(self, scene):
         """The file was saved elsewhere in the meantime: so is the cache."""

@@ -116,7 +116,7 @@ class Refusals(Baked):
 
     def test_an_object_that_is_not_in_the_bake(self):
         bpy.ops.mesh.primitive_cube_add()
-        self.refused("'Cube' is not in the bake, which has 'Plain', 'Odd'",
+        self.refused("'Cube' is not in the bake, which has 'Odd', 'Plain'",
                      bpy.ops.pliant.make_result)
         self.refused("shows no bake", bpy.ops.pliant.remove_result)
 
