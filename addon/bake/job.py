@@ -189,6 +189,9 @@ class Recorder:
             self.fields.append(self.scene.add_field(field.kind, **state))
         self._take_warnings()
         self._bind()
+        for body, made, weights, state in zip(shot.bodies, self.bodies, self.pins, first.bodies):
+            if weights is not None:
+                made.set_pins(pin_frequencies(body, weights, state.pin_strength))
         self.writers = [pc2.Writer(self.cache.pc2_path(b), b.vertices, shot.start)
                         for b in self.cache.bodies]
         self._write(first)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where things are, for every test here. Importing it makes `solver`, `bindgen` and
-the examples' `shapes` importable."""
+"""Where things are, for every test here. Importing it makes `solver`, `bindgen`, the examples'
+`shapes` and, without its part that needs Blender, `addon` importable."""
 import os
 import shutil
 import sys
+import types
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,3 +18,8 @@ COMPILER = next((c for c in (os.environ.get("CC"), "cc", "gcc", "clang") if c an
 for folder in (ADDON, NATIVE, ROOT / "examples"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
+
+# The same for what is in more than one of its packages: `addon.bake` imports `addon.solver`.
+_package = types.ModuleType("addon")
+_package.__path__ = [str(ADDON)]
+sys.modules.setdefault("addon", _package)
