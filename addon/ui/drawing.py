@@ -26,6 +26,14 @@ def sentence(layout, text, icon="NONE", context=None, width=0):
                      "BLANK1" if icon != "NONE" else "NONE")
 
 
+def rows(layout, texts):
+    """Names and values side by side."""
+    for name, text in texts:
+        row = layout.split(factor=.5)
+        row.label(text=name)
+        row.label(text=text)
+
+
 def count(number):
     """1,234,567"""
     return f"{int(number):,}"

@@ -30,13 +30,15 @@ def size(obj):
     return largest if math.isfinite(largest) and largest > 1e-9 else 1.0
 
 
-_measured = {}  # (object, mesh, counts) -> volume and area in the object's own space
+_measured = {}  # (mesh, counts, box) -> volume and area in the object's own space
 
 
 def measure(obj):
-    """(volume, area) of an object's mesh in the world. Fast, and kept: panels ask often."""
+    """(volume, area) of an object's mesh in the world. Fast, and kept: panels ask often. A mesh
+    that was edited is known by its box."""
     mesh = obj.data
-    key = (obj.name_full, mesh.name_full, len(mesh.vertices), len(mesh.polygons))
+    key = (mesh.name_full, len(mesh.vertices), len(mesh.polygons),
+           tuple(obj.bound_box[0]), tuple(obj.bound_box[6]))
     if key not in _measured:
         if len(_measured) > 256:
             _measured.clear()
@@ -61,11 +63,6 @@ def _measure_mesh(mesh):
     with np.errstate(all="ignore"):
         volume, area = abs(float(np.dot(towards, areas))) / 3, float(areas.sum(dtype=np.float64))
     return (volume, area) if math.isfinite(volume + area) else (0.0, 0.0)
-
-
-def forget_measures(*_):
-    """After a mesh was edited."""
-    _measured.clear()
 
 
 def _is_solid(volume, area):

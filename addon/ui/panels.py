@@ -53,10 +53,10 @@ class PLIANT_PT_main(PhysicsPanel, bpy.types.Panel):
             row.scale_y = 1.3
             draw_preview_button(row, context)
             drawing.button(row, "pliant.bake", icon="RENDER_ANIMATION")
-        row = layout.row(align=True)
-        row.operator("pliant.copy_settings", icon="PASTEDOWN")
+        column = layout.column(align=True)
+        column.operator("pliant.copy_settings", icon="PASTEDOWN")
         if obj.pliant.role == "BODY":
-            row.operator("pliant.fit_settings", icon="FULLSCREEN_EXIT")
+            column.operator("pliant.fit_settings", icon="FULLSCREEN_EXIT")
 
 
 def draw_preview_button(layout, context, text="Preview"):
@@ -95,7 +95,7 @@ class PLIANT_PT_strain(PhysicsPanel, bpy.types.Panel):
         material = context.object.pliant.material
         column = self.split(self.layout).column()
         column.active = material.use_strain_limit
-        column.prop(material, "strain_limit")
+        column.prop(material, "strain_limit", text="Largest")
 
 
 class PLIANT_PT_pressure(PhysicsPanel, bpy.types.Panel):
@@ -240,14 +240,10 @@ def draw_preview_numbers(layout, context):
     outcome = found.outcome
     if outcome and outcome.bodies:
         box = layout.box().column(align=True)
-        rows = [("Particles", drawing.count(outcome.particles)),
-                ("Clusters", drawing.count(outcome.clusters)),
-                ("Memberships", drawing.count(outcome.memberships)),
-                *bake_numbers(outcome)]
-        for name, text in rows:
-            row = box.split(factor=.4)
-            row.label(text=name)
-            row.label(text=text)
+        drawing.rows(box, [("Particles", drawing.count(outcome.particles)),
+                           ("Clusters", drawing.count(outcome.clusters)),
+                           ("Memberships", drawing.count(outcome.memberships))])
+        draw_bake_numbers(box, outcome)
         for body in outcome.bodies:
             for warning in body.warnings:
                 drawing.sentence(layout, f"{body.name}: {warning}", "INFO", context)
@@ -255,17 +251,18 @@ def draw_preview_numbers(layout, context):
         drawing.sentence(layout, text, "ERROR", context)
 
 
-def bake_numbers(outcome):
+def draw_bake_numbers(layout, outcome):
     """What a bake will take, as the preview has measured."""
-    rows = [("Memory", f"about {drawing.size(outcome.memory)}")]
+    layout.separator()
+    layout.label(text=f"A bake of {drawing.count(outcome.frames)} frames takes about")
+    found = [("Memory", drawing.size(outcome.memory))]
     if outcome.disk:
-        rows.append(("Disk", f"about {drawing.size(outcome.disk)}"))
+        found.append(("Disk", drawing.size(outcome.disk)))
     if outcome.frame_seconds:
-        rows.append(("Time", f"about {drawing.duration(outcome.seconds)} for "
-                             f"{drawing.count(outcome.frames)} frames"))
+        found.append(("Time", drawing.duration(outcome.seconds)))
     if outcome.substeps:
-        rows.append(("Substeps", f"{outcome.substeps} a frame"))
-    return rows
+        found.append(("Substeps", f"{outcome.substeps} a frame"))
+    drawing.rows(layout, found)
 
 
 # ---------------------------------------------------------------- start, paint
@@ -278,12 +275,12 @@ class PLIANT_PT_start(SubPanel, bpy.types.Panel):
         column = self.plain(self.layout).column()
         column.prop(start, "velocity")
         column.prop(start, "angular_velocity")
-        column = self.layout.column(heading="Follow Animation")
+        column = self.layout.column(heading="Follow")
         row = column.row(align=True)
         row.prop(start, "use_follow", text="")
         part = row.row(align=True)
         part.active = start.use_follow
-        part.prop(start, "release_frame", text="Until")
+        part.prop(start, "release_frame", text="Until Frame")
 
 
 class PLIANT_PT_pins(PhysicsPanel, bpy.types.Panel):

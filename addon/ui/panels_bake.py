@@ -4,7 +4,7 @@ import bpy
 
 from ..preview import session
 from . import drawing, status
-from .panels import PhysicsPanel, SubPanel, bake_numbers
+from .panels import PhysicsPanel, SubPanel, draw_bake_numbers
 
 
 class PLIANT_PT_forces(SubPanel, bpy.types.Panel):
@@ -132,10 +132,7 @@ class PLIANT_PT_cache(PhysicsPanel, bpy.types.Panel):
             box.label(text="Nothing is baked", icon="INFO")
         known = session.current(context.scene)
         if known and known.outcome and known.outcome.bodies:
-            for name, text in bake_numbers(known.outcome):
-                row = box.split(factor=.4)
-                row.label(text=name, icon="BLANK1")
-                row.label(text=text)
+            draw_bake_numbers(box, known.outcome)
         elif not found:
             box.label(text="Preview tells size and time", icon="BLANK1")
         row = layout.row()
@@ -153,8 +150,8 @@ def draw_bake_buttons(layout, context):
     row.scale_y = 1.4
     drawing.button(row, "pliant.bake", icon="RENDER_ANIMATION")
     row = column.row(align=True)
-    drawing.button(row, "pliant.quick_bake", text="Quick Bake", icon="PLAY")
-    row.prop(context.scene.pliant, "quick_factor", text="Particles", slider=True)
+    if drawing.button(row, "pliant.quick_bake", text="Quick Bake", icon="PLAY"):
+        row.prop(context.scene.pliant, "quick_factor", text="", slider=True)
     row = column.row(align=True)
     drawing.button(row, "pliant.resume", icon="FF")
     drawing.button(row, "pliant.rebake_from_current", text="Rebake from Here",

@@ -240,8 +240,8 @@ class StartSettings(bpy.types.PropertyGroup):
         description="How fast the body flies at the first frame, in the world's directions")
     angular_velocity: FloatVectorProperty(
         name="Spin", size=3, options=set(), subtype="EULER", unit="NONE",
-        description="How fast the body turns at the first frame, radians a second about the "
-                    "world's axes")
+        description="How fast the body turns at the first frame: the angle that it turns in a "
+                    "second, about the world's axes")
     use_follow: BoolProperty(
         name="Follow Animation", default=False, options=set(),
         description="The body moves as it is animated until the release frame, and flies on from "

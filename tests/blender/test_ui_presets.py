@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Materials by name: our own fit the object and simulate well; the user's are kept and come back."""
+import os
+import unittest
+
+import bpy
+import house
+import numpy as np
+
+presets = house.addon("ui.presets")
+settings = house.addon("bridge.settings")
+meshes = house.addon("bridge.meshes")
+solver = house.addon("solver")
+
+
+def ball(radius=1.0):
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=radius)
+    obj = bpy.context.object
+    obj.pliant.role = "BODY"
+    obj.pliant.particles.count = 400
+    return obj
+
+
+def drop(obj, frames=72):
+    """Heights of the ball over its diameter, dropped by its own height."""
+    vertices, faces = meshes.positions(obj.data), meshes.triangles(obj.data)
+    height = float(np.ptp(vertices[:, 2]))
+    vertices = vertices + np.array([0, 0, height * 1.5], np.float32)
+    heights = []
+    with solver.Scene(threads=1) as scene:
+        body = scene.add_body(vertices, faces, **settings.body(obj.pliant),
+                              material=settings.material(obj.pliant.material))
+        scene.add_collider(solver.Shape.PLANE)
+        skin = body.skin(vertices)
+        for _ in range(frames):
+            scene.advance(dt=1 / 24)
+            moved = skin.apply().vertices
+            heights.append(float(np.ptp(moved[:, 2])) / height)
+    return np.array(heights)
+
+
+class Own(unittest.TestCase):
+    def setUp(self):
+        house.fresh()
+
+    def test_every_material_is_a_whole_set_of_settings(self):
+        obj = ball()
+        for name in presets.TABLE:
+            with self.subTest(name):
+                self.assertEqual(bpy.ops.pliant.material_preset(name=name), {"FINISHED"})
+                self.assertEqual(obj.pliant.material.preset, name)
+                for key, value in presets.values(name, 2.0).items():
+                    found = getattr(obj.pliant.material, key)
+                    if isinstance(value, float):
+                        self.assertAlmostEqual(found / value if value else found + 1, 1, places=3,
+                                               msg=key)
+                    else:
+                        self.assertEqual(found, value, key)
+
+    def test_dropped_balls_look_like_their_material(self):
+        lowest, settled = {}, {}
+        for name in presets.TABLE:
+            obj = ball()
+            presets.apply(obj, name)
+            heights = drop(obj)
+            self.assertTrue(np.isfinite(heights).all(), name)
+            self.assertGreater(heights.min(), .1, f"{name} is flattened")
+            self.assertLess(heights.max(), 1.6, f"{name} blows up")
+            lowest[name], settled[name] = heights.min(), heights[-24:].mean()
+        self.assertGreater(lowest["Tyre"], lowest["Rubber"])
+        self.assertGreater(lowest["Rubber"], lowest["Jelly"])
+        for name in ("Rubber", "Tyre", "Foam"):
+            self.assertGreater(settled[name], .7, name)
+
+    def test_a_material_looks_the_same_at_every_size(self):
+        lows = []
+        for radius in (.02, 1.0, 30.0):
+            obj = ball(radius)
+            presets.apply(obj, "Rubber")
+            vertices = meshes.positions(obj.data)
+            frames = round(24 * 1.2 * np.sqrt(np.ptp(vertices[:, 2]) / 2)) + 6
+            lows.append(drop(obj, frames).min())
+        self.assertLess(max(lows) - min(lows), .2, lows)
+
+    def test_sheet_samples_the_surface_and_rubber_goes_back(self):
+        obj = ball()
+        presets.apply(obj, "Sheet")
+        self.assertEqual(obj.pliant.particles.sampling, "SURFACE")
+        presets.apply(obj, "Rubber")
+        self.assertEqual(obj.pliant.particles.sampling, "AUTO")
+        obj.pliant.particles.sampling = "GRID"
+        presets.apply(obj, "Jelly")
+        self.assertEqual(obj.pliant.particles.sampling, "GRID")
+
+    def test_an_unknown_name_is_told(self):
+        ball()
+        with self.assertRaises(RuntimeError) as caught:
+            bpy.ops.pliant.material_preset(name="Granite")
+        self.assertIn("Granite", str(caught.exception))
+
+
+class Users(unittest.TestCase):
+    def setUp(self):
+        house.fresh()
+        self.obj = ball()
+
+    def files(self):
+        return [os.path.join(folder, name) for folder in bpy.utils.preset_paths(presets.SUBFOLDER)
+                for name in os.listdir(folder) if name.endswith(".py")]
+
+    def test_kept_chosen_and_removed(self):
+        material = self.obj.pliant.material
+        material.frequency, material.use_pressure = 4.25, True
+        bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", name="Wet Clay")
+        self.assertEqual(material.preset, "Wet Clay")
+        kept = self.files()
+        self.assertEqual(len(kept), 1)
+        presets.apply(self.obj, "Rubber")
+        bpy.ops.script.execute_preset(filepath=kept[0], menu_idname="PLIANT_MT_material_presets")
+        self.assertEqual((material.frequency, material.use_pressure), (4.25, True))
+        self.assertEqual(material.preset, "Wet Clay")
+        bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", remove_active=True)
+        self.assertEqual(self.files(), [])
+        self.assertEqual(material.preset, "")
+
+    def test_our_own_are_neither_replaced_nor_removed(self):
+        with self.assertRaises(RuntimeError):
+            bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", name="Rubber")
+        bpy.ops.pliant.material_preset(name="Jelly")
+        self.assertEqual(bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", remove_active=True),
+                         {"CANCELLED"})
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
