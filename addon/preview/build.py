@@ -104,7 +104,7 @@ def build(request, progress=None):
             except Cancelled:
                 raise
             except (PliantError, TypeError, ValueError) as error:
-                outcome.errors[source.name] = str(error)
+                outcome.errors[source.name] = f"{source.name}: {error}"
         if made:
             try:
                 _estimate(scene, made, request, outcome, progress)

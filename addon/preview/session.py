@@ -11,6 +11,7 @@ import time
 
 import bpy
 
+from ..bridge import modifiers
 from ..ui import properties
 from . import colours, gather, overlay
 from .build import Builder
@@ -165,9 +166,17 @@ def _to_draw():
     bodies = []
     for body in session.outcome.bodies:
         obj = bpy.context.scene.objects.get(body.name)
-        if obj is not None and obj.pliant.role == "BODY" and obj.visible_get():
+        if obj is not None and obj.pliant.role == "BODY" and obj.visible_get() and \
+                not _has_moved(obj):
             bodies.append((body, overlay.placed(body, session.outcome.origin, obj.matrix_world)))
     return bpy.context.scene.pliant, bodies
+
+
+def _has_moved(obj):
+    """A baked body away from its first frame has left the particles, which are drawn at rest."""
+    playback = modifiers.find_playback(obj)
+    return playback is not None and playback.show_viewport and \
+        bpy.context.scene.frame_current > playback.frame_start
 
 
 def _tick():
@@ -178,9 +187,16 @@ def _tick():
         if _session.builder.done:
             _take()
         _redraw(view=False)
-    if _session.changed_at and time.monotonic() - _session.changed_at > QUIET:
+    quiet = time.monotonic() - _session.changed_at > QUIET
+    if _session.changed_at and quiet and not _is_baking():
         _gather()
     return TICK if _session else None
+
+
+def _is_baking():
+    """A bake reads the scene's frames and has better uses for the processor."""
+    from ..ui import runs
+    return runs.any_running()
 
 
 def _redraw(view=True):
@@ -250,7 +266,8 @@ def _after_undo(*_):
 
 
 HANDLERS = {"depsgraph_update_post": _on_change, "save_pre": _before_save, "save_post": _after_save,
-            "load_pre": _before_load, "undo_post": _after_undo, "redo_post": _after_undo}
+            "save_post_fail": _after_save, "load_pre": _before_load, "undo_post": _after_undo,
+            "redo_post": _after_undo}
 
 
 def register():

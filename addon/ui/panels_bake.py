@@ -156,6 +156,9 @@ def draw_bake_buttons(layout, context):
     drawing.button(row, "pliant.resume", icon="FF")
     drawing.button(row, "pliant.rebake_from_current", text="Rebake from Here",
                    icon="FRAME_NEXT")
+    message = status.message(context.scene)
+    if message:
+        drawing.sentence(layout, message[1], message[0], context)
 
 
 def draw_progress(layout, running):

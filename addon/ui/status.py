@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, field
 
 from ..bridge import folders
-from . import drawing
+from . import drawing, runs
 
 
 @dataclass
@@ -13,7 +13,7 @@ class Running:
     fraction: float
     text: str  # in the bar
     lines: list = field(default_factory=list)  # below it
-    frame: int | None = None  # the last that is finished
+    frames: tuple = (1, 1)  # first and last of the bake
 
 
 @dataclass
@@ -25,26 +25,29 @@ class Cached:
 
 def running(scene):
     """The bake that is going on in a scene, or None."""
-    try:
-        from . import operators_bake
-    except ImportError:
+    run = runs.running(scene)
+    if run is None:
         return None
-    found = operators_bake.running(scene)
-    return _read(found) if found else None
-
-
-def _read(found):
-    """From what the bake's operators know to what is drawn."""
-    frame, end = getattr(found, "frame", None), getattr(found, "end", None)
-    text = getattr(found, "stage", "") or "Baking"
-    if frame is not None:
-        text = f"Frame {frame}" + (f" of {end}" if end is not None else "")
-    each, left = getattr(found, "seconds_per_frame", None), getattr(found, "seconds_left", None)
+    text = run.stage or "Baking"
+    if run.frame is not None:
+        text = f"Frame {run.frame} of {run.end}"
     lines = []
-    if each:
-        lines.append(f"{drawing.duration(each)} a frame" +
-                     (f", {drawing.duration(left)} left" if left is not None else ""))
-    return Running(min(1.0, max(0.0, getattr(found, "fraction", 0.0))), text, lines, frame)
+    if run.seconds_per_frame:
+        line = f"{drawing.duration(run.seconds_per_frame)} a frame"
+        if run.seconds_left is not None:
+            line += f", {drawing.duration(run.seconds_left)} left"
+        lines.append(line)
+    return Running(min(1.0, max(0.0, run.fraction)), text, lines, (run.start, run.end))
+
+
+def message(scene):
+    """(icon, sentence) of what the last bake has to say that should not be missed, or None."""
+    kind, sentence = runs.last_message.get(scene.name, ("INFO", ""))
+    return None if kind == "INFO" else ("ERROR", sentence)
+
+
+def any_running():
+    return runs.any_running()
 
 
 def folder(scene):

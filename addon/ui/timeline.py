@@ -16,9 +16,7 @@ def spans(scene):
     running = status.running(scene)
     baked = status.cached(scene)
     if running:
-        settings = scene.pliant
-        first, last = (scene.frame_start, scene.frame_end) if settings.use_scene_frames else \
-            (settings.frame_start, settings.frame_end)
+        first, last = running.frames
         found.append((first, last + 1, TO_BAKE))
     if baked:
         found.append((baked.first, baked.last + 1, BAKED))

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The preview colours meshes by their clusters, follows changes, and leaves meshes as they were."""
+import os
+import tempfile
+import unittest
+
+import bpy
+import house
+import numpy as np
+
+session = house.addon("preview.session")
+build = house.addon("preview.build")
+gather = house.addon("preview.gather")
+palette = house.addon("preview.palette")
+solver = house.addon("solver")
+ATTRIBUTE = "Pliant Clusters"
+
+
+def soft(kind="monkey", count=400, **settings):
+    getattr(bpy.ops.mesh, f"primitive_{kind}_add")(**settings)
+    obj = bpy.context.object
+    obj.pliant.role = "BODY"
+    obj.pliant.particles.count = count
+    return obj
+
+
+def colours(mesh):
+    values = np.empty(len(mesh.vertices) * 4, np.float32)
+    mesh.attributes[ATTRIBUTE].data.foreach_get("color", values)
+    return values.reshape(-1, 4)
+
+
+class Preview(unittest.TestCase):
+    def setUp(self):
+        house.fresh()
+
+    def tearDown(self):
+        session.stop()
+
+    def test_each_vertex_has_the_colour_of_its_nearest_cluster(self):
+        obj = soft()
+        obj.location = (3, -2, 5)
+        obj.scale = (1, 2, .5)
+        bpy.context.view_layer.update()
+        bpy.ops.pliant.preview()
+        body = session.shown(obj)
+        origin = np.array(session.current().outcome.origin)
+        expected = palette.linear_from_srgb(body.colours)
+        for vertex, colour in list(zip(obj.data.vertices, colours(obj.data)))[::7]:
+            place = np.array(obj.matrix_world @ vertex.co) - origin
+            distances = np.linalg.norm(body.centres - place, axis=1)
+            nearest = [i for i in range(len(distances)) if distances[i] < distances.min() + 1e-4]
+            self.assertTrue(any(np.allclose(colour[:3], expected[i], atol=1e-4) for i in nearest))
+            self.assertEqual(colour[3], 1)
+        self.assertGreater(len(np.unique(colours(obj.data), axis=0)), 5)
+
+    def test_the_numbers_are_the_librarys(self):
+        obj = soft()
+        obj.pliant.clusters.levels = 2
+        bpy.ops.pliant.preview()
+        outcome = session.current().outcome
+        request, _ = gather.request(bpy.context.scene)
+        with solver.Scene(threads=1) as scene:
+            source = request.sources[0]
+            scene.add_body(source.vertices, source.triangles, **source.settings)
+            info = scene.info
+        self.assertEqual(outcome.particles, info.particles)
+        self.assertEqual(outcome.clusters, info.clusters)
+        self.assertEqual(outcome.memberships, info.memberships)
+        self.assertGreater(outcome.memory, 10_000)
+        self.assertGreater(outcome.seconds, 0)
+
+    def test_the_estimate_of_disk_is_near_the_bake(self):
+        obj = soft(count=800)
+        bpy.ops.mesh.primitive_plane_add(size=20, location=(0, 0, -2))
+        bpy.context.object.pliant.role = "COLLIDER"
+        bpy.context.scene.frame_end = 20
+        bpy.context.view_layer.objects.active = obj
+        bpy.ops.pliant.preview()
+        guess = session.current().outcome.disk
+        with tempfile.TemporaryDirectory() as folder:
+            bpy.context.scene.pliant.folder = os.path.join(folder, "cache")
+            bpy.ops.pliant.bake()
+            real = house.addon("ui.status").cached(bpy.context.scene).bytes
+        self.assertLess(abs(guess - real), .5 * real, f"{guess} guessed, {real} written")
+
+    def test_colours_are_the_same_in_every_run(self):
+        obj = soft()
+        bpy.ops.pliant.preview()
+        first = colours(obj.data)
+        bpy.ops.pliant.preview()
+        self.assertIsNone(session.current())
+        bpy.ops.pliant.preview()
+        np.testing.assert_array_equal(colours(obj.data), first)
+
+    def test_switched_off_everything_is_as_it_was(self):
+        obj = soft()
+        mesh = obj.data
+        for name in ("one", "two"):
+            mesh.color_attributes.new(name, "BYTE_COLOR", "CORNER")
+        mesh.color_attributes.active_color_name = "two"
+        mesh.color_attributes.render_color_index = 0
+        before = [(a.name, a.data_type, a.domain) for a in mesh.attributes]
+        bpy.ops.pliant.preview()
+        self.assertEqual(mesh.color_attributes.active_color_name, ATTRIBUTE)
+        bpy.ops.pliant.preview()
+        self.assertEqual([(a.name, a.data_type, a.domain) for a in mesh.attributes], before)
+        self.assertEqual(mesh.color_attributes.active_color_name, "two")
+        self.assertEqual(mesh.color_attributes.render_color_index, 0)
+
+    def test_changed_settings_give_other_clusters(self):
+        obj = soft()
+        bpy.ops.pliant.preview()
+        before = session.shown(obj).level_clusters[0]
+        obj.pliant.clusters.count_mode = "COUNT"
+        obj.pliant.clusters.count = 40
+        self.assertTrue(session.current().changed_at)
+        session.finish()
+        self.assertNotEqual(session.shown(obj).level_clusters[0], before)
+
+    def test_nothing_is_built_for_nothing(self):
+        obj = soft()
+        bpy.ops.pliant.preview()
+        built = session.current().outcome
+        obj.location.x += 4
+        bpy.context.view_layer.update()
+        session.touch()
+        session.finish()
+        self.assertIs(session.current().outcome, built)
+        obj.data.vertices[0].co.x += .5
+        session.touch()
+        session.finish()
+        self.assertIsNot(session.current().outcome, built)
+
+    def test_levels(self):
+        obj = soft(count=1500)
+        obj.pliant.clusters.levels = 2
+        bpy.context.scene.pliant.preview_level = 1
+        bpy.ops.pliant.preview()
+        body = session.shown(obj)
+        self.assertEqual(len(body.centres), body.level_clusters[1])
+        self.assertLess(len(body.centres), body.level_clusters[0])
+        bpy.context.scene.pliant.preview_level = 9  # more than there are: the coarsest
+        session.finish()
+        self.assertEqual(session.shown(obj).level, 1)
+
+    def test_colours_can_be_left_off(self):
+        obj = soft()
+        bpy.ops.pliant.preview()
+        bpy.context.scene.pliant.preview_colours = False
+        session.finish()
+        self.assertNotIn(ATTRIBUTE, obj.data.attributes)
+        bpy.context.scene.pliant.preview_colours = True
+        session.finish()
+        self.assertIn(ATTRIBUTE, obj.data.attributes)
+
+    def test_several_bodies_and_those_that_cannot(self):
+        first, second = soft(), soft("ico_sphere", subdivisions=3)
+        hollow = soft("plane")
+        hollow.data.clear_geometry()
+        bpy.ops.pliant.preview()
+        names = {body.name for body in session.current().outcome.bodies}
+        self.assertEqual(names, {first.name, second.name})
+        self.assertIn("no faces", session.current().refused[hollow.name])
+
+    def test_a_refused_body_is_a_sentence(self):
+        obj = soft("plane")
+        obj.pliant.material.use_pressure = True
+        bpy.ops.pliant.preview()
+        self.assertIn("closed", session.current().refused[obj.name])
+
+    def test_a_body_that_is_no_longer_one_loses_its_colours(self):
+        first, second = soft(), soft()
+        bpy.ops.pliant.preview()
+        second.pliant.role = "NONE"
+        session.finish()
+        self.assertIn(ATTRIBUTE, first.data.attributes)
+        self.assertNotIn(ATTRIBUTE, second.data.attributes)
+
+
+class Accidents(unittest.TestCase):
+    def setUp(self):
+        house.fresh()
+
+    def tearDown(self):
+        session.stop()
+
+    def test_saved_files_have_no_colours(self):
+        obj = soft()
+        name = obj.data.name
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "shot.blend")
+            bpy.ops.pliant.preview()
+            bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+            self.assertIn(ATTRIBUTE, obj.data.attributes)
+            with bpy.data.libraries.load(path) as (_, wanted):
+                wanted.meshes = [name]
+            self.assertNotIn(ATTRIBUTE, wanted.meshes[0].attributes)
+
+    def test_another_file(self):
+        soft()
+        bpy.ops.pliant.preview()
+        house.fresh()
+        self.assertIsNone(session.current())
+        self.assertEqual(house.addon("preview.colours").painted(), [])
+
+    def test_objects_deleted_and_renamed(self):
+        obj = soft()
+        bpy.ops.pliant.preview()
+        obj.name = "somebody else"
+        session.touch()
+        session.finish()
+        self.assertEqual(session.current().outcome.bodies[0].name, "somebody else")
+        bpy.data.objects.remove(obj)
+        session.touch()
+        session.finish()
+        self.assertEqual(session.current().outcome.bodies, [])
+        bpy.ops.pliant.preview()
+        self.assertIsNone(session.current())
+
+    def test_undo_keeps_what_is_on_and_what_is_off(self):
+        soft().name = "thing"
+        bpy.ops.ed.undo_push(message="made")
+        bpy.ops.pliant.preview()
+        bpy.data.objects["thing"].location.x = 2
+        bpy.ops.ed.undo_push(message="moved")
+        bpy.ops.ed.undo()
+        session.finish()
+        self.assertIn(ATTRIBUTE, bpy.data.objects["thing"].data.attributes)
+        bpy.ops.pliant.preview()
+        bpy.ops.ed.undo_push(message="off")
+        bpy.ops.ed.undo()
+        self.assertIsNone(session.current())
+        self.assertNotIn(ATTRIBUTE, bpy.data.objects["thing"].data.attributes)
+
+    def test_edit_mode(self):
+        obj = soft()
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.pliant.preview()
+        self.assertIn("Edit Mode", session.current().refused[obj.name])
+        bpy.ops.object.mode_set(mode="OBJECT")
+        session.touch()
+        session.finish()
+        self.assertIn(ATTRIBUTE, obj.data.attributes)
+
+    def test_numbers_that_are_none(self):
+        obj = soft()
+        obj.data.vertices[5].co = (float("nan"), 0, 0)
+        bpy.ops.pliant.preview()
+        self.assertIn(f"{obj.name}: ", session.current().refused[obj.name])
+        self.assertIn("not a number", session.current().refused[obj.name])
+
+    def test_without_bodies_the_button_is_grey(self):
+        self.assertFalse(bpy.ops.pliant.preview.poll())
+
+    def test_cancelling_a_build(self):
+        obj = soft(count=60000)
+        request, _ = gather.request(bpy.context.scene)
+        builder = build.Builder(request).start()
+        builder.cancel()
+        builder.wait(10)
+        self.assertTrue(builder.done)
+        self.assertIsNone(builder.outcome)
+        self.assertEqual(builder.error, "")
+        self.assertNotIn(ATTRIBUTE, obj.data.attributes)
+
+
+class Palette(unittest.TestCase):
+    def test_neighbours_differ(self):
+        rng = np.random.default_rng(1)
+        centres = rng.random((500, 3))
+        found = palette.colour_clusters(centres)
+        near = palette.neighbours(centres, 6)
+        apart = np.linalg.norm(found[near] - found[:, None], axis=2)
+        self.assertGreater(apart.min(), .25)
+        np.testing.assert_array_equal(found, palette.colour_clusters(centres.copy()))
+
+    def test_any_count(self):
+        for count in (1, 2, 3, 11, 7000):
+            found = palette.colour_clusters(np.random.default_rng(2).random((count, 3)))
+            self.assertEqual(found.shape, (count, 3))
+            self.assertTrue(((found >= 0) & (found <= 1)).all())
+
+    def test_nearest_far_from_zero(self):
+        centres = np.random.default_rng(3).random((50, 3)) + 1000
+        points = np.random.default_rng(4).random((400, 3)) + 1000
+        expected = np.linalg.norm(points[:, None] - centres[None], axis=2).argmin(axis=1)
+        np.testing.assert_array_equal(palette.nearest(points, centres), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every panel draws in every state, on a stand-in for Blender's layout that refuses what Blender
+would: properties, operators and icons that do not exist."""
+import unittest
+from types import SimpleNamespace
+
+import bpy
+import house
+
+properties = house.addon("ui.properties")
+panels = house.addon("ui.panels")
+panels_bake = house.addon("ui.panels_bake")
+sidebar = house.addon("ui.panels_sidebar")
+weights = house.addon("ui.weights")
+drawing = house.addon("ui.drawing")
+fitting = house.addon("ui.fitting")
+timeline = house.addon("ui.timeline")
+roles = house.addon("ui.operators_roles")
+session = house.addon("preview.session")
+solver = house.addon("solver")
+settings = house.addon("bridge.settings")
+meshes = house.addon("bridge.meshes")
+
+ICONS = set(bpy.types.UILayout.bl_rna.functions["prop"].parameters["icon"].enum_items.keys())
+
+
+class Layout:
+    """Notes what is drawn."""
+
+    def __init__(self, notes=None):
+        self.notes = notes if notes is not None else []
+
+    def _part(self, *_, **settings):
+        return Layout(self.notes)
+
+    row = column = box = split = grid_flow = column_flow = _part
+
+    def _icon(self, icon):
+        if icon not in ICONS:
+            raise ValueError(f"no icon {icon}")
+
+    def prop(self, data, name, text=None, icon="NONE", **_):
+        self._icon(icon)
+        prop = data.bl_rna.properties[name]
+        self.notes.append(("prop", name, prop.name if text is None else text))
+
+    def prop_search(self, data, name, source, collection, **_):
+        getattr(source, collection)
+        self.notes.append(("prop", name, data.bl_rna.properties[name].name))
+
+    def operator(self, idname, text="", icon="NONE", **_):
+        self._icon(icon)
+        group, name = idname.split(".")
+        kind = getattr(bpy.types, f"{group.upper()}_OT_{name}")
+        self.notes.append(("operator", idname, text or kind.bl_label))
+        return SimpleNamespace()
+
+    def menu(self, name, text="", icon="NONE"):
+        getattr(bpy.types, name)
+        self._icon(icon)
+        self.notes.append(("menu", name, text))
+
+    def label(self, text="", icon="NONE"):
+        self._icon(icon)
+        self.notes.append(("label", "", text))
+
+    def progress(self, factor=0.0, text=""):
+        self.notes.append(("progress", factor, text))
+
+    def separator(self, **_):
+        pass
+
+
+def drawn(cls):
+    """What a panel notes, or None where it does not show itself."""
+    context = bpy.context
+    if hasattr(cls, "poll") and not cls.poll(context):
+        return None
+    layout = Layout()
+    panel = SimpleNamespace(layout=layout)
+    for name in dir(cls):
+        value = getattr(cls, name)
+        if callable(value) and name.startswith(("draw", "split", "plain")):
+            static = isinstance(vars_of(cls, name), staticmethod)
+            setattr(panel, name, value if static else value.__get__(panel))
+    if hasattr(cls, "draw_header"):
+        panel.draw_header(context)
+    panel.draw(context)
+    return layout.notes
+
+
+def vars_of(cls, name):
+    for base in cls.__mro__:
+        if name in vars(base):
+            return vars(base)[name]
+    return None
+
+
+def all_panels():
+    return [*panels.classes, *panels_bake.classes, *sidebar.classes]
+
+
+def texts(notes):
+    return " | ".join(str(note[2]) for note in notes or ())
+
+
+class Drawing(unittest.TestCase):
+    def setUp(self):
+        house.fresh()
+        bpy.ops.mesh.primitive_monkey_add()
+        self.obj = bpy.context.object
+
+    def tearDown(self):
+        session.stop()
+
+    def test_nothing_for_an_object_that_is_nothing(self):
+        for cls in (*panels.classes, *panels_bake.classes):
+            self.assertIsNone(drawn(cls), cls.__name__)
+        for cls in sidebar.classes:
+            self.assertIsNotNone(drawn(cls), cls.__name__)
+
+    def test_order_of_work(self):
+        names = [cls.bl_label for cls in (*panels.classes, *panels_bake.classes)
+                 if getattr(cls, "bl_parent_id", "") == "PLIANT_PT_main" and "BODY" in cls.roles]
+        self.assertEqual(names[:9], ["Material", "Clusters", "Particles", "Preview",
+                                     "Start and Pins", "Painted Material", "Forces", "Collision",
+                                     "Bake and Cache"])
+        self.assertEqual(names[-1], "Advanced")
+
+    def test_a_collider_has_fewer(self):
+        self.obj.pliant.role = "COLLIDER"
+        shown = [cls.__name__ for cls in all_panels() if drawn(cls)]
+        self.assertIn("PLIANT_PT_collider", shown)
+        self.assertIn("PLIANT_PT_bake", shown)
+        self.assertNotIn("PLIANT_PT_material", shown)
+
+    def choices(self):
+        """Every choice of every enum of a body's settings, once."""
+        for group in ("material", "clusters", "particles", "start"):
+            data = getattr(self.obj.pliant, group)
+            for name, prop in data.bl_rna.properties.items():
+                if prop.type == "ENUM" and name != "rna_type":
+                    for item in prop.enum_items.keys():
+                        yield data, name, item
+                    data.property_unset(name)
+                elif prop.type == "BOOLEAN":
+                    yield data, name, True
+                    yield data, name, False
+        scene = bpy.context.scene.pliant
+        for name in ("use_scene_frames", "use_gravity", "use_fields"):
+            yield scene, name, False
+        yield scene, "substeps_mode", "FIXED"
+
+    def test_every_choice_draws(self):
+        self.obj.pliant.role = "BODY"
+        self.obj.pliant.clusters.levels = 3
+        for data, name, item in self.choices():
+            setattr(data, name, item)
+            for cls in all_panels():
+                with self.subTest(f"{name} {item} {cls.__name__}"):
+                    drawn(cls)
+
+    def test_every_setting_is_in_some_panel(self):
+        self.obj.pliant.role = "BODY"
+        self.obj.pliant.clusters.levels = 2
+        seen = set()
+        for data, name, item in self.choices():
+            setattr(data, name, item)
+            for cls in all_panels():
+                seen |= {note[1] for note in drawn(cls) or () if note[0] == "prop"}
+        for name in properties.PAINTED:
+            setattr(self.obj.pliant.paint, f"{name}_group", "painted")
+        seen |= {note[1] for note in drawn(panels.PLIANT_PT_paint) if note[0] == "prop"}
+        self.obj.pliant.role = "COLLIDER"
+        seen |= {note[1] for note in drawn(panels_bake.PLIANT_PT_collider) if note[0] == "prop"}
+        missing = []
+        for cls in properties.classes:
+            for name in cls.bl_rna.properties.keys():
+                if name not in ("rna_type", "name", "preset", "fitted_size") and \
+                        cls.bl_rna.properties[name].type != "POINTER" and name not in seen:
+                    missing.append(f"{cls.__name__}.{name}")
+        self.assertEqual(missing, [])
+
+    def test_preview_numbers_are_said(self):
+        self.obj.pliant.role = "BODY"
+        self.obj.pliant.particles.count = 500
+        self.obj.pliant.clusters.levels = 2
+        self.assertIn("About 500 particles inside", texts(drawn(panels.PLIANT_PT_particles)))
+        bpy.ops.pliant.preview()
+        for cls in all_panels():
+            drawn(cls)
+        count = f"{session.current().outcome.particles:,}"
+        for cls in (panels.PLIANT_PT_preview, sidebar.PLIANT_PT_sidebar_preview):
+            said = texts(drawn(cls))
+            for word in (count, "Clusters", "Memberships", "Memory", "Disk", "Time"):
+                self.assertIn(word, said)
+        self.assertIn(f"{count} particles inside", texts(drawn(panels.PLIANT_PT_particles)))
+
+    def test_fields_that_cannot_act_are_named(self):
+        self.obj.pliant.role = "BODY"
+        bpy.ops.object.effector_add(type="WIND")
+        bpy.ops.object.effector_add(type="TEXTURE")
+        bpy.context.object.name = "Patterns"
+        bpy.context.view_layer.objects.active = self.obj
+        said = texts(drawn(panels_bake.PLIANT_PT_forces))
+        self.assertIn("Wind", said)
+        self.assertIn("Patterns", said)
+        self.assertIn("no effect", said)
+
+    def test_pins_without_a_group_are_told(self):
+        self.obj.pliant.role = "BODY"
+        self.obj.pliant.start.use_pins = True
+        self.assertIn("Choose the vertex group", texts(drawn(panels.PLIANT_PT_pins)))
+        self.obj.pliant.start.pin_group = "lost"
+        self.assertIn("no vertex group \"lost\"", texts(drawn(panels.PLIANT_PT_pins)))
+
+    def test_a_bake_shows_in_panel_and_timeline(self):
+        self.obj.pliant.role = "BODY"
+        self.obj.pliant.particles.count = 200
+        scene = bpy.context.scene
+        scene.frame_start, scene.frame_end = 3, 6
+        self.assertEqual(timeline.spans(scene), [])
+        self.assertIn("Nothing is baked", texts(drawn(panels_bake.PLIANT_PT_cache)))
+        bpy.ops.pliant.bake()
+        self.assertIn("Frames 3 to 6 are baked", texts(drawn(panels_bake.PLIANT_PT_cache)))
+        self.assertEqual([span[:2] for span in timeline.spans(scene)], [(3, 7)])
+        bpy.ops.pliant.clear()
+        self.assertEqual(timeline.spans(scene), [])
+
+    def test_physics_buttons(self):
+        panel = SimpleNamespace(layout=Layout())
+        roles.draw_physics_buttons(panel, bpy.context)
+        self.assertIn("Pliant Soft Body", texts(panel.layout.notes))
+        bpy.ops.object.empty_add()
+        panel = SimpleNamespace(layout=Layout())
+        roles.draw_physics_buttons(panel, bpy.context)
+        self.assertEqual(texts(panel.layout.notes), "Pliant Collider")
+
+
+class Texts(unittest.TestCase):
+    def test_every_property_explains_itself(self):
+        for cls in properties.classes:
+            for name, prop in cls.bl_rna.properties.items():
+                if name in ("rna_type", "name") or prop.type == "POINTER":
+                    continue
+                with self.subTest(f"{cls.__name__}.{name}"):
+                    self.assertGreater(len(prop.description), 10)
+                    self.assertFalse(prop.description.endswith("."), "Blender adds the full stop")
+                    if prop.type == "ENUM":
+                        for item in prop.enum_items:
+                            self.assertGreater(len(item.description), 3, item.name)
+
+    def test_material_can_be_keyframed_but_not_how_it_is_made(self):
+        animatable = {name for name, prop in properties.MaterialSettings.bl_rna.properties.items()
+                      if prop.is_animatable and name != "rna_type"}
+        self.assertLessEqual({"frequency", "young", "damping", "strain_limit", "pressure",
+                              "inflation", "drag", "use_strain_limit"}, animatable)
+        self.assertTrue(animatable.isdisjoint({"density", "goal"}))
+
+    def test_sizes_and_times(self):
+        self.assertEqual([drawing.size(n) for n in (0, 999, 1500, 25_000_000, 3_200_000_000)],
+                         ["0 bytes", "999 bytes", "1.5 KB", "25 MB", "3.2 GB"])
+        self.assertEqual([drawing.duration(n) for n in (.004, 1.25, 59.6, 61, 125, 7300)],
+                         ["4 ms", "1.2 s", "60 s", "61 s", "2 min 05 s", "2 h 01 min"])
+
+
+class Guesses(unittest.TestCase):
+    def setUp(self):
+        house.fresh()
+
+    def built(self, obj):
+        with solver.Scene(threads=1) as scene:
+            body = scene.add_body(meshes.positions(obj.data), meshes.triangles(obj.data),
+                                  **settings.body(obj.pliant))
+            return body.info
+
+    def test_particle_counts_are_near(self):
+        for kind, sampling in (("monkey", "AUTO"), ("ico_sphere", "GRID"), ("cube", "BLUE_NOISE"),
+                               ("plane", "AUTO"), ("torus", "SURFACE")):
+            with self.subTest(f"{kind} {sampling}"):
+                getattr(bpy.ops.mesh, f"primitive_{kind}_add")()
+                obj = bpy.context.object
+                obj.pliant.role = "BODY"
+                obj.pliant.particles.sampling = sampling
+                obj.pliant.particles.mode = "SPACING"
+                obj.pliant.particles.spacing = .12
+                info = self.built(obj)
+                guess = fitting.guess_count(obj)
+                self.assertLess(abs(guess - info.particles), .25 * info.particles)
+                clusters = fitting.guess_clusters(obj, guess)
+                self.assertLess(abs(clusters - info.level[0].clusters),
+                                .35 * info.level[0].clusters + 2)
+
+    def test_weights_are_the_librarys(self):
+        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3)
+        obj = bpy.context.object
+        obj.pliant.role = "BODY"
+        obj.pliant.particles.count = 1500
+        clusters = obj.pliant.clusters
+        clusters.levels, clusters.reduction = 3, 4
+        clusters.weights[:3] = (.2, .5, 1.0)
+        for weighting in clusters.bl_rna.properties["weighting"].enum_items.keys():
+            for favour in ("COARSE", "FINE"):
+                for a, b in ((0, 0), (3, 1.5)):
+                    clusters.weighting, clusters.favour = weighting, favour
+                    clusters.weight_a, clusters.weight_b = a, b
+                    found = [level.weight for level in self.built(obj).level]
+                    expected = weights.level_weights(clusters, len(found))
+                    for one, other in zip(found, expected):
+                        self.assertAlmostEqual(one, other, places=5, msg=weighting)
+
+
+if __name__ == "__main__":
+    unittest.main()
