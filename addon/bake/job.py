@@ -38,6 +38,7 @@ class Job:
         self.seconds_left = None
         self.error = None  # a sentence
         self.status = None  # the library's Status where the error is its own
+        self.exception = None  # what the sentence was made from
         self.warnings = list(shot.warnings)
         self.library_seconds = 0.0  # of `seconds`, what the library itself took
         self.seconds = 0.0
@@ -79,20 +80,26 @@ class Job:
             state = DONE
         except solver.Cancelled:
             state = CANCELLED
-        except solver.PliantError as error:
-            self.error, self.status = _sentence(error), error.status
-        except (BakeError, solver.LibraryError) as error:
-            self.error = str(error)
-        except OSError as error:
-            self.error = str(file_error(error, "write", error.filename or self.cache.folder))
-        except MemoryError:
-            self.error = "There is not enough memory for this bake."
-        except Exception as error:  # a fault of ours: the thread must not die without a word
-            self.error = f"A fault in Pliant: {type(error).__name__}: {error}."
+        except Exception as error:  # also a fault of ours: the thread must not die without a word
+            self.exception = error
+            self.error = self._explained(error)
         finally:
             self.seconds = time.perf_counter() - begun
             self.seconds_left = None
             self.state = state
+
+    def _explained(self, error):
+        """A sentence for whatever went wrong."""
+        if isinstance(error, solver.PliantError):
+            self.status = error.status
+            return _sentence(error)
+        if isinstance(error, (BakeError, solver.LibraryError)):
+            return str(error)
+        if isinstance(error, OSError):
+            return str(file_error(error, "write", error.filename or self.cache.folder))
+        if isinstance(error, MemoryError):
+            return "There is not enough memory for this bake."
+        return f"A fault in Pliant: {type(error).__name__}: {error}."
 
     def _run(self):
         shot = self.shot

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""bake: capture, simulate, make results. Safe to run again, and to be stopped at any moment."""
+import time
+
+from ..bake import job as jobs
+from ..bake import plan
+from ..bake.cache import INFO_NAME, Cache
+from ..bake.fingerprint import fingerprint
+from ..bridge import capture, folders, results
+from . import failures, output, setting
+from .failures import Failure, Interrupted
+from .report import clock
+
+LOOK = .05  # seconds between looks at the job
+SAY_READING = 1.0  # seconds between lines while the scene is read
+
+
+def bake(options, log, signals):
+    scene = setting.open_scene(options)
+    setting.apply(options, scene)
+    results.before_bake(scene)
+    folder = folders.folder_of(scene, options.quick is not None)
+    shot = _read(scene, options, log, signals, folder)
+    cache = _simulate(shot, folder, options.resume, log, signals)
+    _show(scene, cache)
+    names = [] if options.quick is not None else \
+        options.format or [output.format_name(scene.pliant.output)]  # what the file asks for
+    if "pc2" not in names:
+        for body in cache.bodies:
+            log.saved(cache.pc2_path(body))
+    if names:
+        output.make_all(scene, [b.name for b in cache.bodies], names, log, signals)
+        for sentence in _follow(scene):
+            log.warn(sentence)
+    setting.save(options, scene, log)
+    log.say("done", f"Done: frames {cache.start} to {cache.end} are baked in {cache.folder}",
+            folder=cache.folder, first=cache.start, last=cache.end)
+
+
+def _read(scene, options, log, signals, folder):
+    """The Shot of a scene."""
+    capturing = capture.Capture(scene, quick=options.quick)
+    bodies = [obj.name for obj in capture.bodies(scene)]
+    colliders = [obj.name for obj in capture.collider_objects(scene)]
+    log.say("start", f"Baking frames {capturing.start} to {capturing.end} of {', '.join(bodies)} "
+                     f"with {len(colliders)} colliders into {folder}", first=capturing.start,
+            last=capturing.end, bodies=bodies, colliders=colliders, folder=folder)
+    said = time.monotonic()
+    try:
+        for number in capturing:
+            signals.check()
+            if time.monotonic() - said > SAY_READING:
+                said = time.monotonic()
+                log.say("reading", f"Reading frame {number} of {capturing.end}", frame=number)
+    finally:
+        capturing.release()
+    return capturing.shot
+
+
+def _simulate(shot, folder, resume, log, signals):
+    """The finished Cache of a shot."""
+    kind = plan.NEW
+    if resume and (folder / INFO_NAME).is_file():
+        kind = plan.RESUME
+        cache = Cache.open(folder)
+        if _is_finished(cache, shot):
+            for sentence in shot.warnings:
+                log.warn(sentence)
+            log.say("baked", f"Frames {shot.start} to {shot.end} are baked already")
+            return cache
+    job = plan.make_job(folder, shot, kind)
+    job.start()
+    _watch(job, log, signals)
+    for sentence in job.warnings:
+        log.warn(sentence)
+    if job.state == jobs.CANCELLED:
+        if job.frame is None:
+            raise Interrupted("Stopped before the first frame was finished.")
+        raise Interrupted(f"Stopped; frames {shot.start} to {job.frame} are kept, --resume goes on "
+                          f"from there.")
+    if job.state == jobs.FAILED:
+        raise Failure(failures.code_of(job.exception), job.error)
+    return job.cache
+
+
+def _is_finished(cache, shot):
+    """Whether all of a shot is baked and nothing has changed since."""
+    baked = cache.baked()
+    return baked is not None and baked[0] <= shot.start and baked[1] >= shot.end and \
+        cache.end == shot.end and not cache.fingerprint.difference(fingerprint(shot), shot.end)
+
+
+def _watch(job, log, signals):
+    """A line for each frame until the job has ended."""
+    begun = time.monotonic()
+    first, last = job.shot.start, job.shot.end
+    told = None if job.resume else first - 1  # frames that were kept are not told again
+    stage = ""
+    while True:
+        ended = job.wait(LOOK)
+        if signals.received is not None:
+            job.cancel()
+        if job.state == jobs.BUILDING and job.stage != stage:
+            stage = job.stage
+            log.say("building", stage)
+        if job.frame is not None and job.frame != told:
+            start = job.frame if told is None else told + 1
+            took = time.monotonic() - begun
+            for frame in range(start, job.frame + 1):
+                part = (frame - first + 1) / (last - first + 1)
+                left = job.seconds_left
+                log.say("frame", f"Frame {frame} of {last} ({100 * part:.0f} %) | Time: "
+                                 f"{clock(took)}" + (f" | Left: {clock(left)}" if left else ""),
+                        frame=frame, last=last, fraction=round(part, 4), seconds=round(took, 2),
+                        seconds_left=None if left is None else round(left, 1))
+            told = job.frame
+        if ended:
+            return
+
+
+def _show(scene, cache):
+    for body in cache.bodies:
+        obj = scene.objects.get(body.name)
+        if obj is not None:
+            results.show_bake(obj, cache, body)
+
+
+def _follow(scene):
+    """Meshes that are bound to the bodies, and particles, follow the new bake."""
+    kind, scene.pliant.output = scene.pliant.output, "PC2"  # the bodies' own are made
+    try:
+        return results.after_bake(scene, True)
+    finally:
+        scene.pliant.output = kind

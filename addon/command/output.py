@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""export: results of a finished bake, without simulating. clear: takes a bake off the disk."""
+import shutil
+
+from ..bake import cache as caches
+from ..bake.errors import BakeError, file_error
+from ..bake.output import bound_name
+from ..bridge import folders, modifiers, results
+from ..cli import FORMATS
+from . import failures, setting
+from .failures import Failure
+
+ENDINGS = {"PC2": "pc2", "MDD": "mdd", "ALEMBIC": "abc"}
+
+
+def format_name(kind):
+    """The name on the command line of a kind of result."""
+    return next(name for name, known in FORMATS.items() if known == kind)
+
+
+def export(options, log, signals):
+    scene = setting.open_scene(options)
+    cache = results.open_cache(scene)
+    names = options.objects
+    if names is None:
+        names = [] if options.bind else [body.name for body in cache.bodies]
+    made = make_all(scene, names, options.format, log, signals)
+    for text in options.bind:
+        made += _bind(scene, cache, text, options.format, log, signals)
+    if options.to is not None:
+        _copy(made, options.to.absolute(), log)
+    setting.save(options, scene, log)
+    log.say("done", f"Done: exported {', '.join(options.format)} from {cache.folder}",
+            folder=cache.folder)
+
+
+def make_all(scene, names, formats, log, signals):
+    """Results of bodies; returns (path, name for people) of the files. Objects show the last one."""
+    made = []
+    for name in names:
+        obj = setting.find_object(scene, name)
+        for wanted in formats:
+            made += _make(scene, obj, wanted, log, signals,
+                          lambda kind, **how: results.make(scene, obj, kind, **how))
+    return made
+
+
+def _bind(scene, cache, text, formats, log, signals):
+    mesh, equals, body = text.partition("=")
+    if not equals:
+        raise Failure(failures.USAGE, f"--bind {text}: give MESH=BODY.")
+    obj = setting.find_object(scene, mesh)
+    made = []
+    for wanted in formats:
+        made += _make(scene, obj, wanted, log, signals,
+                      lambda kind, **how: results.bind(scene, obj, body, kind, **how))
+    return made
+
+
+def _make(scene, obj, wanted, log, signals, function):
+    signals.check()
+    kind = FORMATS[wanted]
+    how = {"progress": signals.check}
+    if kind == "SHAPE_KEYS":
+        how["relative"] = wanted == "relative_keys"
+    if kind == "ALEMBIC":
+        how["reimport"] = False  # a file to hand on; the object plays its point cache
+    try:
+        told = function(kind, **how)
+    except BakeError as error:
+        code = failures.code_of(error)
+        raise Failure(failures.EXPORT if code == failures.BAKE and kind == "ALEMBIC" else code,
+                      str(error)) from error
+    for sentence in told:
+        if not sentence.startswith("Saved "):  # said below, for farms
+            log.warn(sentence)
+    if kind not in ENDINGS:
+        log.say("made", f"{obj.name}: {wanted}", object=obj.name, format=wanted)
+        return []
+    cache = results.open_cache(scene)
+    body = results.body_for(scene, obj, cache)
+    stem = bound_name(body, obj.name) if results.is_bound(obj) else body.file_name
+    path = cache.folder / f"{stem}.{ENDINGS[kind]}"
+    log.saved(path)
+    return [(path, f"{caches.safe_name(0, obj.name)[3:]}.{ENDINGS[kind]}")]
+
+
+def _copy(made, folder, log):
+    """Files under their objects' names, in a folder of the user's."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, name in made:
+            shutil.copyfile(path, folder / name)
+            log.saved(folder / name)
+    except OSError as error:
+        raise file_error(error, "write to", folder) from error
+
+
+def clear(options, log, signals):
+    scene = setting.open_scene(options)
+    for quick in (False, True):
+        folder = folders.folder_of(scene, quick)
+        for obj in scene.objects:
+            modifier = modifiers.find_playback(obj)
+            if modifier is not None and modifiers.plays_from(modifier, folder):
+                results.remove(obj)
+        if folder.is_dir():
+            try:
+                caches.clear(folder)
+            except OSError as error:
+                raise file_error(error, "clear", folder) from error
+            log.say("cleared", f"Cleared {folder}", folder=folder)
+        elif not quick:
+            log.say("cleared", f"Nothing is baked in {folder}", folder=folder)
+    setting.save(options, scene, log)

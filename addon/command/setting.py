@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The scene of a command: the file, roles, presets and settings that the arguments name.
+
+They are set on the data in memory, as an artist would set them; the .blend file on disk stays as it
+is, unless --save names it.
+"""
+import difflib
+import os
+from pathlib import Path
+
+import bpy
+
+from ..bridge import folders
+from ..ui import operators_roles, presets
+from . import failures
+from .failures import Failure
+
+BODY_GROUPS = ("material", "clusters", "particles", "start", "paint")
+STIFFNESS = {"FREQUENCY": "frequency", "YOUNG": "young", "ALPHA": "alpha"}
+TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+
+def open_scene(options):
+    """The scene that the arguments name, in its file."""
+    if options.blend is not None:
+        _open(options.blend, options.scripts)
+    elif not bpy.data.filepath:
+        raise Failure(failures.USAGE, "No .blend file is open: name one with --blend FILE.")
+    scene = bpy.context.scene
+    if options.scene is not None:
+        scene = bpy.data.scenes.get(options.scene)
+        if scene is None:
+            raise Failure(failures.FILE, f"There is no scene '{options.scene}'"
+                                         f"{_like(options.scene, bpy.data.scenes)}")
+        if bpy.context.window is not None:
+            bpy.context.window.scene = scene
+    if options.out is not None:
+        scene.pliant.folder = str(options.out.absolute())
+    elif getattr(options, "save", None) is not None:
+        # the bake belongs to the file that keeps it
+        scene.pliant.folder = str(folders.folder_in(str(options.save.absolute()), scene))
+    return scene
+
+
+def _open(path, scripts):
+    path = path.absolute()
+    if not path.is_file():
+        raise Failure(failures.FILE, f"There is no file {path}.")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=scripts)
+    except RuntimeError as error:
+        raise Failure(failures.FILE, f"Blender cannot open {path}: {_report(error)}") from None
+
+
+def _report(error):
+    """Blender's sentence from an operator's exception."""
+    lines = [line.removeprefix("Error: ").strip() for line in str(error).splitlines()]
+    return " ".join(line for line in lines if line and not line.startswith("Location:"))
+
+
+def save(options, scene, log):
+    """Keeps the file where --save says."""
+    if options.save is None:
+        return
+    path = options.save.absolute()
+    if options.out is None:
+        scene.pliant.folder = ""  # that is where it is, seen from the new file
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), check_existing=False, relative_remap=True)
+    except (RuntimeError, OSError) as error:
+        raise Failure(failures.DISK, f"{path} could not be saved: {_report(error)}") from None
+    if not path.is_file():
+        raise Failure(failures.DISK, f"{path} could not be saved.")
+    log.saved(path)
+
+
+# ---------------------------------------------------------------- roles, presets, frames
+
+
+def apply(options, scene):
+    """Roles, preset, settings, frames and threads of the arguments."""
+    _give_roles(scene, "BODY", options.objects)
+    _give_roles(scene, "COLLIDER", options.colliders)
+    if options.preset is not None:
+        name = _chosen(options.preset, presets.TABLE)
+        if name is None:
+            raise Failure(failures.USAGE, f"There is no material '{options.preset}': there are "
+                                          f"{', '.join(presets.TABLE)}.")
+        for obj in _with_role(scene, "BODY"):
+            presets.apply(obj, name)
+    for text in options.settings:
+        _set(scene, text)
+    if options.frames is not None:
+        scene.pliant.use_scene_frames = False
+        scene.pliant.frame_start, scene.pliant.frame_end = options.frames
+    if options.threads is not None:
+        scene.pliant.threads = min(options.threads, 1024)
+
+
+def find_object(scene, name):
+    obj = scene.objects.get(name)
+    if obj is None:
+        raise Failure(failures.FILE, f"There is no object '{name}' in the scene '{scene.name}'"
+                                     f"{_like(name, scene.objects)}")
+    return obj
+
+
+def _like(name, collection):
+    near = difflib.get_close_matches(name, [item.name for item in collection], 1)
+    return f"; did you mean '{near[0]}'?" if near else "."
+
+
+def _with_role(scene, role):
+    return [obj for obj in scene.objects if obj.pliant.role == role]
+
+
+def _give_roles(scene, role, names):
+    """Exactly these objects have the role."""
+    if names is None:
+        return
+    objects = [find_object(scene, name) for name in names]
+    for obj in objects:
+        problem = operators_roles.problem_of(obj, role)
+        if problem:
+            raise Failure(failures.SCENE, problem + ".")
+    bpy.context.view_layer.update()  # sizes are known
+    for obj in _with_role(scene, role):
+        if obj not in objects:
+            obj.pliant.role = "NONE"
+    for obj in objects:
+        obj.pliant.role = role
+
+
+def _chosen(text, names):
+    """A name whatever its case, or None."""
+    return next((name for name in names if name.lower() == text.strip().lower()), None)
+
+
+# ---------------------------------------------------------------- --set
+
+
+def _set(scene, text):
+    """One --set: [OBJECT:]GROUP.NAME=VALUE."""
+    path, equals, value = text.partition("=")
+    if not equals:
+        raise Failure(failures.USAGE, f"--set {text}: a setting is given as NAME=VALUE.")
+    owner, _, path = path.strip().rpartition(":")
+    group, _, name = path.rpartition(".")
+    if group == "scene":
+        _assign(scene.pliant, name, value, text)
+        return
+    if group not in (*BODY_GROUPS, "collider"):
+        raise Failure(failures.USAGE, f"--set {text}: there is no '{path}'; settings are of "
+                                      f"{', '.join(BODY_GROUPS)}, collider or scene.")
+    role = "COLLIDER" if group == "collider" else "BODY"
+    objects = [find_object(scene, owner)] if owner else _with_role(scene, role)
+    if not objects:
+        raise Failure(failures.SCENE, f"--set {text}: there is no "
+                                      f"{'collider' if group == 'collider' else 'soft body'}.")
+    for obj in objects:
+        settings = getattr(obj.pliant, group)
+        wanted = name
+        if group == "material" and name == "stiffness":
+            wanted = STIFFNESS[settings.stiffness_kind]
+        _assign(settings, wanted, value, text)
+
+
+def _assign(settings, name, value, text):
+    prop = settings.bl_rna.properties.get(name)
+    if prop is None or prop.is_readonly or name in ("rna_type", "name"):
+        known = [p.identifier for p in settings.bl_rna.properties
+                 if not p.is_readonly and p.identifier not in ("rna_type", "name")]
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}."
+        raise Failure(failures.USAGE, f"--set {text}: there is no setting '{name}'; {hint}")
+    try:
+        setattr(settings, name, read_value(prop, value.strip()))
+    except ValueError as error:
+        raise Failure(failures.USAGE, f"--set {text}: {error}.") from None
+
+
+def read_value(prop, text):
+    """A property's value from text; a ValueError says what is wrong with it."""
+    if prop.type == "BOOLEAN":
+        if text.lower() not in TRUE | FALSE:
+            raise ValueError(f"'{text}' is neither true nor false")
+        return text.lower() in TRUE
+    if prop.type == "ENUM":
+        for item in prop.enum_items:
+            if text.lower() in (item.identifier.lower(), item.name.lower()):
+                return item.identifier
+        raise ValueError(f"'{text}' is none of "
+                         f"{', '.join(item.identifier for item in prop.enum_items)}")
+    if prop.type not in ("INT", "FLOAT"):
+        return text
+    if not prop.is_array:
+        return _number(prop, text)
+    values = [_number(prop, part) for part in text.split(",")]
+    if len(values) > prop.array_length:
+        raise ValueError(f"{len(values)} numbers, but there are {prop.array_length}")
+    return values + list(prop.default_array)[len(values):]
+
+
+def _number(prop, text):
+    try:
+        value = int(text) if prop.type == "INT" else float(text)
+    except ValueError:
+        raise ValueError(f"'{text}' is no {'whole ' if prop.type == 'INT' else ''}number") from None
+    if not prop.hard_min <= value <= prop.hard_max:
+        raise ValueError(f"{text} is outside of {prop.hard_min:g} to {prop.hard_max:g}")
+    return value
+
+
+def relative(path):
+    """A path as a person would name it here."""
+    try:
+        return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else str(path)
+    except (ValueError, OSError):
+        return str(path)
