@@ -173,8 +173,7 @@ class Capture:
     def _capture(self, number):
         self.hold()
         scene = self.scene
-        if scene.frame_current != number or scene.frame_subframe:
-            scene.frame_set(number)
+        scene.frame_set(number)
         layer = view_layer_of(scene)
         if self.shot is None:
             layer.update()

@@ -13,7 +13,7 @@ from ..bake.shot import ColliderFrame
 from ..solver import Shape
 
 FLAT = 1e-3  # thinner than this part of its size: a mesh is flat
-UNLIKE = .08  # further than this part of its size from every shape: worth a warning
+UNLIKE = .03  # further than this part of its size from every shape: worth a warning
 ROUND = .05  # radii that differ by less than this are equal
 
 
@@ -32,19 +32,24 @@ def _turn(axis):
     return np.eye(3)[:, order]
 
 
-def decompose(matrix):
+def decompose(matrix, axis=2):
     """Position, rotation (no reflection) and positive scales of a 4x4 matrix, in double, and how
-    far it is from being just those (shear)."""
+    far it is from being just those (shear). None where there is no telling. A mirrored object keeps
+    the direction of `axis`: the shapes are symmetric in the others."""
     matrix = np.asarray(matrix, np.float64)
     linear = matrix[:3, :3]
     scale = np.linalg.norm(linear, axis=0)
-    if not np.isfinite(matrix).all() or scale.min() <= 1e-12 * max(scale.max(), 1e-12):
+    gone = np.flatnonzero(scale <= 1e-9 * scale.max(initial=0.0))
+    if not np.isfinite(matrix).all() or len(gone) > 1:
         return None
-    axes = linear / scale
+    axes = linear / np.where(scale > 0, scale, 1.0)
+    for k in gone:  # pressed flat: across what is left
+        across = np.cross(axes[:, (k + 1) % 3], axes[:, (k + 2) % 3])
+        axes[:, k] = across / max(np.linalg.norm(across), 1e-300)
     u, s, vt = np.linalg.svd(axes)
     rotation = u @ vt
-    if np.linalg.det(rotation) < 0:  # mirrored: the shapes are symmetric, so any axis may be turned
-        rotation = rotation @ np.diag((1.0, 1.0, -1.0))
+    if np.linalg.det(rotation) < 0:
+        rotation[:, (axis + 1) % 3] *= -1
     return matrix[:3, 3].copy(), rotation, scale, float(s.max() - s.min())
 
 
@@ -136,7 +141,7 @@ def guess(vertices, triangles, room=0.0):
 def place(guess, low, high, matrix, **surface):
     """A ColliderFrame for an object with this local bounding box and matrix; None if the matrix
     cannot be inverted. The second value says how far the true shape is from the one that is used."""
-    parts = decompose(matrix)
+    parts = decompose(matrix, guess.axis)
     if parts is None:
         return None, 0.0
     position, rotation, scale, shear = parts
