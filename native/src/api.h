@@ -38,6 +38,9 @@ pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out);
  */
 pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, uint32_t* particle,
                           float* weight);
+/* Memberships of the finest level by particle, in the order in which the particle's deformation is
+ * summed; begin has one more than particles. */
+void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster, float* weight);
 /* dF/dt of a finest cluster: its rigid rotation applied to F. */
 void pl_cluster_rate(const pl_body* body, uint32_t c, float rate[9]);
 

@@ -69,39 +69,6 @@ pliant_status pliant_store_get_info(pliant_store handle, pliant_store_info* info
     return pl_frames_info(store->frames, info);
 }
 
-/* Memberships by particle, from those by cluster. */
-static pl_status fill_memberships(const pl_body* body, pl_frame_body* frame)
-{
-    uint32_t clusters = frame->clusters;
-    uint32_t* begin = PL_NEW(uint32_t, (size_t)clusters + 1);
-    uint32_t* particle = PL_NEW(uint32_t, frame->memberships);
-    float* weight = PL_NEW(float, frame->memberships);
-    pl_status status = begin && particle && weight ? PLIANT_OK : pl_fail_memory(frame->memberships);
-    if (status == PLIANT_OK)
-        status = pl_body_members(body, 0, begin, particle, weight);
-    if (status == PLIANT_OK)
-    {
-        for (uint64_t m = 0; m < frame->memberships; ++m)
-            ++frame->begin[particle[m] + 1];
-        for (uint32_t i = 0; i < frame->particles; ++i)
-            frame->begin[i + 1] += frame->begin[i];
-        for (uint32_t c = 0; c < clusters; ++c)
-            for (uint32_t m = begin[c]; m < begin[c + 1]; ++m)
-            {
-                uint32_t at = frame->begin[particle[m]]++;
-                frame->cluster[at] = c;
-                frame->weight[at] = weight[m];
-            }
-        for (uint32_t i = frame->particles; i > 0; --i)
-            frame->begin[i] = frame->begin[i - 1];
-        frame->begin[0] = 0;
-    }
-    pl_free(begin);
-    pl_free(particle);
-    pl_free(weight);
-    return status;
-}
-
 static pl_status fill_layout(const pl_body* body, pl_frame_body* frame)
 {
     frame->memberships = body->level_memberships[0];
@@ -121,8 +88,8 @@ static pl_status fill_layout(const pl_body* body, pl_frame_body* frame)
     for (uint32_t i = 0; i < frame->particles; ++i)
         frame->mass[i] = body->particles.mass[body->particles.slot_of[i]];
     memcpy(frame->shell, body->particles.shell, sizeof(uint32_t) * frame->particles);
-    PL_TRY(pl_body_nearest(body, 0, frame->nearest));
-    return fill_memberships(body, frame);
+    pl_body_memberships(body, frame->begin, frame->cluster, frame->weight);
+    return pl_body_nearest(body, 0, frame->nearest);
 }
 
 static pl_status fill_frame(const pl_body* body, bool layout, pl_frame_body* frame)

@@ -302,6 +302,44 @@ pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, 
     return PLIANT_OK;
 }
 
+typedef struct by_particle
+{
+    const pl_body* body;
+    uint32_t *begin, *cluster;
+    float* weight;
+} by_particle;
+
+static void count_by_particle(void* user, uint32_t cluster, uint32_t slot, float weight)
+{
+    by_particle* m = user;
+    (void)cluster, (void)weight;
+    ++m->begin[m->body->particles.id[slot] + 1];
+}
+
+static void put_by_particle(void* user, uint32_t cluster, uint32_t slot, float weight)
+{
+    by_particle* m = user;
+    uint32_t at = m->begin[m->body->particles.id[slot]]++;
+    m->cluster[at] = cluster;
+    m->weight[at] = weight;
+}
+
+/* Memberships of the finest level by particle. Each particle's come in the order in which
+ * pl_body_deformation() adds them, so that sums over them have the same bits. begin: particles + 1.
+ */
+void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster, float* weight)
+{
+    uint32_t particles = body->particles.id_count;
+    by_particle m = {body, begin, cluster, weight};
+    memset(begin, 0, sizeof(uint32_t) * ((size_t)particles + 1));
+    each_member(body, 0, body->level_begin[1], count_by_particle, &m);
+    for (uint32_t i = 0; i < particles; ++i)
+        begin[i + 1] += begin[i];
+    each_member(body, 0, body->level_begin[1], put_by_particle, &m);
+    memmove(begin + 1, begin, sizeof(uint32_t) * particles);
+    begin[0] = 0;
+}
+
 static pl_status read_members(const pl_body* body, uint32_t channel, uint32_t level, void* out)
 {
     uint32_t first = body->level_begin[level], clusters = body->level_begin[level + 1] - first;
