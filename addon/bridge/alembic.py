@@ -50,7 +50,7 @@ def _run(path, first, last):
         bpy.ops.wm.alembic_export(
             filepath=path, check_existing=False, start=first, end=last, selected=True,
             flatten=False, uvs=True, normals=True, vcolors=True, face_sets=True,
-            subdiv_schema=False, export_hair=False, export_particles=False,
+            subdiv_schema=False, apply_subdiv=True, export_hair=False, export_particles=False,
             evaluation_mode="RENDER", as_background_job=False)
     except RuntimeError as error:
         raise BakeError(f"Blender could not export Alembic: {str(error).strip()}") from error
@@ -151,7 +151,7 @@ def _cache_file(path):
     known = next((c for c in bpy.data.cache_files if bpy.path.abspath(c.filepath) == str(path)
                   and c.library is None), None)
     if known is not None:
-        bpy.data.cache_files.remove(known)
+        bpy.data.batch_remove([known])
     before = set(bpy.data.cache_files)
     bpy.ops.cachefile.open(filepath=str(path))
     made = next(c for c in bpy.data.cache_files if c not in before)
@@ -164,4 +164,4 @@ def _cache_file(path):
 
 def remove_cache_file(cache_file):
     if cache_file is not None and cache_file.users <= 1 and not cache_file.use_fake_user:
-        bpy.data.cache_files.remove(cache_file)
+        bpy.data.batch_remove([cache_file])  # their collection has no remove()

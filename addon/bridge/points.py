@@ -103,7 +103,8 @@ def _unchanging(cache, body, level, first):
                 made = scene.bodies()[body.index]
                 levels = made.info.levels
                 if level >= levels:
-                    raise BakeError(f"'{body.name}' has {levels} levels: there is no level {level}.")
+                    raise BakeError(f"'{body.name}' has no level {level}: the coarsest is "
+                                    f"{levels - 1}.")
                 return rest, made.read(Channel.NEAREST_CLUSTER, level)
     except solver.PliantError as error:
         raise BakeError(f"The frames in {cache.store_path} cannot be used: "

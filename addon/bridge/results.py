@@ -17,6 +17,11 @@ from ..bake.errors import BakeError
 from ..bake.output import Output, bound_name
 from . import alembic, folders, meshes, modifiers, points, shapekeys
 
+
+class Remark(str):
+    """A sentence for the artist that is no warning."""
+
+
 KINDS = ("PC2", "MDD", "SHAPE_KEYS", "ALEMBIC", "POINTS")
 
 
@@ -144,13 +149,16 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
     if kind not in KINDS:
         raise BakeError(f"There is no result '{kind}'.")
     check_object(obj)
+    if obj.pliant.result.kind == "POINTS":
+        raise BakeError(f"'{obj.name}' is the particles of '{obj.pliant.result.body}': select the "
+                        f"body itself.")
     if is_bound(obj) and obj.pliant.result.kind == "SHAPE_KEYS":
         _give_back(obj)  # it is bound as it is without them
     output = output_of(scene, obj)
     told = []
     if output.last < output.cache.end:
-        told.append(f"Frames {output.first} to {output.last} are baked, of {output.first} to "
-                    f"{output.cache.end}.")
+        told.append(Remark(f"Frames {output.first} to {output.last} are baked, of {output.first} to "
+                           f"{output.cache.end}."))
     if kind == "POINTS":
         points.make(scene, output, level, as_points, progress)
         return told
@@ -210,7 +218,8 @@ def _own_mesh(obj):
     obj.pliant.result.mesh = mesh
     why = f"its {len(theirs)} shape keys" if theirs else \
         "a mesh of another file" if not mesh.is_editable else "a mesh that others use too"
-    return [f"'{obj.name}' had {why}: it got a copy, and Remove Result gives the former mesh back."]
+    return [Remark(f"'{obj.name}' had {why}: it got a copy, and Remove Result gives the former mesh "
+                   f"back.")]
 
 
 def _switch_leading(obj):
@@ -237,7 +246,7 @@ def _make_alembic(scene, obj, output, reimport, progress):
     if reimport:
         alembic.play(obj, path)
         return []
-    return [f"Saved {path}."]
+    return [Remark(f"Saved {path}.")]
 
 
 def bind(scene, obj, body_name, kind="PC2", **options):
@@ -348,7 +357,7 @@ def after_bake(scene, finished):
                 told += make(scene, obj, kind)
         except BakeError as error:
             told.append(f"'{obj.name}' does not show the new bake: {error}")
-    return told
+    return [sentence for sentence in told if not isinstance(sentence, Remark)]
 
 
 def _is_relative(obj):

@@ -238,11 +238,11 @@ undone"""
         if running(scene):
             self.report({"ERROR"}, "A bake is running: cancel it first.")
             return {"CANCELLED"}
-        playing = [(obj, modifiers.find_playback(obj)) for obj in scene.objects]
         try:
             for quick in (False, True):
                 folder = folders.folder_of(scene, quick)
-                for obj, modifier in playing:
+                for obj in list(scene.objects):
+                    modifier = modifiers.find_playback(obj)
                     if modifier is not None and modifiers.plays_from(modifier, folder):
                         results.remove(obj)
                 caches.clear(folder)

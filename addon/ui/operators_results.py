@@ -58,7 +58,8 @@ class _ResultOperator:
         finally:
             manager.progress_end()
         for sentence in told:
-            self.report({"WARNING"}, sentence)
+            remark = isinstance(sentence, results.Remark)
+            self.report({"INFO"} if remark else {"WARNING"}, sentence)
         return {"FINISHED"}
 
 

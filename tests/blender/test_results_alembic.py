@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Alembic of a bake: positions and velocities come back bit for bit, the scene is left as it was."""
+import unittest
+
+import bpy
+import house
+import numpy as np
+from baked import END, START, Baked, evaluated, modifiers, results, space, state_of, stored
+
+alembic = house.addon("bridge.alembic")
+compat = house.addon("compat")
+
+
+@unittest.skipUnless(compat.has_alembic(), "this Blender was built without Alembic")
+class Alembic(Baked):
+    def velocity(self, name, frame):
+        """What is left of the stored velocities when the object's own motion is taken away."""
+        cache, body = self.cache, self.cache.body(name)
+        matrix = cache.matrix(body, frame)
+        before, after = max(START, frame - 1), min(END, frame + 1)
+        rate = (cache.matrix(body, after) - cache.matrix(body, before)) / \
+            ((after - before) / cache.fps)
+        with cache.open_store() as store:
+            with store.skin(body.index, cache.rest(body), origin=cache.origin) as skin:
+                moved = skin.apply(frame, origin=cache.origin, velocities=True)
+        world = moved.velocities
+        if rate.any():
+            local = space.to_local(moved.vertices, matrix, cache.origin)
+            world = world - space.to_simulation(local, rate, (0, 0, 0))
+        return space.vectors_to_local(world, matrix)
+
+    def check_velocities(self, obj, name):
+        fastest = 0.0
+        for frame in range(START, END + 1):
+            self.scene.frame_set(frame)
+            wanted = self.velocity(name, frame)
+            np.testing.assert_array_equal(evaluated(obj, "velocity"), wanted, f"frame {frame}")
+            fastest = max(fastest, np.abs(wanted).max())
+        self.assertGreater(fastest, .1)
+
+    def test_the_object_plays_the_file(self):
+        for name in ("Plain", "Odd"):
+            with self.subTest(name=name):
+                before = [m.name for m in self.object(name).modifiers]
+                obj = self.make(name, "ALEMBIC")
+                body = self.cache.body(name)
+                modifier = obj.modifiers["Pliant"]
+                self.assertEqual(modifier.type, "MESH_SEQUENCE_CACHE")
+                self.assertTrue(modifier.use_vertex_interpolation)
+                self.assertEqual([m.name for m in obj.modifiers if m.name != "Pliant"], before)
+                self.without_refinement(obj)
+                self.check_playback(obj, lambda f: stored(self.cache, body, f))
+                self.check_velocities(obj, name)
+
+    def test_what_goes_on_after_it_still_does(self):
+        obj = self.make("Odd", "ALEMBIC")
+        self.assertEqual([m.name for m in obj.modifiers], ["Bend", "Pliant", "Refine"])
+        self.scene.frame_set(END)
+        mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        self.assertGreater(len(mesh.vertices), 3 * len(obj.data.vertices))
+        self.assertEqual([layer.name for layer in mesh.uv_layers], ["UVMap"])
+        self.assertEqual(mesh.materials[0].name, "Odd paint")
+        self.assertIn("half", obj.vertex_groups)
+
+    def test_other_programs_get_the_whole_look(self):
+        """Written with all modifiers, imported as a new object by Blender itself."""
+        for name in ("Plain", "Odd"):
+            obj = self.make(name, "ALEMBIC", reimport=False)
+            self.assertEqual((obj.pliant.result.kind, obj.modifiers["Pliant"].type),
+                             ("PC2", "MESH_CACHE"))
+            known = set(bpy.data.objects)
+            path = self.folder / f"{self.cache.body(name).file_name}.abc"
+            bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False,
+                                      set_frame_range=False)
+            new = next(o for o in bpy.data.objects if o not in known and o.type == "MESH")
+            new.modifiers[0].use_vertex_interpolation = True
+            for frame in range(START, END + 1):
+                self.scene.frame_set(frame)
+                np.testing.assert_array_equal(evaluated(new), evaluated(obj))
+                if name == "Plain":
+                    np.testing.assert_array_equal(evaluated(new, "velocity"),
+                                                  self.velocity(name, frame))
+            here, there = (np.array(o.matrix_world) for o in (obj, new))
+            np.testing.assert_allclose(here, there, atol=1e-5)
+            self.assertEqual(len(new.data.materials), 1)
+
+    def test_the_scene_is_left_as_it_was(self):
+        obj, other = self.activate(self.object("Plain")), self.object("Odd")
+        other.select_set(True)
+        obj.hide_set(True)
+        self.scene.frame_set(5)
+        counts = [len(getattr(bpy.data, kind)) for kind in ("objects", "meshes", "node_groups")]
+        results.make(self.scene, obj, "ALEMBIC", reimport=False)
+        self.assertEqual(self.scene.frame_current, 5)
+        self.assertTrue(obj.hide_get())
+        self.assertTrue(other.select_get())
+        self.assertEqual([len(getattr(bpy.data, kind)) for kind in
+                          ("objects", "meshes", "node_groups")], counts)
+        self.assertEqual(sorted(p.suffix for p in self.folder.iterdir() if "Plain" in p.name),
+                         [".abc", ".pc2", ".rest"])
+
+    def test_remove_gives_the_object_back(self):
+        before = state_of(self.object("Odd"))
+        obj = self.make("Odd", "ALEMBIC")
+        self.make("Odd", "ALEMBIC")  # over the file that is playing
+        self.assertEqual(len(bpy.data.cache_files), 1)
+        bpy.ops.pliant.remove_result()
+        self.assertEqual(state_of(obj), before)
+        self.assertEqual(len(bpy.data.cache_files), 0)
+
+    def test_save_and_load(self):
+        obj = self.make("Plain", "ALEMBIC")
+        path = self.folder / "saved.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+        self.scene = bpy.context.scene
+        obj = self.object("Plain")
+        self.check_playback(obj, lambda f: stored(self.cache, self.cache.body("Plain"), f))
+
+    def test_failures_leave_nothing_behind(self):
+        obj = self.activate(self.object("Plain"))
+        counts = [len(getattr(bpy.data, kind)) for kind in ("objects", "meshes", "node_groups")]
+        path = self.folder / f"{self.cache.body('Plain').file_name}.abc"
+        path.mkdir()
+        self.refused("it is a folder", bpy.ops.pliant.make_result, format="ALEMBIC")
+        layer = bpy.context.view_layer.layer_collection
+        hidden = bpy.data.collections.new("hidden")
+        self.scene.collection.children.link(hidden)
+        for collection in obj.users_collection:
+            collection.objects.unlink(obj)
+        hidden.objects.link(obj)
+        layer.children["hidden"].hide_viewport = True
+        with self.assertRaises(Exception) as caught:
+            results.make(self.scene, obj, "ALEMBIC")
+        self.assertIn("in a hidden collection", str(caught.exception))
+        self.assertEqual([len(getattr(bpy.data, kind)) for kind in
+                          ("objects", "meshes", "node_groups")], counts)
+        self.assertEqual(list(self.folder.glob("*.tmp")), [])
+        self.assertEqual(obj.modifiers["Pliant"].type, "MESH_CACHE")
+
+    def test_an_unfinished_file_is_seen(self):
+        unfinished = self.folder / "x.abc.tmp"
+        for content in (b"", b"Ogawa\0", b"something else"):
+            unfinished.write_bytes(content)
+            with self.assertRaises(Exception) as caught:
+                alembic._check(unfinished, "x.abc")
+            self.assertIn("could not be finished", str(caught.exception))
+
+
+class WithoutAlembic(Baked):
+    def test_a_sentence_says_so(self):
+        original = compat.has_alembic
+        compat.has_alembic = lambda: False
+        try:
+            self.activate(self.object("Plain"))
+            self.refused("built without Alembic", bpy.ops.pliant.make_result, format="ALEMBIC")
+        finally:
+            compat.has_alembic = original
+        self.assertNotIn("Pliant", self.object("Plain").modifiers)
