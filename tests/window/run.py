@@ -102,7 +102,8 @@ def run_file(name, root, file, options):
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     counts = LAST_LINE.findall(text)
-    good, bad = map(int, counts[-1]) if counts else (len(re.findall("^ok  ", text, re.MULTILINE)), 0)
+    good, bad = map(int, counts[-1]) if counts else \
+        [len(re.findall(f"^{mark}", text, re.MULTILINE)) for mark in ("ok  ", "FAIL ")]
     text = LAST_LINE.sub("", text).rstrip() + "\n"
     if not counts or code != 0:
         bad += not counts or bad == 0
