@@ -47,6 +47,10 @@ def _wheel_folders():
     return [Path(p) for p in (spec.submodule_search_locations or [])] if spec else []
 
 
+def _in_checkout():
+    return (_CHECKOUT / "native" / "include" / "pliant.h").is_file()
+
+
 def candidates():
     """The files that are looked for, in order, whether they exist or not."""
     chosen = os.environ.get(ENVIRONMENT)
@@ -54,7 +58,7 @@ def candidates():
         return [Path(chosen)]
     places = [_PACKAGE / FILE_NAME]
     places += [folder / FILE_NAME for folder in _wheel_folders()]
-    if (_CHECKOUT / "native" / "include" / "pliant.h").is_file():
+    if _in_checkout():
         built = [_CHECKOUT / name / "native" / FILE_NAME for name in ("build-release", "build")]
         places += sorted(built, key=lambda p: p.stat().st_mtime if p.exists() else 0, reverse=True)
     return places
@@ -69,9 +73,10 @@ def find():
     if os.environ.get(ENVIRONMENT):
         raise LibraryError(f"{ENVIRONMENT} names {places[0]}, which is not a file.")
     listed = "\n  ".join(map(str, places))
+    remedy = ("Build it (cmake --preset release, cmake --build --preset release)" if _in_checkout()
+              else "Install the extension again, from the zip for this system,")
     raise LibraryError(f"The Pliant library is not installed. Looked for:\n  {listed}\n"
-                       f"Build it (cmake --preset release, cmake --build --preset release) or set "
-                       f"{ENVIRONMENT}.")
+                       f"{remedy} or set {ENVIRONMENT}.")
 
 
 def _open(path):

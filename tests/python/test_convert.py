@@ -178,7 +178,13 @@ class Search(unittest.TestCase):
                 mock.patch.object(library, "_PACKAGE", self.folder), \
                 mock.patch.object(library, "_CHECKOUT", self.folder):
             environment.pop(library.ENVIRONMENT, None)
-            with self.assertRaisesRegex(library.LibraryError, "is not installed. Looked for"):
+            with self.assertRaisesRegex(library.LibraryError, "is not installed. Looked for") as caught:
+                library.find()
+            self.assertIn("Install the extension again", str(caught.exception))
+            header = self.folder / "native" / "include" / "pliant.h"
+            header.parent.mkdir(parents=True)
+            header.write_text("")
+            with self.assertRaisesRegex(library.LibraryError, "Build it"):
                 library.find()
 
     def test_beside_the_package_comes_first(self):
