@@ -42,7 +42,7 @@ static void check_levels(const scene_played* p, uint32_t finest, uint32_t middle
 /* A ball dropped onto the ground, 101, 12 and 1 clusters. */
 TEST(a_falling_ball_squashes_and_is_a_ball_again)
 {
-    const uint32_t frames = 300;
+    const uint32_t frames = 240;
     const paper_weighting* schemes[] = {&polynomial_coarse, &linear_coarse, &gaussian_coarse,
                                         &uniform,           &manual_middle, &gaussian_fine};
     enum
@@ -55,7 +55,7 @@ TEST(a_falling_ball_squashes_and_is_a_ball_again)
     scene_played fine = paper_baseline("falling-ball", 0, frames), p[SCHEMES];
     CHECK(one.clusters[0] == 1 && twelve.clusters[0] == 12 && fine.clusters[0] == 101);
     /* "With 101 clusters, the ball degenerates into a puddle upon impact." */
-    CHECK_MSG(fine.peak > .5 && fine.late > .9 * fine.peak && fine.height < .45,
+    CHECK_MSG(fine.peak > .5 && fine.late > .9 * fine.peak && fine.height < .25,
               "101 clusters: shape error %.3f, at last %.3f, height %.2f", fine.peak, fine.late,
               fine.height);
     /* "With 1 cluster, the ball slightly bounces on impact, but retains its spherical shape
@@ -75,12 +75,12 @@ TEST(a_falling_ball_squashes_and_is_a_ball_again)
         check_levels(&p[i], 101, 12);
         /* "The ball squashes in a puddle-like manner upon impact (like 101-cluster baseline), while
          * converging towards a stable, ball-like shape (like 1-cluster baseline)." */
-        CHECK_MSG(p[i].peak > 1.08 * one.peak && p[i].late < .45 * p[i].peak &&
+        CHECK_MSG(p[i].peak > 1.12 * one.peak && p[i].late < .35 * p[i].peak &&
                       p[i].late < .3 * fine.late && p[i].height > .6,
                   "%s: shape error %.3f, at last %.3f, height %.2f", name, p[i].peak, p[i].late,
                   p[i].height);
         /* More weight on finer levels, more deformation: here each scheme beyond the one before. */
-        CHECK_MSG(i == 0 || (p[i].peak > 1.03 * p[before].peak && p[i].peak < .9 * fine.peak),
+        CHECK_MSG(i == 0 || (p[i].peak > 1.02 * p[before].peak && p[i].peak < .9 * fine.peak),
                   "%s: shape error %.3f, the scheme before %.3f, 101 clusters %.3f", name,
                   p[i].peak, p[before].peak, fine.peak);
     }
@@ -88,7 +88,7 @@ TEST(a_falling_ball_squashes_and_is_a_ball_again)
      * between coarse, medium, and fine." */
     if (!test_quick())
         CHECK_MSG(p[COARSE - 1].peak < 1.25 * p[0].peak &&
-                      p[SCHEMES - 1].peak > 1.7 * p[COARSE - 1].peak,
+                      p[SCHEMES - 1].peak > 1.9 * p[COARSE - 1].peak,
                   "coarse schemes %.3f to %.3f, fine %.3f", p[0].peak, p[COARSE - 1].peak,
                   p[SCHEMES - 1].peak);
 }
@@ -138,7 +138,7 @@ TEST(a_hovering_cube_is_as_rigid_as_its_weights_say)
          * behavior is slightly damped (with respect to 66-cluster baseline)"; with those that
          * favour coarse "even more rigid motion". */
         CHECK_MSG(p[i].late < .5 * fine.late &&
-                      p[i].late > (i > 1 ? 1.2 : 1) * (i ? p[i - 1].late : 0),
+                      p[i].late > (i > 1 ? 1.1 : 1) * (i ? p[i - 1].late : 0),
                   "%s: at last %.5f, the scheme before %.5f, 66 clusters %.5f", name, p[i].late,
                   i ? p[i - 1].late : 0, fine.late);
         if (i < 3)
@@ -146,8 +146,9 @@ TEST(a_hovering_cube_is_as_rigid_as_its_weights_say)
                           (i == 0 || p[i].peak_detail > 1.2 * p[i - 1].peak_detail),
                       "%s: detail %.4f", name, p[i].peak_detail);
         else
-            CHECK_MSG(p[i].peak_detail > .9 * fine.peak_detail, "%s: detail %.4f, 66 clusters %.4f",
-                      name, p[i].peak_detail, fine.peak_detail);
+            CHECK_MSG(p[i].peak_detail > .85 * fine.peak_detail,
+                      "%s: detail %.4f, 66 clusters %.4f", name, p[i].peak_detail,
+                      fine.peak_detail);
         /* The paper's cubes turn, the more the finer. That is the torque of its goals: a cube that
          * was let go does not turn, and here none does. */
         CHECK_MSG(p[i].spin < 1e-4 && p[i].momentum < 1e-5, "%s: spins at %.2g, moves at %.2g",
@@ -183,17 +184,15 @@ TEST_SLOW(plinko_leaves_a_ball_that_is_whole)
     const uint32_t frames = 420;
     scene_played one = paper_baseline("plinko", 1, frames);
     scene_played twelve = paper_baseline("plinko", 12, frames);
-    scene_played fine = paper_baseline("plinko", 0, frames), before = one;
+    scene_played fine = paper_baseline("plinko", 0, frames), coarse = one;
     /* "With 101 clusters, the ball is unable to retain its shape as it bounces between the rods
-     * [...] eventually degenerating into a puddle upon impact with the ground." (Of blue noise that
-     * is not the published one it may become half a ball.) */
-    CHECK_MSG(fine.peak > .6 && fine.late > (fine.generated ? .2 : .5) &&
-                  fine.height < (fine.generated ? .7 : .3),
+     * [...] eventually degenerating into a puddle upon impact with the ground." */
+    CHECK_MSG(fine.peak > .6 && fine.late > .5 && fine.height < .3,
               "101 clusters: shape error %.3f, at last %.3f, height %.2f", fine.peak, fine.late,
               fine.height);
     /* In the paper one cluster "travels directly through" the rods, as its contacts are between
      * clusters, and 12 clusters vibrate. Here contacts are the particles', and both bounce. */
-    CHECK_MSG(one.late < .06 && twelve.late < .1 && one.peak < twelve.peak,
+    CHECK_MSG(one.late < .04 && twelve.late < .06 && one.peak < .8 * twelve.peak,
               "at last %.3f of 1 cluster, %.3f of 12", one.late, twelve.late);
     for (int i = 0; i < 3; ++i)
     {
@@ -201,13 +200,14 @@ TEST_SLOW(plinko_leaves_a_ball_that_is_whole)
         check_levels(&p, 101, 12);
         /* "With all three weighting schemes, the ball is able to bounce between the rods while
          * retaining its relative shape." */
-        CHECK_MSG(p.late < .4 * fine.late && p.farthest < 1.3 && p.end.centre.z < .7,
-                  "%s: at last %.3f, farthest particle %.2f, at height %.2f", schemes[i]->name,
-                  p.late, p.farthest, p.end.centre.z);
-        CHECK_MSG(p.peak > 1.03 * before.peak && p.peak < .75 * fine.peak,
-                  "%s: shape error %.3f, the scheme before %.3f", schemes[i]->name, p.peak,
-                  before.peak);
+        CHECK_MSG(p.peak < .6 * fine.peak && p.late < .2 * fine.late && p.farthest < 1.2 &&
+                      p.end.centre.z < .7,
+                  "%s: shape error %.3f, at last %.3f, farthest particle %.2f, at height %.2f",
+                  schemes[i]->name, p.peak, p.late, p.farthest, p.end.centre.z);
         CHECK_MSG(p.lowest > -.01, "%s: down to %.3f", schemes[i]->name, p.lowest);
-        before = p;
+        coarse = i ? coarse : p;
+        CHECK_MSG(i == 0 || (p.peak > 1.3 * coarse.peak && p.late > 1.2 * coarse.late),
+                  "%s: shape error %.3f, at last %.3f; coarse %.3f, %.3f", schemes[i]->name, p.peak,
+                  p.late, coarse.peak, coarse.late);
     }
 }

@@ -115,9 +115,15 @@ static void use_body(scene* s, const char* file, uint32_t count, scene_mesh mesh
     put_at(s, s->points.at, s->points.count, x, z);
 }
 
+/* The published ball is hollow: half of its volume. */
 static void use_ball(scene* s, double z)
 {
-    use_body(s, "ball-5098", 5098, scene_icosphere(.5f, 4), 0, z);
+    scene_mesh ball = scene_icosphere(.5f, 4), hollow = scene_icosphere(.397f, 4);
+    scene_mesh_flip(&hollow, 1);
+    scene_mesh_append(&ball, &hollow);
+    scene_mesh_free(&hollow);
+    use_body(s, "ball-5098", 5098, ball, 0, z);
+    s->body.sample.shells_apart = 0;
     scene_set_clusters(s, 101, .14, 3);
 }
 

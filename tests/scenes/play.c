@@ -76,7 +76,6 @@ pliant_status scene_play(const scene* opened, uint32_t frames, scene_played* pla
     pliant_body body = 0;
     pliant_body_info info;
     memset(played, 0, sizeof *played);
-    played->generated = opened->generated;
     played->lowest = 1e30;
     pliant_body_info_init(&info, sizeof info);
     pliant_status status = scene_create(opened, &made, &body);

@@ -8,7 +8,6 @@
 
 typedef struct scene_played
 {
-    bool generated; /* not from the published points */
     uint32_t particles, levels;
     uint32_t clusters[PLIANT_MAX_LEVELS];
     /* As scene_shape has them; "late" is the RMS over the last fifth of the time. */
