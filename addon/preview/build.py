@@ -122,9 +122,9 @@ def _show(body, source, request):
     centres = body.read(Channel.CLUSTER_CENTRE, level, origin=request.origin)
     colours = palette.colour_clusters(centres)
     of_particles = body.read(Channel.NEAREST_CLUSTER, level)
-    vertices = np.where(np.isfinite(source.vertices), source.vertices, 0)
-    vertex_colours = np.ones((len(vertices), 4), np.float32)
-    vertex_colours[:, :3] = palette.linear_from_srgb(colours[palette.nearest(vertices, centres)])
+    vertex_colours = np.ones((len(source.vertices), 4), np.float32)
+    vertex_colours[:, :3] = palette.linear_from_srgb(
+        colours[palette.nearest(source.vertices, centres)])
     return Shown(
         name=source.name, matrix=source.matrix, level=level, levels=info.levels,
         particles=body.positions(origin=request.origin), particle_colours=colours[of_particles],

@@ -35,6 +35,10 @@ def request(scene, depsgraph=None):
     sources = []
     for obj in objects:
         vertices, triangles = mesh_arrays(obj, depsgraph)
+        if not np.isfinite(vertices).all():
+            bad = int(np.argmin(np.isfinite(vertices).all(axis=1)))
+            refused[obj.name] = f"\"{obj.name}\": vertex {bad} is not a number"
+            continue
         world = np.array(obj.matrix_world, dtype=np.float64)
         world[:3, 3] -= origin
         placed = vertices @ world[:3, :3].T + world[:3, 3]
