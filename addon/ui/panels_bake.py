@@ -173,17 +173,19 @@ def draw_progress(layout, running):
 
 class PLIANT_PT_results(SubPanel, bpy.types.Panel):
     bl_label = "Results"
-    roles = {"BODY"}
-
-    @classmethod
-    def poll(cls, context):
-        return super().poll(context) and hasattr(bpy.types, "PLIANT_OT_make_result")
 
     def draw(self, context):
-        column = self.layout.column(align=True)
-        drawing.button(column, "pliant.make_result", icon="MOD_MESHDEFORM")
-        drawing.button(column, "pliant.bind_mesh", icon="LINK_BLEND")
-        drawing.button(column, "pliant.remove_result", icon="X")
+        draw_result_buttons(self.layout)
+
+
+def draw_result_buttons(layout):
+    """Other results from the frames that are baked."""
+    column = layout.column(align=True)
+    column.operator_menu_enum("pliant.make_result", "format", text="Make Result",
+                              icon="MOD_MESHDEFORM")
+    column.operator_menu_enum("pliant.bind_mesh", "format", text="Bind This Mesh",
+                              icon="MOD_SHRINKWRAP")
+    column.operator("pliant.remove_result", icon="X")
 
 
 # ---------------------------------------------------------------- advanced

@@ -4,7 +4,7 @@ import bpy
 
 from . import drawing, operators_roles, presets
 from .panels import draw_preview_button, draw_preview_numbers
-from .panels_bake import draw_bake_buttons
+from .panels_bake import draw_bake_buttons, draw_result_buttons
 
 
 class SidebarPanel:
@@ -61,7 +61,17 @@ class PLIANT_PT_sidebar_bake(SidebarPanel, bpy.types.Panel):
         draw_bake_buttons(self.layout, context)
 
 
-classes = (PLIANT_PT_sidebar, PLIANT_PT_sidebar_preview, PLIANT_PT_sidebar_bake)
+class PLIANT_PT_sidebar_results(SidebarPanel, bpy.types.Panel):
+    bl_label = "Results"
+    bl_parent_id = "PLIANT_PT_sidebar"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, _context):
+        draw_result_buttons(self.layout)
+
+
+classes = (PLIANT_PT_sidebar, PLIANT_PT_sidebar_preview, PLIANT_PT_sidebar_bake,
+           PLIANT_PT_sidebar_results)
 
 
 def register():

@@ -55,6 +55,12 @@ class Layout:
         self.notes.append(("operator", idname, text or kind.bl_label))
         return SimpleNamespace()
 
+    def operator_menu_enum(self, idname, name, text="", icon="NONE"):
+        group, operator = idname.split(".")
+        getattr(bpy.types, f"{group.upper()}_OT_{operator}").bl_rna.properties[name]
+        self._icon(icon)
+        self.notes.append(("operator", idname, text))
+
     def menu(self, name, text="", icon="NONE"):
         getattr(bpy.types, name)
         self._icon(icon)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The scene that window tests play in, and how they find buttons."""
+import bpy
+import window
+
+
+def suzanne(w, count=1500, smooth=2, location=(0, 0, 2.2)):
+    """yield from stage.suzanne(w): a dense Suzanne above a floor, nothing of it Pliant's yet."""
+    yield from w.fresh()
+    for obj in [o for o in bpy.data.objects if o.type == "MESH"]:
+        bpy.data.objects.remove(obj)
+    with w.context("VIEW_3D"):
+        bpy.ops.mesh.primitive_plane_add(size=8)
+        bpy.context.object.name = "Floor"
+        bpy.ops.mesh.primitive_monkey_add(location=location)
+        obj = bpy.context.object
+        if smooth:
+            obj.modifiers.new("Dense", "SUBSURF").levels = smooth
+            bpy.ops.object.modifier_apply(modifier="Dense")
+        bpy.ops.object.shade_smooth()
+    obj.pliant.particles.count = count
+    yield .3
+
+
+def soft(w, **settings):
+    """yield from stage.soft(w): Suzanne is a soft body, the floor a collider."""
+    yield from suzanne(w, **settings)
+    bpy.data.objects["Suzanne"].pliant.role = "BODY"
+    bpy.data.objects["Floor"].pliant.role = "COLLIDER"
+    yield .3
+
+
+def look_at(w, name="Suzanne", turn=False):
+    """yield from stage.look_at(w): the 3D view shows the object from its front, a little above."""
+    from mathutils import Euler
+    view = w.area("VIEW_3D").spaces.active.region_3d
+    view.view_rotation = Euler((1.25, 0, .45)).to_quaternion()
+    view.view_perspective = "PERSP"
+    view.view_location = bpy.data.objects[name].matrix_world.translation
+    view.view_distance = 5.5
+    w.area("VIEW_3D").tag_redraw()
+    yield .6
+
+
+def buttons_from_below(w, kind, region="WINDOW", x=.6, step=9, most=3):
+    """yield from ...: where the lowest buttons of a region are: what lights up under the mouse."""
+    left, top, right, bottom = w.box(kind, region)
+    column = round(left + x * (right - left))
+    yield from w.move(column, bottom - 4)
+    yield .3
+    before = w.look()
+    found = []
+    lit = False
+    y = bottom - 12
+    while y > top + 30 and len(found) < most:
+        yield from w.move(column, y)
+        part = (left, y - 16, right, y + 16)
+        changed = window.differs(window.crop(before, part), window.crop(w.look(), part)) > .1
+        if changed and not lit:
+            found.append((column, y))
+        if lit and changed and y < found[-1][1] - 18:
+            found.append((column, y))
+        lit = changed
+        y -= step
+    return found

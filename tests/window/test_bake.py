@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bake in the window: progress, Esc, Resume, playing, the timeline's strip."""
+import bpy
+import numpy as np
+import stage
+import window
+from window import addon
+
+GREEN = (60, 170, 110)
+
+
+def run():
+    return addon("ui.runs").running(bpy.context.scene)
+
+
+def baked():
+    return addon("bridge.folders").baked_range(bpy.context.scene)
+
+
+def heights(name="Suzanne"):
+    """Of the evaluated mesh in the world, at the current frame."""
+    graph = bpy.context.evaluated_depsgraph_get()
+    obj = bpy.data.objects[name].evaluated_get(graph)
+    mesh = obj.data
+    flat = np.empty(len(mesh.vertices) * 3, np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", flat)
+    return flat.reshape(-1, 3)[:, 2] + obj.matrix_world.translation.z
+
+
+def call(w, name, kind="VIEW_3D"):
+    with w.context(kind):
+        getattr(bpy.ops.pliant, name)("INVOKE_DEFAULT")
+
+
+def strip(w):
+    """Part of the timeline's foot that has the strip's colour."""
+    left, top, right, bottom = w.box("DOPESHEET_EDITOR")
+    foot = window.crop(w.look(), (left, bottom - 8, right, bottom))
+    red, green, blue = (foot[..., i].astype(int) for i in range(3))
+    return float(((green > red + 40) & (green > blue + 20)).mean())
+
+
+def test_bake_shows_its_progress(w):
+    yield from stage.soft(w, count=6000)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 120
+    yield from stage.look_at(w, "Floor")
+    yield from w.properties_tab("PHYSICS")
+    yield from w.sidebar("Pliant")
+    assert strip(w) < .01
+    call(w, "bake")
+    yield lambda: run() is not None and (run().frame or 0) >= 6
+    yield .4
+    w.screenshot("baking")
+    assert run(), "it ended too soon to look at"
+
+
+def test_escape_stops_it_and_keeps_frames(w):
+    yield from w.move(*w.inside("VIEW_3D", .3, .8))
+    yield from w.key("Escape")
+    yield lambda: run() is None
+    first, last = baked()
+    assert first == 1 and 6 <= last < 120, (first, last)
+    yield 1
+    part = strip(w)
+    assert .001 < part < .9, part
+    w.screenshot("cancelled")
+    test_escape_stops_it_and_keeps_frames.last = last
+
+
+def test_finished_frames_play(w):
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    before = heights()
+    scene.frame_set(test_escape_stops_it_and_keeps_frames.last)
+    after = heights()
+    assert np.abs(after - before).max() > .01
+    yield .3
+
+
+def test_resume_goes_on_to_the_end(w):
+    call(w, "resume")
+    yield lambda: run() is not None
+    while run() is not None:
+        yield .5
+    assert baked() == (1, 120), baked()
+    scene = bpy.context.scene
+    scene.frame_set(120)
+    found = heights()
+    assert -.2 < found.min() < .4, found.min()  # it lies on the floor
+    yield 1
+    w.screenshot("resumed")
+    assert strip(w) > .05
+
+
+def test_quick_bake_and_clear(w):
+    yield from stage.soft(w, count=4000)
+    bpy.context.scene.frame_end = 12
+    call(w, "quick_bake")
+    yield lambda: run() is None and addon("bridge.folders").baked_range(
+        bpy.context.scene, True) == (1, 12)
+    with w.context("VIEW_3D"):
+        bpy.ops.pliant.clear("EXEC_DEFAULT")
+    assert addon("bridge.folders").baked_range(bpy.context.scene, True) is None
+    yield .3
+
+
+def test_undo_during_a_bake_loses_nothing(w):
+    yield from stage.soft(w, count=3000)
+    bpy.context.scene.frame_end = 60
+    with w.context("VIEW_3D"):
+        bpy.ops.ed.undo_push(message="before")
+        bpy.ops.transform.translate(value=(.2, 0, 0))
+        bpy.ops.ed.undo_push(message="moved")
+    call(w, "bake")
+    yield lambda: run() is not None and (run().frame or 0) >= 3
+    yield from w.move(*w.inside("VIEW_3D", .3, .8))
+    yield from w.key("ctrl+z")
+    while run() is not None:
+        yield .3
+    assert baked() is not None
+    yield .5
+
+
+def test_a_new_file_during_a_bake(w):
+    yield from stage.soft(w, count=6000)
+    call(w, "bake")
+    yield lambda: run() is not None and (run().frame or 0) >= 2
+    yield from w.fresh()
+    assert not addon("ui.runs").any_running()
+    assert "Cube" in bpy.data.objects

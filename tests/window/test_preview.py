@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cluster colours on the screen, an overlay that follows settings, and a window that stays awake."""
+import time
+
+import bpy
+import stage
+import window
+from window import addon
+
+
+def outcome():
+    session = addon("preview.session").current()
+    return session.outcome if session and not session.builder else None
+
+
+def view_colours(w):
+    """Part of the pixels that is colourful, and how many hues, in the middle of the 3D view."""
+    box = (*w.inside("VIEW_3D", .25, .15), *w.inside("VIEW_3D", .75, .85))
+    return window.colourfulness(window.crop(w.look(), box))
+
+
+def switch(w):
+    with w.context("VIEW_3D"):
+        bpy.ops.pliant.preview("INVOKE_DEFAULT")
+
+
+def test_colours_come_and_go(w):
+    yield from stage.soft(w)
+    yield from stage.look_at(w)
+    yield 1
+    part, hues = view_colours(w)
+    assert part < .1, (part, hues)
+    shading = w.area("VIEW_3D").spaces.active.shading
+    before = shading.color_type
+    switch(w)
+    yield lambda: outcome() is not None
+    yield 1
+    w.screenshot("clusters")
+    part, hues = view_colours(w)
+    assert part > .15 and hues >= 7, (part, hues)
+    assert "Pliant Clusters" in bpy.data.objects["Suzanne"].data.attributes
+    switch(w)
+    yield 1
+    part, hues = view_colours(w)
+    assert part < .1, (part, hues)
+    assert w.area("VIEW_3D").spaces.active.shading.color_type == before
+    assert "Pliant Clusters" not in bpy.data.objects["Suzanne"].data.attributes
+
+
+def test_overlay_follows_its_settings(w):
+    yield from stage.soft(w)
+    yield from stage.look_at(w)
+    settings = bpy.context.scene.pliant
+    switch(w)
+    yield lambda: outcome() is not None
+    yield 1
+    both = w.look()
+    settings.preview_spheres = False
+    yield 1
+    points = w.look()
+    assert window.differs(both, points) > .003
+    settings.preview_particles = False
+    yield 1
+    none = w.look()
+    assert window.differs(points, none) > .003
+    settings.preview_particles = settings.preview_spheres = True
+    settings.preview_opacity = 1.0
+    yield 1
+    assert window.differs(both, w.look()) > .003
+    switch(w)
+    yield .5
+
+
+def test_it_follows_changes_of_the_body(w):
+    yield from stage.soft(w)
+    switch(w)
+    yield lambda: outcome() is not None
+    clusters = bpy.data.objects["Suzanne"].pliant.clusters
+    clusters.count_mode = "COUNT"
+    for count in (30, 35, 40):  # a slider that is dragged
+        clusters.count = count
+        yield .1
+    yield lambda: outcome() is not None and 38 <= outcome().clusters <= 60
+    clusters.levels = 2
+    yield lambda: outcome() is not None and outcome().bodies[0].levels == 2
+    switch(w)
+    yield .3
+
+
+def test_the_window_stays_awake(w):
+    yield from stage.soft(w, count=1000)
+    addon("preview.session")
+    bpy.data.objects["Suzanne"].pliant.particles.count = 40000
+    switch(w)
+    session = addon("preview.session").current()
+    longest, last = 0.0, time.monotonic()
+    while session.builder:
+        yield .02
+        now = time.monotonic()
+        longest, last = max(longest, now - last), now
+    assert session.outcome.particles > 30000, session.error
+    assert longest < 2.0, f"nothing was drawn or answered for {longest:.1f} s"
+    switch(w)
+    yield .3
+
+
+def test_sidebar_says_the_numbers(w):
+    yield from stage.soft(w)
+    yield from stage.look_at(w)
+    yield from w.sidebar("Pliant")
+    switch(w)
+    yield lambda: outcome() is not None
+    yield 2
+    yield from w.redraw()
+    yield 1
+    w.screenshot("sidebar")
+    switch(w)
+    yield .3
