@@ -76,14 +76,21 @@ class PLIANT_OT_set_role(bpy.types.Operator):
         return {"CANCELLED"} if len(problems) == len(objects) else {"FINISHED"}
 
 
-def copy_group(source, target, leave=()):
-    """Copies every setting of a property group, and of those inside it."""
+COPIED = ("material", "clusters", "particles", "start", "paint", "collider")
+
+
+def copy_settings(source, target):
+    """Copies a role and its settings; what was made of a bake belongs to each object alone."""
+    target.fitted_size = source.fitted_size  # or the role would fit it anew
+    target.role = source.role
+    for group in COPIED:
+        copy_group(getattr(source, group), getattr(target, group))
+
+
+def copy_group(source, target):
+    """Copies every setting of a property group."""
     for name, prop in source.bl_rna.properties.items():
-        if name in leave or name in ("rna_type", "name"):
-            continue
-        if prop.type == "POINTER":
-            copy_group(getattr(source, name), getattr(target, name))
-        elif not prop.is_readonly:
+        if name not in ("rna_type", "name") and not prop.is_readonly:
             setattr(target, name, getattr(source, name))
 
 
@@ -112,8 +119,7 @@ class PLIANT_OT_copy_settings(bpy.types.Operator):
             if problem:
                 self.report({"WARNING"}, problem)
                 continue
-            obj.pliant.fitted_size = source.pliant.fitted_size  # or the role would fit it anew
-            copy_group(source.pliant, obj.pliant)
+            copy_settings(source.pliant, obj.pliant)
             copied += 1
         if not copied:
             return {"CANCELLED"}
