@@ -102,6 +102,11 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
     bl_idname = "pliant.make_result"
     bl_label = "Make Result"
 
+    @classmethod
+    def description(cls, _context, properties):
+        return next(text for name, _, text in FORMATS if name == properties.format) + \
+            ". From the bake, without simulating again"
+
     target: StringProperty(
         name="Object", description="The object that shows the bake; empty: the active one")
     level: IntProperty(
@@ -139,32 +144,44 @@ def _body_names(scene):
 
 
 class PLIANT_OT_bind_mesh(_MakesResult, bpy.types.Operator):
-    """Have the active mesh follow the bake of a soft body: a dense mesh for renders, say, that stands
-    where the body's light one does at the first frame"""
+    """Have other meshes follow the bake of a soft body: dense ones for renders, say, that stand where \
+the body does at the first frame. Select them, and the body last; or the mesh alone, and name the body"""
     bl_idname = "pliant.bind_mesh"
     bl_label = "Bind Mesh"
 
     body: StringProperty(
         name="Body", search=lambda self, context, text: _body_names(context.scene),
-        description="The soft body to follow; empty: another selected one, or the only one")
+        description="The soft body to follow; empty: the active object, another selected one, or "
+                    "the only one")
 
     def draw_more(self, layout):
         layout.prop(self, "body")
 
     def work(self, context, progress):
         self.check_format()
-        return results.bind(context.scene, context.object, self.chosen_body(context), self.format,
-                            progress=progress, **self.choices())
+        targets, body = self.meant(context)
+        told = []
+        for obj in targets:
+            told += results.bind(context.scene, obj, body, self.format, progress=progress,
+                                 **self.choices())
+        return told
 
-    def chosen_body(self, context):
+    def meant(self, context):
+        """The meshes that are bound, and to which body."""
+        active, names = context.object, _body_names(context.scene)
+        others = [o for o in context.selected_objects
+                  if o.type == "MESH" and o != active and o.name not in names]
+        if active.name in names and self.body in ("", active.name):
+            if not others:
+                raise BakeError(f"Select the meshes that are to follow '{active.name}' too.")
+            return others, active.name
         if self.body:
-            return self.body
-        names = [name for name in _body_names(context.scene) if name != context.object.name]
+            return [active], self.body
         selected = [o.name for o in context.selected_objects if o.name in names]
         for found in (selected, names):
             if len(found) == 1:
-                return found[0]
-        listed = ", ".join(f"'{name}'" for name in names) or "none"
+                return [active], found[0]
+        listed = ", ".join(f"'{name}'" for name in names)
         raise BakeError(f"Choose the soft body to follow: select it too, or name it ({listed}).")
 
 

@@ -2,6 +2,8 @@
 """The later panels of the Physics tab: forces, collision, bake and cache, results, advanced."""
 import bpy
 
+from .. import compat
+from ..bridge import results
 from ..preview import session
 from . import drawing, status
 from .panels import PhysicsPanel, SubPanel, draw_bake_numbers
@@ -180,12 +182,40 @@ class PLIANT_PT_results(SubPanel, bpy.types.Panel):
 
 def draw_result_buttons(layout):
     """Other results from the frames that are baked."""
+    grid = layout.grid_flow(columns=2, even_columns=True, align=True)
+    for kind, text, icon in (("PC2", "Point Cache", "MOD_MESHDEFORM"), ("MDD", "MDD", "FILE"),
+                             ("SHAPE_KEYS", "Shape Keys", "SHAPEKEY_DATA"),
+                             ("ALEMBIC", "Alembic", "FILE_CACHE"),
+                             ("POINTS", "Particles", "PARTICLES")):
+        part = grid.row(align=True)
+        part.enabled = kind != "ALEMBIC" or compat.has_alembic()
+        part.operator("pliant.make_result", text=text, icon=icon).format = kind
+    if not compat.has_alembic():
+        layout.label(text="This Blender has no Alembic", icon="INFO")
     column = layout.column(align=True)
-    column.operator_menu_enum("pliant.make_result", "format", text="Make Result",
-                              icon="MOD_MESHDEFORM")
-    column.operator_menu_enum("pliant.bind_mesh", "format", text="Bind This Mesh",
+    column.operator_menu_enum("pliant.bind_mesh", "format", text="Bind Mesh",
                               icon="MOD_SHRINKWRAP")
     column.operator("pliant.remove_result", icon="X")
+
+
+class PLIANT_PT_bound(PhysicsPanel, bpy.types.Panel):
+    """For objects that have no role but show a bake: bound meshes, particles."""
+    bl_label = "Pliant Result"
+    roles = {"NONE"}
+
+    @classmethod
+    def poll(cls, context):
+        return super().poll(context) and context.object.type == "MESH" and \
+            results.has_result(context.object)
+
+    def draw(self, context):
+        result = context.object.pliant.result
+        layout = self.layout
+        if result.kind == "POINTS":
+            drawing.sentence(layout, f"The particles of '{result.body}'", "PARTICLES", context)
+        elif result.body:
+            drawing.sentence(layout, f"Follows the bake of '{result.body}'", "LINKED", context)
+        drawing.button(layout, "pliant.remove_result", icon="X")
 
 
 # ---------------------------------------------------------------- advanced
@@ -225,7 +255,7 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
 
 
 classes = (PLIANT_PT_forces, PLIANT_PT_collision, PLIANT_PT_collider, PLIANT_PT_bake,
-           PLIANT_PT_cache, PLIANT_PT_results, PLIANT_PT_advanced)
+           PLIANT_PT_cache, PLIANT_PT_results, PLIANT_PT_bound, PLIANT_PT_advanced)
 
 
 def register():

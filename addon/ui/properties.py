@@ -327,8 +327,10 @@ def role_changed(self, context):
 
 class SwitchedModifier(bpy.types.PropertyGroup):
     """A modifier that a result had to switch off, and what it was. `name` is the modifier's."""
-    show_viewport: BoolProperty(options=set())
-    show_render: BoolProperty(options=set())
+    show_viewport: BoolProperty(
+        name="Viewport", options=set(), description="The modifier was on in the viewport")
+    show_render: BoolProperty(
+        name="Renders", options=set(), description="The modifier was on in renders")
 
 
 class ResultSettings(bpy.types.PropertyGroup):
@@ -354,7 +356,9 @@ class ResultSettings(bpy.types.PropertyGroup):
     level: IntProperty(
         name="Level", min=0, max=MAX_LEVELS - 1, options=set(),
         description="The level whose clusters particles are numbered by")
-    switched: CollectionProperty(type=SwitchedModifier, options=set())
+    switched: CollectionProperty(
+        type=SwitchedModifier, name="Switched Modifiers", options=set(),
+        description="Modifiers that are off while shape keys show the bake")
 
 
 class ObjectSettings(bpy.types.PropertyGroup):

@@ -33,8 +33,8 @@ class Run:
         self._cancelled = False
         self.error = None
         self.job = None
-        results.before_bake(scene)
         self.capturing = capture.Capture(scene, quick=quick)
+        results.before_bake(scene)
         self.start, self.end = self.capturing.start, self.capturing.end
 
     # ------------------------------------------------------------ what panels show

@@ -91,8 +91,16 @@ class OtherMeshes(Baked):
         self.object("Odd").select_set(True)
         bpy.ops.pliant.bind_mesh()
         self.assertEqual(cube.pliant.result.body, "Odd")
+        bpy.ops.pliant.remove_result()
         self.activate(self.object("Odd"))
-        self.refused("is that body itself", bpy.ops.pliant.bind_mesh, body="Odd")
+        self.refused("Select the meshes that are to follow 'Odd'", bpy.ops.pliant.bind_mesh)
+        for obj in (cube, self.object("Plain")):
+            obj.select_set(True)  # a body is not bound by being selected along
+        bpy.ops.pliant.bind_mesh()
+        self.assertEqual(cube.pliant.result.body, "Odd")
+        self.assertEqual(self.object("Plain").pliant.result.body, "")
+        with self.assertRaisesRegex(results.BakeError, "is that body itself"):
+            results.bind(self.scene, self.object("Odd"), "Odd")
 
     def test_meshes_that_cannot_be_bound(self):
         bpy.ops.mesh.primitive_cube_add()
