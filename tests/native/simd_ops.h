@@ -55,6 +55,7 @@ typedef struct simd_results
 {
     float ops[SIMD_OP_COUNT][8];
     float transposed[64];
+    float sums[8]; /* of each row */
     float sum;
     unsigned bits;
 } simd_results;
@@ -92,6 +93,7 @@ void PL_K(simd_ops)(const float* pa, const float* pb, const float* pc, const flo
     results->bits = vm_bits(vf_lt(a, b));
     for (int i = 0; i < 8; ++i)
         square[i] = vf_load(rows + 8 * i);
+    vf_store(results->sums, vf_sums(square));
     vf_transpose(square);
     for (int i = 0; i < 8; ++i)
         vf_store(results->transposed + 8 * i, square[i]);

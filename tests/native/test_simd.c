@@ -119,7 +119,7 @@ static void run_ops(int path)
     pl_rng rng = pl_rng_seed(11);
     float in[3][8], rows[64];
     for (int i = 0; i < 64; ++i)
-        rows[i] = (float)i;
+        rows[i] = 1.0f / (float)(i + 1);
     for (int round = 0; round < 4000; ++round)
     {
         simd_results results;
@@ -129,6 +129,12 @@ static void run_ops(int path)
         check_ops(path, (const float(*)[8])in, &results);
         for (int i = 0; i < 64; ++i)
             CHECK(results.transposed[i] == rows[8 * (i % 8) + i / 8]);
+        for (int i = 0; i < 8; ++i)
+        {
+            const float* r = rows + 8 * i;
+            CHECK(results.sums[i] ==
+                  ((r[0] + r[2]) + (r[1] + r[3])) + ((r[4] + r[6]) + (r[5] + r[7])));
+        }
     }
 }
 

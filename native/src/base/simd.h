@@ -149,12 +149,6 @@ PL_INLINE vf vf_keep(vm mask, vf a)
 {
     return _mm256_and_ps(mask, a);
 }
-/* A first guess at 1 / sqrt(a), good to 3.5 %, from the bits of a positive number. */
-PL_INLINE vf vf_rsqrt_guess(vf a)
-{
-    __m256i half = _mm256_srli_epi32(_mm256_castps_si256(a), 1);
-    return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(0x5f3759df), half));
-}
 /* ((0+4) + (2+6)) + ((1+5) + (3+7)) */
 PL_INLINE float vf_sum(vf a)
 {
@@ -182,6 +176,17 @@ PL_INLINE void vf_transpose(vf r[8])
     r[6] = _mm256_permute2f128_ps(b2, b6, 0x31);
     r[7] = _mm256_permute2f128_ps(b3, b7, 0x31);
 }
+/* Lane j is the sum of r[j]: ((0+2) + (1+3)) + ((4+6) + (5+7)). */
+PL_INLINE vf vf_sums(const vf r[8])
+{
+    vf a = _mm256_add_ps(_mm256_unpacklo_ps(r[0], r[1]), _mm256_unpackhi_ps(r[0], r[1]));
+    vf b = _mm256_add_ps(_mm256_unpacklo_ps(r[2], r[3]), _mm256_unpackhi_ps(r[2], r[3]));
+    vf c = _mm256_add_ps(_mm256_unpacklo_ps(r[4], r[5]), _mm256_unpackhi_ps(r[4], r[5]));
+    vf d = _mm256_add_ps(_mm256_unpacklo_ps(r[6], r[7]), _mm256_unpackhi_ps(r[6], r[7]));
+    vf e = _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x44), _mm256_shuffle_ps(a, b, 0xee));
+    vf f = _mm256_add_ps(_mm256_shuffle_ps(c, d, 0x44), _mm256_shuffle_ps(c, d, 0xee));
+    return _mm256_add_ps(_mm256_permute2f128_ps(e, f, 0x20), _mm256_permute2f128_ps(e, f, 0x31));
+}
 
 #elif defined(PL_PATH_SSE2) || defined(PL_PATH_NEON)
 
@@ -207,9 +212,6 @@ typedef __m128 q4;
 #define Q_ANDNOT(a, b) _mm_andnot_ps(a, b)
 #define Q_XOR(a, b) _mm_xor_ps(a, b)
 #define Q_BITS(a) ((unsigned)_mm_movemask_ps(a))
-#define Q_GUESS(a)                                                                                 \
-    _mm_castsi128_ps(                                                                              \
-        _mm_sub_epi32(_mm_set1_epi32(0x5f3759df), _mm_srli_epi32(_mm_castps_si128(a), 1)))
 #define Q_BITS_TO_NUMBER(a) _mm_cvtepi32_ps(_mm_castps_si128(a))
 #define Q_NUMBER_TO_BITS(a) _mm_castsi128_ps(_mm_cvttps_epi32(a))
 PL_INLINE float q_sum(q4 four)
@@ -249,7 +251,6 @@ PL_INLINE unsigned q_bits(q4 a)
     return vaddvq_u32(vandq_u32(Q_U(a), vld1q_u32(place)));
 }
 #define Q_BITS(a) q_bits(a)
-#define Q_GUESS(a) Q_F(vsubq_u32(vdupq_n_u32(0x5f3759df), vshrq_n_u32(Q_U(a), 1)))
 #define Q_BITS_TO_NUMBER(a) vcvtq_f32_s32(vreinterpretq_s32_f32(a))
 #define Q_NUMBER_TO_BITS(a) vreinterpretq_f32_s32(vcvtq_s32_f32(a))
 PL_INLINE float q_sum(q4 a)
@@ -376,10 +377,6 @@ PL_INLINE vf vf_select(vm mask, vf a, vf b)
 {
     return vm_or(vm_and(mask, a), vm_andnot(mask, b));
 }
-PL_INLINE vf vf_rsqrt_guess(vf a)
-{
-    return VF_PAIR(Q_GUESS(a.lo), Q_GUESS(a.hi));
-}
 PL_INLINE float vf_sum(vf a)
 {
     return q_sum(Q_ADD(a.lo, a.hi));
@@ -397,6 +394,18 @@ PL_INLINE void vf_transpose(vf r[8])
         r[i + 4].lo = swap;
     }
 }
+PL_INLINE q4 q_sums(q4 a, q4 b, q4 c, q4 d)
+{
+    q_transpose(&a, &b, &c, &d);
+    return Q_ADD(Q_ADD(a, c), Q_ADD(b, d));
+}
+PL_INLINE vf vf_sums(const vf r[8])
+{
+    return VF_PAIR(Q_ADD(q_sums(r[0].lo, r[1].lo, r[2].lo, r[3].lo),
+                         q_sums(r[0].hi, r[1].hi, r[2].hi, r[3].hi)),
+                   Q_ADD(q_sums(r[4].lo, r[5].lo, r[6].lo, r[7].lo),
+                         q_sums(r[4].hi, r[5].hi, r[6].hi, r[7].hi)));
+}
 
 #else /* scalar */
 
@@ -410,10 +419,10 @@ typedef struct vm
 } vm;
 
 #define VF_EACH(expression)                                                                        \
-    vf r;                                                                                          \
+    vf each;                                                                                       \
     for (int i = 0; i < 8; ++i)                                                                    \
-        r.l[i] = (expression);                                                                     \
-    return r
+        each.l[i] = (expression);                                                                  \
+    return each
 #define VM_EACH(expression)                                                                        \
     vm r;                                                                                          \
     for (int i = 0; i < 8; ++i)                                                                    \
@@ -532,18 +541,6 @@ PL_INLINE vf vf_select(vm mask, vf a, vf b)
 {
     VF_EACH(mask.l[i] ? a.l[i] : b.l[i]);
 }
-PL_INLINE vf vf_rsqrt_guess(vf a)
-{
-    vf r;
-    for (int i = 0; i < 8; ++i)
-    {
-        uint32_t bits;
-        memcpy(&bits, &a.l[i], sizeof bits);
-        bits = 0x5f3759dfu - (bits >> 1);
-        memcpy(&r.l[i], &bits, sizeof bits);
-    }
-    return r;
-}
 PL_INLINE float vf_sum(vf a)
 {
     return ((a.l[0] + a.l[4]) + (a.l[2] + a.l[6])) + ((a.l[1] + a.l[5]) + (a.l[3] + a.l[7]));
@@ -558,6 +555,11 @@ PL_INLINE void vf_transpose(vf r[8])
             r[j].l[i] = swap;
         }
 }
+PL_INLINE vf vf_sums(const vf r[8])
+{
+    VF_EACH(((r[i].l[0] + r[i].l[2]) + (r[i].l[1] + r[i].l[3])) +
+            ((r[i].l[4] + r[i].l[6]) + (r[i].l[5] + r[i].l[7])));
+}
 
 #endif
 
@@ -565,17 +567,6 @@ PL_INLINE void vf_transpose(vf r[8])
 PL_INLINE vf vf_mad(vf a, vf b, vf c)
 {
     return vf_add(a, vf_mul(b, c));
-}
-
-/* 1 / sqrt(a) for positive a, to one or two units in the last place: three Newton steps from the
- * guess. Unlike a square root and a division it does not stall, and unlike the machine's own
- * estimate it has the same bits everywhere. */
-PL_INLINE vf vf_rsqrt(vf a)
-{
-    vf y = vf_rsqrt_guess(a), half = vf_mul(vf_set1(.5f), a);
-    for (int i = 0; i < 3; ++i)
-        y = vf_mul(y, vf_sub(vf_set1(1.5f), vf_mul(half, vf_mul(y, y))));
-    return y;
 }
 
 #endif

@@ -8,8 +8,10 @@
 
 #include "../state.h"
 
-/* limit_sums: six sums of eight lanes, and whether anything was added. */
-#define PL_LIMIT_FLOATS 56
+/* limit_sums: what a chunk's corrections add up to for a row: m w delta (3), its moment about the
+ * chunk's pos_origin (3), and the sum of
+ * the members' shares: 0 if nothing was added. */
+#define PL_LIMIT_FLOATS 8
 
 /* One pass over the particles of a chunk. */
 typedef struct pl_pass

@@ -17,7 +17,8 @@
 #include "gather.h"
 #include "match.h"
 
-/* The chunk's limit rows: R, goal offset at the chunk's rest origin, squared limit, limit, fade. */
+/* The chunk's limit rows: R, goal offset at the chunk's rest origin, squared limit, fade times
+ * limit, fade. */
 static void load_limit_rows(const pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
@@ -37,17 +38,17 @@ static void load_limit_rows(const pl_pass* pass)
                          (k->limit_ref[c][j] - chunk->pos_origin[j]);
         /* clusters of coarser (independent) levels limit nothing */
         out[12] = c < pass->finest_end ? in[12] * in[12] : INFINITY;
-        out[13] = in[12];
+        out[13] = in[12] * k->fade[c];
         out[14] = k->fade[c];
     }
 }
 
-/* A violated entry of a block: how far its members are from their goals, and the share of that
- * which each is moved by, times its kernel value. */
+/* An entry of a block: how far its members are from their goals, and the share of that which each
+ * is moved by, times its kernel value. */
 typedef struct violation
 {
     vf apart[3], share;
-    uint32_t row;
+    float* sums;
 } violation;
 
 enum
@@ -55,71 +56,75 @@ enum
     BATCH = 24 /* entries tested before the violated ones are corrected */
 };
 
-/* Tests a run of a block's entries. Correcting comes after, so that the long way from a distance to
- * a share does not hold up the next entry's test. */
+/* Tests a run of a block's entries. Correcting comes after, in a loop of its own: the way from a
+ * position to a correction is long, and a processor looks ahead only so far. Entries
+ * without violation are left out, unless "every" one is wanted: where most are violated, a branch
+ * that is foreseen wrongly costs more than adding zeros, which changes nothing. */
 PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t end, const vf near[3],
-                                const vf r[3], violation* found, uint64_t* violated)
+                                const vf r[3], bool every, violation* found, uint32_t* violated)
 {
     const pl_chunk* chunk = pass->chunk;
-    uint32_t count = 0;
-    for (uint32_t e = begin; e < end; ++e)
+    const vf x = near[0], y = near[1], z = near[2], r0 = r[0], r1 = r[1], r2 = r[2];
+    const float* weight = chunk->entry_kernel + (size_t)8 * begin;
+    const uint16_t *at = chunk->entry_row + begin, *last = chunk->entry_row + end;
+    uint32_t over_count = 0;
+    violation* v = found;
+    for (; at < last; ++at, weight += 8)
     {
-        const float* row = pass->rows + (size_t)16 * chunk->entry_row[e];
-        vf kernel = vf_load(chunk->entry_kernel + (size_t)8 * e), apart[3];
-        for (int j = 0; j < 3; ++j)
-        {
-            vf goal =
-                vf_mad(vf_mad(vf_mul(vf_bcast(row + 3 * j), r[0]), vf_bcast(row + 3 * j + 1), r[1]),
-                       vf_bcast(row + 3 * j + 2), r[2]);
-            apart[j] = vf_sub(vf_add(goal, vf_bcast(row + 9 + j)), near[j]);
-        }
-        vf distance2 =
-            vf_mad(vf_mad(vf_mul(apart[0], apart[0]), apart[1], apart[1]), apart[2], apart[2]);
+        const float* row = pass->rows + (size_t)16 * *at;
+        vf kernel = vf_load(weight);
+        vf gx = vf_mad(vf_mul(vf_bcast(row), r0), vf_bcast(row + 1), r1);
+        vf gy = vf_mad(vf_mul(vf_bcast(row + 3), r0), vf_bcast(row + 4), r1);
+        vf gz = vf_mad(vf_mul(vf_bcast(row + 6), r0), vf_bcast(row + 7), r1);
+        gx = vf_add(vf_mad(gx, vf_bcast(row + 2), r2), vf_sub(vf_bcast(row + 9), x));
+        gy = vf_add(vf_mad(gy, vf_bcast(row + 5), r2), vf_sub(vf_bcast(row + 10), y));
+        gz = vf_add(vf_mad(gz, vf_bcast(row + 8), r2), vf_sub(vf_bcast(row + 11), z));
+        vf distance2 = vf_mad(vf_mad(vf_mul(gx, gx), gy, gy), gz, gz);
         vm over = vm_and(vf_lt(vf_bcast(row + 12), distance2), vf_lt(vf_set1(0), kernel));
         unsigned bits = vm_bits(over);
-        if (!bits)
+        if (!every && !bits)
             continue;
-        violation* v = &found[count++];
-        vf share = vf_sub(vf_set1(1), vf_mul(vf_bcast(row + 13), vf_rsqrt(distance2)));
-        v->share = vf_keep(over, vf_mul(share, vf_mul(kernel, vf_bcast(row + 14))));
-        for (int j = 0; j < 3; ++j)
-            v->apart[j] = apart[j];
-        v->row = chunk->entry_row[e];
-        *violated += (unsigned)__builtin_popcount(bits);
+        vf share = vf_sub(vf_bcast(row + 14), vf_div(vf_bcast(row + 13), vf_sqrt(distance2)));
+        v->apart[0] = gx, v->apart[1] = gy, v->apart[2] = gz;
+        v->share = vf_keep(over, vf_mul(share, kernel));
+        v->sums = pass->limit_sums + (size_t)PL_LIMIT_FLOATS * *at;
+        ++v;
+        over_count += (unsigned)__builtin_popcount(bits);
     }
-    return count;
+    *violated += over_count;
+    return (uint32_t)(v - found);
 }
 
-/* Adds corrections to the particles, and to the clusters' sums, which are kept in lanes until
- * limit_balance adds them up (PL_LIMIT_FLOATS a row: delta and its moment). */
+/* Adds corrections to the particles, and to the clusters' sums. */
 PL_INLINE void correct(const violation* found, uint32_t count, vf mass, const vf lever[3],
-                       vf shift[3], float* limit_sums)
+                       vf shift[3])
 {
-    for (uint32_t i = 0; i < count; ++i)
+    vf total0 = shift[0], total1 = shift[1], total2 = shift[2];
+    for (const violation* v = found; v < found + count; ++v)
     {
-        const violation* v = &found[i];
-        float* sums = limit_sums + (size_t)PL_LIMIT_FLOATS * v->row;
-        vf part[6], weight = vf_mul(v->share, mass);
+        vf move[3], part[8];
         for (int j = 0; j < 3; ++j)
         {
-            shift[j] = vf_mad(shift[j], v->share, v->apart[j]);
-            part[j] = vf_mul(weight, v->apart[j]);
+            move[j] = vf_mul(v->share, v->apart[j]);
+            part[j] = vf_mul(mass, move[j]);
         }
+        total0 = vf_add(total0, move[0]);
+        total1 = vf_add(total1, move[1]);
+        total2 = vf_add(total2, move[2]);
         pl_cross3(lever, part, part + 3);
-        for (int j = 0; j < 6; ++j)
-            vf_store(sums + 8 * j, vf_add(vf_load(sums + 8 * j), part[j]));
-        sums[48] = 1;
+        part[6] = part[7] = v->share;
+        vf_store(v->sums, vf_add(vf_load(v->sums), vf_sums(part)));
     }
+    shift[0] = total0, shift[1] = total1, shift[2] = total2;
 }
 
-void PL_K(pl_limit)(pl_pass* pass)
+PL_INLINE void limit(pl_pass* pass, bool every)
 {
     const pl_chunk* chunk = pass->chunk;
     const pl_particles* p = pass->particles;
     vf dt = vf_set1(pass->dt), zero = vf_set1(0);
     violation found[BATCH];
-    load_limit_rows(pass);
-    memset(pass->limit_sums, 0, sizeof(float) * PL_LIMIT_FLOATS * chunk->row_count);
+    uint32_t violated = 0;
     for (uint32_t b = 0; b < chunk->block_count; ++b)
     {
         uint32_t slot = chunk->slot_begin + 8 * b, end = chunk->block_begin[b + 1];
@@ -134,14 +139,26 @@ void PL_K(pl_limit)(pl_pass* pass)
         for (uint32_t e = chunk->block_begin[b]; e < end; e += BATCH)
         {
             uint32_t count =
-                test_entries(pass, e, PL_MIN(e + BATCH, end), near, r, found, &pass->violated);
-            correct(found, count, mass, lever, shift, pass->limit_sums);
+                test_entries(pass, e, PL_MIN(e + BATCH, end), near, r, every, found, &violated);
+            correct(found, count, mass, lever, shift);
         }
         for (int j = 0; j < 3; ++j)
             shift[j] = vf_mul(norm, shift[j]);
         pl_store3(pass->shift, slot, shift);
     }
+    pass->violated += violated;
     pass->tested += chunk->member_count;
+}
+
+void PL_K(pl_limit)(pl_pass* pass)
+{
+    const pl_chunk* chunk = pass->chunk;
+    load_limit_rows(pass);
+    memset(pass->limit_sums, 0, sizeof(float) * PL_LIMIT_FLOATS * chunk->row_count);
+    if (chunk->violated > chunk->member_count / 4) /* the last time */
+        limit(pass, true);
+    else
+        limit(pass, false);
 }
 
 /* Sums of one cluster's corrections over its chunks: delta (3), its moment about x_c (3). */
@@ -154,14 +171,12 @@ static bool sum_limit_parts(const pl_match_batch* batch, float* const* limit_sum
     for (uint32_t at = k->part_begin[c]; at < k->part_begin[c + 1]; ++at)
     {
         const pl_part* part = &k->part[at];
-        const float* lanes = limit_sums[part->chunk] + (size_t)PL_LIMIT_FLOATS * part->row;
+        const float* s = limit_sums[part->chunk] + (size_t)PL_LIMIT_FLOATS * part->row;
         const float* origin = batch->chunks[part->chunk].pos_origin;
-        float s[6], o[3];
-        if (lanes[48] == 0)
+        float o[3];
+        if (s[6] == 0)
             continue;
         any = true;
-        for (int j = 0; j < 6; ++j)
-            s[j] = vf_sum(vf_load(lanes + 8 * j));
         for (int j = 0; j < 3; ++j)
             o[j] = (origin[j] - lever[PL_LEVER_REF + j]) - lever[PL_LEVER_X + j];
         for (int j = 0; j < 3; ++j)
