@@ -176,6 +176,20 @@ PL_INLINE void vf_transpose(vf r[8])
     r[6] = _mm256_permute2f128_ps(b2, b6, 0x31);
     r[7] = _mm256_permute2f128_ps(b3, b7, 0x31);
 }
+/* Lane i of out[j] is p[i][j]. */
+PL_INLINE void vf_load4(const float* const p[8], vf out[4])
+{
+    vf a = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p[0])), _mm_loadu_ps(p[4]), 1);
+    vf b = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p[1])), _mm_loadu_ps(p[5]), 1);
+    vf c = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p[2])), _mm_loadu_ps(p[6]), 1);
+    vf d = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p[3])), _mm_loadu_ps(p[7]), 1);
+    vf ab = _mm256_unpacklo_ps(a, b), ba = _mm256_unpackhi_ps(a, b);
+    vf cd = _mm256_unpacklo_ps(c, d), dc = _mm256_unpackhi_ps(c, d);
+    out[0] = _mm256_shuffle_ps(ab, cd, 0x44);
+    out[1] = _mm256_shuffle_ps(ab, cd, 0xee);
+    out[2] = _mm256_shuffle_ps(ba, dc, 0x44);
+    out[3] = _mm256_shuffle_ps(ba, dc, 0xee);
+}
 /* Lane j is the sum of r[j]: ((0+2) + (1+3)) + ((4+6) + (5+7)). */
 PL_INLINE vf vf_sums(const vf r[8])
 {
@@ -394,6 +408,14 @@ PL_INLINE void vf_transpose(vf r[8])
         r[i + 4].lo = swap;
     }
 }
+PL_INLINE void vf_load4(const float* const p[8], vf out[4])
+{
+    q4 a = Q_LOAD(p[0]), b = Q_LOAD(p[1]), c = Q_LOAD(p[2]), d = Q_LOAD(p[3]);
+    q4 e = Q_LOAD(p[4]), f = Q_LOAD(p[5]), g = Q_LOAD(p[6]), h = Q_LOAD(p[7]);
+    q_transpose(&a, &b, &c, &d);
+    q_transpose(&e, &f, &g, &h);
+    out[0] = VF_PAIR(a, e), out[1] = VF_PAIR(b, f), out[2] = VF_PAIR(c, g), out[3] = VF_PAIR(d, h);
+}
 PL_INLINE q4 q_sums(q4 a, q4 b, q4 c, q4 d)
 {
     q_transpose(&a, &b, &c, &d);
@@ -554,6 +576,12 @@ PL_INLINE void vf_transpose(vf r[8])
             r[i].l[j] = r[j].l[i];
             r[j].l[i] = swap;
         }
+}
+PL_INLINE void vf_load4(const float* const p[8], vf out[4])
+{
+    for (int j = 0; j < 4; ++j)
+        for (int i = 0; i < 8; ++i)
+            out[j].l[i] = p[i][j];
 }
 PL_INLINE vf vf_sums(const vf r[8])
 {

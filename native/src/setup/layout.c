@@ -12,11 +12,16 @@
 
 #include <string.h>
 
+/* Slots of a chunk, by the size of the body. Small chunks give every thread some and keep their
+ * rows close; large ones share fewer clusters with their neighbours, and each shared one costs a
+ * row. */
 enum
 {
     SMALL_BODY = 8000,
+    LARGE_BODY = 64000,
     SMALL_CHUNK = 256,
-    LARGE_CHUNK = 1024
+    USUAL_CHUNK = 1024,
+    LARGE_CHUNK = 4096
 };
 
 /* Particles of a cluster along a direction count as extent from this share of the longest on (14 %
@@ -294,7 +299,9 @@ static void sort_blocks(uint32_t* order, uint32_t used, const by_particle* lists
 
 static pl_status place_particles(pl_body* body, const pl_layout_input* in, const by_particle* lists)
 {
-    uint32_t slots_per_chunk = in->count <= SMALL_BODY ? SMALL_CHUNK : LARGE_CHUNK;
+    uint32_t slots_per_chunk = in->count <= SMALL_BODY   ? SMALL_CHUNK
+                               : in->count <= LARGE_BODY ? USUAL_CHUNK
+                                                         : LARGE_CHUNK;
     uint32_t fill = slots_per_chunk * 4 / 5 / 8 * 8;
     uint32_t chunks = (in->count + fill - 1) / fill;
     pl_particles* p = &body->particles;

@@ -14,54 +14,18 @@
  */
 #include "match.h"
 
-#include "gather.h"
+#include "parts.h"
 #include "rotation.h"
 
-/* Moments of a cluster while they are put together, in double: x relative to its reference point, p
- * to its rest centre. Rows of three are four wide, for the compiler's vectors. */
-typedef struct moments
-{
-    double xr[3][4], x[4], v[4], xv[4], r[4], m;
-    double xx[6];
-} moments;
-
+/* With quadratic goals: x q(p)^T and q(p) with the six monomials of p, about x_c. */
 typedef struct quadratic_moments
 {
-    double q[18], mean[6]; /* x q(p)^T and q(p) with the six monomials of p */
+    double q[18], mean[6];
 } quadratic_moments;
 
-/* A chunk sums x' relative to its pos_origin and r' relative to its rest_origin: x = x' + o,
- * p = r' + d. */
-PL_INLINE void add_part(moments* t, const pl_part* part, const float* s, const double o[4],
-                        bool second)
-{
-    double d[4] = {part->to_rest[0], part->to_rest[1], part->to_rest[2], 0}, first[4] = {0};
-    const float *x = s + PL_SUM_X, *v = s + PL_SUM_V;
-    for (int j = 0; j < 3; ++j)
-        first[j] = part->first[j] + part->mass * d[j];
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 4; ++j) /* the fourth column is not used */
-            t->xr[i][j] += (s[3 * i + j] + x[i] * d[j]) + o[i] * first[j];
-    for (int j = 0; j < 3; ++j)
-    {
-        t->r[j] += first[j];
-        t->x[j] += x[j] + part->mass * o[j];
-        t->v[j] += v[j];
-        int a = (j + 1) % 3, b = (j + 2) % 3;
-        t->xv[j] += s[PL_SUM_XV + j] + (o[a] * v[b] - o[b] * v[a]);
-    }
-    t->m += part->mass;
-    for (int j = 0; second && j < 3; ++j)
-    {
-        int n = (j + 1) % 3;
-        t->xx[j] += s[PL_SUM_XX + j] + 2 * o[j] * x[j] + part->mass * o[j] * o[j];
-        t->xx[3 + j] += s[PL_SUM_XX + 3 + j] + o[j] * x[n] + o[n] * x[j] + part->mass * o[j] * o[n];
-    }
-}
-
-/* The same for x q(p)^T and for q alone, with the six monomials xx yy zz xy yz zx of p. */
+/* Adds a chunk's share (parts.h), with the six monomials xx yy zz xy yz zx of p. */
 static void add_quadratic_part(quadratic_moments* t, const pl_part* part, const float* s,
-                               const float* q, const double o[4])
+                               const float* q, const double o[3])
 {
     const float* d = part->to_rest;
     const double *r = part->first, m = part->mass;
@@ -88,108 +52,30 @@ static void add_quadratic_part(quadratic_moments* t, const pl_part* part, const 
         t->mean[j] += mean[j];
 }
 
-/* The inverse of the inertia about x_c, for strain limiting; what cannot be turned gets 0. */
-static void inertia_inverse(const moments* t, const double x[3], float out[6])
-{
-    double s[6], trace;
-    for (int j = 0; j < 3; ++j)
-    {
-        s[j] = t->xx[j] - t->m * x[j] * x[j];
-        s[3 + j] = t->xx[3 + j] - t->m * x[j] * x[(j + 1) % 3];
-    }
-    trace = s[0] + s[1] + s[2];
-    double xx = trace - s[0], yy = trace - s[1], zz = trace - s[2];
-    double xy = -s[3], yz = -s[4], zx = -s[5], c0, c3, c5, det;
-    for (int round = 0; round < 2; ++round)
-    {
-        c0 = yy * zz - yz * yz, c3 = yz * zx - xy * zz, c5 = xy * yz - yy * zx;
-        det = xx * c0 + xy * c3 + zx * c5;
-        if (det > 1e-9 * trace * trace * trace)
-            break;
-        double more = 1e-6 * trace; /* a needle cannot be turned about its axis */
-        xx += more, yy += more, zz += more;
-    }
-    double per = trace > 0 && det > 0 ? 1 / det : 0;
-    out[0] = (float)(c0 * per);
-    out[1] = (float)((xx * zz - zx * zx) * per);
-    out[2] = (float)((xx * yy - xy * xy) * per);
-    out[3] = (float)(c3 * per);
-    out[4] = (float)((xy * zx - xx * yz) * per);
-    out[5] = (float)(c5 * per);
-}
-
-/* Moments of one cluster from its chunks, centred: A_xr (9), x_c relative to the reference point,
- * v_c, spin about x_c, mass, what rounding leaves of the mean of p. With quadratic goals also
- * sum m w (x - x_c) q^T (18) and q's mean (6); with a lever, that. */
-static void sum_parts(const pl_match_batch* batch, uint32_t c, const float ref[3], float out[24],
-                      float* quad, float* lever)
+/* sum m w (x - x_c) q^T (18) and the mean of q (6) of one cluster. */
+static void sum_quadratic_parts(const pl_match_batch* batch, uint32_t c, const double x[3],
+                                float quad[24])
 {
     const pl_clusters* k = batch->clusters;
-    moments t = {0};
-    quadratic_moments second;
-    if (quad)
-        memset(&second, 0, sizeof second);
-    uint32_t end = k->part_begin[c + 1];
-    for (uint32_t at = k->part_begin[c]; at < end; ++at)
+    quadratic_moments t = {0};
+    double mass = 0;
+    for (uint32_t at = k->part_begin[c]; at < k->part_begin[c + 1]; ++at)
     {
         const pl_part* part = &k->part[at];
         const pl_chunk* chunk = &batch->chunks[part->chunk];
-        const float* s = chunk->sums + (size_t)PL_SUM_FLOATS * part->row;
-        double o[4] = {0};
+        double o[3];
         for (int j = 0; j < 3; ++j)
-            o[j] = (double)chunk->pos_origin[j] - ref[j];
-        add_part(&t, part, s, o, lever != NULL);
-        if (quad)
-            add_quadratic_part(&second, part, s,
-                               chunk->quad_sums + (size_t)PL_QUAD_SUM_FLOATS * part->row, o);
+            o[j] = (double)chunk->pos_origin[j] - k->ref[c][j];
+        mass += part->mass;
+        add_quadratic_part(&t, part, chunk->sums + (size_t)PL_SUM_FLOATS * part->row,
+                           chunk->quad_sums + (size_t)PL_QUAD_SUM_FLOATS * part->row, o);
     }
-    double fade = k->fade[c], per_mass = t.m > 0 ? 1 / t.m : 0;
-    double x[3];
-    for (int i = 0; i < 3; ++i)
-    {
-        x[i] = t.x[i] * per_mass;
-        out[9 + i] = (float)x[i];
-        out[12 + i] = (float)(t.v[i] * per_mass);
-        for (int j = 0; j < 3; ++j)
-            out[3 * i + j] = (float)((t.xr[i][j] - x[i] * t.r[j]) * fade);
-        out[19 + i] = (float)(t.r[i] * per_mass);
-    }
-    for (int i = 0; i < 3; ++i)
-    {
-        int a = (i + 1) % 3, b = (i + 2) % 3;
-        out[15 + i] = (float)((t.xv[i] - (x[a] * t.v[b] - x[b] * t.v[a])) * fade);
-    }
-    out[18] = (float)(t.m * fade);
-    out[22] = out[23] = 0;
-    for (int j = 0; quad && j < 6; ++j)
+    double per_mass = mass > 0 ? 1 / mass : 0;
+    for (int j = 0; j < 6; ++j)
     {
         for (int i = 0; i < 3; ++i)
-            quad[6 * i + j] = (float)((second.q[6 * i + j] - x[i] * second.mean[j]) * fade);
-        quad[18 + j] = (float)(second.mean[j] * per_mass);
-    }
-    if (!lever)
-        return;
-    inertia_inverse(&t, x, lever + PL_LEVER_INVERSE);
-    for (int i = 0; i < 3; ++i)
-    {
-        lever[PL_LEVER_REF + i] = ref[i];
-        lever[PL_LEVER_X + i] = (float)x[i];
-    }
-    lever[PL_LEVER_MASS] = (float)t.m;
-}
-
-/* The next clusters' sums on their way into the cache. */
-PL_INLINE void prefetch_parts(const pl_match_batch* batch, uint32_t c)
-{
-    const pl_clusters* k = batch->clusters;
-    if (c + 8 > batch->end)
-        return;
-    for (uint32_t at = k->part_begin[c]; at < k->part_begin[c + 8]; ++at)
-    {
-        const float* s =
-            batch->chunks[k->part[at].chunk].sums + (size_t)PL_SUM_FLOATS * k->part[at].row;
-        __builtin_prefetch(s);
-        __builtin_prefetch(s + 16);
+            quad[6 * i + j] = (float)((t.q[6 * i + j] - x[i] * t.mean[j]) * k->fade[c]);
+        quad[18 + j] = (float)(t.mean[j] * per_mass);
     }
 }
 
@@ -198,17 +84,6 @@ PL_INLINE const float* reference(const pl_match_batch* batch, uint32_t c)
 {
     const pl_clusters* k = batch->clusters;
     return batch->chunks[k->part[k->part_begin[c]].chunk].pos_origin;
-}
-
-/* Rows of 24 floats of eight clusters, in lanes. */
-PL_INLINE void load_sums(const float* const rows[8], vf s[24])
-{
-    for (int g = 0; g < 3; ++g)
-    {
-        for (int i = 0; i < 8; ++i)
-            s[8 * g + i] = vf_load(rows[i] + 8 * g);
-        vf_transpose(s + 8 * g);
-    }
 }
 
 /* F from that of pl_lever_gradient: completed for clusters that lack a direction. */
@@ -360,27 +235,73 @@ static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, 
         t[j] = vf_load(tl[j]);
 }
 
+/* What strain limiting needs of this fit, if the substep starts from it. */
+PL_INLINE void store_lever(const pl_match_batch* batch, const pl_eight* eight, const pl_moments* t,
+                           const vd x[3])
+{
+    pl_clusters* k = batch->clusters;
+    vf row[16];
+    pl_inertia_inverse(t, x, row + PL_LEVER_INVERSE);
+    for (int j = 0; j < 3; ++j)
+    {
+        row[PL_LEVER_REF + j] = pl_eight_load(eight, &k->ref[0][j], 3);
+        row[PL_LEVER_X + j] = vd_round(x[j]);
+    }
+    row[PL_LEVER_MASS] = vd_round(t->m);
+    row[13] = row[14] = row[15] = vf_set1(0);
+    pl_eight_store_rows(eight, k->lever[batch->lever_side][0], row);
+}
+
+/* The moments of eight clusters from their chunks; also kept, for coarser levels. */
+static void sum_eight(const pl_match_batch* batch, const pl_eight* eight, vf s[24],
+                      float (*quad)[24])
+{
+    pl_clusters* k = batch->clusters;
+    const float* ref[8];
+    pl_moments t;
+    vd x[3];
+    for (int i = 0; i < 8; ++i)
+    {
+        ref[i] = reference(batch, eight->c[i]);
+        memcpy(k->ref[eight->c[i]], ref[i], sizeof k->ref[0]);
+    }
+    pl_sum_parts(batch, eight, ref, batch->gamma > 0 ? PL_WANT_LEVER : PL_WANT_MATCH, &t);
+    pl_centre(&t, pl_eight_load(eight, k->fade, 1), s, x);
+    if (batch->gamma > 0)
+        store_lever(batch, eight, &t, x);
+    for (int g = 0; g < 3; ++g)
+    {
+        vf rows[8];
+        memcpy(rows, s + 8 * g, sizeof rows);
+        vf_transpose(rows);
+        for (uint32_t i = 0; i < eight->used; ++i)
+            vf_store(k->sums[eight->c[i]] + 8 * g, rows[i]);
+    }
+    if (!quad)
+        return;
+    double lanes[3][8];
+    for (int j = 0; j < 3; ++j)
+        vd_store(lanes[j], x[j]);
+    for (int i = 0; i < 8; ++i)
+        sum_quadratic_parts(batch, eight->c[i], (double[3]){lanes[0][i], lanes[1][i], lanes[2][i]},
+                            quad[i]);
+}
+
 static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
 {
     pl_clusters* k = batch->clusters;
     bool quadratic = batch->goal == PLIANT_GOAL_QUADRATIC && batch->sum_parts;
     float quad[8][24];
-    const float* rows[8];
-    for (int i = 0; i < 8; ++i)
-    {
-        uint32_t c = eight->c[i];
-        if (batch->sum_parts && i < (int)eight->used)
-        {
-            memcpy(k->ref[c], reference(batch, c), sizeof k->ref[c]);
-            sum_parts(batch, c, k->ref[c], k->sums[c], quadratic ? quad[i] : NULL,
-                      batch->gamma > 0 ? k->lever[batch->lever_side][c] : NULL);
-        }
-        else if (quadratic)
-            memcpy(quad[i], quad[eight->used - 1], sizeof quad[i]);
-        rows[i] = k->sums[c];
-    }
     vf s[24], f[9], lever[9], r[9], t[9], inverse[6], tau[3], theta[3], turn[9];
-    load_sums(rows, s);
+    if (batch->sum_parts)
+        sum_eight(batch, eight, s, quadratic ? quad : NULL);
+    else
+    {
+        const float* rows[8];
+        for (int i = 0; i < 8; ++i)
+            rows[i] = k->sums[eight->c[i]];
+        pl_load_sums(rows, 3, s);
+    }
     pl_lever_gradient(k, eight, s, lever);
     complete(k, eight, lever, f);
     bool moment = batch->rotation == PLIANT_ROTATION_MOMENT;
@@ -432,7 +353,7 @@ void PL_K(pl_match)(const pl_match_batch* batch)
     {
         pl_eight eight = pl_eight_from(c, batch->end);
         if (batch->sum_parts)
-            prefetch_parts(batch, c + 8);
+            pl_prefetch_parts(batch, c + 8);
         match_eight(batch, &eight);
     }
 }
@@ -443,20 +364,18 @@ void PL_K(pl_match_limit)(const pl_match_batch* batch)
     for (uint32_t c = batch->begin; c < batch->end; c += 8)
     {
         pl_eight eight = pl_eight_from(c, batch->end);
-        prefetch_parts(batch, c + 8);
-        float sums[8][24];
-        const float* rows[8];
+        const float* ref[8];
+        pl_moments t;
+        vf s[24], f[9], lever[9], r[9];
+        vd x[3];
+        pl_prefetch_parts(batch, c + 8);
         for (int i = 0; i < 8; ++i)
         {
-            rows[i] = sums[PL_MIN(i, (int)eight.used - 1)];
-            if (i >= (int)eight.used)
-                continue;
-            const float* ref = reference(batch, eight.c[i]);
-            sum_parts(batch, eight.c[i], ref, sums[i], NULL, NULL);
-            memcpy(k->limit_ref[eight.c[i]], ref, sizeof k->limit_ref[0]);
+            ref[i] = reference(batch, eight.c[i]);
+            memcpy(k->limit_ref[eight.c[i]], ref[i], sizeof k->limit_ref[0]);
         }
-        vf s[24], f[9], lever[9], r[9];
-        load_sums(rows, s);
+        pl_sum_parts(batch, &eight, ref, PL_WANT_FIT, &t);
+        pl_centre(&t, pl_eight_load(&eight, k->fade, 1), s, x);
         pl_lever_gradient(k, &eight, s, lever);
         complete(k, &eight, lever, f);
         pl_rotation8(batch->rotation == PLIANT_ROTATION_MOMENT ? s : f, r);
