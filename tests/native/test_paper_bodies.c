@@ -17,7 +17,7 @@ static void check_exponents(const scene_played* fine, const scene_played* equal,
     scene_played before = *equal;
     for (int i = 0; i < 4; ++i)
     {
-        paper_weighting w = {.name = "polynomial, fine",
+        paper_weighting w = {.name = "polynomial (fine)",
                              .weighting = PLIANT_WEIGHT_POLYNOMIAL,
                              .favour_fine = 1,
                              .a = 10,
@@ -44,7 +44,7 @@ static void check_epsilons(const scene_played* fine, const scene_played* equal, 
     scene_played before = *fine;
     for (int i = 0; i < 3; ++i)
     {
-        paper_weighting w = {.name = "linear, fine",
+        paper_weighting w = {.name = "linear (fine)",
                              .weighting = PLIANT_WEIGHT_LINEAR,
                              .favour_fine = 1,
                              .a = epsilons[i]};
@@ -106,8 +106,8 @@ TEST_SLOW(an_armadillo_on_cylinders_flows_with_fine_clusters_only)
 {
     static const uint32_t counts[] = {1, 6, 50, 400};
     const paper_weighting schemes[] = {
-        {.name = "linear, fine", .weighting = PLIANT_WEIGHT_LINEAR, .favour_fine = 1},
-        {.name = "manual, finest and coarsest",
+        {.name = "linear (fine)", .weighting = PLIANT_WEIGHT_LINEAR, .favour_fine = 1},
+        {.name = "manual (finest and coarsest)",
          .weighting = PLIANT_WEIGHT_MANUAL,
          .weights = {.75, .025, .025, .2}}};
     scene_played base[4];
