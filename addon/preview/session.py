@@ -12,7 +12,7 @@ import time
 import bpy
 
 from ..bridge import modifiers
-from ..ui import properties
+from ..ui import drawing, properties
 from . import colours, gather, overlay
 from .build import Builder
 
@@ -202,14 +202,10 @@ def _is_baking():
 def _redraw(view=True):
     if bpy.app.background:
         return
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "PROPERTIES" or area.type == "VIEW_3D" and view:
-                area.tag_redraw()
-            elif area.type == "VIEW_3D":
-                for region in area.regions:
-                    if region.type == "UI":
-                        region.tag_redraw()
+    if view:
+        overlay.redraw()
+        drawing.settle()
+    drawing.redraw_panels()
 
 
 # ---------------------------------------------------------------- handlers

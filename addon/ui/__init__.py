@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everything the artist touches: properties, operators, panels, presets."""
-from . import handlers, operators_bake, operators_results, operators_roles, panels, panels_bake, \
-    panels_sidebar, presets, properties, timeline
+from . import drawing, handlers, operators_bake, operators_results, operators_roles, panels, \
+    panels_bake, panels_sidebar, presets, properties, timeline
 
-modules = (properties, presets, operators_roles, operators_bake, operators_results, panels,
-           panels_bake, panels_sidebar, timeline, handlers)
+modules = (properties, drawing, presets, operators_roles, operators_bake, operators_results,
+           panels, panels_bake, panels_sidebar, timeline, handlers)
 
 
 def register():

@@ -11,7 +11,7 @@ from ..bake import plan
 from ..bake.errors import BakeError
 from ..bridge import capture, folders, modifiers, results
 from ..solver import LibraryError
-from . import runs
+from . import drawing, runs
 from .runs import running  # noqa: F401 - panels ask here
 
 TICK = .05  # seconds between looks at a run
@@ -125,6 +125,7 @@ class _Baking:
         if context.workspace is not None:
             context.workspace.status_text_set(None)
         redraw_interface(context)
+        drawing.settle()
 
     @staticmethod
     def _stop_playback(context):

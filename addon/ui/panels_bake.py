@@ -156,7 +156,7 @@ def draw_bake_buttons(layout, context):
         row.prop(context.scene.pliant, "quick_factor", text="", slider=True)
     row = column.row(align=True)
     drawing.button(row, "pliant.resume", icon="FF")
-    drawing.button(row, "pliant.rebake_from_current", text="Rebake from Here",
+    drawing.button(row, "pliant.rebake_from_current", text="Rebake Here",
                    icon="FRAME_NEXT")
     message = status.message(context.scene)
     if message:

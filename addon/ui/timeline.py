@@ -4,7 +4,8 @@ import bpy
 
 from . import status
 
-HEIGHT = 6  # pixels at a scale of 1
+HEIGHT = 5  # pixels at a scale of 1
+FOOT = 17  # above the scroll bar
 BAKED = (.25, .72, .45, .9)
 TO_BAKE = (.25, .72, .45, .22)
 _handler = None
@@ -40,14 +41,15 @@ def _draw():
         return
     import gpu
     from gpu_extras.batch import batch_for_shader
-    view, height = context.region.view2d, HEIGHT * context.preferences.system.ui_scale
+    view, scale = context.region.view2d, context.preferences.system.ui_scale
+    low, high = FOOT * scale, (FOOT + HEIGHT) * scale
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     gpu.state.blend_set("ALPHA")
     for first, after, colour in found:
         left = view.view_to_region(first - .5, 0, clip=False)[0]
         right = view.view_to_region(after - .5, 0, clip=False)[0]
         batch = batch_for_shader(shader, "TRI_FAN", {"pos": [
-            (left, 0), (right, 0), (right, height), (left, height)]})
+            (left, low), (right, low), (right, high), (left, high)]})
         shader.uniform_float("color", colour)
         batch.draw(shader)
     gpu.state.blend_set("NONE")

@@ -19,6 +19,8 @@ def suzanne(w, count=1500, smooth=2, location=(0, 0, 2.2)):
             bpy.ops.object.modifier_apply(modifier="Dense")
         bpy.ops.object.shade_smooth()
     obj.pliant.particles.count = count
+    with w.context("VIEW_3D"):
+        bpy.ops.ed.undo_push(message="The stage")
     yield .3
 
 
@@ -30,7 +32,7 @@ def soft(w, **settings):
     yield .3
 
 
-def look_at(w, name="Suzanne", turn=False):
+def look_at(w, name="Suzanne"):
     """yield from stage.look_at(w): the 3D view shows the object from its front, a little above."""
     from mathutils import Euler
     view = w.area("VIEW_3D").spaces.active.region_3d
@@ -42,23 +44,20 @@ def look_at(w, name="Suzanne", turn=False):
     yield .6
 
 
-def buttons_from_below(w, kind, region="WINDOW", x=.6, step=9, most=3):
-    """yield from ...: where the lowest buttons of a region are: what lights up under the mouse."""
-    left, top, right, bottom = w.box(kind, region)
-    column = round(left + x * (right - left))
+def buttons_from_below(w, kind, start, x=.6, step=10, most=2):
+    """yield from ...: where the lowest buttons of a region are: what lights up under the mouse.
+    start: how far up to begin, as a fraction from the region's top."""
+    left, top, right, bottom = w.box(kind)
+    column, y = w.inside(kind, x, start)
     yield from w.move(column, bottom - 4)
     yield .3
     before = w.look()
-    found = []
-    lit = False
-    y = bottom - 12
+    found, lit = [], False
     while y > top + 30 and len(found) < most:
         yield from w.move(column, y)
         part = (left, y - 16, right, y + 16)
         changed = window.differs(window.crop(before, part), window.crop(w.look(), part)) > .1
-        if changed and not lit:
-            found.append((column, y))
-        if lit and changed and y < found[-1][1] - 18:
+        if changed and (not lit or y < found[-1][1] - 18):
             found.append((column, y))
         lit = changed
         y -= step
