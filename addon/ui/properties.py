@@ -53,7 +53,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         description="Stiffness in pascals. Jelly 5,000, flesh 20,000, foam 50,000, rubber 1,000,000")
     alpha: FloatProperty(
         name="Alpha", default=.5, min=0.0, max=1.99, update=settings_changed,
-        description="Part of the way to the goal that a particle takes in each substep, 0 to 2")
+        description="Part of the way to the goal that a particle takes in each substep")
     damping: FloatProperty(
         name="Damping", default=2.0, min=0.0, soft_max=20.0, max=1000.0,
         description="How fast wobbling dies out (rate per second): 0 never, 1 in some seconds, 10 "
@@ -305,7 +305,7 @@ class ColliderSettings(bpy.types.PropertyGroup):
                ("CYLINDER", "Cylinder", "A cylinder along the object's Z axis")])
     friction: FloatProperty(
         name="Friction", default=.5, min=0.0, soft_max=1.0, max=100.0,
-        description="0 is ice, .5 wood, 1 and more rubber")
+        description="How much sliding is held back: 0 is ice, .5 wood, 1 and more rubber")
     restitution: FloatProperty(
         name="Bounciness", default=0.0, min=0.0, max=1.0, subtype="FACTOR",
         description="How much of the speed into the surface comes back")
@@ -446,6 +446,32 @@ class SceneSettings(bpy.types.PropertyGroup):
 
 classes = (MaterialSettings, ClusterSettings, ParticleSettings, StartSettings, PaintSettings,
            ColliderSettings, SwitchedModifier, ResultSettings, ObjectSettings, SceneSettings)
+
+
+def number_text(value):
+    """1,000 and 1e9: as people write them."""
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
+        return f"{value:,.6g}"
+    digits, power = f"{value:.0e}".split("e")
+    return f"{digits}e{int(power)}"
+
+
+def tell_ranges(cls):
+    """Ends the tooltip of every number with what it may be, so that none forgets it."""
+    for prop in cls.__annotations__.values():
+        keywords = getattr(prop, "keywords", None)
+        if keywords is None or prop.function not in (FloatProperty, IntProperty,
+                                                     FloatVectorProperty):
+            continue
+        text, low, high = keywords.get("description", ""), keywords.get("min"), keywords.get("max")
+        if low is None or not text or " Range: " in text:
+            continue
+        most = "and more" if high is None else f"to {number_text(high)}"
+        keywords["description"] = f"{text}. Range: {number_text(low)} {most}"
+
+
+for _cls in classes:
+    tell_ranges(_cls)
 
 
 def register():

@@ -259,6 +259,15 @@ class Texts(unittest.TestCase):
                         for item in prop.enum_items:
                             self.assertGreater(len(item.description), 3, item.name)
 
+    def test_tooltips_of_numbers_tell_their_range(self):
+        for cls, name, text in ((properties.MaterialSettings, "frequency", "0.01 to 1,000"),
+                                (properties.ClusterSettings, "size", "1e-6 and more"),
+                                (properties.ParticleSettings, "count", "4 to 2e7"),
+                                (properties.PaintSettings, "density_one", "0 to 1,000"),
+                                (properties.ClusterSettings, "weights", "0 and more")):
+            description = cls.bl_rna.properties[name].description
+            self.assertTrue(description.endswith(f". Range: {text}"), description)
+
     def test_material_can_be_keyframed_but_not_how_it_is_made(self):
         animatable = {name for name, prop in properties.MaterialSettings.bl_rna.properties.items()
                       if prop.is_animatable and name != "rna_type"}
