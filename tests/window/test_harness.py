@@ -45,3 +45,15 @@ def test_another_file_may_be_opened(w):
     yield from w.fresh()
     assert window.PACKAGE in bpy.context.preferences.addons
     assert tuple(bpy.data.objects["Cube"].scale) == (1, 1, 1)
+
+
+def test_buttons_are_found_by_name(w):
+    yield from w.sidebar("Item")
+    place = yield from w.find("location", "VIEW_3D", "UI")
+    left, top, right, bottom = w.box("VIEW_3D", "UI")
+    assert left < place[0] < right and top < place[1] < bottom, place
+    yield from w.click(*place, times=2)
+    yield from w.key("ctrl+a")
+    yield from w.type("1.5")
+    yield from w.key("Return")
+    yield lambda: 1.5 in tuple(bpy.data.objects["Cube"].location)

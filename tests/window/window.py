@@ -119,6 +119,54 @@ class Window:
             yield .08
         yield .2
 
+    # ------------------------------------------------------------ finding buttons
+
+    def _under_mouse(self, kind, region):
+        """What Blender says of the button under the mouse: "pliant.bake", or a property's name."""
+        manager = bpy.context.window_manager
+        with self.context(kind, region):
+            for ask, answer in ((bpy.ops.ui.copy_python_command_button, r"bpy\.ops\.([a-z0-9_.]+)\("),
+                                (bpy.ops.ui.copy_data_path_button, r"([a-z0-9_]+)(\[\d+\])?$")):
+                manager.clipboard = ""
+                try:
+                    if ask.poll() and 'FINISHED' in ask():
+                        said = re.search(answer, manager.clipboard)
+                        if said:
+                            return said[1]
+                except RuntimeError:
+                    pass
+        return None
+
+    def buttons(self, kind, region="WINDOW", until=None, columns=(.25, .5, .75), step=14):
+        """places = yield from window.buttons('PROPERTIES'): what is found by moving the mouse over a
+        region, row by row: {"pliant.bake": (x, y), "stiffness": (x, y), ...}, the first place of each;
+        stops early at a name `until`."""
+        left, top, right, bottom = self.box(kind, region)
+        found = {}
+        for column in columns:
+            x = round(left + column * (right - left))
+            for y in range(top + 8, bottom - 4, step):
+                self._xdotool("mousemove", x, y)
+                yield .06
+                name = self._under_mouse(kind, region)
+                if name:
+                    found.setdefault(name, (x, y))
+                if name and name == until:
+                    return found
+        return found
+
+    def find(self, name, kind, region="WINDOW"):
+        """place = yield from window.find("pliant.bake", 'PROPERTIES'): of an operator's or a
+        property's button. A place further down than the region shows is not found: scroll first."""
+        found = yield from self.buttons(kind, region, until=name)
+        assert name in found, f"no button {name} in {kind} {region}; there are {sorted(found)}"
+        return found[name]
+
+    def press(self, name, kind, region="WINDOW"):
+        """yield from window.press("pliant.bake", 'VIEW_3D', "UI"): finds the button and clicks it."""
+        place = yield from self.find(name, kind, region)
+        yield from self.click(*place)
+
     # ------------------------------------------------------------ arranging the screen
 
     def fresh(self):
