@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a bake's frame store to point caches, for the body's own mesh or for any other: no simulating.
+"""From a bake's frame store to point caches, for the body's own mesh or any other: no simulating.
 
-The frame store is the truth. A point cache that is missing, cut off or not of this bake is made again
-from it.
+The frame store is the truth. A point cache that is missing, cut off or not of this bake is made
+again from it.
 """
 import hashlib
 import os
@@ -25,9 +25,9 @@ def bound_name(body, object_name):
 class Output:
     """A mesh that follows a baked body.
 
-    rest: its vertices at the bake's first frame, world space relative to cache.origin, and matrices:
-    where its object stands at each frame (or once, where it never moves); without them it is the
-    body's own mesh. name: the stem of its files in the cache's folder.
+    rest: its vertices at the bake's first frame, world space relative to cache.origin, and
+    matrices: where its object stands at each frame (or once, where it never moves); without them it
+    is the body's own mesh. name: the stem of its files in the cache's folder.
     """
 
     def __init__(self, cache, body, name=None, rest=None, matrices=None):
@@ -35,6 +35,7 @@ class Output:
         self.own = rest is None
         self.name = body.file_name if self.own else name
         self._rest, self._matrices = rest, matrices
+        self._ready = False  # the PC2 file is there and fits
         self.vertices = body.vertices if self.own else len(rest)
         baked = cache.baked()
         if baked is None:
@@ -105,10 +106,13 @@ class Output:
     # ------------------------------------------------------------ files
 
     def point_cache(self, progress=None):
-        """The path of this mesh's PC2 file, made where there is none that fits the bake."""
+        """The path of this mesh's PC2 file, made where there is none that fits the bake. That of
+        another mesh is always made, once: its object may have moved since."""
         path = self.path("pc2")
-        if not self._fits(path):
-            self.write_pc2(path, progress)
+        if not self._ready:
+            if not self.own or not self._fits(path):
+                self.write_pc2(path, progress)
+            self._ready = True
         return path
 
     def _fits(self, path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PC2 point caches: where every vertex is in every frame, as Blender's Mesh Cache modifier plays it.
+"""PC2 point caches: where each vertex is in each frame, as Blender's Mesh Cache modifier plays it.
 
     "POINTCACHE2\\0", int32 version 1, int32 vertices, float32 first frame, float32 frames a sample,
     int32 samples; then samples x vertices x 3 float32; all little-endian

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Alembic, through Blender's own exporter, and back as a Mesh Sequence Cache modifier.
 
-The exporter writes a point attribute "velocity" as the velocities that renderers blur motion with, if
-it changes from frame to frame. nodes.py lets it, without touching the mesh.
+The exporter writes a point attribute "velocity" as the velocities that renderers blur motion with,
+if it changes from frame to frame. nodes.py lets it, without touching the mesh.
 """
 import contextlib
 import os

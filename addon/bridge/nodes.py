@@ -64,7 +64,8 @@ class Builder:
         node = self.node("GeometryNodeSampleIndex", {"Geometry": info.outputs["Geometry"]},
                          data_type="FLOAT_VECTOR", domain="POINT")
         for name, value in (("Value", position), ("Index", index)):
-            self.group.links.new(value, next(s for s in node.inputs if s.name == name and s.enabled))
+            self.group.links.new(value, next(s for s in node.inputs
+                                             if s.name == name and s.enabled))
         return next(s for s in node.outputs if s.enabled)
 
     def first_part(self, vector):

@@ -47,8 +47,8 @@ def body_for(scene, obj, cache):
         body = lost[0] if len(lost) == 1 else None
     if body is None:
         names = ", ".join(f"'{b.name}'" for b in cache.bodies[:8])
-        raise BakeError(f"'{bound_to or obj.name}' is not in the bake, which has {names}. Bake again, "
-                        f"or bind the mesh to one of these.")
+        raise BakeError(f"'{bound_to or obj.name}' is not in the bake, which has {names}. Bake "
+                        f"again, or bind the mesh to one of these.")
     return body
 
 
@@ -98,8 +98,8 @@ def _bound_output(scene, obj, cache, body):
             layer.update()
             evaluated = obj.evaluated_get(layer.depsgraph)
             if len(evaluated.data.vertices) != len(obj.data.vertices):
-                raise BakeError(f"The modifiers of '{obj.name}' change its vertices: put them after "
-                                f"the '{modifiers.PLAYBACK_NAME}' modifier.")
+                raise BakeError(f"The modifiers of '{obj.name}' change its vertices: put them "
+                                f"after the '{modifiers.PLAYBACK_NAME}' modifier.")
             local = meshes.positions(evaluated.data)
             matrices = [np.array(evaluated.matrix_world, np.float64)]
             if _may_move(obj):
@@ -157,8 +157,8 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
     output = output_of(scene, obj)
     told = []
     if output.last < output.cache.end:
-        told.append(Remark(f"Frames {output.first} to {output.last} are baked, of {output.first} to "
-                           f"{output.cache.end}."))
+        told.append(Remark(f"Frames {output.first} to {output.last} are baked, of {output.first} "
+                           f"to {output.cache.end}."))
     if kind == "POINTS":
         points.make(scene, output, level, as_points, progress)
         return told
@@ -218,8 +218,8 @@ def _own_mesh(obj):
     obj.pliant.result.mesh = mesh
     why = f"its {len(theirs)} shape keys" if theirs else \
         "a mesh of another file" if not mesh.is_editable else "a mesh that others use too"
-    return [Remark(f"'{obj.name}' had {why}: it got a copy, and Remove Result gives the former mesh "
-                   f"back.")]
+    return [Remark(f"'{obj.name}' had {why}: it got a copy, and Remove Result gives the former "
+                   f"mesh back.")]
 
 
 def _switch_leading(obj):
@@ -279,8 +279,8 @@ def has_result(obj):
 
 
 def remove(obj):
-    """Gives an object back as it was before it showed a bake; the files stay in the cache. An object
-    that is a body's particles is removed."""
+    """Gives an object back as it was before it showed a bake; the files stay in the cache. An
+    object that is a body's particles is removed."""
     if obj.pliant.result.kind == "POINTS":
         points.remove(obj)
         return
@@ -339,9 +339,9 @@ def show_bake(obj, cache, body):
 
 
 def after_bake(scene, finished):
-    """The bodies get the kind of result that the scene asks for (finished: all frames are there), and
-    meshes that are bound to them and particles follow the new bake. Returns sentences on what could
-    not be."""
+    """The bodies get the kind of result that the scene asks for (finished: all frames are there),
+    and meshes that are bound to them and particles follow the new bake. Returns sentences on what
+    could not be."""
     told = []
     kind = scene.pliant.output
     for obj in list(scene.objects):

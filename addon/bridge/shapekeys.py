@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake as shape keys: kept in the .blend file, played without Pliant.
 
-Absolute keys: one F-curve runs through them, two neighbours are blended at a time. Relative keys: each
-has a value that is 1 at its frame and 0 at its neighbours; the only kind that FBX takes. Both are as
-exact as Blender computes them: about 2e-5 of the motion between neighbouring frames for absolute
-keys, 3e-6 of the largest coordinate for relative ones.
+Absolute keys: one F-curve runs through them, two neighbours are blended at a time. Relative keys:
+each has a value that is 1 at its frame and 0 at its neighbours; the only kind that FBX takes. Both
+are as exact as Blender computes them: about 2e-5 of the motion between neighbouring frames for
+absolute keys, 3e-6 of the largest coordinate for relative ones.
 
 Shape keys come before all modifiers, so those that stand before the simulation have to be off.
 """

@@ -14,7 +14,7 @@ FORMATS = [
     ("MDD", "MDD", "The same in a format that other programs read"),
     ("SHAPE_KEYS", "Shape Keys", "Kept in the .blend file: heavy above some hundred frames"),
     ("ALEMBIC", "Alembic", "For other programs and farms, with motion blur"),
-    ("POINTS", "Particles", "An object of the particles, with cluster, level, velocity and stretch"),
+    ("POINTS", "Particles", "The particles as an object, with cluster, level, velocity and stretch"),
 ]
 
 
@@ -68,8 +68,8 @@ class _MakesResult(_ResultOperator):
                          description="What is made of the bake")
     relative: BoolProperty(
         name="Relative Keys", default=False,
-        description="One relative key a frame, which FBX takes, instead of absolute ones, which play "
-                    "faster")
+        description="One relative key a frame, which FBX takes, instead of absolute ones, which "
+                    "play faster")
     reimport: BoolProperty(
         name="Play Alembic", default=True,
         description="The object itself plays the Alembic file, through a Mesh Sequence Cache; "
@@ -144,8 +144,9 @@ def _body_names(scene):
 
 
 class PLIANT_OT_bind_mesh(_MakesResult, bpy.types.Operator):
-    """Have other meshes follow the bake of a soft body: dense ones for renders, say, that stand where \
-the body does at the first frame. Select them, and the body last; or the mesh alone, and name the body"""
+    """Have other meshes follow the bake of a soft body: dense ones for renders, say, that stand \
+where the body does at the first frame. Select them, and the body last; or the mesh alone, and name \
+the body"""
     bl_idname = "pliant.bind_mesh"
     bl_label = "Bind Mesh"
 

@@ -111,7 +111,7 @@ def state_of(obj):
     mesh = obj.data
     return {
         "mesh": mesh.name, "positions": meshes.positions(mesh).tobytes(),
-        "keys": [(k.name, k.value) for k in mesh.shape_keys.key_blocks] if mesh.shape_keys else None,
+        "keys": mesh.shape_keys and [(k.name, k.value) for k in mesh.shape_keys.key_blocks],
         "modifiers": [(m.name, m.type, m.show_viewport, m.show_render) for m in obj.modifiers],
         "uvs": [layer.name for layer in mesh.uv_layers],
         "materials": [m.name if m else None for m in mesh.materials],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Alembic of a bake: positions and velocities come back bit for bit, the scene is left as it was."""
+"""Alembic of a bake: positions and velocities come back bit for bit, the scene stays as it was."""
 import unittest
 
 import bpy

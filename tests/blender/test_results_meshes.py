@@ -5,7 +5,7 @@ import json
 import bpy
 import house
 import numpy as np
-from baked import END, START, Baked, animate, bake, evaluated, folders, meshes, modifiers, results, \
+from baked import END, START, Baked, evaluated, folders, meshes, modifiers, results, \
     space, state_of, stored
 
 
@@ -69,6 +69,18 @@ class OtherMeshes(Baked):
         obj.modifiers["Refine"].show_viewport = True
         bpy.ops.pliant.remove_result()
         self.assertEqual((state_of(obj), obj.pliant.result.body), (before, ""))
+
+    def test_it_follows_when_the_object_moves_differently(self):
+        """Only between the first frame and the last."""
+        obj = self.dense()
+        obj.modifiers.clear()
+        self.activate(obj)
+        bpy.ops.pliant.bind_mesh(body="Plain")
+        for frame, x in ((START, 0.0), (7, 2.0), (END, 0.0)):
+            obj.location.x = x
+            obj.keyframe_insert("location", frame=frame)
+        self.make("Dense", "MDD")
+        self.check_playback(obj, self.expected(obj))
 
     def test_it_lies_on_the_light_mesh(self):
         """Vertices that both meshes have stay together in the world."""

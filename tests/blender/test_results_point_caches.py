@@ -42,8 +42,9 @@ class PointCaches(Baked):
             self.scene.frame_set(frame)
             matrix = np.array(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
             world = evaluated(obj) @ matrix[:3, :3].T + matrix[:3, 3]
+            rest, origin = self.cache.rest(body), self.cache.origin
             with self.cache.open_store() as store:
-                with store.skin(body.index, self.cache.rest(body), origin=self.cache.origin) as skin:
+                with store.skin(body.index, rest, origin=origin) as skin:
                     np.testing.assert_allclose(
                         world, skin.apply(frame, origin=(0, 0, 0)).vertices, atol=2e-5)
 
@@ -65,8 +66,8 @@ class PointCaches(Baked):
         (self.folder / "frames").rmdir()
         self.cache = bake(self.scene, self.folder, end=7)
         obj = self.make("Plain", "MDD")
-        self.assertEqual(mdd.check(self.folder / f"{self.cache.body('Plain').file_name}.mdd").frames,
-                         5)
+        path = self.folder / f"{self.cache.body('Plain').file_name}.mdd"
+        self.assertEqual(mdd.check(path).frames, 5)
         self.scene.frame_set(END)
         np.testing.assert_array_equal(evaluated(obj),
                                       stored(self.cache, self.cache.body("Plain"), 7))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shape keys of a bake: within Blender's rounding, and the artist's own keys and meshes stay safe."""
+"""Shape keys of a bake: within Blender's rounding; the artist's own keys and meshes stay safe."""
 import bpy
 import house
 import numpy as np
@@ -80,7 +80,8 @@ class ShapeKeys(Baked):
             told = results.make(self.scene, obj, "SHAPE_KEYS", relative=relative)
             self.assertIn("'Plain' had its 2 shape keys", " ".join(told))
             self.assertNotIn("Smile", obj.data.shape_keys.key_blocks)
-            self.check_playback(obj, lambda f: stored(self.cache, self.cache.body("Plain"), f), 1e-5)
+            body = self.cache.body("Plain")
+            self.check_playback(obj, lambda f: stored(self.cache, body, f), 1e-5)
         count = len(bpy.data.meshes)
         results.remove(obj)
         self.assertEqual((state_of(obj), obj.data), (before, mesh))

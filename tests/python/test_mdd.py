@@ -62,9 +62,11 @@ class MDD(unittest.TestCase):
         self.refused("for 7 vertices, but the mesh has 8", mdd.check, self.path, 8)
         self.refused("has 3 frames, but 4 are needed", mdd.check, self.path, 7, 4)
         whole = self.path.read_bytes()
-        for data, sentence in ((whole[:-1], "cut off: 2 of its 3 frames"), (whole[:6], "ends within"),
+        for data, sentence in ((whole[:-1], "cut off: 2 of its 3 frames"),
+                               (whole[:6], "ends within"),
                                (whole[:10], "not an MDD"),
-                               (b"\xff" + whole[1:], "not an MDD"), (b"POINTCACHE2\0", "not an MDD")):
+                               (b"\xff" + whole[1:], "not an MDD"),
+                               (b"POINTCACHE2\0", "not an MDD")):
             self.path.write_bytes(data)
             self.refused(sentence, mdd.check, self.path)
 

@@ -118,7 +118,8 @@ class PC2(unittest.TestCase):
     def test_damaged_files_are_named(self):
         self.write(3)
         whole = self.path.read_bytes()
-        for data, sentence in ((whole[:-1], "cut off: 2 of its 3 frames"), (whole[:20], "ends within"),
+        for data, sentence in ((whole[:-1], "cut off: 2 of its 3 frames"),
+                               (whole[:20], "ends within"),
                                (b"x" + whole[1:], "not a PC2"), (b"", "ends within"),
                                (whole[:12] + struct.pack("<i", 2) + whole[16:], "version 2"),
                                (whole[:16] + struct.pack("<i", -7) + whole[20:], "damaged"),
