@@ -42,6 +42,7 @@ class Job:
         self.warnings = list(shot.warnings)
         self.library_seconds = 0.0  # of `seconds`, what the library itself took
         self.seconds = 0.0
+        self.own_seconds = {}  # of the rest, what the dearer things took
         self._cancel = threading.Event()
         self._thread = None
         self._scene = None
@@ -143,6 +144,15 @@ class Job:
         self.stage = f"{self.shot.bodies[index].name}: {stage}" if stage else "Setting up"
         return self._cancel.is_set()
 
+    def own(self, name, function, *arguments):
+        """Does something of ours, counting its time under a name."""
+        begun = time.perf_counter()
+        try:
+            return function(*arguments)
+        finally:
+            took = time.perf_counter() - begun
+            self.own_seconds[name] = self.own_seconds.get(name, 0.0) + took
+
     def library(self, function, *arguments, **settings):
         """Calls the library, counting its time."""
         begun = time.perf_counter()
@@ -172,11 +182,15 @@ class Recorder:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        for writer in self.writers:
-            writer.close()
-        if self.store is not None:
-            self.store.close()
+    def __exit__(self, kind, *_):
+        try:
+            for writer in self.writers:
+                if kind is None:
+                    writer.sync()
+                writer.close()
+        finally:
+            if self.store is not None:
+                self.store.close()
 
     # ------------------------------------------------------------ setting up
 
@@ -199,8 +213,7 @@ class Recorder:
         for body, made, weights, state in zip(shot.bodies, self.bodies, self.pins, first.bodies):
             if weights is not None:
                 made.set_pins(pin_frequencies(body, weights, state.pin_strength))
-        self.writers = [pc2.Writer(self.cache.pc2_path(b), b.vertices, shot.start)
-                        for b in self.cache.bodies]
+        self.writers = [self._writer(b) for b in self.cache.bodies]
         self._write(first)
         self.last = first
         return first.number
@@ -251,31 +264,41 @@ class Recorder:
                 weights = np.clip(made.sample_mesh_values(body.pins), 0.0, 1.0)
             self.pins.append(weights)
 
+    def _writer(self, cached, keep=False):
+        """Rows go to the disk's own time, and are waited for at checkpoints only: what comes after
+        the last one is simulated again anyway."""
+        return pc2.Writer(self.cache.pc2_path(cached), cached.vertices, self.shot.start, keep=keep,
+                          sync=False)
+
     def _continue_point_caches(self, number):
-        """Opens the point caches with whole rows up to a frame; rows that a kill or an accident took
-        are skinned again from the store."""
+        """Opens the point caches with whole rows up to a frame. Rows that an accident took, and those
+        since the checkpoint before, which a power cut may have taken, come from the store again."""
         rows = number - self.shot.start + 1
         for cached in self.cache.bodies:
-            path = self.cache.pc2_path(cached)
             try:
-                writer = pc2.Writer(path, cached.vertices, keep=True)
+                writer = self._writer(cached, keep=True)
             except pc2.Pc2Error:
-                writer = pc2.Writer(path, cached.vertices, self.shot.start)
+                writer = self._writer(cached)
             self.writers.append(writer)
             if self.job.from_frame is not None:
                 writer.truncate(rows)
-            if writer.frames < rows:
-                self._skin_again(cached, writer, rows)
+            first = max(0, min(writer.frames, rows - self.shot.checkpoint_every))
+            self._skin_again(cached, writer, range(first, rows))
 
     def _skin_again(self, cached, writer, rows):
         with self.store.skin(cached.index, self.shot.bodies[cached.index].vertices,
                              origin=self.shot.origin) as skin:
-            for row in range(writer.frames, rows):
+            for row in rows:
                 self.job._check_cancel()
                 frame = self.shot.start + row
-                world = skin.apply(frame, origin=self.shot.origin).vertices
+                try:
+                    world = skin.apply(frame, origin=self.shot.origin).vertices
+                except solver.PliantError:
+                    if row < writer.frames:
+                        continue  # the store lost this frame; the row may well be whole
+                    raise
                 matrix = self.cache.matrix(cached, frame)
-                writer.append(space.to_local(world, matrix, self.shot.origin))
+                writer.write(row, space.to_local(world, matrix, self.shot.origin))
 
     def _take_warnings(self):
         for body, made in zip(self.shot.bodies, self.bodies):
@@ -330,7 +353,11 @@ class Recorder:
         row = frame.number - self.shot.start
         for index, (skin, writer) in enumerate(zip(self.skins, self.writers)):
             world = job.library(skin.apply, origin=self.shot.origin).vertices
-            writer.write(row, space.to_local(world, frame.bodies[index].matrix, self.shot.origin))
+            local = job.own("to local", space.to_local, world, frame.bodies[index].matrix,
+                            self.shot.origin)
+            job.own("point caches", writer.write, row, local)
+            if row % self.shot.checkpoint_every == 0:
+                job.own("disk", writer.sync)
 
 
 def pin_frequencies(body, weights, strength):

@@ -85,6 +85,13 @@ class Writer:
         except OSError as error:
             raise _failed(error, "write", self.path) from error
 
+    def sync(self):
+        """Has the disk take all that was written; for writers that do not do it for each row."""
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _failed(error, "write", self.path) from error
+
     def append(self, positions):
         """One more row."""
         self.write(self.frames, positions)

@@ -62,6 +62,11 @@ def capture_all(context_or_scene, **options):
     return capturing.shot
 
 
+def set_frame(scene, number):
+    """Blender evaluates everything at a frame: the dear part of capturing, and not ours."""
+    scene.frame_set(number)
+
+
 def view_layer_of(scene):
     context = bpy.context
     return context.view_layer if context.scene == scene else scene.view_layers[0]
@@ -173,7 +178,7 @@ class Capture:
     def _capture(self, number):
         self.hold()
         scene = self.scene
-        scene.frame_set(number)
+        set_frame(scene, number)
         layer = view_layer_of(scene)
         if self.shot is None:
             layer.update()
