@@ -25,6 +25,11 @@ ROWS = ["beam", "ball", "bunny", "cube125k"]
 LEVELS = [("ball", "ball-levels"), ("bunny", "bunny-levels"), ("armadillo", "armadillo-levels")]
 
 
+# The papers' examples, and paper 002's own ms a frame of 1/30 s with all levels (Table 2).
+SCENES = {"stretched-cube": None, "falling-ball": 10.82, "hovering-cube": 1.27,
+          "falling-bunny": 108.92, "plinko": 12.20, "falling-armadillo": 1818.50}
+
+
 def bench(program, *arguments):
     command = [str(program), *map(str, arguments), "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -54,8 +59,8 @@ def machine():
 
 def measure(program, quick):
     steps = 30 if quick else 100
-    results = {"machine": machine(), "rows": {}, "levels": {}, "rotation": None, "cluster": None,
-               "sample": None, "scaling": {}}
+    results = {"machine": machine(), "rows": {}, "levels": {}, "scenes": {}, "rotation": None,
+               "cluster": None, "sample": None, "scaling": {}}
     for name in ROWS:
         row = {}
         for threads in (1, 2):
@@ -74,6 +79,10 @@ def measure(program, quick):
                                                  steps, "--gamma", 0, *options)
         results["levels"][levels] = row
         print(f"{levels} done", file=sys.stderr)
+    for name in SCENES:
+        results["scenes"][name] = [bench(program, name, "--threads", threads, "--steps", steps)
+                                   for threads in (1, 2)]
+        print(f"{name} done", file=sys.stderr)
     results["rotation"] = bench(program, "rotation")
     results["cluster"] = bench(program, "cluster")
     results["sample"] = bench(program, "sample")
@@ -139,6 +148,22 @@ def level_table(results):
                   "independent, ms", "more"], rows)
 
 
+def scene_table(results):
+    rows = []
+    for name, (one, two) in results.get("scenes", {}).items():
+        ms, paper = get(one, "ms_median"), SCENES.get(name)
+        rows.append([
+            name + (" (generated)" if get(one, "generated") else ""), str(get(one, "particles")),
+            str(get(one, "clusters")), str(get(one, "memberships")), figure(get(one, "ms_min")),
+            figure(ms), figure(get(two, "ms_median")),
+            figure(one["stage_ms"]["contact"] if one else None), figure(paper, 4),
+            figure(over(paper, 2 * ms if ms else None)),
+            "yes" if one and two and one["hash"] == two["hash"] else "NO"])
+    return table(["scene", "particles", "levels", "memberships", "ms at least", "median",
+                  "median, 2 threads", "of which contact, mean", "paper's ms a frame",
+                  "paper's / ours", "same hash"], rows)
+
+
 def scaling_table(results):
     one = get(results["scaling"].get(1), "sizes") or []
     two = {s["particles"]: s for s in get(results["scaling"].get(2), "sizes") or []}
@@ -199,6 +224,7 @@ def write_readme(path, results, plotted):
     tail = rest.split(END, 1)[1]
     parts = [f"Machine: {results['machine']}.\n", "### A step\n", step_table(results),
              "### Levels (without strain limits)\n", level_table(results),
+             "### The papers' scenes (a frame of 1/30 s is two steps)\n", scene_table(results),
              "### Size\n", scaling_table(results)]
     if plotted:
         parts.append("![cost against particles](scaling.png)\n")
