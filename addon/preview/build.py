@@ -23,6 +23,7 @@ class Source:
     triangles: np.ndarray
     settings: dict  # keywords of Scene.add_body
     matrix: object = None  # where the object was
+    key: str = ""  # equal for bodies that come out the same
 
 
 @dataclass

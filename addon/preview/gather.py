@@ -34,45 +34,59 @@ def request(scene, depsgraph=None):
     origin = tuple(objects[0].matrix_world.translation) if objects else (0.0, 0.0, 0.0)
     sources = []
     for obj in objects:
-        vertices, triangles = mesh_arrays(obj, depsgraph)
+        vertices, triangles, topology = mesh_arrays(obj, depsgraph)
         if not np.isfinite(vertices).all():
             bad = int(np.argmin(np.isfinite(vertices).all(axis=1)))
             refused[obj.name] = f"\"{obj.name}\": vertex {bad} is not a number"
             continue
         world = np.array(obj.matrix_world, dtype=np.float64)
         world[:3, 3] -= origin
-        placed = vertices @ world[:3, :3].T + world[:3, 3]
-        sources.append(Source(obj.name, np.ascontiguousarray(placed, np.float32), triangles,
-                              {**settings.body(obj.pliant),
-                               "material": settings.material(obj.pliant.material)},
-                              np.array(obj.matrix_world, dtype=np.float64)))
+        placed = (vertices @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
+        made = {**settings.body(obj.pliant), "material": settings.material(obj.pliant.material)}
+        sources.append(Source(obj.name, placed, triangles, made,
+                              np.array(obj.matrix_world, dtype=np.float64),
+                              source_key(obj.name, vertices, topology, world, made)))
     start, end = settings.frame_range(scene)
     return Request(sources, origin=origin, level=scene.pliant.preview_level,
                    fps=settings.frame_rate(scene), frames=max(1, end - start + 1),
                    gravity=settings.gravity(scene), **settings.shot_settings(scene)), refused
 
 
+_triangles = {}  # object's name -> (topology, triangles): finding them is the slow part
+
+
 def mesh_arrays(obj, depsgraph=None):
-    """Vertices in the object's space and triangles. Modifiers that only move vertices count; no
-    modifier is switched for the preview, so with generative ones it is the mesh as modelled."""
+    """Vertices in the object's space, triangles, and a hash of the faces. Modifiers that only move
+    vertices count; no modifier is switched for the preview, so with generative ones it is the mesh
+    as modelled."""
     mesh = obj.data
     if depsgraph is not None and obj.modifiers:
         evaluated = obj.evaluated_get(depsgraph).data
         playing = modifiers.find_playback(obj) is not None
         if not playing and len(evaluated.vertices) == len(mesh.vertices):
             mesh = evaluated
-    return meshes.positions(mesh).astype(np.float64), meshes.triangles(mesh)
+    topology = meshes.topology(mesh)
+    if _triangles.get(obj.name, ("",))[0] != topology:
+        _triangles[obj.name] = (topology, meshes.triangles(mesh))
+    return meshes.positions(mesh), _triangles[obj.name][1], topology
+
+
+def forget():
+    _triangles.clear()
+
+
+def source_key(name, vertices, topology, world, made):
+    """Equal for bodies that come out the same. An object that was only moved is the same: what is
+    drawn moves with it."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(repr((name, topology, sorted(made.items()))).encode())
+    digest.update(world[:3, :3].round(6).tobytes())
+    digest.update(vertices.tobytes())
+    return digest.hexdigest()
 
 
 def fingerprint(request):
-    """Equal for requests that give the same outcome. An object that was only moved is the same: what
-    is drawn moves with it."""
-    digest = hashlib.blake2b(digest_size=16)
-    for source in request.sources:
-        digest.update(repr((source.name, sorted(source.settings.items()))).encode())
-        digest.update((source.vertices - source.vertices[0]).round(6).tobytes())
-        digest.update(source.triangles.tobytes())
+    """Equal for requests that give the same outcome."""
     plain = {name: value for name, value in vars(request).items()
              if name not in ("sources", "origin")}
-    digest.update(repr(sorted(plain.items())).encode())
-    return digest.hexdigest()
+    return repr((sorted(plain.items()), [source.key for source in request.sources]))

@@ -76,6 +76,7 @@ def stop():
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
     overlay.stop()
+    gather.forget()
     _swept.update(colours.painted())
     colours.clean_all()
     colours.restore_viewports()
@@ -247,6 +248,7 @@ def _before_load(*_):
         _session.builder.cancel()
     _session = None
     overlay.stop()
+    gather.forget()
     colours.restore_viewports()
     colours.forget()
     _swept.clear()

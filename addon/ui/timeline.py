@@ -2,6 +2,7 @@
 """A strip along the foot of the timeline and the dope sheet: the frames that are baked."""
 import bpy
 
+from ..bridge import folders
 from . import status
 
 HEIGHT = 5  # pixels at a scale of 1
@@ -15,12 +16,12 @@ def spans(scene):
     """What is drawn: [(first frame, frame after the last, colour)]."""
     found = []
     running = status.running(scene)
-    baked = status.cached(scene)
+    baked = folders.baked_range(scene)
     if running:
         first, last = running.frames
         found.append((first, last + 1, TO_BAKE))
     if baked:
-        found.append((baked.first, baked.last + 1, BAKED))
+        found.append((baked[0], baked[1] + 1, BAKED))
     return found
 
 

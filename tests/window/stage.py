@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scene that window tests play in, and how they find buttons."""
+"""The scene that window tests play in."""
 import bpy
-import window
 
 
 def suzanne(w, count=1500, smooth=2, location=(0, 0, 2.2)):
@@ -42,23 +41,3 @@ def look_at(w, name="Suzanne"):
     view.view_distance = 5.5
     w.area("VIEW_3D").tag_redraw()
     yield .6
-
-
-def buttons_from_below(w, kind, start, x=.6, step=10, most=2):
-    """yield from ...: where the lowest buttons of a region are: what lights up under the mouse.
-    start: how far up to begin, as a fraction from the region's top."""
-    left, top, right, bottom = w.box(kind)
-    column, y = w.inside(kind, x, start)
-    yield from w.move(column, bottom - 4)
-    yield .3
-    before = w.look()
-    found, lit = [], False
-    while y > top + 30 and len(found) < most:
-        yield from w.move(column, y)
-        part = (left, y - 16, right, y + 16)
-        changed = window.differs(window.crop(before, part), window.crop(w.look(), part)) > .1
-        if changed and (not lit or y < found[-1][1] - 18):
-            found.append((column, y))
-        lit = changed
-        y -= step
-    return found

@@ -6,18 +6,35 @@ import window
 from window import addon
 
 
-def test_suzanne_becomes_soft_by_a_click(w):
+def test_three_clicks_from_suzanne_to_a_moving_body(w):
     yield from stage.suzanne(w)
-    yield from w.properties_tab("PHYSICS")
+    bpy.context.scene.frame_end = 10
+    yield from w.properties_tab("PHYSICS")  # the first
     yield 1
     w.screenshot("physics-tab")
-    found = yield from stage.buttons_from_below(w, "PROPERTIES", start=.6)
-    assert len(found) == 2, found  # Pliant Collider, and above it Pliant Soft Body
-    yield from w.click(*found[1])
+    yield from w.press("pliant.set_role", "PROPERTIES")
     yield lambda: bpy.data.objects["Suzanne"].pliant.role == "BODY"
     assert bpy.data.objects["Suzanne"].pliant.material.preset == "Rubber"
     yield 1
     w.screenshot("soft")
+    yield from w.press("pliant.bake", "PROPERTIES")
+    yield lambda: addon("bridge.folders").baked_range(bpy.context.scene) == (1, 10)
+    yield lambda: not addon("ui.runs").any_running()
+    obj = bpy.data.objects["Suzanne"]
+    tops = []
+    for frame in (1, 10):
+        bpy.context.scene.frame_set(frame)
+        mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        tops.append(max(vertex.co.z for vertex in mesh.vertices))
+    assert tops[1] < tops[0] - .3, tops
+    yield .3
+
+
+def test_undo_of_a_click(w):
+    yield from stage.suzanne(w)
+    yield from w.properties_tab("PHYSICS")
+    yield from w.press("pliant.set_role", "PROPERTIES")
+    yield lambda: bpy.data.objects["Suzanne"].pliant.role == "BODY"
     yield from w.move(*w.inside("VIEW_3D", .4, .8))
     yield from w.key("ctrl+z")
     yield lambda: bpy.data.objects["Suzanne"].pliant.role == "NONE"
@@ -89,4 +106,7 @@ def test_sidebar(w):
     yield from w.sidebar("Pliant")
     yield 1
     w.screenshot("sidebar")
-    assert w.region("VIEW_3D", "UI").active_panel_category == "Pliant"
+    found = yield from w.buttons("VIEW_3D", "UI", columns=(.3, .6, .8))
+    for name in ("pliant.set_role", "pliant.preview", "pliant.bake", "pliant.quick_bake",
+                 "pliant.copy_settings", "preview_opacity"):
+        assert name in found, f"no {name} in {sorted(found)}"
