@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Other meshes that follow a bake, results after another bake, and caches of strangers."""
 import json
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
 
 import bpy
 import house
 import numpy as np
-from baked import END, START, Baked, evaluated, folders, meshes, modifiers, results, \
+from baked import END, START, Baked, bake, build, evaluated, folders, meshes, modifiers, results, \
     space, state_of, stored
 
 
@@ -171,6 +175,81 @@ class AnotherBake(Baked):
         self.assertNotIn("Plain Particles", self.scene.objects)
         for obj in self.scene.objects:
             self.assertIsNone(obj.type == "MESH" and modifiers.find_playback(obj) or None)
+
+
+    def test_the_scene_says_what_a_bake_becomes(self):
+        kinds = ["SHAPE_KEYS", "MDD", "PC2"]
+        if house.addon("compat").has_alembic():
+            kinds.insert(1, "ALEMBIC")
+        for kind in kinds:
+            with self.subTest(kind=kind):
+                self.scene.pliant.output = kind
+                self.scene.frame_set(6)
+                bpy.ops.pliant.bake()
+                self.assertEqual(self.scene.frame_current, 6)
+                self.cache = folders.cache_of(self.scene)
+                obj, body = self.object("Plain"), self.cache.body("Plain")
+                self.assertEqual(obj.pliant.result.kind, "NONE" if kind == "PC2" else kind)
+                self.check_playback(obj, lambda f: stored(self.cache, body, f),
+                                    1e-5 if kind == "SHAPE_KEYS" else 0)
+
+
+class SaveAs(unittest.TestCase):
+    def test_results_go_along(self):
+        files = tempfile.TemporaryDirectory()
+        self.addCleanup(files.cleanup)
+        here, there = Path(files.name) / "here", Path(files.name) / "there" / "deep"
+        here.mkdir()
+        there.mkdir(parents=True)
+        scene = house.fresh()
+        build(scene)
+        bpy.ops.mesh.primitive_cube_add(location=(1.5, -2, 3))
+        bpy.context.object.name = "Bound"
+        bpy.ops.wm.save_as_mainfile(filepath=str(here / "a.blend"))
+        bpy.ops.pliant.bake()
+        results.bind(scene, scene.objects["Bound"], "Plain", "MDD")
+        results.make(scene, scene.objects["Plain"],
+                     "ALEMBIC" if house.addon("compat").has_alembic() else "PC2")
+        results.make(scene, scene.objects["Plain"], "POINTS", as_points=False)
+        names = ("Bound", "Plain", "Plain Particles")
+        seen = {name: self.seen(name) for name in names}
+        bpy.ops.wm.save_as_mainfile(filepath=str(there / "b.blend"))
+        shutil.rmtree(here)
+        self.assertEqual({name: self.seen(name) for name in names}, seen)
+        bpy.ops.wm.open_mainfile(filepath=str(there / "b.blend"))
+        self.assertEqual({name: self.seen(name) for name in names}, seen)
+
+    def seen(self, name):
+        scene = bpy.context.scene
+        rows = []
+        for frame in (START, 8, END):
+            scene.frame_set(frame)
+            rows.append(evaluated(scene.objects[name]).tobytes())
+        self.assertEqual(len(set(rows)), 3, f"{name} does not move")
+        return rows
+
+
+class OtherFrames(unittest.TestCase):
+    """Frames before zero, late ones, and frame rates that are no whole numbers."""
+
+    def test_they_play_bit_for_bit(self):
+        for start, rate, base in ((-3, 24, 1.0), (1001, 30, 1.001)):
+            with self.subTest(start=start, rate=rate), tempfile.TemporaryDirectory() as folder:
+                scene = house.fresh()
+                build(scene)
+                scene.render.fps, scene.render.fps_base = rate, base
+                own = scene.pliant
+                own.use_scene_frames, own.frame_start, own.frame_end = False, start, start + 6
+                cache = bake(scene, folder)
+                obj, body = scene.objects["Odd"], cache.body("Odd")
+                obj.modifiers["Refine"].show_viewport = False
+                for kind in ("PC2", "MDD", "ALEMBIC"):
+                    if kind == "ALEMBIC" and not house.addon("compat").has_alembic():
+                        continue
+                    results.make(scene, obj, kind)
+                    for frame in range(start, start + 7):
+                        scene.frame_set(frame)
+                        np.testing.assert_array_equal(evaluated(obj), stored(cache, body, frame))
 
 
 class Strangers(Baked):
