@@ -98,7 +98,8 @@ class PLIANT_OT_copy_settings(bpy.types.Operator):
     bl_idname = "pliant.copy_settings"
     bl_label = "Copy to Selected"
     bl_options = {"REGISTER", "UNDO"}
-    bl_description = "Gives the other selected objects the active object's role and all its settings"
+    bl_description = ("Gives the other selected objects the active object's role and all its "
+                      "settings")
 
     @classmethod
     def poll(cls, context):

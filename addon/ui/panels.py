@@ -158,13 +158,16 @@ class PLIANT_PT_levels(PhysicsPanel, bpy.types.Panel):
     def draw_weights(self, clusters, shown):
         """A bar for each level: how much it counts."""
         box = self.layout.box().column(align=True)
-        parts = weights.level_weights(clusters)
+        levels = min(clusters.levels, shown.levels) if shown else clusters.levels
+        parts = weights.level_weights(clusters, levels)
         if not any(parts):
             box.label(text="At least one level must count", icon="ERROR")
+        if levels < clusters.levels:
+            box.label(text=f"There is no need for more than {levels}", icon="INFO")
         for level, part in enumerate(parts):
             row = box.split(factor=.4, align=True)
-            name = level_name(level, clusters.levels)
-            if shown and level < len(shown.level_clusters):
+            name = level_name(level, levels)
+            if shown and level < shown.levels:
                 name += f" ({drawing.count(shown.level_clusters[level])})"
             row.label(text=name)
             row.progress(factor=part, text=f"{part * 100:.0f} %")
@@ -280,7 +283,7 @@ class PLIANT_PT_start(SubPanel, bpy.types.Panel):
         row.prop(start, "use_follow", text="")
         part = row.row(align=True)
         part.active = start.use_follow
-        part.prop(start, "release_frame", text="Until Frame")
+        part.prop(start, "release_frame", text="Until")
 
 
 class PLIANT_PT_pins(PhysicsPanel, bpy.types.Panel):

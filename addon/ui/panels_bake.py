@@ -6,7 +6,7 @@ from .. import compat
 from ..bridge import results
 from ..preview import session
 from . import drawing, status
-from .panels import PhysicsPanel, SubPanel, draw_bake_numbers
+from .panels import PhysicsPanel, SubPanel, draw_bake_numbers, level_name
 
 
 class PLIANT_PT_forces(SubPanel, bpy.types.Panel):
@@ -225,33 +225,44 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
 
     def draw(self, context):
         pliant = context.object.pliant
-        material, clusters = pliant.material, pliant.clusters
-        layout = self.split(self.layout)
-        column = layout.column()
+        self.split(self.layout)
+        self.draw_goals(self.layout.column(), pliant.material)
+        self.draw_strain(self.layout.column(), pliant.material)
+        self.plain(self.layout)
+        self.draw_clusters(self.layout.column(), pliant.clusters)
+
+    def draw_goals(self, column, material):
         column.prop(material, "goal")
         part = column.column()
         part.active = material.goal != "RIGID"
         part.prop(material, "beta")
         column.prop(material, "rotation")
-        column.prop(material, "damping_per_step")
-        column = layout.column(heading="Strain Limit")
+        part = column.column(heading="Damping")
+        part.prop(material, "damping_per_step", text="Per Substep")
+
+    def draw_strain(self, column, material):
+        column.label(text="Strain Limit")
         column.active = material.use_strain_limit
         column.prop(material, "strain_relaxation")
         column.prop(material, "strain_iterations")
-        column = self.plain(layout).column()
-        column.prop(clusters, "kernel_parameter", text="Kernel Parameter")
-        if clusters.levels > 1:
-            column.prop(clusters, "level_kind", text="Levels")
-            column.prop(clusters, "reduction")
-            column.prop(clusters, "radius_multiplier")
-            part = column.column(align=True)
-            part.active = clusters.weighting in ("LINEAR", "POLYNOMIAL")
-            part.prop(clusters, "weight_a", text="Weights A")
-            part.prop(clusters, "weight_b", text="B")
-            part = column.column(align=True)
-            for level in range(clusters.levels):
-                part.prop(clusters, "level_damping", index=level,
-                          text="Level Damping, Finest" if level == 0 else f"Level {level}")
+
+    def draw_clusters(self, column, clusters):
+        column.label(text="Clusters and Levels")
+        column.prop(clusters, "kernel_parameter", text="Kernel")
+        if clusters.levels < 2:
+            return
+        column.prop(clusters, "level_kind", text="Levels")
+        column.prop(clusters, "reduction")
+        column.prop(clusters, "radius_multiplier")
+        part = column.column(align=True)
+        part.active = clusters.weighting in ("LINEAR", "POLYNOMIAL")
+        part.prop(clusters, "weight_a", text="Weights A")
+        part.prop(clusters, "weight_b", text="B")
+        column.label(text="Damping by Level")
+        part = column.column(align=True)
+        for level in range(clusters.levels):
+            part.prop(clusters, "level_damping", index=level,
+                      text=level_name(level, clusters.levels))
 
 
 classes = (PLIANT_PT_forces, PLIANT_PT_collision, PLIANT_PT_collider, PLIANT_PT_bake,

@@ -38,8 +38,8 @@ class MaterialSettings(bpy.types.PropertyGroup):
         description="How stiffness is given",
         items=[("FREQUENCY", "Look", "How often the whole body swings in a second: the same look "
                                      "at every size and resolution"),
-               ("YOUNG", "Young's Modulus", "The material's own stiffness in pascals: larger bodies "
-                                            "of it look softer, as they are"),
+               ("YOUNG", "Young's Modulus", "The material's own stiffness in pascals: larger "
+                                            "bodies of it look softer, as they are"),
                ("ALPHA", "Alpha", "The papers' alpha for each substep: depends on substeps, "
                                   "clusters and particles")])
     frequency: FloatProperty(
@@ -48,9 +48,10 @@ class MaterialSettings(bpy.types.PropertyGroup):
                     "and quick. A body of 2 m: 5 is jelly, 10 rubber, 25 a tyre; smaller bodies "
                     "need more to carry their weight")
     young: FloatProperty(
-        name="Young's Modulus", default=5e4, min=1.0, soft_min=1e3, soft_max=1e7, max=1e12, step=100000,
-        update=settings_changed,
-        description="Stiffness in pascals. Jelly 5,000, flesh 20,000, foam 50,000, rubber 1,000,000")
+        name="Young's Modulus", default=5e4, min=1.0, soft_min=1e3, soft_max=1e7, max=1e12,
+        step=100000, update=settings_changed,
+        description="Stiffness in pascals: jelly 5,000, flesh 20,000, foam 50,000, rubber "
+                    "1,000,000")
     alpha: FloatProperty(
         name="Alpha", default=.5, min=0.0, max=1.99, update=settings_changed,
         description="Part of the way to the goal that a particle takes in each substep")
@@ -161,7 +162,8 @@ class ClusterSettings(bpy.types.PropertyGroup):
         name="Kind", default="NESTED", options=set(), update=settings_changed,
         description="What coarse clusters are made of",
         items=[("NESTED", "Nested", "Of finer clusters: nearly free"),
-               ("INDEPENDENT", "Independent", "Of particles, each level by itself, as in the paper")])
+               ("INDEPENDENT", "Independent", "Of particles, each level by itself, as in the "
+                                              "paper")])
     reduction: IntProperty(
         name="Reduction", default=8, min=2, max=64, options=set(), update=settings_changed,
         description="How many times fewer clusters each coarser level has")
@@ -214,7 +216,8 @@ class ParticleSettings(bpy.types.PropertyGroup):
     count: IntProperty(
         name="Count", default=3000, min=4, soft_max=100000, max=20000000, options=set(),
         update=settings_changed,
-        description="Particles in the body. A thousand to judge the motion, ten thousand for a shot")
+        description="Particles in the body: a thousand to judge the motion, ten thousand for a "
+                    "shot")
     spacing: FloatProperty(
         name="Spacing", default=.1, min=1e-6, soft_max=10.0, unit="LENGTH", options=set(),
         update=settings_changed,
@@ -251,7 +254,8 @@ class StartSettings(bpy.types.PropertyGroup):
         description="The last frame at which the body follows its animation")
     use_pins: BoolProperty(
         name="Pin", default=False, options=set(),
-        description="A vertex group is held to the object's own animation (armature, keys, parents)")
+        description="A vertex group is held to the object's own animation (armature, keys, "
+                    "parents)")
     pin_group: StringProperty(
         name="Group", options=set(),
         description="Vertices of this group are pinned, as strongly as they are painted")
@@ -298,7 +302,8 @@ class ColliderSettings(bpy.types.PropertyGroup):
         name="Shape", default="AUTO", options=set(),
         description="What bodies feel of this object; its size is the object's own",
         items=[("AUTO", "Auto", "The shape that is nearest to the mesh"),
-               ("PLANE", "Plane", "An endless floor through the object's centre, facing its Z axis"),
+               ("PLANE", "Plane", "An endless floor through the object's centre, facing its Z "
+                                  "axis"),
                ("SPHERE", "Sphere", "A ball"),
                ("BOX", "Box", "A box"),
                ("CAPSULE", "Capsule", "A pill along the object's Z axis"),
