@@ -242,8 +242,9 @@ class Cache:
             raise CacheError(f"No frame is finished in {self.folder}.")
         with self.open_store() as store:
             if store.info.bodies != len(self.bodies):
-                raise CacheError(f"The frames in {self.store_path} have {store.info.bodies} bodies, "
-                                 f"bake.json has {len(self.bodies)}: the cache is damaged.")
+                raise CacheError(f"The frames in {self.store_path} have {store.info.bodies} "
+                                 f"bodies, bake.json has {len(self.bodies)}: the cache is "
+                                 f"damaged.")
         for body in self.bodies:
             self.rest(body)
             try:

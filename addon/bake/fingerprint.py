@@ -2,8 +2,8 @@
 """Hashes of everything in a Shot that its result follows from, part by part.
 
 Parts have names for people, so that a bake which cannot go on says what has changed. Frames have a
-hash for each thing that moves: later frames may change, or be added, without touching those that are
-baked.
+hash for each thing that moves: later frames may change, or be added, without touching those that
+are baked.
 """
 import hashlib
 from dataclasses import dataclass

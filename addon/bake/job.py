@@ -177,6 +177,7 @@ class Recorder:
         self.bodies, self.colliders, self.fields, self.skins = [], [], [], []
         self.pins = []  # for each body: weights of its particles, or None
         self.writers = []
+        self.rooms = []  # for each body: arrays that its frames are skinned in
         self.last = None  # the Frame that was set last
 
     def __enter__(self):
@@ -247,8 +248,8 @@ class Recorder:
         found = (len(self.bodies), len(self.colliders), len(self.fields))
         wanted = (len(shot.bodies), len(shot.colliders), len(shot.fields))
         if found != wanted:
-            raise CacheError("The cache's checkpoint has %d bodies, %d colliders and %d fields; the "
-                             "scene has %d, %d and %d." % (found + wanted))
+            raise CacheError("The cache's checkpoint has %d bodies, %d colliders and %d fields; "
+                             "the scene has %d, %d and %d." % (found + wanted))
         for field, known in zip(shot.fields, self.fields):
             known._desc.kind = field.kind
         self._take_warnings()
@@ -259,6 +260,7 @@ class Recorder:
     def _bind(self):
         for body, made in zip(self.shot.bodies, self.bodies):
             self.skins.append(self.job.library(made.skin, body.vertices, origin=self.shot.origin))
+            self.rooms.append([np.empty_like(body.vertices, np.float32) for _ in range(2)])
             weights = None
             if body.pins is not None:
                 weights = np.clip(made.sample_mesh_values(body.pins), 0.0, 1.0)
@@ -271,8 +273,9 @@ class Recorder:
                           sync=False)
 
     def _continue_point_caches(self, number):
-        """Opens the point caches with whole rows up to a frame. Rows that an accident took, and those
-        since the checkpoint before, which a power cut may have taken, come from the store again."""
+        """Opens the point caches with whole rows up to a frame. Rows that an accident took, and
+        those since the checkpoint before, which a power cut may have taken, come from the store
+        again."""
         rows = number - self.shot.start + 1
         for cached in self.cache.bodies:
             try:
@@ -352,9 +355,10 @@ class Recorder:
         job.library(self.store.write_frame, self.scene, frame.number)
         row = frame.number - self.shot.start
         for index, (skin, writer) in enumerate(zip(self.skins, self.writers)):
-            world = job.library(skin.apply, origin=self.shot.origin).vertices
-            local = job.own("to local", space.to_local, world, frame.bodies[index].matrix,
-                            self.shot.origin)
+            world, local = self.rooms[index]
+            job.library(skin.apply, origin=self.shot.origin, out=world)
+            job.own("to local", space.to_local, world, frame.bodies[index].matrix,
+                    self.shot.origin, local)
             job.own("point caches", writer.write, row, local)
             if row % self.shot.checkpoint_every == 0:
                 job.own("disk", writer.sync)

@@ -9,9 +9,9 @@ NEW, RESUME, REBAKE = "new", "resume", "rebake"
 
 
 def make_job(folder, shot, kind=NEW, from_frame=None):
-    """A Job that is ready to start. REBAKE forgets the frames after the last checkpoint at or before
-    `from_frame`, and takes it up there with the shot's settings. What cannot be is a BakeError, and
-    then nothing has been touched."""
+    """A Job that is ready to start. REBAKE forgets the frames after the last checkpoint at or
+    before `from_frame`, and takes it up there with the shot's settings. What cannot be is a
+    BakeError, and then nothing has been touched."""
     if kind == NEW:
         return Job(shot, Cache.create(folder, shot))
     cache = Cache.open(folder)

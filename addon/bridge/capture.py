@@ -6,9 +6,9 @@
         ...
     shot = capturing.shot
 
-While frames are captured, the scene's current frame moves and modifiers after the result's place are
-off. release() gives both back, may be called between any two frames (before a save, say), and is
-called at the end whatever happens; the next frame takes them again.
+While frames are captured, the scene's current frame moves and modifiers after the result's place
+are off. release() gives both back, may be called between any two frames (before a save, say), and
+is called at the end whatever happens; the next frame takes them again.
 """
 import bpy
 import numpy as np
@@ -152,7 +152,8 @@ class Capture:
                                f"ends at {self.end}.")
         found = bodies(scene)
         if not found:
-            raise CaptureError("There is no soft body in this scene: select a mesh and make it one.")
+            raise CaptureError("There is no soft body in this scene: select a mesh and make it "
+                               "one.")
         layer = view_layer_of(scene)
         for obj in found:
             self._check_body(obj, layer)
@@ -171,7 +172,8 @@ class Capture:
             raise CaptureError(f"'{obj.name}' is in edit mode: leave it (Tab) to bake.", obj.name)
         if not len(obj.data.polygons):
             what = "faces" if len(obj.data.vertices) else "vertices"
-            raise CaptureError(f"'{obj.name}' has no {what}: there is nothing to be soft.", obj.name)
+            raise CaptureError(f"'{obj.name}' has no {what}: there is nothing to be soft.",
+                               obj.name)
 
     # ------------------------------------------------------------ capturing
 
@@ -295,7 +297,8 @@ class Capture:
         layer = view_layer_of(scene)
         for obj in sorted(filter(fields.is_field, scene.objects), key=lambda o: o.name):
             if hidden(obj, layer):
-                self._warn(f"The force field '{obj.name}' is hidden in viewports: it has no effect.")
+                self._warn(f"The force field '{obj.name}' is hidden in viewports: it has no "
+                           f"effect.")
             elif (sentence := fields.refusal(obj)) is not None:
                 self._warn(sentence)
             else:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Objects as simple colliders: which shape a mesh is nearest to, and where it stands at a frame.
 
-A shape is guessed in the object's own space with its scale applied, by how far the mesh's surface is
-from that of each candidate. What the guess decides (shape, axis) is kept for the bake; size and
+A shape is guessed in the object's own space with its scale applied, by how far the mesh's surface
+is from that of each candidate. What the guess decides (shape, axis) is kept for the bake; size and
 place follow the object's bounding box and matrix at each frame.
 """
 from dataclasses import dataclass
@@ -125,9 +125,10 @@ def guess(vertices, triangles, room=0.0):
             if c > 1.1 * max(a, b):
                 candidates.append((Shape.CAPSULE, axis))
     total = weights.sum() or 1.0
-    found = [Guess(shape, axis, error=float(
-        (_distance(shape, half @ _turn(axis), points @ _turn(axis)) * weights).sum() / total / size))
-        for shape, axis in candidates]
+    found = []
+    for shape, axis in candidates:
+        away = _distance(shape, half @ _turn(axis), points @ _turn(axis))
+        found.append(Guess(shape, axis, error=float((away * weights).sum() / total / size)))
     best = min(found, key=lambda g: g.error)
     # A mesh that is unlike all of them is a ball if it is as wide as high, otherwise a box.
     if best.error > UNLIKE and any(g.shape == Shape.SPHERE for g in found):
@@ -139,8 +140,8 @@ def guess(vertices, triangles, room=0.0):
 
 
 def place(guess, low, high, matrix, **surface):
-    """A ColliderFrame for an object with this local bounding box and matrix; None if the matrix
-    cannot be inverted. The second value says how far the true shape is from the one that is used."""
+    """A ColliderFrame for an object with this local bounding box and matrix, None if the matrix
+    says nothing; and how far the true shape is from the one that is used."""
     parts = decompose(matrix, guess.axis)
     if parts is None:
         return None, 0.0

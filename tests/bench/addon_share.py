@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much of a bake the add-on itself takes: everything but the library and Blender's own evaluation.
+"""How much of a bake the add-on takes: everything but the library and Blender's own evaluation.
 
     python tests/bench/addon_share.py [--vertices 100000] [--particles 20000] [--frames 100]
 
-A ball falls on a floor and is baked to PC2, in a Python that has the module bpy. Printed: seconds of
-reading the scene (Blender's frame_set apart), simulating (the library apart), and the share of the
+A ball falls on a floor and is baked to PC2, in a Python that has the module bpy. Printed: seconds
+of reading the scene (Blender's frame_set apart), simulating (the library apart), and the share of the
 whole. Wall time, so run it on a quiet machine.
 """
 import argparse

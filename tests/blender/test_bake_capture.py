@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a scene to a Shot: what is taken over, frame by frame, and what is refused in which words."""
+"""From a scene to a Shot: what is taken over, frame by frame; what is refused, in which words."""
 import math
 import unittest
 
