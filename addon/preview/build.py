@@ -195,7 +195,8 @@ def _write_once(scene, request):
 
 
 class Builder:
-    """A build in a thread. cancel() answers within a substep; outcome or error is there when done."""
+    """A build in a thread. cancel() answers within a substep; when done, there is an outcome or an
+    error."""
 
     def __init__(self, request):
         self.request = request

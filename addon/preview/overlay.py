@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Particles and clusters drawn over the viewport. Nothing is drawn without a window.
 
-Clusters are circles that face the view: the outline of a sphere is what one sees of it, at a part of
-the work of drawing spheres.
+Clusters are circles that face the view: the outline of a sphere is what one sees of it, at a part
+of the work of drawing spheres.
 """
 import bpy
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Colours for clusters: the same in every run, far apart for clusters that touch. No bpy in here."""
+"""Colours for clusters: the same in every run, far apart where clusters touch. No bpy in here."""
 import numpy as np
 
 GOLDEN = .6180339887498949

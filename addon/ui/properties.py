@@ -405,7 +405,8 @@ class SceneSettings(bpy.types.PropertyGroup):
                ("FIXED", "Fixed", "A number of substeps")])
     substeps: IntProperty(
         name="Substeps", default=4, min=1, soft_max=64, max=1000, options=set(),
-        description="Steps for each frame. The look does not change with them where they are enough")
+        description="Steps for each frame. The look does not change with them where they are "
+                    "enough")
     max_substeps: IntProperty(
         name="At Most", default=32, min=1, soft_max=128, max=1000, options=set(),
         description="Most substeps that Auto may take; a stiffer body is then softer than asked")
@@ -426,7 +427,8 @@ class SceneSettings(bpy.types.PropertyGroup):
         description="What is made of the bake when it is done",
         items=[("PC2", "Point Cache", "Plays through a Mesh Cache modifier: light and exact"),
                ("MDD", "MDD", "The same in a format that other programs read"),
-               ("SHAPE_KEYS", "Shape Keys", "Kept in the .blend file: heavy above some hundred frames"),
+               ("SHAPE_KEYS", "Shape Keys", "Kept in the .blend file: heavy above some hundred "
+                                            "frames"),
                ("ALEMBIC", "Alembic", "For other programs and farms, with motion blur")])
     quick_factor: FloatProperty(
         name="Quick Bake", default=.2, min=.01, max=1.0, subtype="FACTOR", options=set(),
