@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--extension", type=Path, required=True)
     parser.add_argument("--blender", nargs="+", default=KNOWN, choices=KNOWN)
     parser.add_argument("--shots", type=Path, default=ROOT / "build-release" / "window-shots")
-    parser.add_argument("--timeout", type=float, default=300)
+    parser.add_argument("--timeout", type=float, default=600)
     parser.add_argument("patterns", nargs="*")
     options = parser.parse_args()
     files = [f for f in sorted(FOLDER.glob("test_*.py"))

@@ -137,7 +137,7 @@ class Window:
                     pass
         return None
 
-    def buttons(self, kind, region="WINDOW", until=None, columns=(.25, .5, .75), step=14):
+    def buttons(self, kind, region="WINDOW", until=None, columns=(.25, .5, .75), step=18):
         """places = yield from window.buttons('PROPERTIES'): what is found by moving the mouse over a
         region, row by row: {"pliant.bake": (x, y), "stiffness": (x, y), ...}, the first place of each;
         stops early at a name `until`."""
