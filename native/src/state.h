@@ -193,7 +193,7 @@ typedef struct pl_links
     uint32_t* coarse; /* cluster index */
     float* u;
     float (*b)[9];
-    float (*q)[3];
+    float (*q)[4];             /* and u once more, for kernels that load both at once */
     bool plain;                /* every b is the identity, as it is before plastic flow */
     uint32_t* by_coarse_begin; /* clusters.count + 1; links are sorted by coarse, then fine */
     uint32_t* by_fine_begin;   /* clusters.count + 1 */

@@ -62,7 +62,8 @@ static void particles_free(pl_particles* p)
 bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)
 {
     c->count = count;
-#define NEED(field) ((c->field = pl_alloc(count, sizeof *c->field)) != NULL)
+/* one more than there are: kernels load four floats where a cluster has three */
+#define NEED(field) ((c->field = pl_alloc((size_t)count + 1, sizeof *c->field)) != NULL)
     bool fine = NEED(centre) && NEED(radius) && NEED(rest) && NEED(mass) && NEED(arr) &&
                 NEED(arr_inv) && NEED(rank) && NEED(axis) && NEED(density) && NEED(width_rms) &&
                 NEED(width_max) && NEED(fade) && NEED(stiffness_factor) && NEED(damping_factor) &&
@@ -725,6 +726,7 @@ static pl_status rest_of_nested(pl_body* body, uint32_t c)
         uint32_t f = links->fine[i];
         vec3 q = v3_sub(v3_from(k->rest[f]), v3_from(k->rest[c]));
         v3_store(q, links->q[i]);
+        links->q[i][3] = links->u[i];
         links->b[i][0] = links->b[i][4] = links->b[i][8] = 1;
         arr = m3_add(
             arr, m3_scale(m3_add(load_symmetric(k->arr[f]), m3_scale(m3_outer(q, q), k->mass[f])),

@@ -65,6 +65,11 @@ typedef struct pl_kernels
     void (*match)(const pl_match_batch* batch);
     /* Fits only what strain limiting asks: clusters->limit, from the chunks' sums. */
     void (*match_limit)(const pl_match_batch* batch);
+    /* Nested levels: moments of coarse clusters [begin, end) from those of their fine clusters. */
+    void (*levels_sum)(const pl_links* links, pl_clusters* clusters, uint32_t begin, uint32_t end);
+    /* Adds to the rows of fine clusters [begin, end) what their coarse clusters ask. */
+    void (*levels_spread)(const pl_links* links, pl_clusters* clusters, uint32_t begin,
+                          uint32_t end);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
     void (*limit)(pl_pass* pass);
     /* From limit_sums to clusters->limit: the affine map that keeps momentum. */

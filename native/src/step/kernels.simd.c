@@ -5,6 +5,10 @@ void PL_K(pl_advance)(pl_pass* pass);
 void PL_K(pl_gather)(pl_pass* pass);
 void PL_K(pl_match)(const pl_match_batch* batch);
 void PL_K(pl_match_limit)(const pl_match_batch* batch);
+void PL_K(pl_levels_sum)(const pl_links* links, pl_clusters* clusters, uint32_t begin,
+                         uint32_t end);
+void PL_K(pl_levels_spread)(const pl_links* links, pl_clusters* clusters, uint32_t begin,
+                            uint32_t end);
 void PL_K(pl_limit)(pl_pass* pass);
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums);
 void PL_K(pl_limit_apply)(pl_pass* pass);
@@ -14,6 +18,8 @@ const pl_kernels PL_K(pl_kernels) = {
     .gather = PL_K(pl_gather),
     .match = PL_K(pl_match),
     .match_limit = PL_K(pl_match_limit),
+    .levels_sum = PL_K(pl_levels_sum),
+    .levels_spread = PL_K(pl_levels_spread),
     .limit = PL_K(pl_limit),
     .limit_balance = PL_K(pl_limit_balance),
     .limit_apply = PL_K(pl_limit_apply),

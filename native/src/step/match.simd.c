@@ -300,7 +300,7 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
         const float* rows[8];
         for (int i = 0; i < 8; ++i)
             rows[i] = k->sums[eight->c[i]];
-        pl_load_sums(rows, 3, s);
+        pl_load_rows(rows, 3, s);
     }
     pl_lever_gradient(k, eight, s, lever);
     complete(k, eight, lever, f);

@@ -116,8 +116,8 @@ PL_INLINE void pl_add_squares(pl_moments* t, const vf s[24], const vd o[3], vd m
     }
 }
 
-/* Rows of 24 floats of eight clusters, in lanes. */
-PL_INLINE void pl_load_sums(const float* const rows[8], int groups, vf s[24])
+/* Rows of as many groups of eight floats, one for each of eight clusters, in lanes. */
+PL_INLINE void pl_load_rows(const float* const rows[8], int groups, vf* s)
 {
     for (int g = 0; g < groups; ++g)
     {
@@ -153,7 +153,7 @@ PL_INLINE void pl_sum_parts(const pl_match_batch* batch, const pl_eight* eight,
         vf_load4(to_rest, d);
         vf_load4(round.origin, origin);
         vd_load4(masses, rest);
-        pl_load_sums(round.sums, wanted == PL_WANT_FIT ? 2 : 3, s);
+        pl_load_rows(round.sums, wanted == PL_WANT_FIT ? 2 : 3, s);
         for (int j = 0; j < 3; ++j)
             o[j] = vd_sub(vd_from(origin[j]), vd_from(point[j]));
         pl_add_fit(t, s, o, d, rest);

@@ -16,7 +16,6 @@
 
 #include "../base/elementary.h"
 #include "../base/platform.h"
-#include "levels.h"
 #include "material.h"
 #include "pressure.h"
 
@@ -234,7 +233,8 @@ static void sum_level_items(void* context, uint32_t begin, uint32_t end, uint32_
         const pl_item* item = &step->scene->coarse[step->level].items[i];
         if (item->body->matched)
             continue;
-        pl_levels_sum(item->body, item->begin, item->end);
+        step->scene->kernels->levels_sum(&item->body->links, &item->body->clusters, item->begin,
+                                         item->end);
         pl_match_batch batch = make_batch(step, item);
         batch.sum_parts = false;
         batch.finest = false;
@@ -253,7 +253,8 @@ static void spread_level_items(void* context, uint32_t begin, uint32_t end, uint
     {
         pl_body* body = list->items[i].body;
         if (!body->matched && body->level_kind == PLIANT_LEVELS_NESTED)
-            pl_levels_spread(body, list->items[i].begin, list->items[i].end);
+            step->scene->kernels->levels_spread(&body->links, &body->clusters, list->items[i].begin,
+                                                list->items[i].end);
     }
 }
 
