@@ -16,28 +16,23 @@
  * any frequency is stable.
  */
 #include "gather.h"
-#include "match.h"
+#include "rows.h"
 
-/* The chunk's own copies of its clusters' rows, shifted to its rest origin. */
 static void load_rows(const pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
     const pl_clusters* k = pass->clusters;
-    for (uint32_t i = 0; i < chunk->row_count; ++i)
+    for (uint32_t i = 0; i < chunk->row_count; i += 8)
     {
-        uint32_t c = chunk->rows[i];
-        const float* in = k->row[c];
-        float* out = pass->rows + (size_t)PL_ROW_FLOATS * i;
-        float d[3], row[PL_ROW_FLOATS];
+        pl_eight eight = pl_chunk_eight(chunk, i, (const float(*)[16])k->row);
+        vf row[16], more[3], fade = pl_eight_load(&eight, k->fade, 1);
+        pl_eight_rows(&eight, (const float(*)[16])k->row, row);
+        pl_shift_rows(chunk, k, &eight, (const float(*)[3])k->ref, row, row[PL_ROW_ALPHA], more);
         for (int j = 0; j < 3; ++j)
-            d[j] = chunk->rest_origin[j] - k->rest[c][j];
-        memcpy(row, in, sizeof row);
-        for (int j = 0; j < 3; ++j)
-            row[PL_ROW_B + j] = in[PL_ROW_B + j] +
-                                (in[3 * j] * d[0] + in[3 * j + 1] * d[1] + in[3 * j + 2] * d[2]) +
-                                in[PL_ROW_ALPHA] * (k->ref[c][j] - chunk->pos_origin[j]);
+            row[PL_ROW_B + j] = vf_add(row[PL_ROW_B + j], more[j]);
         for (int j = 0; j < PL_ROW_FLOATS; ++j)
-            out[j] = row[j] * k->fade[c];
+            row[j] = vf_mul(row[j], fade);
+        pl_run_store_rows(i, eight.used, pass->rows, row);
     }
 }
 

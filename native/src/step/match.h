@@ -51,6 +51,18 @@ PL_INLINE void pl_eight_store_rows(const pl_eight* eight, float* base, vf row[16
     }
 }
 
+/* The same for rows one after the other. */
+PL_INLINE void pl_run_store_rows(uint32_t begin, uint32_t used, float* base, vf row[16])
+{
+    vf_transpose(row);
+    vf_transpose(row + 8);
+    for (uint32_t i = 0; i < used; ++i)
+    {
+        vf_store(base + (size_t)16 * (begin + i), row[i]);
+        vf_store(base + (size_t)16 * (begin + i) + 8, row[8 + i]);
+    }
+}
+
 /* out = a b */
 PL_INLINE void pl_mul33(const vf a[9], const vf b[9], vf out[9])
 {

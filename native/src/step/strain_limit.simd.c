@@ -15,7 +15,7 @@
  * Each iteration: match_limit -> limit -> limit_balance -> limit_apply (which gathers again).
  */
 #include "gather.h"
-#include "match.h"
+#include "rows.h"
 
 /* The chunk's limit rows: R, goal offset at the chunk's rest origin, squared limit, fade times
  * limit, fade. */
@@ -23,23 +23,21 @@ static void load_limit_rows(const pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
     const pl_clusters* k = pass->clusters;
-    for (uint32_t i = 0; i < chunk->row_count; ++i)
+    for (uint32_t i = 0; i < chunk->row_count; i += 8)
     {
-        uint32_t c = chunk->rows[i];
-        const float* in = k->limit[c];
-        float* out = pass->rows + (size_t)16 * i;
-        float d[3];
-        memcpy(out, in, sizeof(float) * 12);
+        pl_eight eight = pl_chunk_eight(chunk, i, (const float(*)[16])k->limit);
+        vf row[16], more[3], fade = pl_eight_load(&eight, k->fade, 1);
+        pl_eight_rows(&eight, (const float(*)[16])k->limit, row);
+        pl_shift_rows(chunk, k, &eight, (const float(*)[3])k->limit_ref, row, vf_set1(1), more);
         for (int j = 0; j < 3; ++j)
-            d[j] = chunk->rest_origin[j] - k->rest[c][j];
-        for (int j = 0; j < 3; ++j)
-            out[9 + j] = in[9 + j] +
-                         (in[3 * j] * d[0] + in[3 * j + 1] * d[1] + in[3 * j + 2] * d[2]) +
-                         (k->limit_ref[c][j] - chunk->pos_origin[j]);
-        /* clusters of coarser (independent) levels limit nothing */
-        out[12] = c < pass->finest_end ? in[12] * in[12] : INFINITY;
-        out[13] = in[12] * k->fade[c];
-        out[14] = k->fade[c];
+            row[9 + j] = vf_add(row[9 + j], more[j]);
+        row[13] = vf_mul(row[12], fade);
+        row[12] = vf_mul(row[12], row[12]);
+        row[14] = fade;
+        pl_run_store_rows(i, eight.used, pass->rows, row);
+        for (uint32_t n = 0; n < eight.used; ++n) /* coarser (independent) levels limit nothing */
+            if (eight.c[n] >= pass->finest_end)
+                pass->rows[(size_t)16 * (i + n) + 12] = INFINITY;
     }
 }
 
@@ -224,23 +222,26 @@ static void load_maps(const pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
     const pl_clusters* k = pass->clusters;
-    for (uint32_t i = 0; i < chunk->row_count; ++i)
+    for (uint32_t i = 0; i < chunk->row_count; i += 8)
     {
-        uint32_t c = chunk->rows[i];
-        const float* in = k->limit[c];
-        float* out = pass->rows + (size_t)8 * i;
-        float arm[3];
-        memset(out, 0, sizeof(float) * 8);
-        if (c >= pass->finest_end || in[15] == 0)
-            continue;
+        pl_eight eight = pl_chunk_eight(chunk, i, (const float(*)[16])k->limit);
+        vf row[16], arm[3], about[3], out[8];
+        pl_eight_rows(&eight, (const float(*)[16])k->limit, row);
+        /* nothing for clusters without violation, nor for coarser levels */
+        vm moved = vf_lt(vf_set1(0), row[15]);
+        vf fade = vf_keep(moved, pl_eight_load(&eight, k->fade, 1));
         for (int j = 0; j < 3; ++j)
-            arm[j] = (in[6 + j] - chunk->pos_origin[j]) + in[9 + j];
+            arm[j] = vf_add(vf_sub(row[6 + j], vf_bcast(chunk->pos_origin + j)), row[9 + j]);
+        pl_cross3(row, arm, about);
         for (int j = 0; j < 3; ++j)
         {
-            int a = (j + 1) % 3, b = (j + 2) % 3;
-            out[j] = in[j] * k->fade[c];
-            out[3 + j] = (in[3 + j] - (in[a] * arm[b] - in[b] * arm[a])) * k->fade[c];
+            out[j] = vf_mul(row[j], fade);
+            out[3 + j] = vf_mul(vf_sub(row[3 + j], about[j]), fade);
         }
+        out[6] = out[7] = vf_set1(0);
+        vf_transpose(out);
+        for (uint32_t n = 0; n < eight.used; ++n)
+            vf_store(pass->rows + (size_t)8 * (i + n), out[n]);
     }
 }
 
