@@ -184,7 +184,7 @@ def _enabled():
                  if name.split(".")[-1] == COMMAND and name in sys.modules), None)
 
 
-def _package():
+def load_addon():
     """This add-on's package: the one that is enabled in this Blender, or the folder of this file,
     registered for this run."""
     name = _enabled()
@@ -222,10 +222,10 @@ def _run_script():
         print(f"error: {error}. Run this through Blender (blender -b shot.blend --python cli.py -- "
               f"...) or with a Python that has the module bpy (pip install bpy).", file=sys.stderr)
         return INSTALLATION
-    return importlib.import_module(_package().__name__ + ".cli").main(arguments)
+    return importlib.import_module(load_addon().__name__ + ".cli").main(arguments)
 
 
-def _leave(code):
+def leave(code):
     """Ends the process with an exit code."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -238,4 +238,4 @@ def _leave(code):
 
 
 if __name__ == "__main__":
-    _leave(_run_script())
+    leave(_run_script())

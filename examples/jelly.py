@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A jelly wobbles on a plate that is moved to and fro and stopped."""
+import math
+
+import stage
+
+shot = stage.Shot("jelly", 84, __doc__)
+
+
+def mould(rings=28, sides=96, radius=.55, height=.75):
+    """A fluted dome as it comes out of a mould: closed, its foot at zero."""
+    profile = []
+    for ring in range(rings + 1):
+        part = ring / rings
+        if part < .72:  # the wall, leaning in
+            up = part / .72
+            profile.append((radius * (1 - .22 * up), height * .82 * up))
+        else:  # the round top
+            turn = (part - .72) / .28 * math.pi / 2
+            profile.append((radius * .78 * math.cos(turn), height * (.82 + .18 * math.sin(turn))))
+    vertices, faces = [], []
+    for r, z in profile[:-1]:
+        depth = .07 * min(1, 1.6 * r / radius)
+        for side in range(sides):
+            angle = 2 * math.pi * side / sides
+            flute = r * (1 + depth * math.cos(8 * angle))
+            vertices.append((flute * math.cos(angle), flute * math.sin(angle), z))
+    for ring in range(rings - 1):
+        for side in range(sides):
+            a, b = ring * sides + side, ring * sides + (side + 1) % sides
+            faces.append((a, b, b + sides, a + sides))
+    vertices += [(0, 0, height), (0, 0, 0)]
+    top, foot = len(vertices) - 2, len(vertices) - 1
+    for side in range(sides):
+        after = (side + 1) % sides
+        last = (rings - 1) * sides
+        faces.append((last + side, last + after, top))
+        faces.append((after, side, foot))
+    return vertices, faces
+
+
+jelly = shot.mesh("Jelly", *mould(), stage.plain((.85, .03, .09), .12, Transmission_Weight=.35,
+                                                 IOR=1.35))
+jelly.location = (0, 0, .115)
+shot.soft(jelly, "Jelly", 3000, material_frequency=4, material_damping=1.5)
+plate = shot.add("primitive_cylinder_add", "Plate", stage.plain((.92, .92, .90), .2), radius=.95,
+                 depth=.1, vertices=96, location=(0, 0, .05))
+stage.flat_ends(plate)
+shot.collider(plate, friction=4, thickness=.015)
+for frame, x in ((1, 0), (8, 0), (17, .06), (28, -.06), (39, .06), (50, -.06), (56, 0), (57, 0)):
+    plate.location.x = x
+    plate.keyframe_insert("location", index=0, frame=frame)
+shot.floor((.30, .20, .06))
+shot.camera((.8, -4.1, 1.9), (0, 0, .40), 30, (240, 210))
+shot.finish([1, 19, 25, 36, 42, 58])
