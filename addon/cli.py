@@ -188,8 +188,8 @@ def load_addon():
     """This add-on's package: the one that is enabled in this Blender, or the folder of this file,
     registered for this run."""
     name = _enabled()
-    if name:
-        return importlib.import_module(name)
+    if name or COMMAND in sys.modules:  # enabled, or loaded here before
+        return importlib.import_module(name or COMMAND)
     folder = Path(__file__).resolve().parent
     sys.path[:] = [p for p in sys.path if Path(p or ".").resolve() != folder]
     spec = importlib.util.spec_from_file_location(COMMAND, folder / "__init__.py",

@@ -7,7 +7,7 @@ import stage
 shot = stage.Shot("jelly", 84, __doc__)
 
 
-def mould(rings=28, sides=96, radius=.55, height=.75):
+def mould(rings=28, sides=96, radius=.62, height=.6):
     """A fluted dome as it comes out of a mould: closed, its foot at zero."""
     profile = []
     for ring in range(rings + 1):
@@ -42,14 +42,14 @@ def mould(rings=28, sides=96, radius=.55, height=.75):
 jelly = shot.mesh("Jelly", *mould(), stage.plain((.85, .03, .09), .12, Transmission_Weight=.35,
                                                  IOR=1.35))
 jelly.location = (0, 0, .115)
-shot.soft(jelly, "Jelly", 3000, material_frequency=4, material_damping=1.5)
+shot.soft(jelly, "Jelly", 3000, material_frequency=5, material_damping=1.5)
 plate = shot.add("primitive_cylinder_add", "Plate", stage.plain((.92, .92, .90), .2), radius=.95,
                  depth=.1, vertices=96, location=(0, 0, .05))
 stage.flat_ends(plate)
 shot.collider(plate, friction=4, thickness=.015)
-for frame, x in ((1, 0), (8, 0), (17, .06), (28, -.06), (39, .06), (50, -.06), (56, 0), (57, 0)):
+for frame, x in ((1, 0), (8, 0), (16, .07), (26, -.07), (36, .07), (46, -.07), (54, 0), (55, 0)):
     plate.location.x = x
     plate.keyframe_insert("location", index=0, frame=frame)
-shot.floor((.30, .20, .06))
-shot.camera((.8, -4.1, 1.9), (0, 0, .40), 30, (240, 210))
-shot.finish([1, 19, 25, 36, 42, 58])
+shot.floor((.30, .20, .07))
+shot.camera((.7, -3.8, 1.6), (0, 0, .36), 30, (240, 210))
+shot.finish([1, 13, 20, 28, 37, 46])
