@@ -35,7 +35,8 @@ def export(scene, obj, path, first, last, velocities=None, whole=True):
                 stack.enter_context(modifiers.switched_off(obj, modifiers.after_playback(obj)))
             if velocities is not None:
                 stack.enter_context(_with_velocity(obj, velocities, first))
-            _run(unfinished, first, last)
+            # what is not rendered has no mesh where modifiers are as in renders
+            _run(unfinished, first, last, "RENDER" if whole and _is_rendered(obj) else "VIEWPORT")
         _check(unfinished, path)
         os.replace(unfinished, path)
     except OSError as error:
@@ -45,13 +46,17 @@ def export(scene, obj, path, first, last, velocities=None, whole=True):
             os.remove(unfinished)
 
 
-def _run(path, first, last):
+def _is_rendered(obj):
+    return not obj.hide_render and any(not c.hide_render for c in obj.users_collection)
+
+
+def _run(path, first, last, evaluation):
     try:
         bpy.ops.wm.alembic_export(
             filepath=path, check_existing=False, start=first, end=last, selected=True,
             flatten=False, uvs=True, normals=True, vcolors=True, face_sets=True,
             subdiv_schema=False, apply_subdiv=True, export_hair=False, export_particles=False,
-            evaluation_mode="RENDER", as_background_job=False)
+            evaluation_mode=evaluation, as_background_job=False)
     except RuntimeError as error:
         raise BakeError(f"Blender could not export Alembic: {str(error).strip()}") from error
 

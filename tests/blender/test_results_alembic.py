@@ -99,6 +99,19 @@ class Alembic(Baked):
         self.assertEqual(sorted(p.suffix for p in self.folder.iterdir() if "Plain" in p.name),
                          [".abc", ".pc2", ".rest"])
 
+    def test_objects_that_are_not_rendered(self):
+        obj = self.object("Plain")
+        for hidden in (obj, obj.users_collection[0]):
+            hidden.hide_render = True
+            path = self.folder / f"{self.cache.body('Plain').file_name}.abc"
+            self.make("Plain", "ALEMBIC", reimport=False)
+            written = path.stat().st_size
+            self.make("Plain", "ALEMBIC")
+            self.assertGreater(written, .9 * path.stat().st_size)
+            self.assertTrue(hidden.hide_render)
+            self.check_playback(obj, lambda f: stored(self.cache, self.cache.body("Plain"), f))
+            hidden.hide_render = False
+
     def test_remove_gives_the_object_back(self):
         before = state_of(self.object("Odd"))
         obj = self.make("Odd", "ALEMBIC")
