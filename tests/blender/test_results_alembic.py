@@ -101,7 +101,12 @@ class Alembic(Baked):
 
     def test_objects_that_are_not_rendered(self):
         obj = self.object("Plain")
-        for hidden in (obj, obj.users_collection[0]):
+        collection = bpy.data.collections.new("not rendered")
+        self.scene.collection.children.link(collection)
+        for other in obj.users_collection:
+            other.objects.unlink(obj)
+        collection.objects.link(obj)
+        for hidden in (obj, collection):
             hidden.hide_render = True
             path = self.folder / f"{self.cache.body('Plain').file_name}.abc"
             self.make("Plain", "ALEMBIC", reimport=False)
