@@ -44,6 +44,10 @@ def paint(mesh, colours):
     return None
 
 
+def is_painted(mesh):
+    return mesh.attributes.get(ATTRIBUTE) is not None
+
+
 def _is_ours(attribute):
     return attribute.data_type == "FLOAT_COLOR" and attribute.domain == "POINT"
 

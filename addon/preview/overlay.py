@@ -94,7 +94,7 @@ def _draw_points(body, opacity):
             "pos": np.ascontiguousarray(body.particles[::step], np.float32),
             "color": _with_alpha(body.particle_colours[::step], min(1.0, .25 + .75 * opacity))})
 
-    gpu.state.point_size_set(3.5 * bpy.context.preferences.system.ui_scale)
+    gpu.state.point_size_set(2.5 * bpy.context.preferences.system.ui_scale)
     _kept("points", body, (id(body), opacity), make).draw(shader)
 
 

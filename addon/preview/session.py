@@ -32,6 +32,7 @@ class Session:
         self.changed_at = 0.0  # 0: nothing has changed
         self.built_from = ""
         self.frame = scene.frame_current
+        self.painted = {}  # mesh's name -> the Shown that it is painted by
 
 
 _session = None
@@ -146,14 +147,19 @@ def _paint():
             obj = scene.objects.get(body.name)
             if obj is None or obj.type != "MESH" or obj.pliant.role != "BODY":
                 continue
+            # painting is a change of the mesh, which would have us look at it and paint again
+            if session.painted.get(obj.data.name) is body and colours.is_painted(obj.data):
+                wanted.add(obj.data.name)
+                continue
             problem = colours.paint(obj.data, body.vertex_colours)
             if problem:
                 session.refused[body.name] = problem
             else:
+                session.painted[obj.data.name] = body
                 wanted.add(obj.data.name)
     for name in colours.painted():
         mesh = bpy.data.meshes.get(name)
-        if name not in wanted and mesh is not None:
+        if name not in wanted and mesh is not None and colours.is_painted(mesh):
             colours.clean(mesh)
     if wanted:
         colours.show_in_viewports()

@@ -132,6 +132,26 @@ class Preview(unittest.TestCase):
         session.finish()
         self.assertIsNot(session.current().outcome, built)
 
+    def test_painting_does_not_go_round_in_circles(self):
+        obj = soft()
+        bpy.ops.pliant.preview()
+        paints = []
+        colours_module = house.addon("preview.colours")
+        paint = colours_module.paint
+        colours_module.paint = lambda *arguments: paints.append(arguments) or paint(*arguments)
+        try:
+            for _ in range(3):
+                bpy.context.view_layer.update()
+                session.touch()
+                session.finish()
+            self.assertEqual(paints, [])
+            obj.data.attributes.remove(obj.data.attributes[ATTRIBUTE])  # as an undo might
+            session.touch()
+            session.finish()
+            self.assertEqual(len(paints), 1)
+        finally:
+            colours_module.paint = paint
+
     def test_levels(self):
         obj = soft(count=1500)
         obj.pliant.clusters.levels = 2

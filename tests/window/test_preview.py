@@ -83,6 +83,11 @@ def test_it_follows_changes_of_the_body(w):
     yield lambda: outcome() is not None and 38 <= outcome().clusters <= 60
     clusters.levels = 2
     yield lambda: outcome() is not None and outcome().bodies[0].levels == 2
+    session = addon("preview.session").current()
+    yield lambda: not session.changed_at  # and then all is quiet
+    built = outcome()
+    yield 2
+    assert not session.changed_at and outcome() is built
     switch(w)
     yield .3
 
