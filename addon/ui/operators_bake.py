@@ -35,7 +35,6 @@ class _Baking:
     """What the operators that bake have in common."""
     bl_options = {"REGISTER", "UNDO"}
     _run = None
-    _timer = None
     _ticks = 0
 
     @classmethod
@@ -84,7 +83,7 @@ class _Baking:
         self._stop_playback(context)
         runs.add(run)
         self._run = run
-        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        run.watch(context, TICK)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -99,7 +98,8 @@ class _Baking:
             self._stop_playback(context)
         run.step(CAPTURE_BUDGET)
         if run.ended:
-            self._leave(context)
+            run.leave()
+            redraw_interface(context)
             return self._result(run, runs.end(run))
         self._ticks += 1
         if self._ticks % TEXT_EVERY == 1:
@@ -111,20 +111,14 @@ class _Baking:
     def cancel(self, context):
         """Blender ends the operator: another file is loaded, or its window closed."""
         run, self._run = self._run, None
-        self._leave(context)
-        if run is not None and not run.ended:
+        if run is None:
+            return
+        run.leave()
+        if not run.ended:
             run.cancel()
             if run.job is not None:
                 run.job.wait(runs.WAIT)
             runs.end(run)
-
-    def _leave(self, context):
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
-        redraw_interface(context)
         drawing.settle()
 
     @staticmethod

@@ -33,6 +33,7 @@ class Run:
         self._cancelled = False
         self.error = None
         self.job = None
+        self.timer = None  # of the modal operator
         self.capturing = capture.Capture(scene, quick=quick)
         results.before_bake(scene)
         self.start, self.end = self.capturing.start, self.capturing.end
@@ -153,7 +154,7 @@ class Run:
         cache = self.job.cache
         for body in cache.bodies:
             obj = scene.objects.get(body.name)
-            if obj is not None and obj.type == "MESH":
+            if obj is not None and obj.type == "MESH" and obj.library is None:
                 results.show_bake(obj, cache, body)
 
     def cancel(self, sentence=None):
@@ -167,6 +168,20 @@ class Run:
             self._stopped = sentence
 
     _stopped = None
+
+    def watch(self, context, seconds):
+        """Has Blender send timer events, for the modal operator."""
+        self.timer = context.window_manager.event_timer_add(seconds, window=context.window)
+
+    def leave(self):
+        """No more timer events, nothing in the status bar; a second time does nothing."""
+        timer, self.timer = self.timer, None
+        manager = bpy.context.window_manager
+        if timer is None or manager is None:
+            return
+        manager.event_timer_remove(timer)
+        for window in manager.windows:
+            window.workspace.status_text_set(None)
 
     def _fail(self, sentence):
         self.capturing.release()
@@ -249,6 +264,8 @@ def any_running():
 def stop_all(touch_data=True):
     """Cancels everything and waits: before another file, without the add-on, at Blender's end."""
     for run in list(_runs.values()):
+        if touch_data:
+            run.leave()
         if run.job is not None:
             run._cancelled = True
             run.job.cancel()

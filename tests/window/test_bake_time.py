@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The window stays usable during a bake, which playing, undo and the add-on itself may interrupt."""
+import time
+
+import addon_utils
+import bpy
+import stage
+from window import addon
+
+MOST = .05  # seconds that one look at a bake may take
+
+
+def test_looks_at_a_bake_are_short(w):
+    """Of the main thread's own time: other programs on this machine do not count."""
+    yield from stage.soft(w, count=20000, smooth=4)
+    obj = bpy.data.objects["Suzanne"]
+    assert len(obj.data.vertices) > 100000
+    obj.display_type = "BOUNDS"  # drawing it without a graphics card takes all the time there is
+    bpy.context.scene.frame_end = 12
+    baking = addon("ui.operators_bake")._Baking
+    looked, original = [], baking.modal
+
+    def modal(self, context, event):
+        simulating = self._run is not None and self._run.job is not None
+        begun, clock = time.thread_time(), time.perf_counter()
+        try:
+            return original(self, context, event)
+        finally:
+            if simulating and event.type == "TIMER":
+                looked.append((time.thread_time() - begun, time.perf_counter() - clock))
+
+    baking.modal = modal
+    try:
+        with w.context("VIEW_3D"):
+            bpy.ops.pliant.bake("INVOKE_DEFAULT")
+        yield lambda: bool(looked)
+        while addon("ui.runs").running(bpy.context.scene):
+            yield .5
+    finally:
+        baking.modal = original
+    assert len(looked) > 5, len(looked)
+    looked = looked[:-1]  # the last one ends the bake
+    own, wall = (max(look[k] for look in looked) for k in range(2))
+    print(f"longest of {len(looked)} looks: {1000 * own:.1f} ms, {1000 * wall:.1f} ms by the clock",
+          flush=True)
+    assert own < MOST, own
+
+
+def test_playing_stops_while_the_scene_is_read(w):
+    yield from stage.soft(w, count=2000)
+    scene = bpy.context.scene
+    scene.frame_end = 30
+    scene.frame_set(5)
+    with w.context("VIEW_3D"):
+        bpy.ops.screen.animation_play()
+    yield .5
+    with w.context("VIEW_3D"):
+        bpy.ops.pliant.bake("INVOKE_DEFAULT")
+    yield lambda: not addon("ui.runs").running(bpy.context.scene)
+    assert addon("bridge.folders").baked_range(bpy.context.scene) == (1, 30)
+    assert not bpy.context.screen or not bpy.context.screen.is_animation_playing
+    yield .3
+
+
+def test_undo_and_redo_around_bake_and_clear(w):
+    yield from stage.soft(w, count=1500)
+    bpy.context.scene.frame_end = 8
+
+    def names():
+        return [m.name for m in bpy.data.objects["Suzanne"].modifiers]
+
+    with w.context("VIEW_3D"):
+        bpy.ops.ed.undo_push(message="before")
+        bpy.ops.pliant.bake("INVOKE_DEFAULT")
+    yield lambda: not addon("ui.runs").running(bpy.context.scene)
+    yield .5
+    assert "Pliant" in names(), names()
+    with w.context("VIEW_3D"):
+        bpy.ops.ed.undo()
+    yield .3
+    assert "Pliant" not in names(), names()
+    with w.context("VIEW_3D"):
+        bpy.ops.ed.redo()
+    yield .3
+    assert "Pliant" in names(), names()
+    assert addon("bridge.folders").baked_range(bpy.context.scene) == (1, 8)
+    with w.context("VIEW_3D"):
+        bpy.ops.pliant.clear("EXEC_DEFAULT")
+        bpy.ops.ed.undo_push(message="cleared")
+        bpy.ops.ed.undo()
+    yield .3
+    assert addon("bridge.folders").baked_range(bpy.context.scene) is None
+    with w.context("VIEW_3D"):
+        bpy.ops.ed.redo()
+    yield .3
+
+
+def test_the_add_on_is_switched_off_during_a_bake(w):
+    yield from stage.soft(w, count=6000)
+    bpy.context.scene.frame_end = 500
+    with w.context("VIEW_3D"):
+        bpy.ops.pliant.bake("INVOKE_DEFAULT")
+    yield lambda: (addon("ui.runs").running(bpy.context.scene).frame or 0) >= 3
+    job = addon("ui.runs").running(bpy.context.scene).job
+    package = addon().__name__
+    addon_utils.disable(package, default_set=True)
+    assert job.state == "cancelled", job.state
+    yield 1
+    addon_utils.enable(package, default_set=True)
+    assert bpy.data.objects["Suzanne"].pliant.role == "BODY"
+    assert addon("bridge.folders").baked_range(bpy.context.scene)[1] >= 3
+    yield .5
