@@ -121,7 +121,8 @@ def _show(body, source, request):
     info = body.info
     level = min(request.level, info.levels - 1)
     centres = body.read(Channel.CLUSTER_CENTRE, level, origin=request.origin)
-    colours = palette.colour_clusters(centres)
+    radii = body.read(Channel.CLUSTER_RADIUS, level)
+    colours = palette.colour_clusters(centres)[palette.twins(centres, .03 * radii)]
     of_particles = body.read(Channel.NEAREST_CLUSTER, level)
     vertex_colours = np.ones((len(source.vertices), 4), np.float32)
     vertex_colours[:, :3] = palette.linear_from_srgb(
@@ -129,7 +130,7 @@ def _show(body, source, request):
     return Shown(
         name=source.name, matrix=source.matrix, level=level, levels=info.levels,
         particles=body.positions(origin=request.origin), particle_colours=colours[of_particles],
-        centres=centres, radii=body.read(Channel.CLUSTER_RADIUS, level), colours=colours,
+        centres=centres, radii=radii, colours=colours,
         vertex_colours=vertex_colours, spacing=info.spacing,
         level_clusters=[entry.clusters for entry in info.level],
         memberships=sum(entry.memberships for entry in info.level), warnings=body.warnings)

@@ -51,6 +51,17 @@ def colour_clusters(centres):
     return choices[taken].astype(np.float32)
 
 
+def twins(centres, within):
+    """For each centre the first one that is as good as at the same place. Fuzzy clusters may come to
+    lie on each other; in two colours, which of them is nearest would be noise."""
+    first = np.arange(len(centres))
+    for rows, squared in distances(np.asarray(centres, np.float64), centres):
+        near = squared <= (within[rows] ** 2)[:, None]
+        near[np.arange(squared.shape[0]), np.arange(rows.start, rows.stop)] = True
+        first[rows] = near.argmax(axis=1)
+    return first
+
+
 def neighbours(centres, count):
     """For each centre the nearest others, (n, count)."""
     if count <= 0:

@@ -294,6 +294,13 @@ class Palette(unittest.TestCase):
         self.assertGreater(apart.min(), .25)
         np.testing.assert_array_equal(found, palette.colour_clusters(centres.copy()))
 
+    def test_clusters_on_each_other_share_a_colour(self):
+        centres = np.random.default_rng(5).random((40, 3))
+        centres[30] = centres[7] + 1e-5
+        first = palette.twins(centres, np.full(40, .01))
+        self.assertEqual(first[30], 7)
+        self.assertEqual(sorted(set(first)), [i for i in range(40) if i != 30])
+
     def test_any_count(self):
         for count in (1, 2, 3, 11, 7000):
             found = palette.colour_clusters(np.random.default_rng(2).random((count, 3)))
