@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the bodies of a scene in the library, to show their clusters and to say what a bake will
 take. Runs in a thread of its own: no bpy in here."""
+import itertools
 import os
 import tempfile
 import threading
@@ -58,6 +59,7 @@ class Shown:
     level_clusters: list
     memberships: int
     warnings: list
+    serial: int = field(default_factory=itertools.count(1).__next__)  # what was drawn of which
 
 
 @dataclass

@@ -95,7 +95,7 @@ def _draw_points(body, opacity):
             "color": _with_alpha(body.particle_colours[::step], min(1.0, .25 + .75 * opacity))})
 
     gpu.state.point_size_set(2.5 * bpy.context.preferences.system.ui_scale)
-    _kept("points", body, (id(body), opacity), make).draw(shader)
+    _kept("points", body, (body.serial, opacity), make).draw(shader)
 
 
 def circles(centres, radii, right, up):
@@ -121,7 +121,7 @@ def _draw_circles(body, matrix, opacity):
                                                   "color": colours})
 
     gpu.state.line_width_set(1.0)
-    made_from = (id(body), opacity, tuple(right.round(5)), tuple(up.round(5)))
+    made_from = (body.serial, opacity, tuple(right.round(5)), tuple(up.round(5)))
     _kept("circles", body, made_from, make).draw(shader)
 
 

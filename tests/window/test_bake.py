@@ -103,6 +103,29 @@ def test_quick_bake_and_clear(w):
     yield .3
 
 
+def test_a_preview_that_is_on_stays_on(w):
+    yield from stage.soft(w, count=1500)
+    bpy.context.scene.frame_end = 30
+    yield from stage.look_at(w)
+    with w.context("VIEW_3D"):
+        bpy.ops.pliant.preview()
+    session = addon("preview.session").current()
+    yield lambda: not session.builder
+    outcome = session.outcome
+    call(w, "bake")
+    yield lambda: run() is None and baked() == (1, 30)
+    bpy.context.scene.frame_set(22)
+    yield 1.5
+    w.screenshot("baked-with-preview")
+    middle = window.crop(w.look(), (*w.inside("VIEW_3D", .2, .2), *w.inside("VIEW_3D", .8, .95)))
+    part, hues = window.colourfulness(middle)
+    assert part > .05 and hues >= 6, (part, hues)
+    assert session.outcome is outcome, "nothing has changed that makes other clusters"
+    with w.context("VIEW_3D"):
+        bpy.ops.pliant.preview()
+    yield .3
+
+
 def test_undo_during_a_bake_loses_nothing(w):
     yield from stage.soft(w, count=3000)
     bpy.context.scene.frame_end = 60

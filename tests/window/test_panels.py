@@ -87,7 +87,7 @@ def test_every_panel_has_its_picture(w):
             for copy in copies:
                 bpy.utils.register_class(copy)
             yield from w.redraw()
-            yield from w.redraw()
+            yield .3
             name = cls.__name__.removeprefix("PLIANT_PT_")
             picture = window.crop(w.screenshot(f"panel-{name}"), w.box("PROPERTIES"))
             for copy in reversed(copies):
@@ -106,7 +106,7 @@ def test_sidebar(w):
     yield from w.sidebar("Pliant")
     yield 1
     w.screenshot("sidebar")
-    found = yield from w.buttons("VIEW_3D", "UI", columns=(.3, .6, .8))
+    found = yield from w.buttons("VIEW_3D", "UI", columns=(.3,), until="pliant.quick_bake")
     for name in ("pliant.set_role", "pliant.preview", "pliant.bake", "pliant.quick_bake",
-                 "pliant.copy_settings", "preview_opacity"):
+                 "pliant.copy_settings", "preview_level"):
         assert name in found, f"no {name} in {sorted(found)}"
