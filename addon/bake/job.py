@@ -286,7 +286,14 @@ class Recorder:
             if self.job.from_frame is not None:
                 writer.truncate(rows)
             first = max(0, min(writer.frames, rows - self.shot.checkpoint_every))
-            self._skin_again(cached, writer, range(first, rows))
+            try:
+                self._skin_again(cached, writer, range(first, rows))
+            except solver.Cancelled:
+                raise
+            except solver.PliantError:
+                if writer.frames < rows:
+                    raise
+                # the store has lost frames, but the rows are there and may well be whole
 
     def _skin_again(self, cached, writer, rows):
         with self.store.skin(cached.index, self.shot.bodies[cached.index].vertices,
@@ -294,12 +301,7 @@ class Recorder:
             for row in rows:
                 self.job._check_cancel()
                 frame = self.shot.start + row
-                try:
-                    world = skin.apply(frame, origin=self.shot.origin).vertices
-                except solver.PliantError:
-                    if row < writer.frames:
-                        continue  # the store lost this frame; the row may well be whole
-                    raise
+                world = skin.apply(frame, origin=self.shot.origin).vertices
                 matrix = self.cache.matrix(cached, frame)
                 writer.write(row, space.to_local(world, matrix, self.shot.origin))
 
