@@ -155,6 +155,7 @@ class Capture:
             raise CaptureError("There is no soft body in this scene: select a mesh and make it "
                                "one.")
         layer = view_layer_of(scene)
+        layer.update()  # objects that a script has just linked are in it only then
         for obj in found:
             self._check_body(obj, layer)
         for obj in collider_objects(scene):

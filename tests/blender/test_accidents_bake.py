@@ -14,6 +14,7 @@ from unittest import mock
 
 import bpy
 import house
+import numpy as np
 from test_bake_operators import Bakes, caches, folders, jobs, modifiers, operators, pc2, runs
 
 HERE = Path(__file__).resolve().parent
@@ -258,6 +259,36 @@ class Library(Bakes):
         path.write_text("text")
         with mock.patch.dict(os.environ, PLIANT_LIBRARY=str(path)):
             self.refused("cannot be loaded", bpy.ops.pliant.bake)
+
+
+def sheet(side):
+    """2 * side^2 triangles, made of arrays."""
+    count = side + 1
+    x, y = (grid.reshape(-1) for grid in np.meshgrid(np.arange(count), np.arange(count)))
+    points = np.stack([x, y, 20 * np.sin(x / 90)], -1).astype(np.float32) / side
+    corner = (np.arange(side)[:, None] * count + np.arange(side)).reshape(-1)
+    faces = np.concatenate([np.stack([corner, corner + 1, corner + count + 1], -1),
+                            np.stack([corner, corner + count + 1, corner + count], -1)])
+    mesh = bpy.data.meshes.new("Sheet")
+    mesh.vertices.add(len(points))
+    mesh.vertices.foreach_set("co", points.reshape(-1))
+    mesh.loops.add(faces.size)
+    mesh.loops.foreach_set("vertex_index", faces.reshape(-1).astype(np.int32))
+    mesh.polygons.add(len(faces))
+    mesh.polygons.foreach_set("loop_start", np.arange(0, faces.size, 3, dtype=np.int32))
+    mesh.update(calc_edges=True)
+    return mesh
+
+
+class Large(Bakes):
+    def test_two_million_faces(self):
+        self.obj.data = sheet(1000)
+        self.obj.scale = (2, 2, 2)
+        self.scene.frame_end = 3
+        self.assertEqual(len(self.obj.data.polygons), 2000000)
+        self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
+        self.cache.check()
+        self.assertEqual(folders.baked_range(self.scene), (1, 3))
 
 
 KILLED = """

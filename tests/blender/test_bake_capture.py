@@ -216,6 +216,12 @@ class Bodies(Captures):
         self.assertTrue(shot.quick)
         self.assertEqual(shot.bodies[0].settings["sample"]["count"], 500)
 
+    def test_objects_made_by_a_script_need_no_update(self):
+        made = add_body().copy()
+        made.name = "Made"
+        self.scene.collection.objects.link(made)
+        self.assertEqual([b.name for b in capture.capture_all(self.scene).bodies], ["Cube", "Made"])
+
     def test_linked_meshes_are_bodies_of_their_own(self):
         first = add_body(location=(0, 0, 1))
         second = first.copy()
