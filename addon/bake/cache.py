@@ -297,14 +297,29 @@ def clear(folder):
 
 
 def copy(source, target):
-    """Copies a bake's own files to another folder, bake.json last: half a copy is no bake."""
+    """Copies a bake's own files to another folder.
+
+    The journal comes first, for a job may be writing: frames that it does not name yet are no harm.
+    bake.json comes last: half a copy is no bake. The store's frames are never written again in
+    place, so that both folders may have the same file on disk, which takes no time and no room.
+    """
     source, target = Path(source), Path(target)
-    files = sorted(known_files(source), key=lambda p: p.name == INFO_NAME)
-    for path in files:
+    if (target / STORE_NAME).is_symlink():
+        raise CacheError(f"{target / STORE_NAME} is a link, which a cache never has: nothing is "
+                         f"copied there.")
+    order = {"journal.plj": 0, INFO_NAME: 2}
+    for path in sorted(known_files(source), key=lambda p: order.get(p.name, 1)):
         if path.is_symlink() or path.suffix == ".tmp":
             continue
         place = target / path.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        if path.suffix in (".plf", ".plc", ".pll"):
+            try:
+                os.link(path, place)
+                continue
+            except OSError:
+                pass  # another disk, or one that has no links
         shutil.copy2(path, place)
 
 

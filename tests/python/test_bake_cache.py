@@ -59,6 +59,19 @@ class Caches(unittest.TestCase):
         self.assertFalse(self.folder.exists())
         Cache.open(self.original).check()
 
+    def test_baking_in_a_copy_leaves_the_original(self):
+        before = {p: p.read_bytes() for p in self.original.rglob("*") if p.is_file()}
+        shot = bake_scene.shot(end=8)
+        for frame in shot.frames:
+            frame.bodies[0].material["stiffness"] = 20.0
+        for kind, from_frame in ((plan.REBAKE, 7), (plan.NEW, None)):
+            job = plan.make_job(self.folder, shot, kind, from_frame)
+            job.run()
+            self.assertIsNone(job.error)
+            self.assertEqual({p: p.read_bytes() for p in before}, before)
+        with Cache.open(self.original).open_store() as store:
+            store.verify()
+
     def test_nothing_there(self):
         caches.clear(self.folder)
         self.refused("Nothing is baked")
