@@ -4,6 +4,7 @@
 The frame store is the truth. A point cache that is missing, cut off or not of this bake is made
 again from it.
 """
+import contextlib
 import hashlib
 import os
 import re
@@ -13,6 +14,8 @@ import numpy as np
 from .. import solver
 from . import mdd, pc2, space
 from .errors import BakeError, file_error
+
+_known = {}  # path of a PC2 file that was made or compared in this session -> Output._mark()
 
 
 def bound_name(body, object_name):
@@ -35,7 +38,6 @@ class Output:
         self.own = rest is None
         self.name = body.file_name if self.own else name
         self._rest, self._matrices = rest, matrices
-        self._ready = False  # the PC2 file is there and fits
         self.vertices = body.vertices if self.own else len(rest)
         baked = cache.baked()
         if baked is None:
@@ -88,14 +90,15 @@ class Output:
     def local_velocities(self):
         """For each frame how fast the vertices move in the object's own coordinates, a second: what
         is left of their motion when that of the object is taken away, as motion blur wants it."""
-        origin = self.cache.origin
         for frame, vertices, velocities in self.skinned(velocities=True):
-            matrix = self.matrix(frame)
-            rate = self._matrix_rate(frame)
-            if rate.any():
-                places = space.to_local(vertices, matrix, origin)
-                velocities = velocities - space.to_simulation(places, rate, (0.0, 0.0, 0.0))
-            yield space.vectors_to_local(velocities, matrix)
+            local = space.to_local(vertices, self.matrix(frame), self.cache.origin)
+            yield self._local_velocity(frame, local, velocities)
+
+    def _local_velocity(self, frame, local, velocities):
+        rate = self._matrix_rate(frame)
+        if rate.any():
+            velocities = velocities - space.to_simulation(local, rate, (0.0, 0.0, 0.0))
+        return space.vectors_to_local(velocities, self.matrix(frame))
 
     def _matrix_rate(self, frame):
         """Change of the matrix a second, from the frames on both sides."""
@@ -106,14 +109,55 @@ class Output:
     # ------------------------------------------------------------ files
 
     def point_cache(self, progress=None):
-        """The path of this mesh's PC2 file, made where there is none that fits the bake. That of
-        another mesh is always made, once: its object may have moved since."""
+        """The path of this mesh's PC2 file, made where there is none that fits the bake."""
         path = self.path("pc2")
-        if not self._ready:
-            if not self.own or not self._fits(path):
-                self.write_pc2(path, progress)
-            self._ready = True
+        if not self._is_ready(path):
+            self.write_pc2(path, progress)
+            self._remember(path)
         return path
+
+    def point_cache_and(self, velocities, progress=None):
+        """point_cache(), and a PC2 file whose vertices are velocities."""
+        path = self.path("pc2")
+        if self._is_ready(path):
+            self._write_pc2(velocities, self.local_velocities(), progress)
+            return path
+        with new_pc2(path, self.vertices, self.first) as places, \
+                new_pc2(velocities, self.vertices, self.first) as speeds:
+            frames = self.skinned(velocities=True)
+            for frame, vertices, moving in _counted(frames, self.count, progress):
+                local = space.to_local(vertices, self.matrix(frame), self.cache.origin)
+                places.append(local)
+                speeds.append(self._local_velocity(frame, local, moving))
+        self._remember(path)
+        return path
+
+    def _is_ready(self, path):
+        mark = self._mark(path)
+        if mark is not None and _known.get(str(path)) == mark:
+            return True
+        # another mesh's object may have moved since: nothing tells but having made the file
+        ready = self.own and self._fits(path)
+        if ready:
+            self._remember(path)
+        return ready
+
+    def _remember(self, path):
+        _known[str(path)] = self._mark(path)
+
+    def _mark(self, path):
+        """Changes with everything that the file is made from, and with the file; None: no file."""
+        digest = hashlib.blake2b(digest_size=16)
+        if not self.own:
+            digest.update(np.ascontiguousarray(self._rest))
+            digest.update(np.ascontiguousarray(self._matrices))
+        try:
+            files = [os.stat(p) for p in (path, self.cache.folder / "bake.json",
+                                          self.cache.store_path / "journal.plj")]
+        except OSError:
+            return None
+        return digest.digest(), self.first, self.last, *((f.st_mtime_ns, f.st_size, f.st_ino)
+                                                         for f in files)
 
     def _fits(self, path):
         """Whether a file is whole and of this bake: its first and last frames are compared."""
@@ -133,10 +177,6 @@ class Output:
     def write_pc2(self, path, progress=None):
         self._write_pc2(path, self.local(), progress)
 
-    def write_velocities(self, path, progress=None):
-        """A PC2 file whose vertices are velocities."""
-        self._write_pc2(path, self.local_velocities(), progress)
-
     def _write_pc2(self, path, frames, progress):
         write_pc2(path, self.vertices, self.first, _counted(frames, self.count, progress))
 
@@ -145,13 +185,14 @@ class Output:
         mdd.write(path, self.vertices, times, _counted(self.rows(), self.count, progress))
 
 
-def write_pc2(path, vertices, start, frames):
-    """A whole PC2 file under its name, or the one that was there."""
+@contextlib.contextmanager
+def new_pc2(path, vertices, start):
+    """A Writer whose file gets its name when all is in it; until then the one that was there
+    stays."""
     unfinished = f"{path}.tmp"
     try:
         with pc2.Writer(unfinished, vertices, start, sync=False) as writer:
-            for row in frames:
-                writer.append(row)
+            yield writer
             writer.sync()
         os.replace(unfinished, path)
     except BaseException as error:
@@ -162,6 +203,12 @@ def write_pc2(path, vertices, start, frames):
         if isinstance(error, OSError):
             raise file_error(error, "write", path) from error
         raise
+
+
+def write_pc2(path, vertices, start, frames):
+    with new_pc2(path, vertices, start) as writer:
+        for row in frames:
+            writer.append(row)
 
 
 def _counted(frames, count, progress):

@@ -234,11 +234,11 @@ def _switch_leading(obj):
 
 def _make_alembic(scene, obj, output, reimport, progress):
     path, velocities = output.path("abc"), output.path("velocity.pc2")
-    source = _write(output, "PC2", progress)
+    source = output.point_cache_and(velocities, progress)
+    pc2.check(source, output.vertices, output.count)
     _give_back(obj)
     modifiers.play(obj, source, output.first)
     obj.pliant.result.kind = "PC2"  # what it shows if anything fails from here on
-    output.write_velocities(velocities, progress)
     try:
         alembic.export(scene, obj, path, output.first, output.last, velocities, not reimport)
     finally:
