@@ -18,5 +18,5 @@ for number, (x, z) in enumerate(((-.85, 1.2), (.75, 1.5), (-.05, .5))):
     stage.flat_ends(bar)
     shot.collider(bar, friction=.3, thickness=.03)
 shot.floor(friction=.6, thickness=.03)
-shot.camera((2.6, -7.2, 2.9), (.1, 0, 1.45), 30)
+shot.camera((2.6, -7.2, 3.0), (.1, 0, 1.55), 32)
 shot.finish([1, 12, 17, 26, 40, 84])
