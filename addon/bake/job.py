@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from .. import solver
-from . import pc2, space
+from . import pc2, pins, space
 from .cache import CacheError
 from .errors import BakeError, file_error
 
@@ -263,7 +263,7 @@ class Recorder:
             self.rooms.append([np.empty_like(body.vertices, np.float32) for _ in range(2)])
             weights = None
             if body.pins is not None:
-                weights = np.clip(made.sample_mesh_values(body.pins), 0.0, 1.0)
+                weights = pins.particle_weights(made, body, self.shot.origin)
             self.pins.append(weights)
 
     def _writer(self, cached, keep=False):

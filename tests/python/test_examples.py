@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The examples' shapes are closed, their renderer draws what is there, and they run."""
+import re
 import struct
 import subprocess
 import sys
@@ -106,6 +107,33 @@ class Examples(unittest.TestCase):
             self.assertIn(b"element vertex 10242", header)
             heights = np.frombuffer(data, [("xyz", "<f4", 3), ("rgb", "u1", 3)], 10242)["xyz"]
             self.assertTrue(np.isfinite(heights).all() and heights[:, 2].min() > 0)
+
+
+class Pictures(unittest.TestCase):
+    """Strips that the README shows are small and of examples that there are; their scripts are run in
+    a Blender by tests/blender/test_cli_examples.py."""
+
+    def test_every_example_has_a_picture_in_the_readme(self):
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        names = re.search(r'^IN_BLENDER="(.*)"$', (ROOT / "examples" / "run").read_text(),
+                          re.M).group(1).split()
+        self.assertGreaterEqual(len(names), 7)
+        for name in [*names, "drop"]:
+            self.assertTrue((ROOT / "examples" / f"{name}.py").is_file(), name)
+            picture = ROOT / "examples" / "pictures" / f"{name}.png"
+            self.assertIn(f"](examples/pictures/{name}.png)", readme)
+            head = picture.read_bytes()[:24]
+            self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n", name)
+            self.assertLess(picture.stat().st_size, 300_000, name)
+            if name != "drop":
+                width, height = struct.unpack(">II", head[16:])
+                self.assertTrue(width > 4 * height > 400, (name, width, height))
+
+    def test_run_names_what_there_is(self):
+        done = subprocess.run(["bash", str(ROOT / "examples" / "run"), "nothing"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no example 'nothing'", done.stderr)
 
 
 if __name__ == "__main__":
