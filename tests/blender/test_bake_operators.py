@@ -211,7 +211,7 @@ class Operators(Bakes):
         self.assertEqual(run.state, jobs.DONE)
         fractions = [s[0] for s in seen]
         self.assertEqual(fractions, sorted(fractions))
-        self.assertEqual(fractions[-1], 1.0)
+        self.assertEqual(run.fraction, 1.0)
         self.assertGreater(len({s[1] for s in seen}), 3)
         self.assertGreater(run.seconds_per_frame, 0)
         kind, sentence = runs.end(run)
