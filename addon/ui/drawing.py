@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What panels have in common: how numbers and sentences are written, and buttons."""
+"""What panels have in common: how numbers and sentences are written."""
 import textwrap
 
 import bpy
-
-
-def button(layout, idname, **settings):
-    """An operator's button, or nothing where the operator is not there."""
-    group, name = idname.split(".")
-    if not hasattr(bpy.types, f"{group.upper()}_OT_{name}"):
-        return None
-    return layout.operator(idname, **settings)
 
 
 def sentence(layout, text, icon="NONE", context=None, width=0):

@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from ..bridge import meshes
+
 GRAVITY = 9.81
 # Particles over volume / spacing^3 and over area / spacing^2, as the library scatters them.
 PER_VOLUME = {"BLUE_NOISE": .73, "GRID": 1.0}
@@ -17,9 +19,13 @@ PARTICLES_PER_CLUSTER = 30
 
 
 def extents(obj):
-    """The lengths of an object's bounding box along its own axes, in the world."""
+    """The lengths of an object's bounding box along its own axes, in the world: of a mesh as it is
+    modelled, whatever a bake makes of it at the current frame."""
     corners = np.array(obj.bound_box, dtype=np.float64)
-    local = corners.max(axis=0) - corners.min(axis=0)
+    if obj.type == "MESH" and len(obj.data.vertices):
+        corners = meshes.positions(obj.data).astype(np.float64)
+        corners = corners[np.isfinite(corners).all(axis=1)]
+    local = np.ptp(corners, axis=0) if len(corners) else np.zeros(3)
     lengths = [column.length for column in obj.matrix_world.to_3x3().col]
     return tuple(float(size * length) for size, length in zip(local, lengths))
 
@@ -30,15 +36,16 @@ def size(obj):
     return largest if math.isfinite(largest) and largest > 1e-9 else 1.0
 
 
-_measured = {}  # (mesh, counts, box) -> volume and area in the object's own space
+_measured = {}  # (mesh, counts, hash of some vertices) -> volume and area in the object's space
+SAMPLED = 4096  # vertices by which an edited mesh is known
 
 
 def measure(obj):
-    """(volume, area) of an object's mesh in the world. Fast, and kept: panels ask often. A mesh
-    that was edited is known by its box."""
+    """(volume, area) of an object's mesh in the world. Kept, as panels ask often."""
     mesh = obj.data
-    key = (mesh.name_full, len(mesh.vertices), len(mesh.polygons),
-           tuple(obj.bound_box[0]), tuple(obj.bound_box[6]))
+    places = meshes.positions(mesh)
+    some = places[::max(1, len(places) // SAMPLED)]
+    key = (mesh.name_full, len(mesh.vertices), len(mesh.polygons), hash(some.tobytes()))
     if key not in _measured:
         if len(_measured) > 256:
             _measured.clear()

@@ -52,7 +52,7 @@ class PLIANT_PT_main(PhysicsPanel, bpy.types.Panel):
             row = layout.row(align=True)
             row.scale_y = 1.3
             draw_preview_button(row, context)
-            drawing.button(row, "pliant.bake", icon="RENDER_ANIMATION")
+            row.operator("pliant.bake", icon="RENDER_ANIMATION")
         column = layout.column(align=True)
         column.operator("pliant.copy_settings", icon="PASTEDOWN")
         if obj.pliant.role == "BODY":
@@ -61,8 +61,8 @@ class PLIANT_PT_main(PhysicsPanel, bpy.types.Panel):
 
 def draw_preview_button(layout, context, text="Preview"):
     is_on = session.current(context.scene) is not None
-    drawing.button(layout, "pliant.preview", text=text, depress=is_on,
-                   icon="HIDE_OFF" if is_on else "HIDE_ON")
+    layout.operator("pliant.preview", text=text, depress=is_on,
+                    icon="HIDE_OFF" if is_on else "HIDE_ON")
 
 
 # ---------------------------------------------------------------- material

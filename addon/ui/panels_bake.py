@@ -138,7 +138,7 @@ class PLIANT_PT_cache(PhysicsPanel, bpy.types.Panel):
         elif not found:
             box.label(text="Preview tells size and time", icon="BLANK1")
         row = layout.row()
-        drawing.button(row, "pliant.clear", icon="TRASH")
+        row.operator("pliant.clear", icon="TRASH")
 
 
 def draw_bake_buttons(layout, context):
@@ -150,14 +150,13 @@ def draw_bake_buttons(layout, context):
     column = layout.column(align=True)
     row = column.row(align=True)
     row.scale_y = 1.4
-    drawing.button(row, "pliant.bake", icon="RENDER_ANIMATION")
+    row.operator("pliant.bake", icon="RENDER_ANIMATION")
     row = column.row(align=True)
-    if drawing.button(row, "pliant.quick_bake", text="Quick Bake", icon="PLAY"):
-        row.prop(context.scene.pliant, "quick_factor", text="", slider=True)
+    row.operator("pliant.quick_bake", text="Quick Bake", icon="PLAY")
+    row.prop(context.scene.pliant, "quick_factor", text="", slider=True)
     row = column.row(align=True)
-    drawing.button(row, "pliant.resume", icon="FF")
-    drawing.button(row, "pliant.rebake_from_current", text="Rebake Here",
-                   icon="FRAME_NEXT")
+    row.operator("pliant.resume", icon="FF")
+    row.operator("pliant.rebake_from_current", text="Rebake Here", icon="FRAME_NEXT")
     message = status.message(context.scene)
     if message:
         drawing.sentence(layout, message[1], message[0], context)
@@ -168,7 +167,7 @@ def draw_progress(layout, running):
     column = layout.column(align=True)
     row = column.row(align=True)
     row.progress(factor=running.fraction, text=running.text)
-    drawing.button(row, "pliant.cancel", text="", icon="X")
+    row.operator("pliant.cancel", text="", icon="X")
     for text in running.lines:
         column.label(text=text)
 
@@ -215,7 +214,7 @@ class PLIANT_PT_bound(PhysicsPanel, bpy.types.Panel):
             drawing.sentence(layout, f"The particles of '{result.body}'", "PARTICLES", context)
         elif result.body:
             drawing.sentence(layout, f"Follows the bake of '{result.body}'", "LINKED", context)
-        drawing.button(layout, "pliant.remove_result", icon="X")
+        layout.operator("pliant.remove_result", icon="X")
 
 
 # ---------------------------------------------------------------- advanced
