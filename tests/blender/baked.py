@@ -44,7 +44,7 @@ def add_body(scene, name, mesh=None):
     return obj
 
 
-def animate(obj, path, values, index=-1):
+def animate(obj, path, values):
     """Straight through values at the first and the last frame."""
     for frame, value in zip((START, END), values):
         setattr(obj, path, value)

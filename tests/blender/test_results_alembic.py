@@ -5,7 +5,7 @@ import unittest
 import bpy
 import house
 import numpy as np
-from baked import END, START, Baked, evaluated, modifiers, results, space, state_of, stored
+from baked import END, START, Baked, evaluated, results, space, state_of, stored
 
 alembic = house.addon("bridge.alembic")
 compat = house.addon("compat")
@@ -134,6 +134,22 @@ class Alembic(Baked):
         self.scene = bpy.context.scene
         obj = self.object("Plain")
         self.check_playback(obj, lambda f: stored(self.cache, self.cache.body("Plain"), f))
+
+    def test_undo_and_redo(self):
+        self.activate(self.object("Odd"))
+        before = state_of(self.object("Odd"))
+        bpy.ops.ed.undo_push(message="before")
+        for _ in range(2):  # the second time over a file that plays
+            bpy.ops.pliant.make_result("EXEC_DEFAULT", True, format="ALEMBIC")
+        made = state_of(self.object("Odd"))
+        for step, wanted in ((bpy.ops.ed.undo, made), (bpy.ops.ed.undo, before),
+                             (bpy.ops.ed.redo, made), (bpy.ops.ed.redo, made)):
+            step()
+            self.scene = bpy.context.scene
+            self.assertEqual(state_of(self.object("Odd")), wanted)
+        self.without_refinement(self.object("Odd"))
+        self.check_playback(self.object("Odd"),
+                            lambda f: stored(self.cache, self.cache.body("Odd"), f))
 
     def test_failures_leave_nothing_behind(self):
         obj = self.activate(self.object("Plain"))

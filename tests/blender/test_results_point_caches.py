@@ -6,7 +6,7 @@ import unittest
 import bpy
 import house
 import numpy as np
-from baked import END, START, Baked, bake, evaluated, folders, modifiers, state_of, stored
+from baked import END, START, Baked, bake, evaluated, folders, state_of, stored
 
 pc2, mdd = house.addon("bake.pc2"), house.addon("bake.mdd")
 
