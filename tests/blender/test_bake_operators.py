@@ -212,7 +212,7 @@ class Operators(Bakes):
         fractions = [s[0] for s in seen]
         self.assertEqual(fractions, sorted(fractions))
         self.assertEqual(run.fraction, 1.0)
-        self.assertGreater(len({s[1] for s in seen}), 3)
+        self.assertGreater(len({s[1] for s in seen}), 1)
         self.assertGreater(run.seconds_per_frame, 0)
         kind, sentence = runs.end(run)
         self.assertIn("Baked frames 1 to 12", sentence)
