@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs pliant-bench over its scenes and writes the tables of tests/bench/README.md.
 
-    tests/bench/run.py [--bench build-release/tests/pliant-bench] [--quick] [--repeat N] [--out tests/bench]
+    tests/bench/run.py [--bench build-release/tests/pliant-bench] [--quick] [--repeat N]
+                       [--out tests/bench]
 
 Writes results.json (all that was measured), the part of README.md between its two markers, and, where
 matplotlib can be imported, scaling.png (cost against particles). --quick takes fewer steps and stops
@@ -66,8 +67,8 @@ def machine():
 
 def measure(program, quick, repeat):
     steps = 30 if quick else 100
-    results = {"machine": machine(), "repeat": repeat, "rows": {}, "levels": {}, "scenes": {}, "rotation": None,
-               "cluster": None, "sample": None, "scaling": {}}
+    results = {"machine": machine(), "repeat": repeat, "rows": {}, "levels": {}, "scenes": {},
+               "rotation": None, "cluster": None, "sample": None, "scaling": {}}
     for name in ROWS:
         row = {}
         for threads in (1, 2):
@@ -230,8 +231,8 @@ def write_readme(path, results, plotted):
     head, rest = text.split(BEGIN, 1)
     tail = rest.split(END, 1)[1]
     repeat = results.get("repeat", 1)
-    chosen = "" if repeat == 1 else (f" Each row of the first three tables is the run with the least time "
-                                     f"of {repeat}; its ratio is that run's own.")
+    chosen = "" if repeat == 1 else (" Each row of the first three tables is the run with the least "
+                                     f"time of {repeat}; its ratio is that run's own.")
     parts = [f"Machine: {results['machine']}.{chosen}\n", "### A step\n", step_table(results),
              "### Levels (without strain limits)\n", level_table(results),
              "### The papers' scenes (a frame of 1/30 s is two steps)\n", scene_table(results),

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Strain limiting as a stage: iterations of fit -> test and correct -> balance -> apply, for as
+ * long as anything is violated (strain_limit.simd.c has the equations).
+ */
+#include "../base/elementary.h"
+#include "substep.h"
+
+static void limit_match_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_substep* step = context;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        const pl_item* item = &step->scene->fine.items[i];
+        pl_match_batch batch = pl_substep_batch(step, item);
+        batch.end = PL_MIN(item->end, item->body->level_begin[1]);
+        if (item->body->limiting && batch.begin < batch.end)
+            step->scene->kernels->match_limit(&batch);
+    }
+}
+
+static void limit_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_substep* step = context;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        const pl_item* item = &step->scene->chunks.items[i];
+        if (!item->body->limiting)
+            continue;
+        pl_pass pass = pl_substep_pass(step, item, worker);
+        step->scene->kernels->limit(&pass);
+        pass.chunk->tested += (uint32_t)pass.tested;
+        pass.chunk->violated = (uint32_t)pass.violated;
+    }
+}
+
+static void limit_balance_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_substep* step = context;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        const pl_item* item = &step->scene->fine.items[i];
+        pl_match_batch batch = pl_substep_batch(step, item);
+        batch.end = PL_MIN(item->end, item->body->level_begin[1]);
+        batch.lever_side = item->body->lever_side;
+        if (item->body->limiting && batch.begin < batch.end)
+            step->scene->kernels->limit_balance(&batch, item->body->limit_sums);
+    }
+}
+
+static bool chunk_is_touched(const pl_chunk* chunk, const pl_clusters* clusters, uint32_t finest)
+{
+    for (uint32_t r = 0; r < chunk->row_count; ++r)
+        if (chunk->rows[r] < finest && clusters->limit[chunk->rows[r]][15] > 0)
+            return true;
+    return false;
+}
+
+static void limit_apply_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const pl_substep* step = context;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        const pl_item* item = &step->scene->chunks.items[i];
+        pl_pass pass = pl_substep_pass(step, item, worker);
+        if (item->body->limiting && chunk_is_touched(pass.chunk, pass.clusters, pass.finest_end))
+            step->scene->kernels->limit_apply(&pass);
+    }
+}
+
+bool pl_limits(const pl_body* body)
+{
+    const pliant_material_desc* m = &body->material;
+    return m->strain_limit > 0 && m->strain_iterations > 0 && !body->pins.follow;
+}
+
+pl_status pl_limit_prepare(pl_body* body, double dt)
+{
+    const pliant_material_desc* m = &body->material;
+    body->limiting = pl_limits(body);
+    body->limit_relaxation = (float)(1 - pl_power(1 - m->strain_relaxation, dt * 60));
+    if (!body->limiting || body->limit_sums)
+        return PLIANT_OK;
+    bool fine = true;
+    body->limit_sums = PL_NEW(float*, body->chunk_count);
+    for (uint32_t c = 0; body->limit_sums && c < body->chunk_count; ++c)
+        fine = (body->limit_sums[c] =
+                    PL_NEW(float, (size_t)body->chunks[c].row_count* PL_LIMIT_FLOATS)) &&
+               fine;
+    for (int k = 0; k < 3; ++k)
+        fine = (body->shift[k] = PL_NEW(float, body->particles.slot_count)) && fine;
+    return body->limit_sums && fine ? PLIANT_OK
+                                    : pl_fail_memory((size_t)body->particles.slot_count * 12);
+}
+
+void pl_limit_strain(pl_substep* step)
+{
+    pl_scene* scene = step->scene;
+    for (uint32_t iteration = 0;; ++iteration)
+    {
+        step->iteration = iteration;
+        bool any = false;
+        for (uint32_t b = 0; b < scene->body_count; ++b)
+        {
+            pl_body* body = scene->bodies[b];
+            body->limiting = body->limiting && iteration < body->material.strain_iterations;
+            any = any || body->limiting;
+        }
+        if (!any)
+            return;
+        if (iteration > 0)
+            pl_substep_run(step, &scene->fine, 4, limit_match_items);
+        pl_substep_run(step, &scene->chunks, 1, limit_items);
+        any = false;
+        for (uint32_t b = 0; b < scene->body_count; ++b)
+        {
+            pl_body* body = scene->bodies[b];
+            uint64_t violated = 0;
+            if (!body->limiting)
+                continue;
+            for (uint32_t c = 0; c < body->chunk_count; ++c)
+                violated += body->chunks[c].violated;
+            body->limiting = violated > 0;
+            body->fitted = body->fitted && !body->limiting;
+            body->pairs_violated += violated;
+            any = any || body->limiting;
+        }
+        if (!any)
+            return;
+        pl_substep_run(step, &scene->fine, 4, limit_balance_items);
+        pl_substep_run(step, &scene->chunks, 1, limit_apply_items);
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * What the files of a substep share: which substep it is, and how a stage runs over its items. A
+ * stage runs over all bodies at once: its items (chunks, runs of clusters) lie in one list, so many
+ * small bodies keep many threads busy as one large body does.
+ */
+#ifndef PL_STEP_SUBSTEP_H
+#define PL_STEP_SUBSTEP_H
+
+#include "step.h"
+
+/* What a stage's items need to know about the substep. */
+typedef struct pl_substep
+{
+    pl_scene* scene;
+    float dt;
+    double t0, t1;                     /* fractions of the frame */
+    const pl_collider_step* colliders; /* of the body at hand: collider_count each, by body */
+    const pliant_field_desc* fields;
+    uint32_t level;
+    uint32_t iteration; /* of strain limiting */
+    bool starting;      /* matching before the particles have moved */
+} pl_substep;
+
+/* work.c: the lists of items and the workers' scratch, made anew when bodies have changed. */
+pl_status pl_work_list(pl_scene* scene);
+pl_pass pl_substep_pass(const pl_substep* step, const pl_item* item, uint32_t worker);
+pl_match_batch pl_substep_batch(const pl_substep* step, const pl_item* item);
+void pl_substep_run(const pl_substep* step, const pl_items* list, uint32_t grain, pl_work_fn work);
+/* Adds the time since then to a stage's; returns the time. */
+double pl_substep_lap(pl_scene* scene, uint32_t stage, double since);
+
+/* limit.c: strain limiting. */
+bool pl_limits(const pl_body* body);
+pl_status pl_limit_prepare(pl_body* body, double dt);
+void pl_limit_strain(pl_substep* step);
+
+/* step.c: the stages. Sums again where particles moved since. */
+void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker);
+/* From the chunks' sums to rows, for every body that has none. */
+void pl_match_bodies(pl_substep* step);
+pl_status pl_substep_do(pl_substep* step);
+
+#endif
