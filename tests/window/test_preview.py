@@ -130,3 +130,20 @@ def test_sidebar_says_the_numbers(w):
     w.screenshot("sidebar")
     switch(w)
     yield .3
+
+
+def test_the_add_on_is_switched_off_with_a_preview_on(w):
+    yield from stage.soft(w)
+    yield from stage.look_at(w)
+    switch(w)
+    yield lambda: outcome() is not None
+    with w.context():
+        bpy.ops.preferences.addon_disable(module=window.PACKAGE)
+    yield 1
+    part, hues = view_colours(w)
+    assert part < .1, (part, hues)
+    assert "Pliant Clusters" not in bpy.data.objects["Suzanne"].data.attributes
+    with w.context():
+        bpy.ops.preferences.addon_enable(module=window.PACKAGE)
+    yield .5
+    assert bpy.data.objects["Suzanne"].pliant.role == "BODY"
