@@ -176,6 +176,31 @@ class Addon(unittest.TestCase):
                 self.assertNotIn(module.split(".")[0], BLENDER_MODULES, path.name)
                 self.assertLessEqual(level, depth, f"{path.name} reaches outside solver/")
 
+    def test_threads_know_no_blender(self):
+        """What runs in a thread: a bake, and what the preview builds."""
+        files = [*sorted((ADDON / "bake").rglob("*.py")), ADDON / "preview" / "build.py",
+                 ADDON / "preview" / "palette.py"]
+        self.assertGreater(len(files), 6)
+        for path in files:
+            for module, _ in self.imports(path):
+                self.assertNotIn(module.split(".")[0], BLENDER_MODULES, path.name)
+                self.assertNotIn(module.split(".")[0], {"bridge", "ui", "compat"}, path.name)
+
+    def test_one_file_knows_the_versions(self):
+        wrong = [path.name for path in sorted(ADDON.rglob("*.py"))
+                 if path.name != "compat.py" and re.search(r"bpy\.app\.version\b",
+                                                           path.read_text(encoding="utf-8"))]
+        self.assertEqual(wrong, [])
+
+    def test_nothing_is_run_from_data(self):
+        wrong = []
+        for path in sorted(ADDON.rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in \
+                        ("eval", "exec", "compile"):
+                    wrong.append(f"{path.name}:{node.lineno}")
+        self.assertEqual(wrong, [])
+
 
 class House(unittest.TestCase):
     def test_sources_say_their_licence(self):
