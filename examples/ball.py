@@ -9,6 +9,6 @@ ball = shot.add("primitive_ico_sphere_add", "Ball",
 # goals that follow a stretch, and a filling that keeps its volume: it bulges where it is squashed
 shot.soft(ball, "Rubber", 3000, clusters_levels=3, material_frequency=10, material_goal="LINEAR",
           material_use_pressure=True, material_pressure=2e5)
-shot.floor(friction=.6, thickness=.02)
+shot.floor(friction=.6)
 shot.camera((2.2, -5.5, 2.6), (0, 0, 1.3), 31)
 shot.finish([1, 12, 16, 17, 19, 27])

@@ -40,10 +40,10 @@ shot.soft(toy, "Balloon", 2600, material_frequency=14, material_drag=5)
 board = shot.add("primitive_cube_add", "Board", stage.plain((.55, .36, .18), .5), smooth=False,
                  size=1)
 board.scale = (2.0, 1.2, .1)
-shot.collider(board, friction=.6, thickness=.02)
+shot.collider(board, friction=.6)
 for frame, z in ((1, 3.4), (50, 3.4), (74, .62), (82, .62), (90, 3.4)):
     board.location.z = z
     board.keyframe_insert("location", index=2, frame=frame)
-shot.floor(friction=.6, thickness=.02)
+shot.floor(friction=.6)
 shot.camera((2.4, -6.2, 2.3), (0, 0, 1.15), 30)
 shot.finish([1, 24, 46, 68, 80, 110])

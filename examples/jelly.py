@@ -46,7 +46,7 @@ shot.soft(jelly, "Jelly", 3000, material_frequency=5, material_damping=1.5)
 plate = shot.add("primitive_cylinder_add", "Plate", stage.plain((.92, .92, .90), .2), radius=.95,
                  depth=.1, vertices=96, location=(0, 0, .05))
 stage.flat_ends(plate)
-shot.collider(plate, friction=4, thickness=.015)
+shot.collider(plate, friction=4)
 for frame, x in ((1, 0), (8, 0), (16, .07), (26, -.07), (36, .07), (46, -.07), (54, 0), (55, 0)):
     plate.location.x = x
     plate.keyframe_insert("location", index=0, frame=frame)

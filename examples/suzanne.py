@@ -16,7 +16,7 @@ for number, (x, z) in enumerate(((-.85, 1.2), (.75, 1.5), (-.05, .5))):
     bar = shot.add("primitive_cylinder_add", f"Bar {number + 1}", steel, radius=.2, depth=3.2,
                    vertices=64, location=(x, 0, z), rotation=(math.radians(90), 0, 0))
     stage.flat_ends(bar)
-    shot.collider(bar, friction=.3, thickness=.03)
-shot.floor(friction=.6, thickness=.03)
+    shot.collider(bar, friction=.3)
+shot.floor(friction=.6)
 shot.camera((2.6, -7.2, 3.0), (.1, 0, 1.55), 32)
 shot.finish([1, 12, 17, 26, 40, 84])

@@ -18,6 +18,7 @@ from .errors import BakeError, file_error
 WAITING, BUILDING, SIMULATING = "waiting", "building", "simulating"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
 ENDED = (DONE, CANCELLED, FAILED)
+MARGIN = .4  # of the spacing: where the outermost particles of a filled body are
 
 
 class Job:
@@ -205,8 +206,9 @@ class Recorder:
         for index, body in enumerate(shot.bodies):
             self.bodies.append(self._add_body(index, body, first.bodies[index]))
         for collider, state in zip(shot.colliders, first.colliders):
+            surface = dict(vars(state), thickness=state.thickness + contact_margin(self.bodies))
             self.colliders.append(self.scene.add_collider(
-                collider.shape, inside_out=collider.inside_out, **vars(state)))
+                collider.shape, inside_out=collider.inside_out, **surface))
         for field, state in zip(shot.fields, first.fields):
             self.fields.append(self.scene.add_field(field.kind, **state))
         self._take_warnings()
@@ -330,12 +332,13 @@ class Recorder:
             self.scene.set_gravity(frame.gravity)
         for index, made in enumerate(self.bodies):
             self._set_body(index, made, frame, last.bodies[index] if last else None)
+        margin = contact_margin(self.bodies)
         for index, made in enumerate(self.colliders):
             state = frame.colliders[index]
             if last is None or last.colliders[index] != state:
                 made.move(state.position, state.rotation, state.extent)
                 made.set(friction=state.friction, restitution=state.restitution,
-                         thickness=state.thickness)
+                         thickness=state.thickness + margin)
         for index, made in enumerate(self.fields):
             if last is None or last.fields[index] != frame.fields[index]:
                 made.set(**frame.fields[index])
@@ -372,3 +375,12 @@ def pin_frequencies(body, weights, strength):
     if body.pin_exact and strength >= 1.0:
         frequencies[weights >= .999] = solver.PIN_HELD
     return frequencies
+
+
+def contact_margin(bodies):
+    """How far the outermost particles lie within the mesh that they carry. Colliders stop particles,
+    so they keep this much more distance: then the mesh rests on them and does not sink in. The
+    finest body decides, so that none hovers."""
+    known = [made.info for made in bodies]
+    filled = (solver.Sampling.BLUE_NOISE, solver.Sampling.GRID)
+    return MARGIN * min((i.spacing if i.sampling in filled else 0.0 for i in known), default=0.0)
