@@ -19,17 +19,18 @@ def still(number):
 
 
 class Contact(unittest.TestCase):
-    def test_mesh_rests_on_the_floor(self):
+    def test_mesh_touches_the_floor_and_goes_no_further(self):
         for count in (200, 1500):
-            made = bake_scene.shot(1, 60, fields=[], frames=[still(n) for n in range(1, 61)])
+            made = bake_scene.shot(1, 36, fields=[], frames=[still(n) for n in range(1, 37)])
             made.bodies[0].settings["sample"] = {"count": count}
             with tempfile.TemporaryDirectory() as folder:
                 job = plan.make_job(Path(folder) / "cache", made)
                 job.run()
                 self.assertEqual(job.state, jobs.DONE, job.error)
-                lowest = pc2.frames(job.cache.pc2_path(job.cache.bodies[0]))[40:, :, 2].min(axis=1)
+                lowest = pc2.frames(job.cache.pc2_path(job.cache.bodies[0]))[:, :, 2].min()
+            # without a margin it sinks in by .4 of this
             spacing = (8 / count) ** (1 / 3)
-            self.assertLess(np.abs(lowest).max(), .3 * spacing, count)
+            self.assertLess(abs(lowest), .2 * spacing, count)
 
     def test_only_filled_bodies_have_a_margin(self):
         with solver.Scene(threads=1) as scene:
