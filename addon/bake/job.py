@@ -224,10 +224,15 @@ class Recorder:
     def _add_body(self, index, body, state):
         job = self.job
         settings = dict(body.settings, material=state.material)
-        made = job.library(
-            self.scene.add_body, body.vertices, body.triangles, origin=self.shot.origin,
-            progress=lambda fraction, stage: job._building(index, fraction, stage),
-            **settings, **body.factors)
+        try:
+            made = job.library(
+                self.scene.add_body, body.vertices, body.triangles, origin=self.shot.origin,
+                progress=lambda fraction, stage: job._building(index, fraction, stage),
+                **settings, **body.factors)
+        except solver.Cancelled:
+            raise
+        except solver.PliantError as error:  # the library does not know whose mesh it is
+            raise solver.PliantError(error.status, f"'{body.name}': {error}") from error
         if body.follow_until is not None and body.follow_until > self.shot.start:
             made.set_follow(True)
         return made

@@ -236,6 +236,16 @@ class Drawing(unittest.TestCase):
         bpy.ops.pliant.clear()
         self.assertEqual(timeline.spans(scene), [])
 
+    def test_what_a_bake_complains_of_is_in_the_panel_and_names_the_object(self):
+        self.obj.pliant.role = "BODY"
+        self.obj.pliant.material.use_pressure = True  # Suzanne's eyes are holes
+        bpy.context.scene.frame_end = 3
+        with self.assertRaises(RuntimeError):
+            bpy.ops.pliant.bake()
+        said = texts(drawn(panels_bake.PLIANT_PT_bake))
+        self.assertIn("'Suzanne'", said)
+        self.assertIn("closed surface", said.replace(" | ", " "))
+
     def test_physics_buttons(self):
         panel = SimpleNamespace(layout=Layout())
         roles.draw_physics_buttons(panel, bpy.context)
