@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 import time
+import weakref
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -197,6 +198,18 @@ def _write_once(scene, request):
     return seconds, frame_bytes, max(0, max(steps) - frame_bytes)
 
 
+_living = weakref.WeakSet()  # builders that were started, also those that were cancelled since
+
+
+def stop_all(seconds=10.0):
+    """Cancels every build and waits: no thread of ours may outlive Python."""
+    for builder in list(_living):
+        builder.cancel()
+    until = time.monotonic() + seconds
+    for builder in list(_living):
+        builder.wait(max(0.0, until - time.monotonic()))
+
+
 class Builder:
     """A build in a thread. cancel() answers within a substep; when done, there is an outcome or an
     error."""
@@ -211,6 +224,7 @@ class Builder:
         self._thread = threading.Thread(target=self._run, name="pliant-preview", daemon=True)
 
     def start(self):
+        _living.add(self)
         self._thread.start()
         return self
 

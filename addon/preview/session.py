@@ -7,14 +7,14 @@
 
 Objects are known by name only: undo makes others of them. Nothing of this is saved in the file.
 """
+import atexit
 import time
 
 import bpy
 
 from ..bridge import modifiers
 from ..ui import drawing, properties
-from . import colours, gather, overlay
-from .build import Builder
+from . import build, colours, gather, overlay
 
 QUIET = .35  # seconds without a change before it is built anew
 TICK = .1
@@ -118,7 +118,7 @@ def _gather():
     if session.builder:
         session.builder.cancel()
     session.built_from = made_from
-    session.builder = Builder(request).start()
+    session.builder = build.Builder(request).start()
     _redraw()
 
 
@@ -275,6 +275,7 @@ HANDLERS = {"depsgraph_update_post": _on_change, "save_pre": _before_save, "save
 
 
 def register():
+    atexit.register(build.stop_all)
     properties.listeners.append(touch)
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
@@ -282,6 +283,8 @@ def register():
 
 def unregister():
     stop()
+    build.stop_all()
+    atexit.unregister(build.stop_all)
     for name, handler in HANDLERS.items():
         handlers = getattr(bpy.app.handlers, name)
         if handler in handlers:

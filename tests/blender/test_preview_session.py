@@ -284,6 +284,14 @@ class Accidents(unittest.TestCase):
         self.assertNotIn(ATTRIBUTE, obj.data.attributes)
 
 
+    def test_no_thread_outlives_the_add_on(self):
+        soft(count=60000)
+        request, _ = gather.request(bpy.context.scene)
+        builders = [build.Builder(request).start() for _ in range(2)]
+        build.stop_all()
+        self.assertTrue(all(builder.done for builder in builders))
+
+
 class Palette(unittest.TestCase):
     def test_neighbours_differ(self):
         rng = np.random.default_rng(1)

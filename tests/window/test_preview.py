@@ -147,3 +147,11 @@ def test_the_add_on_is_switched_off_with_a_preview_on(w):
         bpy.ops.preferences.addon_enable(module=window.PACKAGE)
     yield .5
     assert bpy.data.objects["Suzanne"].pliant.role == "BODY"
+
+
+def test_blender_quits_while_clusters_are_made(w):
+    yield from stage.soft(w)
+    bpy.data.objects["Suzanne"].pliant.particles.count = 80000
+    switch(w)
+    yield .5
+    assert addon("preview.session").current().builder  # the driver quits now: a crash is seen
