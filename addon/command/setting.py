@@ -5,8 +5,6 @@ They are set on the data in memory, as an artist would set them; the .blend file
 is, unless --save names it.
 """
 import difflib
-import os
-from pathlib import Path
 
 import bpy
 
@@ -34,6 +32,9 @@ def open_scene(options):
                                          f"{_like(options.scene, bpy.data.scenes)}")
         if bpy.context.window is not None:
             bpy.context.window.scene = scene
+    options.folder = scene.pliant.folder  # the file's own, for save()
+    if options.command == "cluster":
+        return scene  # it has nothing to do with a bake
     if options.out is not None:
         scene.pliant.folder = str(options.out.absolute())
     elif getattr(options, "save", None) is not None:
@@ -63,8 +64,9 @@ def save(options, scene, log):
     if options.save is None:
         return
     path = options.save.absolute()
-    if options.out is None:
-        scene.pliant.folder = ""  # that is where it is, seen from the new file
+    scene.pliant.folder = options.folder
+    if options.out is not None and options.command != "cluster":
+        scene.pliant.folder = _seen_from(path, options.out.absolute())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(path), check_existing=False, relative_remap=True)
@@ -73,6 +75,14 @@ def save(options, scene, log):
     if not path.is_file():
         raise Failure(failures.DISK, f"{path} could not be saved.")
     log.saved(path)
+
+
+def _seen_from(blend, folder):
+    """A folder as a .blend file keeps it: relative to itself where both are on one drive."""
+    try:
+        return bpy.path.relpath(str(folder), start=str(blend.parent))
+    except ValueError:
+        return str(folder)
 
 
 # ---------------------------------------------------------------- roles, presets, frames
@@ -210,11 +220,3 @@ def _number(prop, text):
     if not prop.hard_min <= value <= prop.hard_max:
         raise ValueError(f"{text} is outside of {prop.hard_min:g} to {prop.hard_max:g}")
     return value
-
-
-def relative(path):
-    """A path as a person would name it here."""
-    try:
-        return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else str(path)
-    except (ValueError, OSError):
-        return str(path)

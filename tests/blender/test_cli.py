@@ -17,8 +17,8 @@ import bpy
 import house
 import numpy as np
 
-cli, failures, setting, caches, pc2 = (house.addon(name) for name in (
-    "cli", "command.failures", "command.setting", "bake.cache", "bake.pc2"))
+cli, failures, setting, caches, pc2, folders = (house.addon(name) for name in (
+    "cli", "command.failures", "command.setting", "bake.cache", "bake.pc2", "bridge.folders"))
 SCRIPT = house.ROOT / "addon" / "cli.py"
 SMALL = ["--objects", "Head", "--colliders", "Floor", "--set", "particles.count=150"]
 
@@ -109,6 +109,32 @@ class Bake(WithShot):
         bpy.ops.wm.open_mainfile(filepath=str(moved / "done.blend"))
         self.assertEqual(bpy.context.scene.pliant.folder, "")
         self.assert_plays(bpy.data.objects["Head"], rows, 0)
+
+    def test_saved_file_finds_a_folder_that_moves_with_it(self):
+        place = self.folder / "project"
+        code, said = run("bake", "--blend", self.blend, *SMALL, "--out", place / "bakes" / "a",
+                         "--save", place / "done.blend")
+        self.assertEqual(code, 0, said)
+        moved = place.rename(self.folder / "project moved")
+        bpy.ops.wm.open_mainfile(filepath=str(moved / "done.blend"))
+        self.assertEqual(folders.folder_of(bpy.context.scene), moved / "bakes" / "a")
+        self.assert_plays(bpy.data.objects["Head"], pc2.frames(moved / "bakes" / "a" / "00-Head.pc2"),
+                          0)
+
+    def test_the_files_own_folder_is_kept(self):
+        def own(scene):
+            scene.pliant.folder = "//mine"
+
+        make_shot(self.folder / "own.blend", own)
+        saved = self.folder / "own place" / "done.blend"
+        code, said = run("bake", "--blend", self.folder / "own.blend", *SMALL, "--save", saved)
+        self.assertEqual(code, 0, said)
+        self.assertTrue((saved.parent / "mine" / "bake.json").is_file())
+        bpy.ops.wm.open_mainfile(filepath=str(saved))
+        self.assertEqual(bpy.context.scene.pliant.folder, "//mine")
+        code, said = run("cluster", "--blend", saved, "--out", self.folder / "arrays", "--save", saved)
+        self.assertEqual(code, 0, said)
+        self.assertEqual(bpy.context.scene.pliant.folder, "//mine")
 
     def test_lines_as_json(self):
         code, said = self.bake("json", "--log-json")
