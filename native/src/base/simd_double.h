@@ -86,54 +86,61 @@ typedef struct vd
     double l[8];
 } vd;
 
+/* Structs, as the scalar lanes are: see PL_INLINE. */
+#if defined(__SANITIZE_ADDRESS__)
+#define VD_INLINE static __attribute__((noinline, unused))
+#else
+#define VD_INLINE PL_INLINE
+#endif
+
 #define VD_EACH(expression)                                                                        \
     vd each;                                                                                       \
     for (int i = 0; i < 8; ++i)                                                                    \
         each.l[i] = (expression);                                                                  \
     return each
 
-PL_INLINE vd vd_set1(double a)
+VD_INLINE vd vd_set1(double a)
 {
     VD_EACH(a);
 }
-PL_INLINE vd vd_add(vd a, vd b)
+VD_INLINE vd vd_add(vd a, vd b)
 {
     VD_EACH(a.l[i] + b.l[i]);
 }
-PL_INLINE vd vd_sub(vd a, vd b)
+VD_INLINE vd vd_sub(vd a, vd b)
 {
     VD_EACH(a.l[i] - b.l[i]);
 }
-PL_INLINE vd vd_mul(vd a, vd b)
+VD_INLINE vd vd_mul(vd a, vd b)
 {
     VD_EACH(a.l[i] * b.l[i]);
 }
-PL_INLINE vd vd_div(vd a, vd b)
+VD_INLINE vd vd_div(vd a, vd b)
 {
     VD_EACH(a.l[i] / b.l[i]);
 }
-PL_INLINE vd vd_from(vf a)
+VD_INLINE vd vd_from(vf a)
 {
     float lanes[8];
     vf_store(lanes, a);
     VD_EACH(lanes[i]);
 }
-PL_INLINE vf vd_round(vd a)
+VD_INLINE vf vd_round(vd a)
 {
     float lanes[8];
     for (int i = 0; i < 8; ++i)
         lanes[i] = (float)a.l[i];
     return vf_load(lanes);
 }
-PL_INLINE void vd_store(double* p, vd a)
+VD_INLINE void vd_store(double* p, vd a)
 {
     memcpy(p, a.l, sizeof a.l);
 }
-PL_INLINE vd vd_if_less(vd a, vd b, vd then, vd otherwise)
+VD_INLINE vd vd_if_less(vd a, vd b, vd then, vd otherwise)
 {
     VD_EACH(a.l[i] < b.l[i] ? then.l[i] : otherwise.l[i]);
 }
-PL_INLINE void vd_load4(const double* const p[8], vd out[4])
+VD_INLINE void vd_load4(const double* const p[8], vd out[4])
 {
     for (int j = 0; j < 4; ++j)
         for (int i = 0; i < 8; ++i)
