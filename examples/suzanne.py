@@ -18,5 +18,5 @@ for number, (x, z) in enumerate(((-.85, 1.2), (.75, 1.5), (-.05, .5))):
     stage.flat_ends(bar)
     shot.collider(bar, friction=.3)
 shot.floor(friction=.6)
-shot.camera((2.6, -7.2, 3.0), (.1, 0, 1.55), 32)
-shot.finish([1, 12, 17, 26, 40, 84])
+shot.camera((2.8, -7.2, 3.0), (.4, 0, 1.5), 33)
+shot.finish([1, 12, 17, 26, 40, 72])
