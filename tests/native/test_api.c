@@ -1,38 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The public header under nonsense: whatever comes in, a status and a sentence come out, and what
  * is accepted can be simulated without a number that is none. */
-#include "test.h"
+#include "small_body.h"
 
 #include <float.h>
-#include <scenes/meshes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ helpers */
-
-static pliant_scene make_scene(void)
-{
-    pliant_scene scene = 0;
-    pliant_scene_desc desc;
-    pliant_scene_desc_init(&desc, sizeof desc);
-    desc.threads = 1;
-    CHECK_OK(pliant_scene_create(&desc, &scene));
-    return scene;
-}
-
-static pliant_body_desc small_body(const scene_mesh* mesh)
-{
-    pliant_body_desc desc;
-    pliant_body_desc_init(&desc, sizeof desc);
-    desc.mesh.vertex_count = mesh->vertex_count;
-    desc.mesh.vertices = mesh->vertices;
-    desc.mesh.triangle_count = mesh->triangle_count;
-    desc.mesh.triangles = mesh->triangles;
-    desc.sample.count = 60;
-    desc.cluster.count = 6;
-    return desc;
-}
 
 /* Stops what takes longer than any of these small bodies should. */
 static int32_t give_up(void* user, double fraction, const char* stage)

@@ -1,32 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Handles that name nothing, pointers that are missing and arrays of nonsense, for every call. */
-#include "test.h"
+#include "small_body.h"
 
-#include <scenes/meshes.h>
 #include <string.h>
-
-static pliant_scene make_scene(void)
-{
-    pliant_scene scene = 0;
-    pliant_scene_desc desc;
-    pliant_scene_desc_init(&desc, sizeof desc);
-    desc.threads = 1;
-    CHECK_OK(pliant_scene_create(&desc, &scene));
-    return scene;
-}
-
-static pliant_body_desc small_body(const scene_mesh* mesh)
-{
-    pliant_body_desc desc;
-    pliant_body_desc_init(&desc, sizeof desc);
-    desc.mesh.vertex_count = mesh->vertex_count;
-    desc.mesh.vertices = mesh->vertices;
-    desc.mesh.triangle_count = mesh->triangle_count;
-    desc.mesh.triangles = mesh->triangles;
-    desc.sample.count = 60;
-    desc.cluster.count = 6;
-    return desc;
-}
 
 /* Every call that takes a handle, given one that names nothing or something else. */
 static void check_handles(uint64_t handle, const char* what)
