@@ -279,4 +279,5 @@ def main():
     print(f"{len(cases)} cases, {len(samples)} samples, {moving} of them with a force")
 
 
-main()
+if __name__ == "__main__":
+    main()
