@@ -16,7 +16,7 @@ def test_looks_at_a_bake_are_short(w):
     obj = bpy.data.objects["Suzanne"]
     assert len(obj.data.vertices) > 100000
     obj.display_type = "BOUNDS"  # drawing it without a graphics card takes all the time there is
-    bpy.context.scene.frame_end = 12
+    bpy.context.scene.frame_end = 60
     baking = addon("ui.operators_bake")._Baking
     looked, original = [], baking.modal
 
@@ -38,7 +38,7 @@ def test_looks_at_a_bake_are_short(w):
             yield .5
     finally:
         baking.modal = original
-    assert len(looked) > 5, len(looked)
+    assert len(looked) > 3, len(looked)
     looked = looked[:-1]  # the last one ends the bake
     own, wall = (max(look[k] for look in looked) for k in range(2))
     print(f"longest of {len(looked)} looks: {1000 * own:.1f} ms, {1000 * wall:.1f} ms by the clock",

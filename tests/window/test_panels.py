@@ -12,7 +12,7 @@ def test_three_clicks_from_suzanne_to_a_moving_body(w):
     yield from w.properties_tab("PHYSICS")  # the first
     yield 1
     w.screenshot("physics-tab")
-    yield from w.press("pliant.set_role", "PROPERTIES")
+    yield from w.press("pliant.set_role(role='BODY')", "PROPERTIES")
     yield lambda: bpy.data.objects["Suzanne"].pliant.role == "BODY"
     assert bpy.data.objects["Suzanne"].pliant.material.preset == "Rubber"
     yield 1
@@ -33,7 +33,7 @@ def test_three_clicks_from_suzanne_to_a_moving_body(w):
 def test_undo_of_a_click(w):
     yield from stage.suzanne(w)
     yield from w.properties_tab("PHYSICS")
-    yield from w.press("pliant.set_role", "PROPERTIES")
+    yield from w.press("pliant.set_role(role='BODY')", "PROPERTIES")
     yield lambda: bpy.data.objects["Suzanne"].pliant.role == "BODY"
     yield from w.move(*w.inside("VIEW_3D", .4, .8))
     yield from w.key("ctrl+z")

@@ -122,20 +122,22 @@ class Window:
     # ------------------------------------------------------------ finding buttons
 
     def _under_mouse(self, kind, region):
-        """What Blender says of the button under the mouse: "pliant.bake", or a property's name."""
+        """The names by which Blender knows the button under the mouse: "pliant.set_role" and
+        "pliant.set_role(role='BODY')", or a property's name."""
         manager = bpy.context.window_manager
         with self.context(kind, region):
-            for ask, answer in ((bpy.ops.ui.copy_python_command_button, r"bpy\.ops\.([a-z0-9_.]+)\("),
-                                (bpy.ops.ui.copy_data_path_button, r"([a-z0-9_]+)(\[\d+\])?$")):
+            for ask, answer in ((bpy.ops.ui.copy_python_command_button,
+                                 r"bpy\.ops\.(([a-z0-9_.]+)\(.*\))"),
+                                (bpy.ops.ui.copy_data_path_button, r"(([a-z0-9_]+)(?:\[\d+\])?)$")):
                 manager.clipboard = ""
                 try:
                     if ask.poll() and 'FINISHED' in ask():
                         said = re.search(answer, manager.clipboard)
                         if said:
-                            return said[1]
+                            return said[2], said[1].replace('"', "'")
                 except RuntimeError:
                     pass
-        return None
+        return ()
 
     def buttons(self, kind, region="WINDOW", until=None, columns=(.25, .5, .75), step=18):
         """places = yield from window.buttons('PROPERTIES'): what is found by moving the mouse over a
@@ -148,16 +150,19 @@ class Window:
             for y in range(top + 8, bottom - 4, step):
                 self._xdotool("mousemove", x, y)
                 yield .06
-                name = self._under_mouse(kind, region)
-                if name:
+                names = self._under_mouse(kind, region)
+                if until in names:
+                    yield .2  # the mouse may have been seen here late
+                    names = self._under_mouse(kind, region)
+                for name in names:
                     found.setdefault(name, (x, y))
-                if name and name == until:
+                if until in names:
                     return found
         return found
 
     def find(self, name, kind, region="WINDOW"):
         """place = yield from window.find("pliant.bake", 'PROPERTIES'): of an operator's or a
-        property's button. A place further down than the region shows is not found: scroll first."""
+        property's button. Where several buttons call an operator: "pliant.set_role(role='BODY')". A place further down than the region shows is not found: scroll first."""
         found = yield from self.buttons(kind, region, until=name)
         assert name in found, f"no button {name} in {kind} {region}; there are {sorted(found)}"
         return found[name]
