@@ -248,7 +248,7 @@ class Cache:
         for body in self.bodies:
             self.rest(body)
             try:
-                header = pc2.read_header(self.pc2_path(body))
+                header = pc2.check(self.pc2_path(body))
             except pc2.Pc2Error as error:
                 raise CacheError(str(error)) from error
             if header.vertices != body.vertices:

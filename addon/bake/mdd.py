@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .errors import BakeError, file_error
+from .files import replaced
 
 HEADER = struct.Struct(">ii")
 ROW = 12  # bytes a vertex
@@ -30,34 +31,21 @@ def write(path, vertices, times, frames):
     times = np.asarray(times, ">f4").reshape(-1)
     if not 0 < vertices < 2**31:
         raise BakeError(f"An MDD file cannot hold {vertices} vertices.")
-    unfinished = f"{path}.tmp"
-    try:
-        if os.path.lexists(unfinished):
-            os.remove(unfinished)
-        with open(unfinished, "xb") as file:
-            file.write(HEADER.pack(len(times), vertices))
-            file.write(times.tobytes())
-            count = 0
-            for positions in frames:
-                rows = np.ascontiguousarray(positions, dtype=">f4")
-                if rows.shape != (vertices, 3):
-                    raise BakeError(f"{path} is for {vertices} vertices; a frame of shape "
-                                    f"{rows.shape} does not fit.")
-                file.write(memoryview(rows).cast("B"))
-                count += 1
-            if count != len(times):
-                raise BakeError(f"{path} was to have {len(times)} frames, but {count} came.")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except BaseException as error:
-        try:
-            os.remove(unfinished)
-        except OSError:
-            pass
-        if isinstance(error, OSError):
-            raise file_error(error, "write", path) from error
-        raise
+    with replaced(path) as unfinished, open(unfinished, "xb") as file:
+        file.write(HEADER.pack(len(times), vertices))
+        file.write(times.tobytes())
+        count = 0
+        for positions in frames:
+            rows = np.ascontiguousarray(positions, dtype=">f4")
+            if rows.shape != (vertices, 3):
+                raise BakeError(f"{path} is for {vertices} vertices; a frame of shape "
+                                f"{rows.shape} does not fit.")
+            file.write(memoryview(rows).cast("B"))
+            count += 1
+        if count != len(times):
+            raise BakeError(f"{path} was to have {len(times)} frames, but {count} came.")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def check(path, vertices=None, frames=None):

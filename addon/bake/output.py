@@ -13,7 +13,8 @@ import numpy as np
 
 from .. import solver
 from . import mdd, pc2, space
-from .errors import BakeError, file_error
+from .errors import BakeError
+from .files import replaced
 
 _known = {}  # path of a PC2 file that was made or compared in this session -> Output._mark()
 
@@ -189,20 +190,10 @@ class Output:
 def new_pc2(path, vertices, start):
     """A Writer whose file gets its name when all is in it; until then the one that was there
     stays."""
-    unfinished = f"{path}.tmp"
-    try:
+    with replaced(path) as unfinished:
         with pc2.Writer(unfinished, vertices, start, sync=False) as writer:
             yield writer
             writer.sync()
-        os.replace(unfinished, path)
-    except BaseException as error:
-        try:
-            os.remove(unfinished)
-        except OSError:
-            pass
-        if isinstance(error, OSError):
-            raise file_error(error, "write", path) from error
-        raise
 
 
 def write_pc2(path, vertices, start, frames):

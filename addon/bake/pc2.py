@@ -85,13 +85,6 @@ class Writer:
         except OSError as error:
             raise _failed(error, "write", self.path) from error
 
-    def sync(self):
-        """Has the disk take all that was written; for writers that do not do it for each row."""
-        try:
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise _failed(error, "write", self.path) from error
-
     def append(self, positions):
         """One more row."""
         self.write(self.frames, positions)
@@ -121,7 +114,7 @@ class Writer:
         self.frames = count
 
     def sync(self):
-        """Waits until all of it is on the disk."""
+        """Waits until all of it is on the disk; for writers that do not do so for each row."""
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -177,11 +170,6 @@ def check(path, vertices=None, frames=None):
     if whole < header.frames:
         raise Pc2Error(f"{path} is cut off: {whole} of its {header.frames} frames are there.")
     return header
-
-
-def read_header(path):
-    """The header of a whole file."""
-    return check(path)
 
 
 def read_row(path, index):

@@ -5,12 +5,12 @@ The exporter writes a point attribute "velocity" as the velocities that renderer
 if it changes from frame to frame. nodes.py lets it, without touching the mesh.
 """
 import contextlib
-import os
 
 import bpy
 
 from .. import compat
-from ..bake.errors import BakeError, file_error
+from ..bake import files
+from ..bake.errors import BakeError
 from . import modifiers, nodes
 
 NO_ALEMBIC = "This Blender was built without Alembic."
@@ -24,10 +24,7 @@ def export(scene, obj, path, first, last, velocities=None, whole=True):
     """
     if not compat.has_alembic():
         raise BakeError(NO_ALEMBIC)
-    unfinished = f"{path}.tmp"
-    try:
-        if os.path.lexists(unfinished):
-            os.remove(unfinished)
+    with files.replaced(path) as unfinished:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_kept_frame(scene))
             stack.enter_context(_only_selected(scene, obj))
@@ -38,12 +35,6 @@ def export(scene, obj, path, first, last, velocities=None, whole=True):
             # what is not rendered has no mesh where modifiers are as in renders
             _run(unfinished, first, last, "RENDER" if whole and _is_rendered(obj) else "VIEWPORT")
         _check(unfinished, path)
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise file_error(error, "write", path) from error
-    finally:
-        if os.path.lexists(unfinished):
-            os.remove(unfinished)
 
 
 def _is_rendered(obj):

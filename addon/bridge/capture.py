@@ -21,7 +21,6 @@ from . import colliders, fields, meshes, modifiers, settings
 FARTHEST = 1e7  # metres from the world's zero that a body may be
 ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
 MESHLIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
-PAINTED = ("stiffness", "damping", "strain_limit", "density")
 
 
 class CaptureError(Exception):
@@ -229,7 +228,7 @@ class Capture:
 
     def _painted(self, obj, mesh, own, body):
         """Factors and pins from vertex groups."""
-        wanted = {what: getattr(own.paint, f"{what}_group") for what in PAINTED}
+        wanted = {what: getattr(own.paint, f"{what}_group") for what in settings.PAINTED}
         if own.start.use_pins:
             if not own.start.pin_group:
                 raise CaptureError(f"'{obj.name}' is to be pinned: choose the vertex group that is "

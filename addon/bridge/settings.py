@@ -6,6 +6,7 @@ not change during a bake, one of an evaluated object what is keyframed.
 """
 from ..solver import Clustering, Goal, Kernel, LevelKind, Rotation, Sampling, Stiffness, Weighting
 
+PAINTED = ("stiffness", "damping", "strain_limit", "density")  # what vertex groups may multiply
 QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
 
 

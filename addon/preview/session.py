@@ -66,18 +66,25 @@ def start(scene, wait=False):
         bpy.app.timers.register(_tick, first_interval=TICK)
 
 
-def stop():
-    """Switches it off: meshes and viewports are as they were."""
+def _end():
+    """Ends the session but for what it painted; false if there was none."""
     global _session
     if _session is None:
-        return
+        return False
     if _session.builder:
         _session.builder.cancel()
     _session = None
-    if bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.unregister(_tick)
     overlay.stop()
     gather.forget()
+    return True
+
+
+def stop():
+    """Switches it off: meshes and viewports are as they were."""
+    if not _end():
+        return
+    if bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.unregister(_tick)
     _swept.update(colours.painted())
     colours.clean_all()
     colours.restore_viewports()
@@ -247,14 +254,8 @@ def _after_save(*_):
 @bpy.app.handlers.persistent
 def _before_load(*_):
     """The file goes, and with it all that was painted."""
-    global _session
-    if _session is None:
+    if not _end():
         return
-    if _session.builder:
-        _session.builder.cancel()
-    _session = None
-    overlay.stop()
-    gather.forget()
     colours.restore_viewports()
     colours.forget()
     _swept.clear()

@@ -7,13 +7,10 @@ from .. import compat
 from ..bake.errors import BakeError
 from ..bridge import alembic, folders, results
 from ..solver import LibraryError
-from . import runs
+from . import properties, runs
 
 FORMATS = [
-    ("PC2", "Point Cache", "Plays through a Mesh Cache modifier: light and exact"),
-    ("MDD", "MDD", "The same in a format that other programs read"),
-    ("SHAPE_KEYS", "Shape Keys", "Kept in the .blend file: heavy above some hundred frames"),
-    ("ALEMBIC", "Alembic", "For other programs and farms, with motion blur"),
+    *properties.RESULTS,
     ("POINTS", "Particles", "The particles as an object, with cluster, level, velocity and stretch"),
 ]
 
@@ -23,14 +20,18 @@ class _ResultOperator:
 
     bl_options = {"REGISTER", "UNDO"}
 
+    @staticmethod
+    def no_mesh(context):
+        """Why there is nothing to work on, or None."""
+        if context.object is None or context.object.type != "MESH":
+            return "Select a mesh"
+        return None if context.mode == "OBJECT" else "Only in object mode"
+
     @classmethod
     def refusal(cls, context):
         """Why the button is grey, or None."""
-        obj = context.object
-        if obj is None or obj.type != "MESH":
-            return "Select a mesh"
-        if context.mode != "OBJECT":
-            return "Only in object mode"
+        if reason := cls.no_mesh(context):
+            return reason
         if runs.running(context.scene):
             return "A bake is running: cancel it first"
         if folders.baked_range(context.scene) is None:
@@ -193,11 +194,9 @@ class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
 
     @classmethod
     def refusal(cls, context):
+        if reason := cls.no_mesh(context):
+            return reason
         obj = context.object
-        if obj is None or obj.type != "MESH":
-            return "Select a mesh"
-        if context.mode != "OBJECT":
-            return "Only in object mode"
         if obj.library is not None:
             return "The object is linked from another file"
         if not results.has_result(obj):

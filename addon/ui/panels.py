@@ -2,9 +2,9 @@
 """The panels of the Physics tab, in the order of work. Those of baking are in panels_bake.py."""
 import bpy
 
+from ..bridge.settings import PAINTED
 from ..preview import session
 from . import drawing, fitting, presets, weights
-from .properties import PAINTED
 
 
 class PhysicsPanel:
@@ -332,13 +332,4 @@ class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
 classes = (PLIANT_PT_main, PLIANT_PT_material, PLIANT_PT_strain, PLIANT_PT_pressure,
            PLIANT_PT_clusters, PLIANT_PT_levels, PLIANT_PT_particles, PLIANT_PT_preview,
            PLIANT_PT_start, PLIANT_PT_pins, PLIANT_PT_paint)
-
-
-def register():
-    for cls in classes:
-        bpy.utils.register_class(cls)
-
-
-def unregister():
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(classes)

@@ -266,13 +266,4 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
 
 classes = (PLIANT_PT_forces, PLIANT_PT_collision, PLIANT_PT_collider, PLIANT_PT_bake,
            PLIANT_PT_cache, PLIANT_PT_results, PLIANT_PT_bound, PLIANT_PT_advanced)
-
-
-def register():
-    for cls in classes:
-        bpy.utils.register_class(cls)
-
-
-def unregister():
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(classes)

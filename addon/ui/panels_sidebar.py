@@ -72,13 +72,4 @@ class PLIANT_PT_sidebar_results(SidebarPanel, bpy.types.Panel):
 
 classes = (PLIANT_PT_sidebar, PLIANT_PT_sidebar_preview, PLIANT_PT_sidebar_bake,
            PLIANT_PT_sidebar_results)
-
-
-def register():
-    for cls in classes:
-        bpy.utils.register_class(cls)
-
-
-def unregister():
-    for cls in reversed(classes):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(classes)

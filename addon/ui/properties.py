@@ -10,6 +10,12 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
     FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
 MAX_LEVELS = 16
+RESULTS = [
+    ("PC2", "Point Cache", "Plays through a Mesh Cache modifier: light and exact"),
+    ("MDD", "MDD", "The same in a format that other programs read"),
+    ("SHAPE_KEYS", "Shape Keys", "Kept in the .blend file: heavy above some hundred frames"),
+    ("ALEMBIC", "Alembic", "For other programs and farms, with motion blur"),
+]
 
 
 def settings_changed(self, context):
@@ -293,9 +299,6 @@ class PaintSettings(bpy.types.PropertyGroup):
                        **_painted("density", "Density")}
 
 
-PAINTED = ("stiffness", "damping", "strain_limit", "density")
-
-
 class ColliderSettings(bpy.types.PropertyGroup):
     """An object that bodies bounce off."""
     shape: EnumProperty(
@@ -425,11 +428,7 @@ class SceneSettings(bpy.types.PropertyGroup):
     output: EnumProperty(
         name="Result", default="PC2", options=set(),
         description="What is made of the bake when it is done",
-        items=[("PC2", "Point Cache", "Plays through a Mesh Cache modifier: light and exact"),
-               ("MDD", "MDD", "The same in a format that other programs read"),
-               ("SHAPE_KEYS", "Shape Keys", "Kept in the .blend file: heavy above some hundred "
-                                            "frames"),
-               ("ALEMBIC", "Alembic", "For other programs and farms, with motion blur")])
+        items=RESULTS)
     quick_factor: FloatProperty(
         name="Quick Bake", default=.2, min=.01, max=1.0, subtype="FACTOR", options=set(),
         description="Part of the particles that a quick bake uses to judge the motion")

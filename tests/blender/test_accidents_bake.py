@@ -319,7 +319,7 @@ class Killed(Bakes):
         try:
             while process.poll() is None and time.monotonic() < until:
                 try:
-                    if pc2.read_header(path).frames >= 7:
+                    if pc2.check(path).frames >= 7:
                         break
                 except pc2.Pc2Error:
                     pass

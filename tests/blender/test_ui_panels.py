@@ -177,7 +177,7 @@ class Drawing(unittest.TestCase):
             setattr(data, name, item)
             for cls in all_panels():
                 seen |= {note[1] for note in drawn(cls) or () if note[0] == "prop"}
-        for name in properties.PAINTED:
+        for name in house.addon("bridge.settings").PAINTED:
             setattr(self.obj.pliant.paint, f"{name}_group", "painted")
         seen |= {note[1] for note in drawn(panels.PLIANT_PT_paint) if note[0] == "prop"}
         self.obj.pliant.role = "COLLIDER"

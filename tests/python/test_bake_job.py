@@ -64,7 +64,7 @@ class Jobs(unittest.TestCase):
         self.assertTrue(cache.is_complete())
         cache.check()
         body = cache.bodies[0]
-        self.assertEqual(pc2.read_header(cache.pc2_path(body)).frames, 24)
+        self.assertEqual(pc2.check(cache.pc2_path(body)).frames, 24)
         with cache.open_store() as store, \
                 store.skin(0, cache.rest(body), origin=cache.origin) as skin:
             for number in (1, 9, 24):
@@ -133,7 +133,7 @@ class Jobs(unittest.TestCase):
             try:
                 while time.monotonic() < until and process.poll() is None:
                     try:
-                        if pc2.read_header(path).frames >= rows:
+                        if pc2.check(path).frames >= rows:
                             break
                     except pc2.Pc2Error:
                         pass

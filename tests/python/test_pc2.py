@@ -52,7 +52,7 @@ class PC2(unittest.TestCase):
         with pc2.Writer(self.path, 7) as writer:
             writer.append(self.data[0])
             with mock.patch("os.fsync", lambda _: seen.append(
-                    (pc2.read_header(self.path).frames, os.path.getsize(self.path)))):
+                    (pc2.check(self.path).frames, os.path.getsize(self.path)))):
                 writer.append(self.data[1])
         self.assertEqual(seen[0], (1, pc2.HEADER.size + 2 * 7 * 12))
         self.assertEqual(pc2.check(self.path).frames, 2)

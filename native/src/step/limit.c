@@ -6,6 +6,14 @@
 #include "../base/elementary.h"
 #include "substep.h"
 
+/* The clusters of the finest level among an item's. */
+static pl_match_batch finest_batch(const pl_substep* step, const pl_item* item)
+{
+    pl_match_batch batch = pl_substep_batch(step, item);
+    batch.end = PL_MIN(item->end, item->body->level_begin[1]);
+    return batch;
+}
+
 static void limit_match_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_substep* step = context;
@@ -13,8 +21,7 @@ static void limit_match_items(void* context, uint32_t begin, uint32_t end, uint3
     for (uint32_t i = begin; i < end; ++i)
     {
         const pl_item* item = &step->scene->fine.items[i];
-        pl_match_batch batch = pl_substep_batch(step, item);
-        batch.end = PL_MIN(item->end, item->body->level_begin[1]);
+        pl_match_batch batch = finest_batch(step, item);
         if (item->body->limiting && batch.begin < batch.end)
             step->scene->kernels->match_limit(&batch);
     }
@@ -42,8 +49,7 @@ static void limit_balance_items(void* context, uint32_t begin, uint32_t end, uin
     for (uint32_t i = begin; i < end; ++i)
     {
         const pl_item* item = &step->scene->fine.items[i];
-        pl_match_batch batch = pl_substep_batch(step, item);
-        batch.end = PL_MIN(item->end, item->body->level_begin[1]);
+        pl_match_batch batch = finest_batch(step, item);
         batch.lever_side = item->body->lever_side;
         if (item->body->limiting && batch.begin < batch.end)
             step->scene->kernels->limit_balance(&batch, item->body->limit_sums);
