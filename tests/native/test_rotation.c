@@ -282,7 +282,7 @@ TEST(rotations_have_the_same_bits_on_every_machine)
     pl_rotation_batch(PLIANT_SIMD_AUTO, matrices, rotations, COUNT);
     pl_fp_state_leave(state);
     hash = pl_hash(hash, rotations, sizeof rotations);
-    CHECK_MSG(hash == 0x12bbbaa33dbe1398ull, "the hash is 0x%016llx", (unsigned long long)hash);
+    CHECK_MSG(hash == 0x1099f6448625d6f2ull, "the hash is 0x%016llx", (unsigned long long)hash);
 }
 
 /* A lane's neighbours decide which code runs, and must not decide its result. */

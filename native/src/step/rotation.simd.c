@@ -5,23 +5,23 @@ void PL_K(pl_rotation_batch)(const float* f, float* r, uint32_t count);
 
 enum
 {
-    NESTED_STEPS = 3,
-    QUARTIC_STEPS = 10,
-    POLISH_STEPS = 5
+    ROOT_STEPS = 2,
+    POLISH_STEPS = 4
 };
 
-/* The largest root of the expanded quartic, by Newton's method from above: for inverted F too. */
-static inline vf quartic_root(const pl_rotation_terms8* t)
+/* A step of Newton's method on (l^2 - I1)^2 = 4 (I2 + 2 J l), and another: where F is needle-like
+ * I1 - s1^2 has lost the digits that I2 still has. */
+static inline vf better_root(const pl_rotation_terms8* t, vf l)
 {
-    const vf four = vf_set1(4.0f);
-    vf i2_four = vf_mul(four, t->i2), j_eight = vf_mul(vf_set1(8.0f), t->j);
-    vf l = vf_sqrt(vf_mul(vf_set1(3.0f), t->i1));
-    for (int i = 0; i < QUARTIC_STEPS; ++i)
+    const vf half = vf_set1(0.5f);
+    vf i2 = vf_mul(t->cofactor[0], t->cofactor[0]);
+    for (int i = 1; i < 9; ++i)
+        i2 = vf_mad(i2, t->cofactor[i], t->cofactor[i]);
+    for (int i = 0; i < ROOT_STEPS; ++i)
     {
-        vf d = vf_sub(vf_mul(l, l), t->i1);
-        vf value = vf_sub(vf_sub(vf_mul(d, d), i2_four), vf_mul(j_eight, l));
-        vf slope = vf_sub(vf_mul(four, vf_mul(l, d)), j_eight);
-        l = vf_sub(l, vf_div(value, slope));
+        vf c = vf_mul(half, vf_sub(vf_mul(l, l), t->i1));
+        vf value = vf_sub(vf_mul(c, c), vf_mad(i2, vf_add(t->j, t->j), l));
+        l = vf_sub(l, vf_div(vf_mul(half, value), vf_sub(vf_mul(l, c), t->j)));
     }
     return l;
 }
@@ -35,18 +35,10 @@ void PL_K(pl_rotation_retry)(const float f[72], float r[72], unsigned lanes)
         matrix[i] = vf_load(f + 8 * i);
     unsigned in_range = vm_bits(pl_rotation_scale8(matrix, g));
     pl_rotation_terms8_of(g, &terms);
-    vm inverted = vf_lt(terms.j, vf_set1(0.0f));
-    vf l = vf_select(inverted, quartic_root(&terms), pl_rotation_root8(&terms, NESTED_STEPS));
-    pl_rotation_at8(g, &terms, l, rotation);
-
-    /* One step more than the certificate asks for: after a large step E does not commute with S,
-     * which disturbs the next w, and most so where s3 < 0. */
-    unsigned before = 0;
+    pl_rotation_at8(g, &terms, better_root(&terms, pl_rotation_root8(&terms)), rotation);
     for (int step = 0; step < POLISH_STEPS && (lanes & in_range); ++step)
     {
-        unsigned small = vm_bits(pl_rotation_polish8(g, rotation)) & in_range;
-        unsigned done = small & before & lanes;
-        before = small;
+        unsigned done = vm_bits(pl_rotation_polish8(g, rotation)) & in_range & lanes;
         for (int i = 0; i < 9; ++i)
             vf_store(stored + 8 * i, rotation[i]);
         for (int lane = 0; lane < 8; ++lane)
