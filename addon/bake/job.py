@@ -178,7 +178,7 @@ class Recorder:
         self.bodies, self.colliders, self.fields, self.skins = [], [], [], []
         self.pins = []  # for each body: weights of its particles, or None
         self.writers = []
-        self.rooms = []  # for each body: arrays that its frames are skinned in
+        self.rooms = []  # for each body: the array that its frames are skinned in
         self.last = None  # the Frame that was set last
 
     def __enter__(self):
@@ -267,7 +267,7 @@ class Recorder:
     def _bind(self):
         for body, made in zip(self.shot.bodies, self.bodies):
             self.skins.append(self.job.library(made.skin, body.vertices, origin=self.shot.origin))
-            self.rooms.append([np.empty_like(body.vertices, np.float32) for _ in range(2)])
+            self.rooms.append(np.empty_like(body.vertices, np.float32))
             weights = None
             if body.pins is not None:
                 weights = pins.particle_weights(made, body, self.shot.origin)
@@ -308,9 +308,9 @@ class Recorder:
             for row in rows:
                 self.job._check_cancel()
                 frame = self.shot.start + row
-                world = skin.apply(frame, origin=self.shot.origin).vertices
-                matrix = self.cache.matrix(cached, frame)
-                writer.write(row, space.to_local(world, matrix, self.shot.origin))
+                transform = space.to_object(self.cache.matrix(cached, frame), self.shot.origin)
+                writer.write(row, skin.apply(frame, origin=self.shot.origin,
+                                             transform=transform).vertices)
 
     def _take_warnings(self):
         for body, made in zip(self.shot.bodies, self.bodies):
@@ -365,10 +365,9 @@ class Recorder:
         job.library(self.store.write_frame, self.scene, frame.number)
         row = frame.number - self.shot.start
         for index, (skin, writer) in enumerate(zip(self.skins, self.writers)):
-            world, local = self.rooms[index]
-            job.library(skin.apply, origin=self.shot.origin, out=world)
-            job.own("to local", space.to_local, world, frame.bodies[index].matrix,
-                    self.shot.origin, local)
+            local = self.rooms[index]
+            transform = space.to_object(frame.bodies[index].matrix, self.shot.origin)
+            job.library(skin.apply, origin=self.shot.origin, transform=transform, out=local)
             job.own("point caches", writer.write, row, local)
             if row % self.shot.checkpoint_every == 0:
                 job.own("disk", writer.sync)

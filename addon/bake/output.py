@@ -69,15 +69,16 @@ class Output:
     # ------------------------------------------------------------ frames
 
     def skinned(self, frames=None, velocities=False):
-        """For each frame the skinned mesh in world space relative to the cache's origin: (frame,
-        vertices, velocities or None)."""
+        """For each frame the skinned mesh in the object's own coordinates: (frame, vertices,
+        velocities, which stay in world space, or None)."""
         rest = self.cache.rest(self.body) if self.own else self._rest
         origin = self.cache.origin
         try:
             with self.cache.open_store() as store, \
                     store.skin(self.body.index, rest, origin=origin) as skin:
                 for frame in self.frames if frames is None else frames:
-                    moved = skin.apply(frame, origin=origin, velocities=velocities)
+                    moved = skin.apply(frame, origin=origin, velocities=velocities,
+                                       transform=space.to_object(self.matrix(frame), origin))
                     yield frame, moved.vertices, moved.velocities
         except solver.PliantError as error:
             raise BakeError(f"The frames in {self.cache.store_path} cannot be used: "
@@ -85,14 +86,13 @@ class Output:
 
     def local(self, frames=None):
         """For each frame the vertices in the object's own coordinates."""
-        for frame, vertices, _ in self.skinned(frames):
-            yield space.to_local(vertices, self.matrix(frame), self.cache.origin)
+        for _, vertices, _ in self.skinned(frames):
+            yield vertices
 
     def local_velocities(self):
         """For each frame how fast the vertices move in the object's own coordinates, a second: what
         is left of their motion when that of the object is taken away, as motion blur wants it."""
-        for frame, vertices, velocities in self.skinned(velocities=True):
-            local = space.to_local(vertices, self.matrix(frame), self.cache.origin)
+        for frame, local, velocities in self.skinned(velocities=True):
             yield self._local_velocity(frame, local, velocities)
 
     def _local_velocity(self, frame, local, velocities):
@@ -126,8 +126,7 @@ class Output:
         with new_pc2(path, self.vertices, self.first) as places, \
                 new_pc2(velocities, self.vertices, self.first) as speeds:
             frames = self.skinned(velocities=True)
-            for frame, vertices, moving in _counted(frames, self.count, progress):
-                local = space.to_local(vertices, self.matrix(frame), self.cache.origin)
+            for frame, local, moving in _counted(frames, self.count, progress):
                 places.append(local)
                 speeds.append(self._local_velocity(frame, local, moving))
         self._remember(path)

@@ -2,7 +2,8 @@
 """Between an object's own coordinates and the simulation's.
 
 The simulation has positions in world space, float32 relative to an origin in double. Sums are
-written out and done in double: the same bits whatever BLAS is there, and nothing lost far away.
+written out and done in double: the same bits whatever BLAS is there, and nothing lost far away. The
+library maps what it skins by the same sums in the same order (pliant_skin_apply).
 """
 import numpy as np
 
@@ -10,9 +11,10 @@ import numpy as np
 _ROWS = 8192  # points at a time: what is worked on stays in the processor's cache
 
 
-def _apply(linear, offset, points, out=None):
+def mapped(points, transform):
+    """Points, (n, 3), mapped by three rows of four."""
     count = len(points)
-    out = np.empty((count, 3), np.float32) if out is None else out
+    out = np.empty((count, 3), np.float32)
     part, total, term = np.empty((3, _ROWS)), np.empty(_ROWS), np.empty(_ROWS)
     for first in range(0, count, _ROWS):
         rows = min(_ROWS, count - first)
@@ -20,29 +22,33 @@ def _apply(linear, offset, points, out=None):
         part[:, :rows] = points[first:first + rows].T
         summed, other = total[:rows], term[:rows]
         for axis in range(3):
-            a, b, c = linear[axis]
+            a, b, c, offset = transform[axis]
             np.multiply(x, a, out=summed)
             summed += np.multiply(y, b, out=other)
             summed += np.multiply(z, c, out=other)
-            summed += offset[axis]
+            summed += offset
             out[first:first + rows, axis] = summed
     return out
+
+
+def _rows_of(linear, offset):
+    return np.column_stack([linear, np.asarray(offset, np.float64)])
 
 
 def to_simulation(local, matrix, origin):
     """Object-local points, (n, 3), to world space relative to origin."""
     matrix = np.asarray(matrix, np.float64)
-    return _apply(matrix[:3, :3], matrix[:3, 3] - np.asarray(origin, np.float64), local)
+    return mapped(local, _rows_of(matrix[:3, :3], matrix[:3, 3] - np.asarray(origin, np.float64)))
 
 
-def to_local(points, matrix, origin, out=None):
-    """World-space points relative to origin to the coordinates of an object. `out`: an array for
-    them, (n, 3) float32."""
+def to_object(matrix, origin):
+    """The transform, (3, 4), from world space relative to origin to an object's coordinates."""
     matrix = np.asarray(matrix, np.float64)
     inverse = np.linalg.inv(matrix[:3, :3])
-    return _apply(inverse, inverse @ (np.asarray(origin, np.float64) - matrix[:3, 3]), points, out)
+    return _rows_of(inverse, inverse @ (np.asarray(origin, np.float64) - matrix[:3, 3]))
 
 
 def vectors_to_local(vectors, matrix):
     """Directions and velocities: no offset."""
-    return _apply(np.linalg.inv(np.asarray(matrix, np.float64)[:3, :3]), (0.0, 0.0, 0.0), vectors)
+    inverse = np.linalg.inv(np.asarray(matrix, np.float64)[:3, :3])
+    return mapped(vectors, _rows_of(inverse, np.zeros(3)))

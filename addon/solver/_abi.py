@@ -5,7 +5,7 @@ from ctypes import c_char_p, c_double, c_float, c_int, c_int32, c_size_t, c_uint
     c_void_p, CFUNCTYPE, POINTER, Structure
 from enum import IntEnum, IntFlag
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 MAX_LEVELS = 16
 PIN_HELD = 1000000.0
 
@@ -627,6 +627,7 @@ FUNCTIONS = {
     "pliant_skin_apply": (c_int, (
         c_uint64,  # skin
         POINTER(c_double),  # origin
+        POINTER(c_double),  # transform
         POINTER(c_float),  # vertices
         POINTER(c_float),  # normals
         POINTER(c_float),  # velocities
@@ -635,6 +636,7 @@ FUNCTIONS = {
         c_uint64,  # skin
         c_int32,  # frame
         POINTER(c_double),  # origin
+        POINTER(c_double),  # transform
         POINTER(c_float),  # vertices
         POINTER(c_float),  # normals
         POINTER(c_float),  # velocities

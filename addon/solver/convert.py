@@ -150,5 +150,8 @@ def vector(value, name, length=3):
     if value is None:
         return None
     array = (ctypes.c_double * length)()
-    _fill_array(array, type(array), value, name)
+    if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.size == length:
+        array[:] = value.ravel().tolist()  # nothing to check, and this is asked each frame
+    else:
+        _fill_array(array, type(array), value, name)
     return array

@@ -477,18 +477,20 @@ class Skin(_Object):
         super().__init__(library, handle.value, owner)
         self._count = len(vertices)
 
-    def apply(self, frame=None, *, origin=None, normals=False, velocities=False, out=None):
-        """Where the vertices are now, or (a stored body) in a frame. `out`: an array for the
-        vertices."""
+    def apply(self, frame=None, *, origin=None, transform=None, normals=False, velocities=False,
+              out=None):
+        """Where the vertices are now, or (a stored body) in a frame. transform: (3, 4), maps them from
+        world space relative to origin. `out`: an array for the vertices."""
         if (frame is None) == self._stored:
             raise TypeError("a stored body's skin needs a frame, a living body's takes none")
         arrays = [output(array, "out", np.float32, (self._count, 3)) if wanted else None
                   for wanted, array in ((True, out), (normals, None), (velocities, None))]
-        origin, pointers = vector(origin, "origin"), map(float_pointer, arrays)
+        wanted = (vector(origin, "origin"), vector(transform, "transform", 12),
+                  *map(float_pointer, arrays))
         if self._stored:
-            self._call("pliant_skin_apply_stored", frame, origin, *pointers)
+            self._call("pliant_skin_apply_stored", frame, *wanted)
         else:
-            self._call("pliant_skin_apply", origin, *pointers)
+            self._call("pliant_skin_apply", *wanted)
         return Skinned(*arrays)
 
 

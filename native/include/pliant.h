@@ -57,7 +57,7 @@ extern "C"
 #endif
 
 /* Raised whenever a struct, an enum or a function changes meaning. */
-#define PLIANT_ABI_VERSION 1
+#define PLIANT_ABI_VERSION 2
 
 /* Most levels of clusters that a body may have. */
 #define PLIANT_MAX_LEVELS 16
@@ -743,12 +743,19 @@ extern "C"
                                                        const pliant_skin_desc* desc,
                                                        pliant_skin* skin);
     PLIANT_API pliant_status pliant_skin_destroy(pliant_skin skin);
-    /* Vertices, normals and velocities (any may be NULL) for where the body is now. */
+    /* Vertices, normals and velocities (any may be NULL) for where the body is now. Vertices are
+     * relative to origin (NULL: the world's zero); with a transform (three rows of four, or NULL)
+     * they are then mapped by it, which gives them in an object's own coordinates:
+     *     out[row] = ((t[row][0] x + t[row][1] y) + t[row][2] z) + t[row][3]
+     * x, y, z being what would be written without it, and the sums in double in this order. Normals
+     * and velocities stay in the world's axes. */
     PLIANT_API pliant_status pliant_skin_apply(pliant_skin skin, const double origin[3],
-                                               float* vertices, float* normals, float* velocities);
+                                               const double transform[12], float* vertices,
+                                               float* normals, float* velocities);
     /* The same for a stored frame; the skin must be of that store. */
     PLIANT_API pliant_status pliant_skin_apply_stored(pliant_skin skin, int32_t frame,
-                                                      const double origin[3], float* vertices,
+                                                      const double origin[3],
+                                                      const double transform[12], float* vertices,
                                                       float* normals, float* velocities);
 
     /* ------------------------------------------------------------------ the frame store */

@@ -397,21 +397,61 @@ pliant_status pliant_skin_destroy(pliant_skin handle)
     return PLIANT_OK;
 }
 
-/* Applies with particle arrays that are relative to "from", giving vertices relative to "to". */
-static pl_status apply(const skin_object* skin, const float* x, const float* f, const float* v,
-                       const float* rate, const double from[3], const double* to, pl_pool* pool,
-                       float* vertices, float* normals, float* velocities)
+/* Where skinned vertices are wanted. */
+typedef struct placing
+{
+    const double *to, *transform; /* either may be NULL */
+    double from[3];
+    float* vertices;
+} placing;
+
+/* Each number is rounded to float before the transform: what comes of it is then the same as if the
+ * caller had transformed the vertices that it would have got without. */
+static void place_block(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const placing* job = context;
+    const double *t = job->transform, *to = job->to ? job->to : ZERO;
+    (void)worker;
+    for (float* v = job->vertices + 3 * (size_t)begin; v < job->vertices + 3 * (size_t)end; v += 3)
+    {
+        for (int k = 0; k < 3; ++k)
+            v[k] = (float)((double)v[k] + (job->from[k] - to[k]));
+        if (!t)
+            continue;
+        double x = v[0], y = v[1], z = v[2];
+        for (int k = 0; k < 3; ++k)
+            v[k] = (float)(t[4 * k] * x + t[4 * k + 1] * y + t[4 * k + 2] * z + t[4 * k + 3]);
+    }
+}
+
+static pl_status check_apply(const skin_object* skin, const double* origin, const double* transform,
+                             const float* normals)
 {
     if (normals && !skin->binding.normals)
         return pl_fail(PLIANT_ERROR_STATE, "The skin was made without normals");
-    pl_skin_apply(&skin->binding, x, f, v, rate, pool, vertices, normals, velocities);
-    if (vertices)
-        shifted(vertices, skin->binding.vertex_count, from, to, vertices);
+    if (origin)
+        PL_TRY(pl_check_vector(origin, "origin"));
+    for (int k = 0; transform && k < 12; ++k)
+        if (!isfinite(transform[k]))
+            return pl_fail(PLIANT_ERROR_ARGUMENT, "The transform's number %d is %g", k,
+                           transform[k]);
     return PLIANT_OK;
 }
 
-pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3], float* vertices,
-                                float* normals, float* velocities)
+/* Applies with particle arrays that are relative to place->from. */
+static void apply(const skin_object* skin, const float* x, const float* f, const float* v,
+                  const float* rate, placing* place, pl_pool* pool, float* normals,
+                  float* velocities)
+{
+    const pl_skin_binding* binding = &skin->binding;
+    pl_skin_apply(binding, x, f, v, rate, pool, place->vertices, normals, velocities);
+    if (place->vertices)
+        pl_parallel_for(pool, binding->vertex_count, 4096, place_block, place);
+}
+
+pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3],
+                                const double transform[12], float* vertices, float* normals,
+                                float* velocities)
 {
     skin_object* skin;
     pl_body* body;
@@ -420,6 +460,7 @@ pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3], floa
     if (!skin->body)
         return pl_fail(PLIANT_ERROR_STATE,
                        "The skin belongs to a store: use pliant_skin_apply_stored");
+    PL_TRY(check_apply(skin, origin, transform, normals));
     PL_TRY(pl_get_body(skin->body, &body, &scene));
     PL_TRY(pl_make_current(scene));
     size_t count = body->particles.id_count;
@@ -433,15 +474,17 @@ pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3], floa
     pl_body_positions(body, body->origin, x);
     pl_body_velocities(body, v);
     pl_status status = pl_body_deformation(body, f, velocities ? rate : NULL);
+    placing place = {
+        origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
     if (status == PLIANT_OK)
-        status = apply(skin, x, f, v, rate, body->origin, origin ? origin : ZERO, scene->pool,
-                       vertices, normals, velocities);
+        apply(skin, x, f, v, rate, &place, scene->pool, normals, velocities);
     pl_free(block);
     return status;
 }
 
 pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const double origin[3],
-                                       float* vertices, float* normals, float* velocities)
+                                       const double transform[12], float* vertices, float* normals,
+                                       float* velocities)
 {
     skin_object* skin;
     store_object* store;
@@ -449,6 +492,7 @@ pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const 
     PL_TRY(get_skin(handle, &skin));
     if (!skin->store)
         return pl_fail(PLIANT_ERROR_STATE, "The skin belongs to a body: use pliant_skin_apply");
+    PL_TRY(check_apply(skin, origin, transform, normals));
     PL_TRY(get_store(skin->store, &store));
     PL_TRY(pl_frames_read(store->frames, frame, skin->body_index, &body));
     size_t count = body->particles;
@@ -460,8 +504,9 @@ pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const 
         return pl_fail_memory(count * 72);
     float *f = block, *rate = block + count * 9;
     pl_frame_deformation(body, f, velocities ? rate : NULL);
-    pl_status status = apply(skin, body->x, f, body->v, rate, body->origin, origin ? origin : ZERO,
-                             skin->pool, vertices, normals, velocities);
+    placing place = {
+        origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
+    apply(skin, body->x, f, body->v, rate, &place, skin->pool, normals, velocities);
     pl_free(block);
-    return status;
+    return PLIANT_OK;
 }

@@ -103,7 +103,7 @@ def stored(cache, body, frame, rest=None, matrix=None, velocities=False):
         moved = skin.apply(frame, origin=cache.origin, velocities=velocities)
     if velocities:
         return space.vectors_to_local(moved.velocities, matrix)
-    return space.to_local(moved.vertices, matrix, cache.origin)
+    return space.mapped(moved.vertices, space.to_object(matrix, cache.origin))
 
 
 def state_of(obj):

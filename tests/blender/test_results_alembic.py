@@ -25,7 +25,7 @@ class Alembic(Baked):
                 moved = skin.apply(frame, origin=cache.origin, velocities=True)
         world = moved.velocities
         if rate.any():
-            local = space.to_local(moved.vertices, matrix, cache.origin)
+            local = space.mapped(moved.vertices, space.to_object(matrix, cache.origin))
             world = world - space.to_simulation(local, rate, (0, 0, 0))
         return space.vectors_to_local(world, matrix)
 

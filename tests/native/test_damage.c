@@ -132,7 +132,7 @@ static void poke_body(pliant_body body)
     desc.vertices = vertices;
     if (pliant_skin_create(body, &desc, &skin) == PLIANT_OK)
     {
-        pliant_skin_apply(skin, NULL, out, NULL, speeds);
+        pliant_skin_apply(skin, NULL, NULL, out, NULL, speeds);
         CHECK_OK(pliant_skin_destroy(skin));
     }
     float* values = calloc(info.particles, 3 * sizeof(float));

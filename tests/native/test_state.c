@@ -215,7 +215,7 @@ TEST(restoring_replaces_everything_but_threads_and_simd)
     skin_desc.vertex_count = 1;
     skin_desc.vertices = vertex;
     CHECK_OK(pliant_skin_create(old_body, &skin_desc, &skin));
-    CHECK_OK(pliant_skin_apply(skin, NULL, out, NULL, NULL));
+    CHECK_OK(pliant_skin_apply(skin, NULL, NULL, out, NULL, NULL));
     CHECK_OK(pliant_scene_restore(into, block, bytes));
     pliant_scene_info info;
     pliant_scene_info_init(&info, sizeof info);
@@ -228,7 +228,7 @@ TEST(restoring_replaces_everything_but_threads_and_simd)
     CHECK(pliant_body_get_info(old_body, &body_info) == PLIANT_ERROR_STALE_HANDLE);
     CHECK(pliant_collider_destroy(collider) == PLIANT_ERROR_STALE_HANDLE);
     CHECK(pliant_field_destroy(field) == PLIANT_ERROR_STALE_HANDLE);
-    CHECK(pliant_skin_apply(skin, NULL, out, NULL, NULL) == PLIANT_ERROR_STALE_HANDLE);
+    CHECK(pliant_skin_apply(skin, NULL, NULL, out, NULL, NULL) == PLIANT_ERROR_STALE_HANDLE);
     CHECK_OK(pliant_skin_destroy(skin));
     for (int f = 0; f < 3; ++f)
     {

@@ -182,7 +182,8 @@ class Caches(unittest.TestCase):
         origin = (1e5, -2e5, 64.0)
         matrix[:3, 3] += origin
         there = space.to_simulation(points, matrix, origin)
-        np.testing.assert_allclose(space.to_local(there, matrix, origin), points, atol=2e-6)
+        back = space.mapped(there, space.to_object(matrix, origin))
+        np.testing.assert_allclose(back, points, atol=2e-6)
         wanted = points @ matrix[:3, :3].T + (matrix[:3, 3] - origin)
         np.testing.assert_allclose(there, wanted, atol=1e-5)
 

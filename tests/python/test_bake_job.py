@@ -69,7 +69,8 @@ class Jobs(unittest.TestCase):
                 store.skin(0, cache.rest(body), origin=cache.origin) as skin:
             for number in (1, 9, 24):
                 world = skin.apply(number, origin=cache.origin).vertices
-                local = space.to_local(world, cache.matrix(body, number), cache.origin)
+                local = space.mapped(world, space.to_object(cache.matrix(body, number),
+                                                            cache.origin))
                 np.testing.assert_array_equal(pc2.read_row(cache.pc2_path(body), number - 1), local)
         self.assertEqual((job.frame, job.fraction), (24, 1.0))
         self.assertGreater(job.seconds_per_frame, 0)

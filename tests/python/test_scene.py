@@ -383,12 +383,29 @@ class SkinsAndStores(unittest.TestCase):
             np.testing.assert_allclose(now.velocities[:, 2], -9.81 / 4, atol=.3)
             out = np.empty_like(vertices)
             self.assertIs(skin.apply(out=out).vertices, out)
+            self.check_transform(skin, now)
             with self.assertRaises(TypeError):
                 skin.apply(3)
             with self.assertRaises(PliantError):
                 body.skin(vertices).apply(normals=True)
             with self.assertRaisesRegex(ValueError, "'normals' has 1 rows"):
                 body.skin(vertices, normals=[[0, 0, 1]])
+
+    def check_transform(self, skin, plain):
+        """To the bit, with sums in double in the order that pliant.h gives."""
+        transform = np.array([(.3, -1.1, .2, 7), (1 / 3, .7, 0, -1e3), (0, 2e-3, -2.5, 1e-4)])
+        x, y, z = plain.vertices.T.astype(np.float64)
+        wanted = np.stack([a * x + b * y + c * z + d for a, b, c, d in transform], -1)
+        moved = skin.apply(transform=transform, normals=True, velocities=True)
+        np.testing.assert_array_equal(moved.vertices, wanted.astype(np.float32))
+        np.testing.assert_array_equal(moved.normals, plain.normals)
+        np.testing.assert_array_equal(moved.velocities, plain.velocities)
+        np.testing.assert_array_equal(skin.apply(transform=transform.tolist()).vertices,
+                                      moved.vertices)
+        with self.assertRaisesRegex(ValueError, "'transform' takes 12 numbers, not 9"):
+            skin.apply(transform=np.eye(3))
+        with self.assertRaisesRegex(PliantError, "transform's number 5 is inf"):
+            skin.apply(transform=np.where(np.arange(12) == 5, np.inf, 0.0))
 
     def test_frames_are_stored_and_resumed(self):
         scene, body = falling()
