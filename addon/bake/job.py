@@ -4,7 +4,16 @@
 The thread calls the library and writes files, never Blender. What it has reached are plain
 attributes that anybody may read at any time; cancel() is answered within a substep. Whatever goes
 wrong ends up as one sentence in `error`, and frames that are finished stay.
+
+A frame's way, and who waits for whom:
+
+    the job's thread   simulate 5 | wait for row 4 | store 5, skin 5 | simulate 6 | wait for row 5
+    beside it           row 4, disk                                  row 5, disk
+
+The store is at most one frame ahead of the point caches, which is no more than if one thread did
+it all; a checkpoint is written only when all rows before it are.
 """
+import contextlib
 import threading
 import time
 
@@ -12,6 +21,7 @@ import numpy as np
 
 from .. import solver
 from . import pc2, pins, space
+from .beside import Beside
 from .cache import CacheError
 from .errors import BakeError, file_error
 
@@ -41,9 +51,8 @@ class Job:
         self.status = None  # the library's Status where the error is its own
         self.exception = None  # what the sentence was made from
         self.warnings = list(shot.warnings)
-        self.library_seconds = 0.0  # of `seconds`, what the library itself took
         self.seconds = 0.0
-        self.own_seconds = {}  # of the rest, what the dearer things took
+        self._simulated = None  # the last frame that is; its row may still be on its way to disk
         self._cancel = threading.Event()
         self._thread = None
         self._scene = None
@@ -119,12 +128,12 @@ class Job:
         with Recorder(self, scene) as recorder:
             last = recorder.resume() if self.resume else recorder.begin()
             self.state, self.stage, self.frame = SIMULATING, "Simulating", last
-            first = last
+            self._simulated = first = last
             begun = time.perf_counter()
             for frame in self.shot.frames[last + 1 - self.shot.start:]:
                 self._check_cancel()
                 recorder.advance(frame)
-                self.frame = frame.number
+                self._simulated = frame.number
                 self._progress(0.0)
                 took = time.perf_counter() - begun
                 self.seconds_per_frame = took / (frame.number - first)
@@ -138,29 +147,12 @@ class Job:
     def _progress(self, fraction, _stage=""):
         """Of the frame that is being simulated; true: stop."""
         count = self.shot.end - self.shot.start + 1
-        self.fraction = min(1.0, (self.frame - self.shot.start + 1 + fraction) / count)
+        self.fraction = min(1.0, (self._simulated - self.shot.start + 1 + fraction) / count)
         return self._cancel.is_set()
 
     def _building(self, index, fraction, stage):
         self.stage = f"{self.shot.bodies[index].name}: {stage}" if stage else "Setting up"
         return self._cancel.is_set()
-
-    def own(self, name, function, *arguments):
-        """Does something of ours, counting its time under a name."""
-        begun = time.perf_counter()
-        try:
-            return function(*arguments)
-        finally:
-            took = time.perf_counter() - begun
-            self.own_seconds[name] = self.own_seconds.get(name, 0.0) + took
-
-    def library(self, function, *arguments, **settings):
-        """Calls the library, counting its time."""
-        begun = time.perf_counter()
-        try:
-            return function(*arguments, **settings)
-        finally:
-            self.library_seconds += time.perf_counter() - begun
 
 
 def _sentence(error):
@@ -178,21 +170,25 @@ class Recorder:
         self.bodies, self.colliders, self.fields, self.skins = [], [], [], []
         self.pins = []  # for each body: weights of its particles, or None
         self.writers = []
+        self.rows = Beside("Pliant point caches")
         self.rooms = []  # for each body: the array that its frames are skinned in
+        self.transforms = []  # for each body: its object's matrix as bytes, and space.to_object()
+        self.margin = 0.0  # see contact_margin()
         self.last = None  # the Frame that was set last
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
-        try:
-            for writer in self.writers:
-                if kind is None:
-                    writer.sync()
-                writer.close()
-        finally:
+        with contextlib.ExitStack() as ending:  # all of it, from the last to the first
             if self.store is not None:
-                self.store.close()
+                ending.callback(self.store.close)
+            for writer in self.writers:
+                ending.callback(writer.close)
+            self.rows.close()
+            if kind is None:
+                for writer in self.writers:
+                    writer.sync()
 
     # ------------------------------------------------------------ setting up
 
@@ -205,8 +201,9 @@ class Recorder:
         self.store = self.cache.open_store("create", **settings)
         for index, body in enumerate(shot.bodies):
             self.bodies.append(self._add_body(index, body, first.bodies[index]))
+        self.margin = contact_margin(self.bodies)
         for collider, state in zip(shot.colliders, first.colliders):
-            surface = dict(vars(state), thickness=state.thickness + contact_margin(self.bodies))
+            surface = dict(vars(state), thickness=state.thickness + self.margin)
             self.colliders.append(self.scene.add_collider(
                 collider.shape, inside_out=collider.inside_out, **surface))
         for field, state in zip(shot.fields, first.fields):
@@ -218,6 +215,7 @@ class Recorder:
                 made.set_pins(pin_frequencies(body, weights, state.pin_strength))
         self.writers = [self._writer(b) for b in self.cache.bodies]
         self._write(first)
+        self.rows.wait()
         self.last = first
         return first.number
 
@@ -225,8 +223,8 @@ class Recorder:
         job = self.job
         settings = dict(body.settings, material=state.material)
         try:
-            made = job.library(
-                self.scene.add_body, body.vertices, body.triangles, origin=self.shot.origin,
+            made = self.scene.add_body(
+                body.vertices, body.triangles, origin=self.shot.origin,
                 progress=lambda fraction, stage: job._building(index, fraction, stage),
                 **settings, **body.factors)
         except solver.Cancelled:
@@ -244,13 +242,14 @@ class Recorder:
         last = self.store.info.last_frame
         if job.from_frame is not None:
             last = min(last, job.from_frame)
-        number = job.library(self.store.restore, self.scene, last)
+        number = self.store.restore(self.scene, last)
         if not shot.start <= number <= shot.end:
             raise CacheError(f"The cache's checkpoint is at frame {number}, which is outside of "
                              f"{shot.start} to {shot.end}.")
         if job.from_frame is not None:
             self.store.truncate(number)
         self.bodies, self.colliders = self.scene.bodies(), self.scene.colliders()
+        self.margin = contact_margin(self.bodies)
         self.fields = self.scene.fields()
         found = (len(self.bodies), len(self.colliders), len(self.fields))
         wanted = (len(shot.bodies), len(shot.colliders), len(shot.fields))
@@ -266,8 +265,9 @@ class Recorder:
 
     def _bind(self):
         for body, made in zip(self.shot.bodies, self.bodies):
-            self.skins.append(self.job.library(made.skin, body.vertices, origin=self.shot.origin))
+            self.skins.append(made.skin(body.vertices, origin=self.shot.origin))
             self.rooms.append(np.empty_like(body.vertices, np.float32))
+            self.transforms.append((None, None))
             weights = None
             if body.pins is not None:
                 weights = pins.particle_weights(made, body, self.shot.origin)
@@ -325,8 +325,8 @@ class Recorder:
         """Simulates up to a frame and writes it."""
         shot, job = self.shot, self.job
         self._set(frame)
-        job.library(self.scene.advance, dt=1.0 / shot.fps, substeps=shot.substeps,
-                    max_substeps=shot.max_substeps, progress=job._progress)
+        self.scene.advance(dt=1.0 / shot.fps, substeps=shot.substeps,
+                           max_substeps=shot.max_substeps, progress=job._progress)
         self._write(frame)
         self.last = frame
 
@@ -337,13 +337,12 @@ class Recorder:
             self.scene.set_gravity(frame.gravity)
         for index, made in enumerate(self.bodies):
             self._set_body(index, made, frame, last.bodies[index] if last else None)
-        margin = contact_margin(self.bodies)
         for index, made in enumerate(self.colliders):
             state = frame.colliders[index]
             if last is None or last.colliders[index] != state:
                 made.move(state.position, state.rotation, state.extent)
                 made.set(friction=state.friction, restitution=state.restitution,
-                         thickness=state.thickness + margin)
+                         thickness=state.thickness + self.margin)
         for index, made in enumerate(self.fields):
             if last is None or last.fields[index] != frame.fields[index]:
                 made.set(**frame.fields[index])
@@ -358,19 +357,35 @@ class Recorder:
         if weights is not None and (last is None or last.pin_strength != state.pin_strength):
             made.set_pins(pin_frequencies(body, weights, state.pin_strength))
         if state.pin_vertices is not None and (follows or weights is not None):
-            self.job.library(made.set_pin_mesh, state.pin_vertices, origin=self.shot.origin)
+            made.set_pin_mesh(state.pin_vertices, origin=self.shot.origin)
 
     def _write(self, frame):
-        job = self.job
-        job.library(self.store.write_frame, self.scene, frame.number)
-        row = frame.number - self.shot.start
-        for index, (skin, writer) in enumerate(zip(self.skins, self.writers)):
-            local = self.rooms[index]
-            transform = space.to_object(frame.bodies[index].matrix, self.shot.origin)
-            job.library(skin.apply, origin=self.shot.origin, transform=transform, out=local)
-            job.own("point caches", writer.write, row, local)
+        """The frame into the store; then its rows are written while the next frame is simulated."""
+        self.rows.wait()
+        self.store.write_frame(self.scene, frame.number)
+        for index, (skin, room) in enumerate(zip(self.skins, self.rooms)):
+            skin.apply(origin=self.shot.origin, out=room,
+                       transform=self._transform(index, frame.bodies[index].matrix))
+        self.rows.start(self._write_rows, frame.number)
+
+    def _write_rows(self, number):
+        """In the other thread."""
+        row = number - self.shot.start
+        for writer, room in zip(self.writers, self.rooms):
+            writer.write(row, room)
             if row % self.shot.checkpoint_every == 0:
-                job.own("disk", writer.sync)
+                writer.sync()
+        self.job.frame = number
+
+    def _transform(self, index, matrix):
+        """Made anew only where the matrix is another, to the bit: a bake that is resumed, which
+        knows none of the earlier ones, must come to the same."""
+        bits = matrix.tobytes()
+        known, transform = self.transforms[index]
+        if known != bits:
+            transform = space.to_object(matrix, self.shot.origin)
+            self.transforms[index] = bits, transform
+        return transform
 
 
 def pin_frequencies(body, weights, strength):

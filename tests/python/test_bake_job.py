@@ -263,21 +263,72 @@ class Jobs(unittest.TestCase):
         self.assertEqual(jobs.pin_frequencies(body, weights, 0.0).tolist(), [0, 0, 0])
 
     def test_full_disk_is_a_sentence_and_keeps_frames(self):
-        job = plan.make_job(self.place / "a", bake_scene.shot())
+        whole = bits(self.bake("whole").cache.folder)
         write = pc2.Writer._write
+        for rows in (0, 9, 22):
+            def full(writer, data):
+                if writer.frames == rows and len(data) > 4:  # no more rows, but for the count
+                    raise OSError(28, "No space left on device")
+                write(writer, data)
 
-        def full(writer, data):
-            if writer.frames == 9:
-                raise OSError(28, "No space left on device")
-            write(writer, data)
+            job = plan.make_job(self.place / f"a{rows}", bake_scene.shot())
+            with mock.patch.object(pc2.Writer, "_write", full):
+                job.run()
+            self.assertEqual(job.state, jobs.FAILED)
+            self.assertIn("00-Cube.pc2: the disk is full", job.error)
+            self.assertEqual(job.frame, rows or None)
+            if rows:
+                self.assertEqual(job.cache.baked(), (1, rows + 1))
+                self.bake(f"a{rows}", kind=plan.RESUME)
+                self.assertEqual(bits(self.place / f"a{rows}"), whole)
 
-        with mock.patch.object(pc2.Writer, "_write", full):
+    def test_full_disk_in_the_last_frame_or_while_stopping_is_told(self):
+        shot = bake_scene.shot(end=8)
+        for number, stops in ((8, False), (6, True)):
+            job = plan.make_job(self.place / f"a{number}", shot)
+            write = pc2.Writer.write
+
+            def full(writer, row, positions):
+                if row == number - 1:
+                    if stops:
+                        job.cancel()
+                    raise pc2.Pc2Error("Cannot write: the disk is full.")
+                write(writer, row, positions)
+
+            with mock.patch.object(pc2.Writer, "write", full):
+                job.run()
+            self.assertEqual((job.state, job.error),
+                             (jobs.FAILED, "Cannot write: the disk is full."))
+            self.assertEqual(job.frame, number - 1)
+
+    def test_rows_are_written_beside_the_next_frame_and_no_further(self):
+        job = plan.make_job(self.place / "a", bake_scene.shot(end=12))
+        write, advance = pc2.Writer.write, jobs.Recorder.advance
+        simulating = {number: threading.Event() for number in range(2, 14)}
+        simulating[13].set()
+        threads, seen = set(), []
+
+        def advancing(recorder, frame):
+            simulating[frame.number].set()
+            advance(recorder, frame)
+
+        def slow(writer, row, positions):
+            number = row + 1
+            if row > 0 and not simulating[number + 1].wait(10):
+                raise AssertionError(f"frame {number + 1} waits for the row of frame {number}")
+            threads.add(threading.current_thread())
+            write(writer, row, positions)
+            seen.append((number, job.cache.baked()[1], job.frame))
+
+        with mock.patch.object(pc2.Writer, "write", slow), \
+                mock.patch.object(jobs.Recorder, "advance", advancing):
             job.run()
-        self.assertEqual(job.state, jobs.FAILED)
-        self.assertIn("the disk is full", job.error)
-        self.assertEqual(job.cache.baked()[0], 1)
-        self.bake("a", kind=plan.RESUME)
-        self.assertEqual(bits(self.place / "a"), bits(self.bake("b").cache.folder))
+        self.assertIsNone(job.error)
+        # one after the other; the store has the frame whose row is written, and not the next
+        self.assertEqual(seen, [(n, n, n - 1 if n > 1 else None) for n in range(1, 13)])
+        self.assertEqual(len(threads), 1)
+        self.assertNotIn(threading.current_thread(), threads)
+        self.assertFalse(any(thread.is_alive() for thread in threads))
 
     def test_a_fault_is_a_sentence(self):
         shot = bake_scene.shot()
