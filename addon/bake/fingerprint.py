@@ -71,13 +71,28 @@ def _frame_inputs(shot):
     return names + [f"the force field '{field.name}'" for field in shot.fields]
 
 
-def frame_hashes(frame):
-    """In the order of _frame_inputs()."""
-    values = [frame.gravity]
+def _frame_values(frame):
+    """In the order of _frame_inputs(): for each a list of the objects that it is made of."""
+    values = [[frame.gravity]]
     for body in frame.bodies:
-        values += [body.material, (body.matrix, body.pin_vertices, body.pin_strength)]
-    values += [vars(collider) for collider in frame.colliders]
-    return " ".join(hash_of(value, size=8) for value in [*values, *frame.fields])
+        values += [[body.material], [body.matrix, body.pin_vertices, body.pin_strength]]
+    return values + [[vars(collider)] for collider in frame.colliders] + \
+        [[field] for field in frame.fields]
+
+
+def frame_hashes(frames):
+    """For each frame its hashes. What is the very same object as in the frame before has its hash:
+    most things stand still."""
+    before, marks = [], []
+    for frame in frames:
+        values = _frame_values(frame)
+        before = before or [[]] * len(values)
+        marks = marks or [""] * len(values)
+        marks = [mark if len(old) == len(new) and all(a is b for a, b in zip(old, new))
+                 else hash_of(new[0] if len(new) == 1 else new, size=8)
+                 for old, new, mark in zip(before, values, marks)]
+        before = values
+        yield " ".join(marks)
 
 
 def fingerprint(shot):
@@ -99,4 +114,5 @@ def fingerprint(shot):
         parts[f"the pins of '{body.name}'"] = hash_of(
             body.pins, body.pin_frequency, body.pin_exact, body.follow_until)
     return Fingerprint(parts, _frame_inputs(shot),
-                       {frame.number: frame_hashes(frame) for frame in shot.frames})
+                       dict(zip((frame.number for frame in shot.frames),
+                                frame_hashes(shot.frames))))

@@ -9,6 +9,9 @@
 While frames are captured, the scene's current frame moves and modifiers after the result's place
 are off. release() gives both back, may be called between any two frames (before a save, say), and
 is called at the end whatever happens; the next frame takes them again.
+
+Every value is read at every frame, for drivers and handlers may change anything. What follows from
+values that are what they were is not made again, and is then the same object in both frames.
 """
 import bpy
 import numpy as np
@@ -86,6 +89,7 @@ class Capture:
         self._number = self.start
         self._held = None  # (frame, subframe, modifiers that were switched off)
         self._guesses = {}
+        self._kept = {}  # what was read at the frame before, and what followed from it
         self._check(scene)
 
     # ------------------------------------------------------------ iterating
@@ -193,7 +197,8 @@ class Capture:
         if self.quick is not None:
             self.shot.quick = True
         self.shot.bodies = [self._body(obj, graph) for obj in bodies(scene)]
-        room = max(float(np.ptp(b.vertices, axis=0).max()) for b in self.shot.bodies)
+        room = max(float(np.ptp(b.vertices[:, axis])) for b in self.shot.bodies
+                   for axis in range(3))
         self.shot.colliders = [self._collider(obj, graph, room) for obj in collider_objects(scene)]
         self.shot.fields = list(self._fields(scene))
 
@@ -309,7 +314,7 @@ class Capture:
     def _frame(self, scene, graph, number):
         shot = self.shot
         return Frame(
-            number, settings.gravity(scene),
+            number, self._same("gravity", settings.gravity(scene)),
             [self._body_frame(body, self._object(scene, body.name), graph, number)
              for body in shot.bodies],
             [self._collider_frame(self._object(scene, c.name), graph, number)
@@ -327,21 +332,28 @@ class Capture:
             self._check_positions(obj, local, matrix)
             vertices = space.to_simulation(local, matrix, self.shot.origin)
         own = evaluated.pliant
-        return BodyFrame(matrix, settings.material(own.material), vertices,
-                         own.start.pin_strength)
+        material = self._same(("material", body.name), settings.material(own.material))
+        return BodyFrame(matrix, material, vertices,
+                         self._same(("pins", body.name), own.start.pin_strength))
 
     def _collider_frame(self, obj, graph, number):
         evaluated = obj.evaluated_get(graph)
         own = evaluated.pliant.collider
         if obj.type == "EMPTY":
             size = obj.empty_display_size
-            low, high = (-size,) * 3, (size,) * 3
+            corners = ((-size,) * 3, (size,) * 3)
         else:
-            corners = np.array([tuple(c) for c in evaluated.bound_box], np.float64)
-            low, high = corners.min(axis=0), corners.max(axis=0)
-        state, off = colliders.place(
-            self._guesses[obj.name], low, high, np.array(evaluated.matrix_world),
-            friction=own.friction, restitution=own.restitution, thickness=own.thickness)
+            corners = tuple(map(tuple, evaluated.bound_box))
+        matrix = np.array(evaluated.matrix_world)
+        surface = {"friction": own.friction, "restitution": own.restitution,
+                   "thickness": own.thickness}
+        return self._derived(("collider", obj.name), (corners, matrix.tobytes(), surface),
+                             lambda: self._placed(obj, corners, matrix, surface, number))
+
+    def _placed(self, obj, corners, matrix, surface, number):
+        corners = np.array(corners, np.float64)
+        state, off = colliders.place(self._guesses[obj.name], corners.min(axis=0),
+                                     corners.max(axis=0), matrix, **surface)
         if state is None:
             raise CaptureError(f"The collider '{obj.name}' has zero scale or no place at frame "
                                f"{number}.", obj.name)
@@ -353,7 +365,21 @@ class Capture:
 
     def _field_frame(self, obj, graph):
         evaluated = obj.evaluated_get(graph)
-        return fields.parameters(evaluated, np.array(evaluated.matrix_world, np.float64))
+        return self._same(("field", obj.name), fields.parameters(
+            evaluated, np.array(evaluated.matrix_world, np.float64)))
+
+    # ------------------------------------------------------------ what stays as it was
+
+    def _derived(self, key, read, make):
+        """What make() gives, made again only where what was read is not what it was."""
+        known = self._kept.get(key)
+        if known is None or known[0] != read:
+            known = self._kept[key] = read, make()
+        return known[1]
+
+    def _same(self, key, value):
+        """The value, as the object of the frame before where that is equal."""
+        return self._derived(key, value, lambda: value)
 
     # ------------------------------------------------------------ checks
 
@@ -366,6 +392,10 @@ class Capture:
 
     def _matrix(self, obj, evaluated, number):
         matrix = np.array(evaluated.matrix_world, np.float64)
+        return self._derived(("matrix", obj.name), matrix.tobytes(),
+                             lambda: self._checked(obj, matrix, number))
+
+    def _checked(self, obj, matrix, number):
         if not np.isfinite(matrix).all():
             raise CaptureError(f"'{obj.name}' has no place at frame {number}: its transform is not "
                                f"a number.", obj.name)
@@ -382,8 +412,8 @@ class Capture:
                 obj.name)
 
     def _check_positions(self, obj, local, matrix):
-        bad = int((~np.isfinite(local)).any(axis=1).sum())
-        if bad:
+        if not np.isfinite(local).all():
+            bad = int((~np.isfinite(local)).any(axis=1).sum())
             raise CaptureError(f"'{obj.name}' has {bad} vertices that are no numbers (NaN).",
                                obj.name)
         reach = np.abs(local).max() * np.abs(matrix[:3, :3]).max() + np.abs(matrix[:3, 3]).max()

@@ -16,22 +16,28 @@ def positions(mesh):
     return flat.reshape(-1, 3)
 
 
-def triangles(mesh):
-    """(m, 3) uint32."""
-    mesh.calc_loop_triangles()
-    flat = np.empty(3 * len(mesh.loop_triangles), np.int32)
-    mesh.loop_triangles.foreach_get("vertices", flat)
-    return flat.reshape(-1, 3).astype(np.uint32)
-
-
-def topology(mesh):
-    """A hash of a mesh's vertex count and faces: equal where a result fits."""
+def _corners(mesh):
+    """The vertex of each face's corner, (loops,) int32."""
     corners = np.empty(len(mesh.loops), np.int32)
     attribute = mesh.attributes.get(".corner_vert")
     if attribute is not None:  # seventy times faster than asking the loops
         attribute.data.foreach_get("value", corners)
     else:
         mesh.loops.foreach_get("vertex_index", corners)
+    return corners
+
+
+def triangles(mesh):
+    """(m, 3) uint32."""
+    mesh.calc_loop_triangles()
+    flat = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("loops", flat)  # "vertices" takes half as long again
+    return _corners(mesh)[flat].reshape(-1, 3).astype(np.uint32)
+
+
+def topology(mesh):
+    """A hash of a mesh's vertex count and faces: equal where a result fits."""
+    corners = _corners(mesh)
     starts = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_start", starts)
     digest = hashlib.blake2b(digest_size=16)

@@ -85,7 +85,7 @@ CAPTURE, MAKING, BAKING = "reading the scene", "making the cache", "baking"
 
 def watch(clock):
     """Everything that is told apart."""
-    from addon.bake import pc2
+    from addon.bake import beside, pc2
     from addon.bridge import capture
     from addon.solver import _abi, errors, library
     loaded = library.load()
@@ -94,6 +94,7 @@ def watch(clock):
     clock.patch(errors.Progress, "_call", BACK)
     clock.patch(pc2.Writer, "write", "rows")
     clock.patch(pc2.Writer, "sync", "disk")
+    clock.patch(beside.Beside, "wait", "waiting for rows and disk")
     clock.patch(capture, "set_frame", "Blender's evaluation")
 
 
