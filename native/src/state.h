@@ -259,6 +259,29 @@ typedef struct pl_pressure
     uint64_t bytes;
 } pl_pressure;
 
+/* The contact shapes of a body's finest clusters (setup/proxy.c), at rest: a ball about the query
+ * centre with the query radius, cut by half-spaces. The half-spaces are state, since LAPACK finds
+ * the first of them and fracture adds more; the list of members follows from the memberships. */
+typedef struct pl_proxies
+{
+    uint32_t count;        /* clusters of the finest level */
+    uint32_t* plane_begin; /* count + 1: half-spaces of each cluster */
+    float (*plane)[4]; /* n, a: inside is n . r + a <= 0, r relative to the body's rest origin */
+    size_t plane_capacity;
+    uint32_t* member_begin; /* count + 1 */
+    uint32_t* member_slot;  /* by chunk and block within a cluster */
+    float* member_weight;   /* w_ic, normalised over the clusters of a particle */
+} pl_proxies;
+
+/* A proxy as it is now: rest -> world is x + F (r - rest), all relative to the world's zero. F is
+ * the total deformation, mended where it is flat or turned inside out. */
+typedef struct pl_proxy_pose
+{
+    double x[3], rest[3];
+    mat3 f, inverse;
+    double lower[3], upper[3]; /* around the proxy and the members, with their paths */
+} pl_proxy_pose;
+
 typedef struct pl_body
 {
     uint64_t handle;

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Proxies in the world (Jones et al. 2015, section 3.4, Eq. 16). Published code maps the normals of
+ * half-spaces with F^-1; planes go with the transpose, see pose.h.
+ *
+ * A ball becomes an ellipsoid, whose box is known exactly: along the world's axis e it reaches as
+ * far as the ball does along d = F^T e. Where a half-space cuts the ball, the farthest point may be
+ * on the circle that they share:
+ *
+ *          ____
+ *        /      \  <- the ball's farthest point along d is cut off
+ *   ----/--------*----- n . p = s      reach = s (n . d) + sqrt(R^2 - s^2) |d - (n . d) n|
+ *      |    o     |
+ *
+ * One half-space at a time gives an upper bound of the reach of all, which is what a box needs.
+ */
+#include "pose.h"
+
+#include <float.h>
+
+/* ------------------------------------------------------------------ mending F */
+
+/* One Jacobi rotation that makes a.m[p][q] zero (Golub and Van Loan, Matrix Computations). */
+static void jacobi_turn(mat3* a, mat3* v, int p, int q)
+{
+    if (a->m[p][q] == 0)
+        return;
+    double theta = (a->m[q][q] - a->m[p][p]) / (2 * a->m[p][q]);
+    double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+    double c = 1 / sqrt(t * t + 1), s = t * c;
+    mat3 turn = m3_identity();
+    turn.m[p][p] = turn.m[q][q] = c;
+    turn.m[p][q] = s, turn.m[q][p] = -s;
+    *a = m3_mul(m3_transpose(turn), m3_mul(*a, turn));
+    a->m[p][q] = a->m[q][p] = 0;
+    *v = m3_mul(*v, turn);
+}
+
+static vec3 column(mat3 a, int i)
+{
+    return v3(a.m[0][i], a.m[1][i], a.m[2][i]);
+}
+
+/* Any unit vector at right angles to one. */
+static vec3 across(vec3 a)
+{
+    vec3 axis = fabs(a.x) < .6 ? v3(1, 0, 0) : v3(0, 1, 0);
+    return v3_normalised(v3_cross(a, axis));
+}
+
+static mat3 mend_slowly(mat3 f)
+{
+    mat3 a = m3_mul(m3_transpose(f), f), v = m3_identity();
+    for (int sweep = 0; sweep < 12; ++sweep)
+    {
+        jacobi_turn(&a, &v, 0, 1);
+        jacobi_turn(&a, &v, 0, 2);
+        jacobi_turn(&a, &v, 1, 2);
+    }
+    int order[3] = {0, 1, 2}; /* singular values, descending */
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2 - i; ++j)
+            if (a.m[order[j]][order[j]] < a.m[order[j + 1]][order[j + 1]])
+            {
+                int other = order[j];
+                order[j] = order[j + 1], order[j + 1] = other;
+            }
+    vec3 right[3], left[3];
+    double sigma[3];
+    for (int i = 0; i < 3; ++i)
+        right[i] = column(v, order[i]);
+    right[2] = v3_cross(right[0], right[1]); /* a rotation, so that F's own sign shows in U */
+    for (int i = 0; i < 3; ++i)
+        sigma[i] = v3_length(left[i] = m3_mulv(f, right[i]));
+    if (!(sigma[0] > 0))
+        return m3_identity();
+    left[0] = v3_scale(left[0], 1 / sigma[0]);
+    left[1] = v3_mad(left[1], left[0], -v3_dot(left[1], left[0]));
+    double second = v3_length(left[1]);
+    left[1] = second > 1e-6 * sigma[0] ? v3_scale(left[1], 1 / second) : across(left[0]);
+    left[2] = v3_cross(left[0], left[1]);
+    mat3 mended = m3_zero();
+    for (int i = 0; i < 3; ++i)
+        mended = m3_add(mended, m3_scale(m3_outer(left[i], right[i]),
+                                         fmax(sigma[i], PL_POSE_FLATTEST * sigma[0])));
+    return mended;
+}
+
+mat3 pl_pose_mend(mat3 f)
+{
+    double square = 0;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            square += f.m[i][j] * f.m[i][j];
+    if (!(square > 0 && square <= DBL_MAX))
+        return m3_identity();
+    /* det = s1 s2 s3 <= s3 square / 2 and s1^2 >= square / 3: above this, s3 is large enough */
+    if (m3_det(f) >= .5 * PL_POSE_FLATTEST * square * sqrt(square))
+        return f;
+    return mend_slowly(f);
+}
+
+/* ------------------------------------------------------------------ maps */
+
+vec3 pl_pose_to_world(const pl_proxy_pose* pose, vec3 rest)
+{
+    return v3_add(v3_fromd(pose->x), m3_mulv(pose->f, v3_sub(rest, v3_fromd(pose->rest))));
+}
+
+vec3 pl_pose_to_rest(const pl_proxy_pose* pose, vec3 world)
+{
+    return v3_add(v3_fromd(pose->rest), m3_mulv(pose->inverse, v3_sub(world, v3_fromd(pose->x))));
+}
+
+vec3 pl_pose_normal_to_world(const pl_proxy_pose* pose, vec3 normal)
+{
+    return v3_normalised(m3_mulv(m3_transpose(pose->inverse), normal));
+}
+
+vec3 pl_pose_normal_to_rest(const pl_proxy_pose* pose, vec3 normal)
+{
+    return v3_normalised(m3_mulv(m3_transpose(pose->f), normal));
+}
+
+double pl_pose_plane_offset(const pl_proxy_pose* pose, vec3 normal, vec3 point)
+{
+    return -v3_dot(normal, pl_pose_to_rest(pose, point));
+}
+
+/* ------------------------------------------------------------------ bounds */
+
+/* How far the ball of this radius about zero, cut by planes at n . p = s, reaches along d. */
+static double reach_along(vec3 d, double radius, vec3 centre, uint32_t count,
+                          const float (*planes)[4])
+{
+    double reach = radius * v3_length(d), whole = reach;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        vec3 n = v3_from(planes[i]);
+        double along = v3_dot(n, d);
+        double s = -(planes[i][3] + v3_dot(n, centre));
+        s = PL_CLAMP(s, -radius, radius);
+        if (!(radius * along > s * v3_length(d)))
+            continue; /* the farthest point of the ball is not cut off */
+        double circle = sqrt(fmax(radius * radius - s * s, 0));
+        double cut = s * along + circle * v3_length(v3_mad(d, n, -along));
+        reach = fmin(reach, cut);
+    }
+    return fmin(reach, whole);
+}
+
+static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t c, double dt,
+                       double thickness, pl_proxy_pose* pose)
+{
+    vec3 rest = v3_from(body->clusters.centre[c]);
+    vec3 centre = pl_pose_to_world(pose, rest);
+    const double at[3] = {centre.x, centre.y, centre.z};
+    uint32_t first = proxies->plane_begin[c], count = proxies->plane_begin[c + 1] - first;
+    for (int k = 0; k < 3; ++k)
+    {
+        vec3 d = v3(pose->f.m[k][0], pose->f.m[k][1], pose->f.m[k][2]);
+        const float(*planes)[4] = (const float(*)[4])(proxies->plane + first);
+        double radius = body->clusters.radius[c];
+        pose->upper[k] = at[k] + reach_along(d, radius, rest, count, planes);
+        pose->lower[k] = at[k] - reach_along(v3_scale(d, -1), radius, rest, count, planes);
+        const float *x = body->particles.x[k], *v = body->particles.v[k];
+        float low = INFINITY, high = -INFINITY, step = (float)dt;
+        for (uint32_t m = proxies->member_begin[c]; m < proxies->member_begin[c + 1]; ++m)
+        {
+            uint32_t slot = proxies->member_slot[m];
+            float end = x[slot], start = end - step * v[slot];
+            low = PL_MIN(low, PL_MIN(start, end));
+            high = PL_MAX(high, PL_MAX(start, end));
+        }
+        if (low <= high)
+        {
+            pose->lower[k] = fmin(pose->lower[k], low + body->origin[k]);
+            pose->upper[k] = fmax(pose->upper[k], high + body->origin[k]);
+        }
+        pose->lower[k] -= thickness;
+        pose->upper[k] += thickness;
+    }
+}
+
+void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, double thickness,
+                  uint32_t begin, uint32_t end, pl_proxy_pose* poses)
+{
+    const pl_clusters* k = &body->clusters;
+    for (uint32_t c = begin; c < end; ++c)
+    {
+        pl_proxy_pose* pose = &poses[c];
+        mat3 f;
+        for (int i = 0; i < 9; ++i)
+            f.m[i / 3][i % 3] = k->f[c][i];
+        pose->f = pl_pose_mend(f);
+        pose->inverse = m3_inverse(pose->f);
+        for (int i = 0; i < 3; ++i)
+        {
+            pose->x[i] = k->x[c][i] + body->origin[i];
+            pose->rest[i] = k->rest[c][i];
+        }
+        set_bounds(body, proxies, c, dt, thickness, pose);
+    }
+}

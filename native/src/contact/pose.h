@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Where contact proxies are: from rest space to the world with the total deformation F. */
+#ifndef PL_CONTACT_POSE_H
+#define PL_CONTACT_POSE_H
+
+#include "../state.h"
+
+/* F with singular values of at least PL_POSE_FLATTEST times the largest and a positive determinant.
+ * What is flat gets a thickness, what is inside out is turned right along its least direction;
+ * every other F comes back as it is. */
+#define PL_POSE_FLATTEST 0.05
+mat3 pl_pose_mend(mat3 f);
+
+/* Puts every finest cluster's proxy where its last fit is, with bounds around the proxy and
+ * around its members on their way of the last dt, widened by "thickness". */
+void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, double thickness,
+                  uint32_t begin, uint32_t end, pl_proxy_pose* poses);
+
+/* Rest <-> world. Normals map with the transpose of the inverse: a plane n . r + a = 0 is
+ * N . x + A = 0 in the world with N = F^-T n, and with n = F^T N the other way round. */
+vec3 pl_pose_to_world(const pl_proxy_pose* pose, vec3 rest);
+vec3 pl_pose_to_rest(const pl_proxy_pose* pose, vec3 world);
+vec3 pl_pose_normal_to_world(const pl_proxy_pose* pose, vec3 normal);
+vec3 pl_pose_normal_to_rest(const pl_proxy_pose* pose, vec3 normal);
+/* The offset a of the rest plane whose world plane passes through "point" (world) and has the rest
+ * normal "normal". */
+double pl_pose_plane_offset(const pl_proxy_pose* pose, vec3 normal, vec3 point);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Bodies for the tests of contacts, made without a scene. */
+#ifndef PLIANT_TEST_CONTACT_BODIES_H
+#define PLIANT_TEST_CONTACT_BODIES_H
+
+#include "test.h"
+
+#include <contact/pose.h>
+#include <scenes/points.h>
+#include <setup/body.h>
+#include <setup/layout.h>
+#include <setup/proxy.h>
+
+/* Makes a body of points; false (and a failed check) if that does not work. Frees the points. */
+static inline bool contact_body(pl_body* body, scene_points points, uint32_t clusters)
+{
+    pliant_body_desc desc;
+    pl_task task = {0};
+    pliant_body_desc_init(&desc, sizeof desc);
+    desc.points = points.at;
+    desc.point_count = points.count;
+    desc.cluster.count = clusters;
+    pl_status status = pl_body_build(body, &desc, NULL, &task);
+    CHECK_MSG(status == PLIANT_OK, "making a body gave %d: %s", (int)status, pliant_last_error());
+    scene_points_free(&points);
+    return status == PLIANT_OK;
+}
+
+/* What a fit finds when all of the body is moved by x = f r + shift, r relative to rest_origin. */
+static inline void contact_body_move(pl_body* body, mat3 f, vec3 shift)
+{
+    pl_clusters* k = &body->clusters;
+    pl_particles* p = &body->particles;
+    vec3 to_origin = v3_sub(shift, v3_fromd(body->origin));
+    for (uint32_t c = 0; c < k->count; ++c)
+    {
+        for (int i = 0; i < 9; ++i)
+            k->f[c][i] = (float)f.m[i / 3][i % 3];
+        v3_store(v3_add(m3_mulv(f, v3_from(k->rest[c])), to_origin), k->x[c]);
+    }
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        const pl_chunk* chunk = &body->chunks[c];
+        for (uint32_t s = chunk->slot_begin; s < chunk->slot_begin + chunk->slot_count; ++s)
+        {
+            vec3 r = v3_add(v3(p->r[0][s], p->r[1][s], p->r[2][s]), v3_from(chunk->rest_origin));
+            vec3 x = v3_add(m3_mulv(f, r), to_origin);
+            p->x[0][s] = (float)x.x, p->x[1][s] = (float)x.y, p->x[2][s] = (float)x.z;
+        }
+    }
+}
+
+static inline vec3 contact_world(const pl_body* body, uint32_t slot)
+{
+    const pl_particles* p = &body->particles;
+    return v3_add(v3_fromd(body->origin), v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]));
+}
+
+#endif
