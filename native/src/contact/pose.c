@@ -149,36 +149,49 @@ static double reach_along(vec3 d, double radius, vec3 centre, uint32_t count,
     return fmin(reach, whole);
 }
 
-static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t c, double dt,
-                       double thickness, pl_proxy_pose* pose)
+/* Where the members are, by slot, and what is added to it. */
+typedef struct places
+{
+    const float *x[3], *v[3]; /* v may be NULL: they do not move */
+    double origin[3], dt, thickness;
+} places;
+
+static void add_members(const pl_proxies* proxies, uint32_t c, const places* at, int k,
+                        pl_proxy_pose* pose)
+{
+    const float *x = at->x[k], *v = at->v[k];
+    float low = INFINITY, high = -INFINITY, step = (float)at->dt;
+    for (uint32_t m = proxies->member_begin[c]; m < proxies->member_begin[c + 1]; ++m)
+    {
+        uint32_t slot = proxies->member_slot[m];
+        float end = x[slot], start = v ? end - step * v[slot] : end;
+        low = PL_MIN(low, PL_MIN(start, end));
+        high = PL_MAX(high, PL_MAX(start, end));
+    }
+    if (low <= high)
+    {
+        pose->lower[k] = fmin(pose->lower[k], low + at->origin[k]);
+        pose->upper[k] = fmax(pose->upper[k], high + at->origin[k]);
+    }
+}
+
+static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t c, const places* at,
+                       pl_proxy_pose* pose)
 {
     vec3 rest = v3_from(body->clusters.centre[c]);
-    vec3 centre = pl_pose_to_world(pose, rest);
-    const double at[3] = {centre.x, centre.y, centre.z};
+    vec3 middle = pl_pose_to_world(pose, rest);
+    const double centre[3] = {middle.x, middle.y, middle.z};
     uint32_t first = proxies->plane_begin[c], count = proxies->plane_begin[c + 1] - first;
+    const float(*planes)[4] = (const float(*)[4])(proxies->plane + first);
+    double radius = body->clusters.radius[c];
     for (int k = 0; k < 3; ++k)
     {
         vec3 d = v3(pose->f.m[k][0], pose->f.m[k][1], pose->f.m[k][2]);
-        const float(*planes)[4] = (const float(*)[4])(proxies->plane + first);
-        double radius = body->clusters.radius[c];
-        pose->upper[k] = at[k] + reach_along(d, radius, rest, count, planes);
-        pose->lower[k] = at[k] - reach_along(v3_scale(d, -1), radius, rest, count, planes);
-        const float *x = body->particles.x[k], *v = body->particles.v[k];
-        float low = INFINITY, high = -INFINITY, step = (float)dt;
-        for (uint32_t m = proxies->member_begin[c]; m < proxies->member_begin[c + 1]; ++m)
-        {
-            uint32_t slot = proxies->member_slot[m];
-            float end = x[slot], start = end - step * v[slot];
-            low = PL_MIN(low, PL_MIN(start, end));
-            high = PL_MAX(high, PL_MAX(start, end));
-        }
-        if (low <= high)
-        {
-            pose->lower[k] = fmin(pose->lower[k], low + body->origin[k]);
-            pose->upper[k] = fmax(pose->upper[k], high + body->origin[k]);
-        }
-        pose->lower[k] -= thickness;
-        pose->upper[k] += thickness;
+        pose->upper[k] = centre[k] + reach_along(d, radius, rest, count, planes);
+        pose->lower[k] = centre[k] - reach_along(v3_scale(d, -1), radius, rest, count, planes);
+        add_members(proxies, c, at, k, pose);
+        pose->lower[k] -= at->thickness;
+        pose->upper[k] += at->thickness;
     }
 }
 
@@ -186,6 +199,12 @@ void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, dou
                   uint32_t begin, uint32_t end, pl_proxy_pose* poses)
 {
     const pl_clusters* k = &body->clusters;
+    places at = {.dt = dt, .thickness = thickness};
+    for (int i = 0; i < 3; ++i)
+    {
+        at.x[i] = body->particles.x[i], at.v[i] = body->particles.v[i];
+        at.origin[i] = body->origin[i];
+    }
     for (uint32_t c = begin; c < end; ++c)
     {
         pl_proxy_pose* pose = &poses[c];
@@ -199,6 +218,33 @@ void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, dou
             pose->x[i] = k->x[c][i] + body->origin[i];
             pose->rest[i] = k->rest[c][i];
         }
-        set_bounds(body, proxies, c, dt, thickness, pose);
+        set_bounds(body, proxies, c, &at, pose);
     }
+}
+
+pl_status pl_poses_rest(const pl_body* body, const pl_proxies* proxies, double thickness,
+                        pl_proxy_pose* poses)
+{
+    const pl_particles* p = &body->particles;
+    size_t slots = p->slot_count;
+    float* rest = PL_NEW(float, 3 * slots);
+    if (!rest)
+        return pl_fail_memory(12 * slots);
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        const pl_chunk* chunk = &body->chunks[c];
+        for (size_t s = chunk->slot_begin; s < chunk->slot_begin + chunk->slot_count; ++s)
+            for (int k = 0; k < 3; ++k)
+                rest[k * slots + s] = p->r[k][s] + chunk->rest_origin[k];
+    }
+    places at = {.x = {rest, rest + slots, rest + 2 * slots}, .thickness = thickness};
+    for (uint32_t c = 0; c < proxies->count; ++c)
+    {
+        poses[c].f = poses[c].inverse = m3_identity();
+        for (int i = 0; i < 3; ++i)
+            poses[c].x[i] = poses[c].rest[i] = body->clusters.rest[c][i];
+        set_bounds(body, proxies, c, &at, &poses[c]);
+    }
+    pl_free(rest);
+    return PLIANT_OK;
 }

@@ -16,6 +16,10 @@ mat3 pl_pose_mend(mat3 f);
 void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, double thickness,
                   uint32_t begin, uint32_t end, pl_proxy_pose* poses);
 
+/* The same at rest, with the rest origin for the world's zero. */
+pl_status pl_poses_rest(const pl_body* body, const pl_proxies* proxies, double thickness,
+                        pl_proxy_pose* poses);
+
 /* Rest <-> world. Normals map with the transpose of the inverse: a plane n . r + a = 0 is
  * N . x + A = 0 in the world with N = F^-T n, and with n = F^T N the other way round. */
 vec3 pl_pose_to_world(const pl_proxy_pose* pose, vec3 rest);

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Pairs of clusters: the same as brute force, in order, and which of them are left out. */
+#include "contact_bodies.h"
+
+#include <base/rng.h>
+#include <contact/broadphase.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool boxes_overlap(const pl_proxy_pose* a, const pl_proxy_pose* b)
+{
+    for (int k = 0; k < 3; ++k)
+        if (!(a->lower[k] <= b->upper[k] && b->lower[k] <= a->upper[k]))
+            return false;
+    return true;
+}
+
+/* Every pair that may collide and whose boxes overlap, by asking all of them. */
+static pl_pair_list brute_force(uint32_t count, const pl_proxy_pose* poses, uint32_t body_count,
+                                const pl_pair_body* bodies)
+{
+    pl_pair_list list = {0};
+    for (uint32_t m = 0; m < body_count; ++m)
+        for (uint32_t a = bodies[m].first; a < bodies[m].first + bodies[m].count; ++a)
+            for (uint32_t n = m, b = a + 1; b < count; ++b)
+            {
+                while (b >= bodies[n].first + bodies[n].count)
+                    ++n;
+                const pl_pair_rules* rules = bodies[m].rules;
+                uint32_t first = bodies[m].first;
+                bool may = n == m ? bodies[m].self : (bodies[m].groups & bodies[n].groups) != 0;
+                if (n == m && may && rules)
+                {
+                    may = !pl_pair_shares(rules, a - first, b - first);
+                    for (size_t h = 0; h < rules->held_count && may; ++h)
+                        may = rules->held[h] != ((uint64_t)(a - first) << 32 | (b - first));
+                }
+                if (!may || !boxes_overlap(&poses[a], &poses[b]))
+                    continue;
+                if (!pl_grow((void**)&list.pairs, &list.capacity, list.count + 1, sizeof(pl_pair)))
+                    abort();
+                list.pairs[list.count++] = (pl_pair){a, b};
+            }
+    return list;
+}
+
+static void check_same(const pl_pair_list* found, const pl_pair_list* all, const char* what)
+{
+    CHECK_MSG(found->count == all->count, "%s: %zu pairs, brute force finds %zu", what,
+              found->count, all->count);
+    CHECK_MSG(found->count != all->count || found->count == 0 ||
+                  !memcmp(found->pairs, all->pairs, found->count * sizeof(pl_pair)),
+              "%s: the pairs are others, or in another order", what);
+}
+
+static void random_boxes(uint32_t count, double size, double spread, uint64_t seed,
+                         pl_proxy_pose* poses)
+{
+    pl_rng rng = pl_rng_seed(seed);
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        double scale = i % 50 == 0 ? 20 * spread : 1; /* some are much larger */
+        for (int k = 0; k < 3; ++k)
+        {
+            double at = pl_rng_unit(&rng);
+            double half = scale * size * pl_rng_unit(&rng);
+            poses[i].lower[k] = at - half, poses[i].upper[k] = at + half;
+        }
+    }
+}
+
+TEST(pairs_of_random_boxes_equal_brute_force)
+{
+    static const uint32_t counts[] = {0, 1, 2, 3, 5, 17, 256, 257, 1500};
+    pl_pool* pools[3] = {NULL, pl_pool_create(2), pl_pool_create(3)};
+    pl_broadphase b = {0};
+    pl_pair_list found = {0};
+    pl_proxy_pose* poses = calloc(1500, sizeof *poses);
+    for (size_t n = 0; n < PL_COUNTOF(counts); ++n)
+        for (uint32_t kind = 0; kind < 3; ++kind)
+        {
+            uint32_t count = counts[n], half = count / 2;
+            random_boxes(count, kind == 2 ? 0 : .06, kind, n + 10 * kind, poses);
+            pl_pair_body bodies[3] = {{0, half, 3, kind != 1, NULL},
+                                      {half, half / 2, 1, true, NULL},
+                                      {half + half / 2, count - half - half / 2, 2, false, NULL}};
+            pl_pair_list all = brute_force(count, poses, 3, bodies);
+            for (int p = 0; p < 3; ++p)
+            {
+                REQUIRE_OK(pl_broadphase_find(&b, count, poses, 3, bodies, pools[p], &found));
+                check_same(&found, &all, "random boxes");
+            }
+            CHECK(kind == 2 || count < 256 || all.count > 10);
+            pl_pair_list_free(&all);
+        }
+    pl_broadphase_free(&b);
+    pl_pair_list_free(&found);
+    pl_pool_destroy(pools[1]);
+    pl_pool_destroy(pools[2]);
+    free(poses);
+}
+
+TEST(boxes_that_are_not_numbers_overlap_nothing)
+{
+    pl_proxy_pose poses[40];
+    pl_broadphase b = {0};
+    pl_pair_list found = {0};
+    memset(poses, 0, sizeof poses);
+    for (int i = 0; i < 40; ++i)
+        for (int k = 0; k < 3; ++k)
+            poses[i].lower[k] = 0, poses[i].upper[k] = 1;
+    poses[7].lower[1] = poses[9].upper[2] = NAN;
+    poses[11].upper[0] = INFINITY;
+    pl_pair_body body = {0, 40, 1, true, NULL};
+    pl_pair_list all = brute_force(40, poses, 1, &body);
+    REQUIRE_OK(pl_broadphase_find(&b, 40, poses, 1, &body, NULL, &found));
+    check_same(&found, &all, "boxes with NaN");
+    CHECK(found.count == 38 * 37 / 2);
+    pl_broadphase_free(&b);
+    pl_pair_list_free(&found);
+    pl_pair_list_free(&all);
+}
+
+/* Two bodies, one of them bent into a C, as a step would see them. */
+TEST(pairs_of_real_bodies_equal_brute_force)
+{
+    pl_body bodies[2];
+    pl_proxies proxies[2];
+    pl_pair_rules rules[2] = {{0}};
+    pl_broadphase b = {0};
+    pl_pair_list found = {0};
+    REQUIRE(contact_body(&bodies[0], scene_points_box(40, 6, 6, 4, .6, .6, .6, 1), 60));
+    REQUIRE(contact_body(&bodies[1], scene_points_ball(1500, .5, 2), 40));
+    uint32_t counts[2] = {bodies[0].level_begin[1], bodies[1].level_begin[1]};
+    pl_proxy_pose* poses = calloc(counts[0] + counts[1], sizeof *poses);
+    pl_pair_body asked[2];
+    for (int i = 0; i < 2; ++i)
+    {
+        pl_proxy_desc desc = pl_proxy_defaults(&bodies[i]);
+        REQUIRE_OK(pl_proxies_build(&bodies[i], &desc, &proxies[i]));
+        REQUIRE_OK(pl_pair_rules_make(&bodies[i], &proxies[i], 0, NULL, &rules[i]));
+        asked[i] = (pl_pair_body){i ? counts[0] : 0, counts[i], 1, true, &rules[i]};
+    }
+    for (int step = 0; step < 6; ++step)
+    {
+        mat3 f = m3_identity();
+        f.m[0][1] = .3 * step, f.m[0][0] = 1 - .15 * step;
+        contact_body_move(&bodies[0], f, v3(0, 0, 0));
+        contact_body_move(&bodies[1], m3_identity(), v3(1.5 - .2 * step, .2, .7 - .1 * step));
+        for (int i = 0; i < 2; ++i)
+            pl_poses_set(&bodies[i], &proxies[i], 0, .01, 0, counts[i], poses + asked[i].first);
+        REQUIRE_OK(pl_broadphase_find(&b, counts[0] + counts[1], poses, 2, asked, NULL, &found));
+        pl_pair_list all = brute_force(counts[0] + counts[1], poses, 2, asked);
+        check_same(&found, &all, "two bodies");
+        CHECK(step == 0 || found.count > 0);
+        pl_pair_list_free(&all);
+    }
+    for (int i = 0; i < 2; ++i)
+    {
+        pl_pair_rules_free(&rules[i]);
+        pl_proxies_free(&proxies[i]);
+        pl_body_free(&bodies[i]);
+    }
+    pl_broadphase_free(&b);
+    pl_pair_list_free(&found);
+    free(poses);
+}
+
+TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
+{
+    pl_body body;
+    pl_proxies proxies;
+    pl_pair_rules rules = {0};
+    pl_broadphase b = {0};
+    pl_pair_list found = {0};
+    REQUIRE(contact_body(&body, scene_points_box(40, 6, 6, 4, .6, .6, .6, 1), 60));
+    pl_proxy_desc desc = pl_proxy_defaults(&body);
+    REQUIRE_OK(pl_proxies_build(&body, &desc, &proxies));
+    REQUIRE_OK(pl_pair_rules_make(&body, &proxies, .01, NULL, &rules));
+    uint32_t count = proxies.count;
+    /* sharing, by asking every pair of clusters for every pair of members */
+    for (uint32_t c = 0; c < count; ++c)
+        for (uint32_t d = 0; d < count; ++d)
+        {
+            bool shares = false;
+            for (uint32_t m = proxies.member_begin[c]; m < proxies.member_begin[c + 1]; ++m)
+                for (uint32_t n = proxies.member_begin[d]; n < proxies.member_begin[d + 1]; ++n)
+                    shares |= proxies.member_slot[m] == proxies.member_slot[n];
+            CHECK(pl_pair_shares(&rules, c, d) == (shares && c != d));
+        }
+    size_t held = rules.held_count;
+    CHECK(held > 0);
+    pl_proxy_pose* poses = calloc(count, sizeof *poses);
+    pl_pair_body asked = {0, count, 1, true, &rules};
+    contact_body_move(&body, m3_identity(), v3(0, 0, 0));
+    pl_poses_set(&body, &proxies, 0, .01, 0, count, poses);
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    CHECK_MSG(found.count == 0, "at rest %zu pairs collide", found.count);
+    /* one cluster goes away and comes back: it may collide then with those it was apart from */
+    uint32_t gone = (uint32_t)(rules.held[0] >> 32);
+    poses[gone].lower[2] += 100, poses[gone].upper[2] += 100;
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    CHECK(found.count == 0 && rules.held_count < held);
+    poses[gone].lower[2] -= 100, poses[gone].upper[2] -= 100;
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    CHECK(found.count > 0);
+    CHECK(found.count + rules.held_count >= held - 2); /* rounding of positions apart */
+    for (size_t i = 0; i < found.count; ++i)
+        CHECK(found.pairs[i].a == gone || found.pairs[i].b == gone);
+    /* new memberships: pairs of clusters that did not change stay free */
+    uint8_t* changed = calloc(count, 1);
+    size_t free_pairs = found.count;
+    REQUIRE_OK(pl_pair_rules_make(&body, &proxies, .01, changed, &rules));
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    CHECK(found.count == free_pairs);
+    changed[gone] = 1;
+    REQUIRE_OK(pl_pair_rules_make(&body, &proxies, .01, changed, &rules));
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    CHECK(found.count == 0);
+    asked.self = false;
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    CHECK(found.count == 0);
+    free(changed);
+    free(poses);
+    pl_broadphase_free(&b);
+    pl_pair_list_free(&found);
+    pl_pair_rules_free(&rules);
+    pl_proxies_free(&proxies);
+    pl_body_free(&body);
+}
