@@ -273,6 +273,18 @@ typedef struct pl_proxies
     float* member_weight;   /* w_ic, normalised over the clusters of a particle */
 } pl_proxies;
 
+/* Which clusters of one body may not collide with each other. */
+typedef struct pl_pair_rules
+{
+    /* Clusters that share a particle: ascending, for each cluster. */
+    uint32_t* share_begin;
+    uint32_t* share;
+    /* Pairs that overlapped at rest and were not seen apart since: a << 32 | b, ascending. State:
+     * what is gone from it does not follow from the rest. */
+    uint64_t* held;
+    size_t held_count;
+} pl_pair_rules;
+
 /* A proxy as it is now: rest -> world is x + F (r - rest), all relative to the world's zero. F is
  * the total deformation, mended where it is flat or turned inside out. */
 typedef struct pl_proxy_pose
@@ -328,6 +340,11 @@ typedef struct pl_body
     uint32_t* mesh_triangles;
     pl_pressure* pressure; /* built when first needed */
     double enclosed_volume;
+    /* Contacts between clusters: made when they are first switched on. */
+    pl_proxies proxies;
+    pl_pair_rules pair_rules;
+    uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
+    bool no_self_contact;
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_mesh_binding* binding;
     /* Step state that is not saved: it follows from the rest. */

@@ -18,18 +18,6 @@ typedef struct pl_pair_list
     size_t count, capacity;
 } pl_pair_list;
 
-/* Which clusters of one body may not collide with each other. */
-typedef struct pl_pair_rules
-{
-    /* Clusters that share a particle: ascending, for each cluster. */
-    uint32_t* share_begin;
-    uint32_t* share;
-    /* Pairs that overlapped at rest and were not seen apart since: a << 32 | b, ascending. State:
-     * what is gone from it does not follow from the rest. */
-    uint64_t* held;
-    size_t held_count;
-} pl_pair_rules;
-
 /* What the broadphase knows of a body. */
 typedef struct pl_pair_body
 {

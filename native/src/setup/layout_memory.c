@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What a body holds: made and freed. */
 #include "layout.h"
+#include "proxy.h"
 
 #include <string.h>
 
@@ -126,6 +127,10 @@ void pl_body_free(pl_body* body)
     pl_free(body->chunks);
     clusters_free(&body->clusters);
     links_free(&body->links);
+    pl_proxies_free(&body->proxies);
+    pl_free(body->pair_rules.share_begin);
+    pl_free(body->pair_rules.share);
+    pl_free(body->pair_rules.held);
     pl_free(body->pins.frequency);
     for (int k = 0; k < 3; ++k)
     {

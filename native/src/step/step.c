@@ -3,9 +3,9 @@
  * One substep, in the order of ALGORITHMS.md ("One step, in order").
  *
  *      rows ──► advance ──► limit ──► contact ──► match ──► levels ──► rows
- *               blend,      only      colliders,  fit the    coarse
- *               integrate,  where     gather      clusters   levels up
- *               gather      violated  again                  and down
+ *               blend,      only      clusters,   fit the    coarse
+ *               integrate,  where     colliders,  clusters   levels up
+ *               gather      violated  gather                 and down
  *
  * The rows that a substep starts with were made at the end of the one before, from the same
  * positions.
@@ -102,8 +102,7 @@ static void spread_level_items(void* context, uint32_t begin, uint32_t end, uint
     }
 }
 
-/* From the chunks' sums to fits and finest rows, for every body that has none. */
-static void fit_bodies(pl_substep* step)
+void pl_fit_bodies(pl_substep* step)
 {
     pl_scene* scene = step->scene;
     double since = pl_now_ms();
@@ -132,7 +131,7 @@ void pl_match_bodies(pl_substep* step)
     }
     if (!any)
         return;
-    fit_bodies(step);
+    pl_fit_bodies(step);
     double since = pl_now_ms();
     for (step->level = 1; step->level < levels; ++step->level)
         pl_substep_run(step, &scene->coarse[step->level], 4, sum_level_items);
@@ -211,10 +210,11 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
                 movable[n] = body->pins.frequency[slot + n] >= PLIANT_PIN_HELD ? 0 : mass[n];
             mass = movable;
         }
-        chunk->touched =
+        uint32_t touched =
             scene->resolve(step->colliders + (size_t)body->index * scene->collider_count,
                            scene->collider_count, step->dt, count, mass, x, v);
-        chunk->moved = chunk->touched > 0;
+        chunk->touched += touched;
+        chunk->moved = touched > 0;
         if (chunk->moved)
         {
             pl_pass pass = pl_substep_pass(step, item, worker);
@@ -353,10 +353,12 @@ pl_status pl_substep_do(pl_substep* step)
         scene->bodies[b]->fitted =
             !pl_limits(scene->bodies[b]); /* the others wait for their contacts */
     }
-    fit_bodies(step);
+    pl_fit_bodies(step);
     since = pl_now_ms();
     pl_limit_strain(step);
     since = pl_substep_lap(scene, PLIANT_STAGE_LIMIT, since);
+    if (scene->cluster_contacts)
+        PL_TRY(pl_touch_clusters(step));
     if (scene->collider_count)
         pl_substep_run(step, &scene->chunks, 1, contact_items);
     pl_substep_lap(scene, PLIANT_STAGE_CONTACT, since);

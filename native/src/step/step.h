@@ -4,7 +4,9 @@
 #define PL_STEP_STEP_H
 
 #include "../base/parallel.h"
+#include "../contact/clusters.h"
 #include "../contact/colliders.h"
+#include "../setup/proxy.h"
 #include "fields.h"
 #include "kernels.h"
 
@@ -43,11 +45,17 @@ typedef struct pl_scene
     /* Figures. */
     double stage_ms[PLIANT_STAGE_COUNT];
     uint64_t pairs_tested, pairs_violated, contacts;
+    /* Contacts between clusters. */
+    bool cluster_contacts;
+    pl_contact_settings contact_settings;
     /* Scratch, made when an advance begins; never part of the state. */
     pl_items chunks;                    /* every chunk of every body */
     pl_items fine;                      /* runs of clusters that hold particles */
     pl_items coarse[PLIANT_MAX_LEVELS]; /* runs of nested clusters, by level */
-    float** rows;                       /* one buffer a worker */
+    pl_contacts cluster_scratch;
+    pl_contact_body* contact_bodies;
+    size_t contact_body_capacity;
+    float** rows; /* one buffer a worker */
     uint32_t worker_count;
     size_t rows_size;
 } pl_scene;

@@ -35,8 +35,13 @@ bool pl_limits(const pl_body* body);
 pl_status pl_limit_prepare(pl_body* body, double dt);
 void pl_limit_strain(pl_substep* step);
 
+/* touching.c: contacts between clusters. Leaves sums that belong to the particles. */
+pl_status pl_touch_clusters(pl_substep* step);
+
 /* step.c: the stages. Sums again where particles moved since. */
 void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker);
+/* From the chunks' sums to fits and finest rows, for every body that has none. */
+void pl_fit_bodies(pl_substep* step);
 /* From the chunks' sums to rows, for every body that has none. */
 void pl_match_bodies(pl_substep* step);
 pl_status pl_substep_do(pl_substep* step);

@@ -83,6 +83,10 @@ void pl_scene_free_scratch(pl_scene* scene)
         pl_free(scene->rows[w]);
     pl_free(scene->rows);
     scene->rows = NULL;
+    pl_contacts_free(&scene->cluster_scratch);
+    pl_free(scene->contact_bodies);
+    scene->contact_bodies = NULL;
+    scene->contact_body_capacity = 0;
 }
 
 pl_pass pl_substep_pass(const pl_substep* step, const pl_item* item, uint32_t worker)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Contacts between clusters: particles of one against the proxy of another, within one substep. */
+#ifndef PL_CONTACT_CLUSTERS_H
+#define PL_CONTACT_CLUSTERS_H
+
+#include "broadphase.h"
+
+typedef struct pl_contact_settings
+{
+    double stiffness; /* the papers' gamma, 0 to 1: the share of a contact that is resolved */
+    double friction;  /* Coulomb coefficient */
+    double restitution;
+    double thickness;    /* distance kept from the proxies */
+    uint32_t iterations; /* of the solver */
+} pl_contact_settings;
+
+pl_contact_settings pl_contact_defaults(void);
+
+/* A body that takes part. The caller owns what it points to. */
+typedef struct pl_contact_body
+{
+    pl_body* body;
+    const pl_proxies* proxies;
+    pl_pair_rules* rules;
+    uint32_t groups;
+    bool self;
+} pl_contact_body;
+
+/* One particle against one cluster. */
+typedef struct pl_contact
+{
+    uint32_t particle; /* in the list of all slots of all bodies */
+    uint32_t cluster;  /* in the list of all clusters */
+    double n[3];       /* world, away from the cluster, length 1 */
+    double target;     /* the least normal velocity, relative to the cluster, that resolves it */
+    double k;          /* the inverse mass that an impulse along n meets */
+    double normal;     /* impulse so far */
+    double tangent[3]; /* the same of friction */
+} pl_contact;
+
+/* The rigid motion of a cluster that is in contact, at the start of the substep. */
+typedef struct pl_cluster_motion
+{
+    vec3 x, v, spin; /* centre of mass, velocity, angular velocity */
+    mat3 inertia_inverse;
+    double mass;
+    vec3 push, twist; /* impulse and its moment about x, gathered in an iteration */
+    uint32_t contacts;
+    bool used;
+} pl_cluster_motion;
+
+typedef struct pl_contact_list
+{
+    pl_contact* items;
+    size_t count, capacity;
+} pl_contact_list;
+
+/* Scratch that is kept from call to call; zeroed before the first. */
+typedef struct pl_contacts
+{
+    uint32_t body_count, cluster_count, particle_count;
+    size_t body_capacity, cluster_capacity, particle_capacity, partner_capacity, stamp_capacity;
+    pl_pair_body* pair_bodies;
+    uint32_t* slot_begin; /* by body: its first particle in the list of all */
+    pl_proxy_pose* poses;
+    pl_cluster_motion* motions;
+    uint32_t *partner_begin, *partner;
+    uint32_t* stamp; /* for each worker and particle: the last cluster that looked at it */
+    double (*dv)[3];
+    uint32_t* touches; /* contacts of each particle */
+    pl_contact_list* found;
+    size_t found_capacity;
+    pl_contact_list list;
+    pl_broadphase broadphase;
+    pl_pair_list pairs;
+} pl_contacts;
+
+/* Finds and resolves the contacts of the substep of length dt that has just moved the particles;
+ * the clusters' fits belong to where they are now. Positions and velocities change together. Chunks
+ * whose particles moved are marked; their fits are to be made again. */
+pl_status pl_contacts_resolve(pl_contacts* contacts, uint32_t body_count,
+                              const pl_contact_body* bodies, const pl_contact_settings* settings,
+                              double dt, pl_pool* pool);
+void pl_contacts_free(pl_contacts* contacts);
+
+/* narrow.c: the contacts of the pairs that were found, by cluster. Motions are made for every
+ * cluster that has a partner. */
+pl_status pl_contacts_find(pl_contacts* contacts, const pl_contact_body* bodies,
+                           const pl_contact_settings* settings, double dt, pl_pool* pool);
+
+static inline uint32_t pl_contact_body_of(const pl_contacts* c, uint32_t cluster)
+{
+    return c->broadphase.body_of[cluster];
+}
+
+/* Where a particle was when the substep began, and its velocity now. */
+static inline vec3 pl_contact_velocity(const pl_body* body, uint32_t slot)
+{
+    const pl_particles* p = &body->particles;
+    return v3(p->v[0][slot], p->v[1][slot], p->v[2][slot]);
+}
+static inline vec3 pl_contact_end(const pl_body* body, uint32_t slot)
+{
+    const pl_particles* p = &body->particles;
+    return v3_add(v3_fromd(body->origin), v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]));
+}
+static inline vec3 pl_contact_start(const pl_body* body, uint32_t slot, double dt)
+{
+    return v3_mad(pl_contact_end(body, slot), pl_contact_velocity(body, slot), -dt);
+}
+
+#endif

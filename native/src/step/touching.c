@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Contacts between clusters within a substep: who takes part, and fits for them. */
+#include "substep.h"
+
+static pl_status make_shapes(pl_body* body, double thickness)
+{
+    if (body->proxies.plane_begin && body->pair_rules.share_begin)
+        return PLIANT_OK;
+    pl_proxies_free(&body->proxies);
+    pl_proxy_desc desc = pl_proxy_defaults(body);
+    PL_TRY(pl_proxies_build(body, &desc, &body->proxies));
+    return pl_pair_rules_make(body, &body->proxies, thickness, NULL, &body->pair_rules);
+}
+
+pl_status pl_touch_clusters(pl_substep* step)
+{
+    pl_scene* scene = step->scene;
+    if (!pl_grow((void**)&scene->contact_bodies, &scene->contact_body_capacity, scene->body_count,
+                 sizeof *scene->contact_bodies))
+        return pl_fail_memory(scene->body_count * sizeof *scene->contact_bodies);
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
+        pl_body* body = scene->bodies[b];
+        PL_TRY(make_shapes(body, scene->contact_settings.thickness));
+        scene->contact_bodies[b] = (pl_contact_body){
+            body, &body->proxies, &body->pair_rules,
+            body->contact_groups ? body->contact_groups : UINT32_MAX, !body->no_self_contact};
+        body->fitted = body->fitted && pl_limits(body);
+    }
+    pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
+    pl_fit_bodies(step);
+    PL_TRY(pl_contacts_resolve(&scene->cluster_scratch, scene->body_count, scene->contact_bodies,
+                               &scene->contact_settings, step->dt, scene->pool));
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)
+            if (scene->bodies[b]->chunks[c].moved)
+                scene->bodies[b]->fitted = false;
+    pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
+    return PLIANT_OK;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Contacts between clusters: momentum, bounce, friction, thin sheets, bits. */
+#include "contact_bodies.h"
+
+#include <api.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct duel
+{
+    pliant_scene handle;
+    pl_scene* scene;
+} duel;
+
+static bool open_scene(duel* d, uint32_t threads, double gravity)
+{
+    pliant_scene_desc desc;
+    pliant_scene_desc_init(&desc, sizeof desc);
+    desc.threads = threads;
+    desc.gravity[2] = gravity;
+    CHECK_OK(pliant_scene_create(&desc, &d->handle));
+    CHECK_OK(pl_get_scene(d->handle, &d->scene));
+    d->scene->cluster_contacts = true;
+    d->scene->contact_settings = pl_contact_defaults();
+    return d->handle != 0;
+}
+
+/* Adds a body and frees its points. */
+static void add(const duel* d, scene_points points, uint32_t clusters, vec3 at, vec3 velocity)
+{
+    pliant_body_desc desc;
+    pliant_body body;
+    pliant_body_desc_init(&desc, sizeof desc);
+    desc.points = points.at;
+    desc.point_count = points.count;
+    desc.points_origin[0] = at.x, desc.points_origin[1] = at.y, desc.points_origin[2] = at.z;
+    desc.velocity[0] = velocity.x, desc.velocity[1] = velocity.y, desc.velocity[2] = velocity.z;
+    desc.cluster.count = clusters;
+    desc.material.damping = 0;
+    desc.material.stiffness = 4;
+    CHECK_OK(pliant_body_create(d->handle, &desc, &body));
+    scene_points_free(&points);
+}
+
+static pliant_status advance(const duel* d, uint32_t substeps)
+{
+    pliant_frame_desc desc;
+    pliant_frame_desc_init(&desc, sizeof desc);
+    desc.substeps = substeps;
+    return pliant_scene_advance(d->handle, &desc);
+}
+
+typedef struct momenta
+{
+    vec3 linear, angular;
+    double mass, energy;
+} momenta;
+
+static momenta momenta_of(const duel* d, uint32_t from, uint32_t to)
+{
+    momenta m = {{0, 0, 0}, {0, 0, 0}, 0, 0};
+    for (uint32_t b = from; b < to; ++b)
+    {
+        const pl_body* body = d->scene->bodies[b];
+        const pl_particles* p = &body->particles;
+        for (uint32_t s = 0; s < p->slot_count; ++s)
+        {
+            vec3 v = v3(p->v[0][s], p->v[1][s], p->v[2][s]);
+            m.mass += p->mass[s];
+            m.linear = v3_mad(m.linear, v, p->mass[s]);
+            m.angular = v3_mad(m.angular, v3_cross(contact_world(body, s), v), p->mass[s]);
+            m.energy += .5 * p->mass[s] * v3_dot(v, v);
+        }
+    }
+    return m;
+}
+
+static double velocity_of(const duel* d, uint32_t body)
+{
+    momenta m = momenta_of(d, body, body + 1);
+    return m.linear.x / m.mass;
+}
+
+/* Two equal balls that meet along x, "off" apart along y. */
+static bool two_balls(duel* d, uint32_t threads, double off, double restitution)
+{
+    if (!open_scene(d, threads, 0))
+        return false;
+    d->scene->contact_settings.restitution = restitution;
+    add(d, scene_points_ball(500, .5, 1), 20, v3(-.8, 0, 0), v3(2, 0, 0));
+    add(d, scene_points_ball(500, .5, 1), 20, v3(.8, off, 0), v3(-2, 0, 0));
+    return true;
+}
+
+static void check_kept(const duel* d, const momenta* before, double scale)
+{
+    momenta after = momenta_of(d, 0, d->scene->body_count);
+    double linear = v3_length(v3_sub(after.linear, before->linear));
+    double angular = v3_length(v3_sub(after.angular, before->angular));
+    CHECK_MSG(linear < 1e-5 * scale, "momentum changed by %g of %g", linear, scale);
+    CHECK_MSG(angular < 1e-5 * scale, "angular momentum changed by %g of %g", angular, scale);
+}
+
+static void collide(double off, double restitution)
+{
+    duel d;
+    REQUIRE(two_balls(&d, 1, off, restitution));
+    momenta before = momenta_of(&d, 0, 2);
+    double scale = .5 * before.mass * 2 * 1.6; /* of one ball, about the middle */
+    uint64_t contacts = 0;
+    for (int frame = 0; frame < 24; ++frame)
+    {
+        REQUIRE_OK(advance(&d, 8));
+        contacts += d.scene->contacts;
+        check_kept(&d, &before, scale);
+        momenta now = momenta_of(&d, 0, 2);
+        CHECK_MSG(now.energy < before.energy * 1.02, "frame %d: energy %g of %g", frame, now.energy,
+                  before.energy);
+    }
+    CHECK(contacts > 0);
+    double apart = velocity_of(&d, 1) - velocity_of(&d, 0);
+    if (off == 0)
+        CHECK_MSG(apart >= 4 * restitution && apart <= 4, "they part with %g of 4", apart);
+    CHECK_OK(pliant_scene_destroy(d.handle));
+}
+
+TEST(balls_head_on_keep_momentum)
+{
+    collide(0, 0);
+    collide(0, .5);
+}
+
+TEST(balls_off_centre_keep_angular_momentum)
+{
+    collide(.5, 0);
+}
+
+TEST(contacts_are_the_same_for_every_thread_count)
+{
+    uint64_t first = 0;
+    for (uint32_t threads = 1; threads <= 3; ++threads)
+    {
+        duel d;
+        uint64_t hash = 0;
+        REQUIRE(two_balls(&d, threads, .2, 0));
+        for (int frame = 0; frame < 8; ++frame)
+            REQUIRE_OK(advance(&d, 6));
+        CHECK(d.scene->contacts > 0);
+        CHECK_OK(pliant_scene_hash(d.handle, &hash));
+        first = threads == 1 ? hash : first;
+        CHECK_MSG(hash == first, "%u threads give other bits than one", threads);
+        CHECK_OK(pliant_scene_destroy(d.handle));
+    }
+}
+
+TEST(groups_and_self_contact_are_respected)
+{
+    for (int kind = 0; kind < 2; ++kind)
+    {
+        duel d;
+        REQUIRE(two_balls(&d, 1, 0, 0));
+        d.scene->bodies[0]->contact_groups = 1;
+        d.scene->bodies[1]->contact_groups = kind ? 3 : 2;
+        uint64_t contacts = 0;
+        for (int frame = 0; frame < 10; ++frame)
+        {
+            REQUIRE_OK(advance(&d, 4));
+            contacts += d.scene->contacts;
+        }
+        CHECK_MSG((contacts > 0) == (kind == 1), "kind %d: %llu contacts", kind,
+                  (unsigned long long)contacts);
+        CHECK_OK(pliant_scene_destroy(d.handle));
+    }
+}
+
+/* A body by itself, at rest, does not feel that it may collide with itself. */
+TEST(a_body_at_rest_does_not_inflate)
+{
+    duel d;
+    REQUIRE(open_scene(&d, 1, 0));
+    add(&d, scene_points_box(24, 4, 4, 2.4, .4, .4, .5, 3), 30, v3(0, 0, 0), v3(0, 0, 0));
+    for (int frame = 0; frame < 6; ++frame)
+        REQUIRE_OK(advance(&d, 4));
+    momenta m = momenta_of(&d, 0, 1);
+    CHECK(d.scene->contacts == 0);
+    CHECK_MSG(m.energy < 1e-8 * m.mass, "it moves: %g", m.energy / m.mass);
+    CHECK_OK(pliant_scene_destroy(d.handle));
+}
+
+/* A ball at a thin sheet, slow and faster than its thickness in a substep. */
+TEST(a_ball_does_not_pass_through_a_sheet)
+{
+    for (int fast = 0; fast < 2; ++fast)
+    {
+        duel d;
+        REQUIRE(open_scene(&d, 1, 0));
+        add(&d, scene_points_box(24, 24, 1, 2.4, 2.4, .1, .2, 3), 60, v3(0, 0, 0), v3(0, 0, 0));
+        add(&d, scene_points_ball(300, .3, 1), 8, v3(0, 0, .6), v3(0, 0, fast ? -12 : -2));
+        for (int frame = 0; frame < 20; ++frame)
+            REQUIRE_OK(advance(&d, fast ? 3 : 6));
+        /* the ball's centre is above the sheet's middle, where it was hit */
+        double ball = 0, sheet = 0, near = 0;
+        const pl_body* body = d.scene->bodies[1];
+        for (uint32_t s = 0; s < body->particles.slot_count; ++s)
+            if (body->particles.mass[s] > 0)
+                ball += contact_world(body, s).z / body->particles.count;
+        body = d.scene->bodies[0];
+        for (uint32_t s = 0; s < body->particles.slot_count; ++s)
+        {
+            vec3 x = contact_world(body, s);
+            if (body->particles.mass[s] > 0 && x.x * x.x + x.y * x.y < .09)
+                sheet += x.z, ++near;
+        }
+        CHECK_MSG(near > 0 && ball > sheet / near, "fast %d: the ball is at %g, the sheet at %g",
+                  fast, ball, sheet / near);
+        CHECK_OK(pliant_scene_destroy(d.handle));
+    }
+}
