@@ -269,8 +269,10 @@ typedef struct pl_proxies
     float (*plane)[4]; /* n, a: inside is n . r + a <= 0, r relative to the body's rest origin */
     size_t plane_capacity;
     uint32_t* member_begin; /* count + 1 */
-    uint32_t* member_slot;  /* by chunk and block within a cluster */
-    float* member_weight;   /* w_ic, normalised over the clusters of a particle */
+    uint32_t* home_end;    /* by cluster: members before this are at home in it, which each particle
+                              is in the one cluster that it weighs most in */
+    uint32_t* member_slot; /* by chunk and block within a cluster */
+    float* member_weight;  /* w_ic, normalised over the clusters of a particle */
 } pl_proxies;
 
 /* Which clusters of one body may not collide with each other. */

@@ -169,7 +169,7 @@ TEST(bounds_hold_the_paths_of_members)
         s.body.particles.v[0][i] = 10;
     pl_poses_set(&s.body, &s.proxies, .1, .25, 0, s.proxies.count, s.poses);
     for (uint32_t c = 0; c < s.proxies.count; ++c)
-        for (uint32_t m = s.proxies.member_begin[c]; m < s.proxies.member_begin[c + 1]; ++m)
+        for (uint32_t m = s.proxies.member_begin[c]; m < s.proxies.home_end[c]; ++m)
         {
             vec3 x = contact_world(&s.body, s.proxies.member_slot[m]);
             CHECK(x.x - 1 >= s.poses[c].lower[0] + .2499);

@@ -39,7 +39,6 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->motions);
     pl_free(all->partner_begin);
     pl_free(all->partner);
-    pl_free(all->stamp);
     pl_free(all->dv);
     pl_free(all->touches);
     for (size_t i = 0; i < all->found_capacity; ++i)

@@ -59,13 +59,12 @@ typedef struct pl_contact_list
 typedef struct pl_contacts
 {
     uint32_t body_count, cluster_count, particle_count;
-    size_t body_capacity, cluster_capacity, particle_capacity, partner_capacity, stamp_capacity;
+    size_t body_capacity, cluster_capacity, particle_capacity, partner_capacity;
     pl_pair_body* pair_bodies;
     uint32_t* slot_begin; /* by body: its first particle in the list of all */
     pl_proxy_pose* poses;
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
-    uint32_t* stamp; /* for each worker and particle: the last cluster that looked at it */
     double (*dv)[3];
     uint32_t* touches; /* contacts of each particle */
     pl_contact_list* found;

@@ -231,7 +231,37 @@ static bool test_particle(const search* s, uint32_t cluster, const pl_body* body
     return true;
 }
 
-static void test_cluster(search* s, uint32_t cluster, uint32_t* stamp, pl_contact_list* list)
+/* Bounds of a cluster relative to another body's origin, for the many that are not in it. */
+typedef struct float_box
+{
+    float lower[3], upper[3];
+} float_box;
+
+static float_box box_for(const pl_proxy_pose* pose, const pl_body* body)
+{
+    float_box box;
+    for (int k = 0; k < 3; ++k)
+    {
+        double low = pose->lower[k] - body->origin[k], high = pose->upper[k] - body->origin[k];
+        double slack = 1e-6 * (fabs(low) + fabs(high)); /* rounding must not cut anything off */
+        box.lower[k] = (float)(low - slack), box.upper[k] = (float)(high + slack);
+    }
+    return box;
+}
+
+static bool passes(const float_box* box, const pl_particles* p, uint32_t slot, float dt)
+{
+    for (int k = 0; k < 3; ++k)
+    {
+        float end = p->x[k][slot], start = end - dt * p->v[k][slot];
+        if (PL_MAX(start, end) < box->lower[k] || PL_MIN(start, end) > box->upper[k])
+            return false;
+    }
+    return true;
+}
+
+/* Each particle comes with its home cluster only, so each counts once. */
+static void test_cluster(search* s, uint32_t cluster, pl_contact_list* list)
 {
     const pl_contacts* all = s->contacts;
     for (uint32_t n = all->partner_begin[cluster]; n < all->partner_begin[cluster + 1]; ++n)
@@ -239,16 +269,13 @@ static void test_cluster(search* s, uint32_t cluster, uint32_t* stamp, pl_contac
         uint32_t other = all->partner[n], from = pl_contact_body_of(all, other);
         const pl_contact_body* source = &s->bodies[from];
         uint32_t c = other - all->pair_bodies[from].first;
-        for (uint32_t m = source->proxies->member_begin[c];
-             m < source->proxies->member_begin[c + 1]; ++m)
+        float_box box = box_for(&all->poses[cluster], source->body);
+        for (uint32_t m = source->proxies->member_begin[c]; m < source->proxies->home_end[c]; ++m)
         {
             uint32_t slot = source->proxies->member_slot[m];
-            uint32_t particle = all->slot_begin[from] + slot;
-            pl_contact contact = {.particle = particle};
-            if (stamp[particle] == cluster + 1)
-                continue; /* a member of several partners counts once */
-            stamp[particle] = cluster + 1;
-            if (!test_particle(s, cluster, source->body, slot, &contact))
+            pl_contact contact = {.particle = all->slot_begin[from] + slot};
+            if (!passes(&box, &source->body->particles, slot, (float)s->dt) ||
+                !test_particle(s, cluster, source->body, slot, &contact))
                 continue;
             if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1,
                          sizeof *list->items))
@@ -278,7 +305,7 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
 static void test_batches(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     search* s = context;
-    uint32_t* stamp = s->contacts->stamp + (size_t)worker * s->contacts->particle_count;
+    (void)worker;
     for (uint32_t n = begin; n < end; ++n)
     {
         pl_contact_list* list = &s->contacts->found[n];
@@ -286,7 +313,7 @@ static void test_batches(void* context, uint32_t begin, uint32_t end, uint32_t w
         list->count = 0;
         for (uint32_t c = n * BATCH; c < last; ++c)
             if (s->contacts->motions[c].used)
-                test_cluster(s, c, stamp, list);
+                test_cluster(s, c, list);
     }
 }
 
@@ -315,12 +342,9 @@ pl_status pl_contacts_find(pl_contacts* all, const pl_contact_body* bodies,
 {
     search s = {all, bodies, settings, dt, 0};
     size_t batches = ((size_t)all->cluster_count + BATCH - 1) / BATCH, total = 0;
-    size_t stamps = (size_t)pl_pool_threads(pool) * all->particle_count;
     PL_TRY(list_partners(all));
-    if (!pl_grow((void**)&all->found, &all->found_capacity, batches, sizeof *all->found) ||
-        !pl_grow((void**)&all->stamp, &all->stamp_capacity, stamps, sizeof *all->stamp))
-        return pl_fail_memory(stamps * sizeof *all->stamp);
-    memset(all->stamp, 0, stamps * sizeof *all->stamp);
+    if (!pl_grow((void**)&all->found, &all->found_capacity, batches, sizeof *all->found))
+        return pl_fail_memory(batches * sizeof *all->found);
     pl_parallel_for(pool, all->cluster_count, BATCH, motion_items, &s);
     pl_parallel_for(pool, (uint32_t)batches, 1, test_batches, &s);
     for (size_t n = 0; n < batches; ++n)

@@ -161,7 +161,7 @@ static void add_members(const pl_proxies* proxies, uint32_t c, const places* at,
 {
     const float *x = at->x[k], *v = at->v[k];
     float low = INFINITY, high = -INFINITY, step = (float)at->dt;
-    for (uint32_t m = proxies->member_begin[c]; m < proxies->member_begin[c + 1]; ++m)
+    for (uint32_t m = proxies->member_begin[c]; m < proxies->home_end[c]; ++m)
     {
         uint32_t slot = proxies->member_slot[m];
         float end = x[slot], start = v ? end - step * v[slot] : end;

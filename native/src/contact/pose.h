@@ -12,7 +12,7 @@
 mat3 pl_pose_mend(mat3 f);
 
 /* Puts every finest cluster's proxy where its last fit is, with bounds around the proxy and
- * around its members on their way of the last dt, widened by "thickness". */
+ * around its home members on their way of the last dt, widened by "thickness". */
 void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, double thickness,
                   uint32_t begin, uint32_t end, pl_proxy_pose* poses);
 

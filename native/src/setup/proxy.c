@@ -69,12 +69,52 @@ static void store_member(void* context, uint32_t cluster, uint32_t slot, float w
     f->proxies->member_weight[at] = weight;
 }
 
+/* Puts the members that are at home in a cluster first; the order stays otherwise. */
+static pl_status find_homes(pl_proxies* proxies, uint32_t slots)
+{
+    uint32_t* home = PL_NEW(uint32_t, slots); /* the membership that weighs most, plus one */
+    uint32_t members = proxies->member_begin[proxies->count], kept_count = 0;
+    uint32_t* kept = PL_NEW(uint32_t, members);
+    float* kept_weight = PL_NEW(float, members);
+    proxies->home_end = PL_NEW(uint32_t, proxies->count);
+    bool fine = home && kept && kept_weight && proxies->home_end;
+    for (uint32_t m = 0; fine && m < members; ++m)
+    {
+        uint32_t* best = &home[proxies->member_slot[m]];
+        if (!*best || proxies->member_weight[m] > proxies->member_weight[*best - 1])
+            *best = m + 1;
+    }
+    for (uint32_t c = 0; fine && c < proxies->count; ++c)
+    {
+        uint32_t begin = proxies->member_begin[c], at = begin;
+        kept_count = 0;
+        for (uint32_t m = begin; m < proxies->member_begin[c + 1]; ++m)
+        {
+            uint32_t slot = proxies->member_slot[m];
+            float weight = proxies->member_weight[m];
+            if (home[slot] == m + 1)
+                proxies->member_slot[at] = slot, proxies->member_weight[at++] = weight;
+            else
+                kept[kept_count] = slot, kept_weight[kept_count++] = weight;
+        }
+        proxies->home_end[c] = at;
+        memcpy(proxies->member_slot + at, kept, sizeof *kept * kept_count);
+        memcpy(proxies->member_weight + at, kept_weight, sizeof *kept_weight * kept_count);
+    }
+    pl_free(home);
+    pl_free(kept);
+    pl_free(kept_weight);
+    return fine ? PLIANT_OK : pl_fail_memory((size_t)members * 8);
+}
+
 pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
 {
     uint32_t count = body->level_begin[1];
     pl_free(proxies->member_begin);
+    pl_free(proxies->home_end);
     pl_free(proxies->member_slot);
     pl_free(proxies->member_weight);
+    proxies->home_end = NULL;
     proxies->member_slot = NULL;
     proxies->member_weight = NULL;
     proxies->count = count;
@@ -96,7 +136,7 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
     memcpy(fill.at, proxies->member_begin, sizeof(uint32_t) * count);
     each_member(body, store_member, &fill);
     pl_free(fill.at);
-    return PLIANT_OK;
+    return find_homes(proxies, body->particles.slot_count);
 }
 
 /* ------------------------------------------------------------------ half-spaces */
@@ -223,6 +263,7 @@ void pl_proxies_free(pl_proxies* proxies)
     pl_free(proxies->plane_begin);
     pl_free(proxies->plane);
     pl_free(proxies->member_begin);
+    pl_free(proxies->home_end);
     pl_free(proxies->member_slot);
     pl_free(proxies->member_weight);
     memset(proxies, 0, sizeof *proxies);
