@@ -40,6 +40,7 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->partner_begin);
     pl_free(all->partner);
     pl_free(all->dv);
+    pl_free(all->exterior);
     pl_free(all->touches);
     for (size_t i = 0; i < all->found_capacity; ++i)
         pl_free(all->found[i].items);
@@ -98,6 +99,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
     {
         all->particle_capacity = 0;
         if (!renew(&all->dv, all->particle_count, sizeof *all->dv) ||
+            !renew(&all->exterior, all->particle_count, sizeof *all->exterior) ||
             !renew(&all->touches, all->particle_count, sizeof *all->touches))
             return pl_fail_memory((size_t)all->particle_count * sizeof *all->dv);
         all->particle_capacity = all->particle_count;

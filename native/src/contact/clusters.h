@@ -36,6 +36,7 @@ typedef struct pl_contact
     double k;          /* the inverse mass that an impulse along n meets */
     double normal;     /* impulse so far */
     double tangent[3]; /* the same of friction */
+    bool interior;     /* the surface is inside of another proxy of the same body */
 } pl_contact;
 
 /* The rigid motion of a cluster that is in contact, at the start of the substep. */
@@ -66,6 +67,7 @@ typedef struct pl_contacts
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
     double (*dv)[3];
+    uint8_t* exterior; /* particles that touch a surface that is no other proxy's inside */
     uint32_t* touches; /* contacts of each particle */
     pl_contact_list* found;
     size_t found_capacity;

@@ -196,9 +196,42 @@ static bool path_meets(const pl_proxy_pose* pose, vec3 start, vec3 end)
     return true;
 }
 
+/* Whether a world point is well inside of a cluster's proxy. */
+static bool is_within(const search* s, uint32_t cluster, vec3 point)
+{
+    const pl_contacts* all = s->contacts;
+    uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
+    const pl_proxies* proxies = s->bodies[b].proxies;
+    const pl_clusters* k = &s->bodies[b].body->clusters;
+    vec3 r = pl_pose_to_rest(&all->poses[cluster], point);
+    double slack = 1e-3 * k->radius[c];
+    if (v3_length(v3_sub(r, v3_from(k->centre[c]))) > k->radius[c] - slack)
+        return false;
+    for (uint32_t i = proxies->plane_begin[c]; i < proxies->plane_begin[c + 1]; ++i)
+        if (v3_dot(v3_from(proxies->plane[i]), r) + proxies->plane[i][3] > -slack)
+            return false;
+    return true;
+}
+
+/* Proxies of a body overlap, so most of their surfaces are inside of it. Were those to push, what
+ * rests on the body would be pushed along it, from one proxy to the next. */
+static bool is_interior(const search* s, uint32_t cluster, uint32_t home, vec3 point)
+{
+    const pl_contacts* all = s->contacts;
+    uint32_t body = pl_contact_body_of(all, cluster);
+    for (uint32_t n = all->partner_begin[home]; n < all->partner_begin[home + 1]; ++n)
+    {
+        uint32_t other = all->partner[n];
+        if (other != cluster && pl_contact_body_of(all, other) == body &&
+            is_within(s, other, point))
+            return true;
+    }
+    return false;
+}
+
 /* One particle against one cluster; true if it touches and is to be pushed. */
-static bool test_particle(const search* s, uint32_t cluster, const pl_body* body, uint32_t slot,
-                          pl_contact* out)
+static bool test_particle(const search* s, uint32_t cluster, uint32_t home, const pl_body* body,
+                          uint32_t slot, pl_contact* out)
 {
     const pl_contacts* all = s->contacts;
     const pl_contact_body* owner = &s->bodies[pl_contact_body_of(all, cluster)];
@@ -221,6 +254,11 @@ static bool test_particle(const search* s, uint32_t cluster, const pl_body* body
         return false;
     double speed = v3_dot(relative, hit.n);
     bool fresh = hit.start > 0;
+    out->interior = is_interior(s, cluster, home, v3_mad(end, hit.n, -hit.end));
+    if (!out->interior)
+        __atomic_store_n(&all->exterior[out->particle], 1, __ATOMIC_RELAXED);
+    else if (fresh)
+        return false; /* it comes from another proxy of the body, which sees to it */
     out->target = fresh ? -hit.start / s->dt : -hit.start / (s->dt + RECOVERY_TIME);
     if (fresh && speed < 0)
         out->target = fmax(out->target, -s->settings->restitution * speed);
@@ -275,7 +313,7 @@ static void test_cluster(search* s, uint32_t cluster, pl_contact_list* list)
             uint32_t slot = source->proxies->member_slot[m];
             pl_contact contact = {.particle = all->slot_begin[from] + slot};
             if (!passes(&box, &source->body->particles, slot, (float)s->dt) ||
-                !test_particle(s, cluster, source->body, slot, &contact))
+                !test_particle(s, cluster, other, source->body, slot, &contact))
                 continue;
             if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1,
                          sizeof *list->items))
@@ -343,6 +381,7 @@ pl_status pl_contacts_find(pl_contacts* all, const pl_contact_body* bodies,
     search s = {all, bodies, settings, dt, 0};
     size_t batches = ((size_t)all->cluster_count + BATCH - 1) / BATCH, total = 0;
     PL_TRY(list_partners(all));
+    memset(all->exterior, 0, all->particle_count);
     if (!pl_grow((void**)&all->found, &all->found_capacity, batches, sizeof *all->found))
         return pl_fail_memory(batches * sizeof *all->found);
     pl_parallel_for(pool, all->cluster_count, BATCH, motion_items, &s);
@@ -354,11 +393,12 @@ pl_status pl_contacts_find(pl_contacts* all, const pl_contact_body* bodies,
         return pl_fail_memory(total * sizeof *all->list.items);
     all->list.count = 0;
     for (size_t n = 0; n < batches; ++n)
-    {
-        if (all->found[n].count)
-            memcpy(all->list.items + all->list.count, all->found[n].items,
-                   all->found[n].count * sizeof *all->list.items);
-        all->list.count += all->found[n].count;
-    }
+        for (size_t i = 0; i < all->found[n].count; ++i)
+        {
+            /* surfaces inside of the body count where a particle is so deep that it has no other */
+            const pl_contact* contact = &all->found[n].items[i];
+            if (!contact->interior || !all->exterior[contact->particle])
+                all->list.items[all->list.count++] = *contact;
+        }
     return PLIANT_OK;
 }

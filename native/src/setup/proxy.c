@@ -18,7 +18,7 @@
 
 pl_proxy_desc pl_proxy_defaults(const pl_body* body)
 {
-    return (pl_proxy_desc){.plane_distance = .5, .margin = .5 * body->spacing};
+    return (pl_proxy_desc){.plane_distance = 1, .margin = .5 * body->spacing};
 }
 
 /* ------------------------------------------------------------------ members */
