@@ -8,12 +8,13 @@
 #include "base/archive.h"
 #include "base/hash.h"
 #include "save_check.h"
+#include "save_contacts.h"
 #include "setup/inflate.h"
 #include "setup/layout.h"
 
 #include <string.h>
 
-#define STATE_VERSION 2
+#define STATE_VERSION 3
 
 _Static_assert(sizeof(pliant_material_desc) == 96,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -220,6 +221,7 @@ static void visit_body(pl_archive* a, pl_body* body)
     pl_archive_u32(a, &body->mesh_triangle_count);
     PL_ARCHIVE_ARRAY(a, body->mesh_vertices, 3 * (uint64_t)body->mesh_vertex_count);
     PL_ARCHIVE_ARRAY(a, body->mesh_triangles, 3 * (uint64_t)body->mesh_triangle_count);
+    pl_save_proxies(a, body);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     pl_archive_require(a, pl_parts_fit(body), "where clusters have their sums");
@@ -254,6 +256,7 @@ static void visit_scene(pl_archive* a, pl_scene* scene)
     pl_archive_u32(a, &scene->substeps);
     pl_archive_f64(a, &scene->frame_dt);
     pl_archive_f64(a, &scene->time);
+    pl_save_contact_settings(a, scene);
     if (pl_archive_reading(a) && !pl_archive_failed(a))
         pl_archive_require(a, pl_place_fits(scene), "where it is in its frame");
     uint32_t counts[3] = {scene->body_count, scene->collider_count, scene->field_count};
@@ -385,6 +388,8 @@ pl_status pl_scene_restore_block(pl_scene* scene, const void* buffer, uint64_t b
     scene->frame = fresh.frame, scene->substep = fresh.substep;
     scene->substep_of_frame = fresh.substep_of_frame, scene->substeps = fresh.substeps;
     scene->frame_dt = fresh.frame_dt, scene->time = fresh.time;
+    scene->cluster_contacts = fresh.cluster_contacts;
+    scene->contact_settings = fresh.contact_settings;
     return PLIANT_OK;
 }
 

@@ -153,6 +153,38 @@ TEST(contacts_are_the_same_for_every_thread_count)
     }
 }
 
+TEST(contacts_go_on_after_a_restore)
+{
+    duel d, again;
+    REQUIRE(two_balls(&d, 1, .2, 0));
+    REQUIRE(open_scene(&again, 2, 3));
+    again.scene->cluster_contacts = false;
+    d.scene->contact_settings.friction = .25;
+    d.scene->bodies[0]->contact_groups = 5;
+    for (int frame = 0; frame < 6; ++frame)
+        REQUIRE_OK(advance(&d, 6));
+    CHECK(d.scene->contacts > 0);
+    uint64_t bytes = 0, hashes[2] = {0};
+    REQUIRE_OK(pliant_scene_save(d.handle, NULL, &bytes));
+    void* block = malloc(bytes);
+    REQUIRE_OK(pliant_scene_save(d.handle, block, &bytes));
+    REQUIRE_OK(pliant_scene_restore(again.handle, block, bytes));
+    size_t held = d.scene->bodies[0]->pair_rules.held_count;
+    CHECK(held > 0 && again.scene->bodies[0]->pair_rules.held_count == held);
+    CHECK(again.scene->bodies[0]->contact_groups == 5);
+    for (int frame = 0; frame < 4; ++frame)
+    {
+        REQUIRE_OK(advance(&d, 6));
+        REQUIRE_OK(advance(&again, 6));
+        CHECK_OK(pliant_scene_hash(d.handle, &hashes[0]));
+        CHECK_OK(pliant_scene_hash(again.handle, &hashes[1]));
+        CHECK_MSG(hashes[0] == hashes[1], "frame %d after the restore is another", frame);
+    }
+    free(block);
+    CHECK_OK(pliant_scene_destroy(d.handle));
+    CHECK_OK(pliant_scene_destroy(again.handle));
+}
+
 TEST(groups_and_self_contact_are_respected)
 {
     for (int kind = 0; kind < 2; ++kind)

@@ -15,7 +15,7 @@ typedef struct pl_proxy_desc
     double margin;
 } pl_proxy_desc;
 
-/* Half a radius, and half the particles' spacing. */
+/* One radius, which keeps every plane that cuts the ball, and half the particles' spacing. */
 pl_proxy_desc pl_proxy_defaults(const pl_body* body);
 
 /* Makes the proxies of a body that has been laid out. Freed by pl_proxies_free in every case. */

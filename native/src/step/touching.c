@@ -2,14 +2,25 @@
 /* Contacts between clusters within a substep: who takes part, and fits for them. */
 #include "substep.h"
 
+/* Shapes and rules of a body that has none. A restored body has its half-spaces and the pairs that
+ * are held back: what follows from memberships is made again. */
 static pl_status make_shapes(pl_body* body, double thickness)
 {
-    if (body->proxies.plane_begin && body->pair_rules.share_begin)
+    if (body->pair_rules.share_begin)
         return PLIANT_OK;
-    pl_proxies_free(&body->proxies);
+    bool restored = body->proxies.plane_begin != NULL;
     pl_proxy_desc desc = pl_proxy_defaults(body);
-    PL_TRY(pl_proxies_build(body, &desc, &body->proxies));
-    return pl_pair_rules_make(body, &body->proxies, thickness, NULL, &body->pair_rules);
+    if (restored)
+        PL_TRY(pl_proxies_list_members(body, &body->proxies));
+    else
+        PL_TRY(pl_proxies_build(body, &desc, &body->proxies));
+    uint8_t* unchanged = restored ? PL_NEW(uint8_t, body->proxies.count) : NULL;
+    if (restored && !unchanged)
+        return pl_fail_memory(body->proxies.count);
+    pl_status status =
+        pl_pair_rules_make(body, &body->proxies, thickness, unchanged, &body->pair_rules);
+    pl_free(unchanged);
+    return status;
 }
 
 pl_status pl_touch_clusters(pl_substep* step)

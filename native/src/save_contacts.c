@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "save_contacts.h"
+
+static bool planes_fit(const pl_proxies* proxies, uint32_t clusters, uint32_t planes)
+{
+    if (!proxies->plane_begin)
+        return planes == 0;
+    if (proxies->plane_begin[0] != 0 || proxies->plane_begin[clusters] != planes ||
+        (planes && !proxies->plane))
+        return false;
+    for (uint32_t c = 0; c < clusters; ++c)
+        if (proxies->plane_begin[c] > proxies->plane_begin[c + 1])
+            return false;
+    for (uint32_t i = 0; i < planes; ++i)
+    {
+        double length = v3_length(v3_from(proxies->plane[i]));
+        if (!(length > .5 && length < 2 && isfinite(proxies->plane[i][3])))
+            return false;
+    }
+    return true;
+}
+
+static bool held_fit(const pl_pair_rules* rules, uint32_t clusters)
+{
+    if (rules->held_count && !rules->held)
+        return false;
+    for (size_t i = 0; i < rules->held_count; ++i)
+    {
+        uint32_t a = (uint32_t)(rules->held[i] >> 32), b = (uint32_t)rules->held[i];
+        if (a >= b || b >= clusters || (i && rules->held[i - 1] >= rules->held[i]))
+            return false;
+    }
+    return true;
+}
+
+void pl_save_proxies(pl_archive* a, pl_body* body)
+{
+    pl_proxies* proxies = &body->proxies;
+    uint32_t clusters = body->level_begin[1];
+    uint32_t planes = proxies->plane_begin ? proxies->plane_begin[clusters] : 0;
+    uint64_t held = body->pair_rules.held_count;
+    pl_archive_tag(a, "PROX");
+    pl_archive_u32(a, &body->contact_groups);
+    pl_archive_bool(a, &body->no_self_contact);
+    pl_archive_u32(a, &planes);
+    pl_archive_u64(a, &held);
+    PL_ARCHIVE_ARRAY(a, proxies->plane_begin, (uint64_t)clusters + 1);
+    PL_ARCHIVE_ARRAY(a, proxies->plane, planes);
+    PL_ARCHIVE_ARRAY(a, body->pair_rules.held, held);
+    if (!pl_archive_reading(a) || pl_archive_failed(a))
+        return;
+    proxies->plane_capacity = proxies->plane ? planes : 0;
+    body->pair_rules.held_count = (size_t)held;
+    pl_archive_require(a, planes_fit(proxies, clusters, planes), "the half-spaces of clusters");
+    pl_archive_require(a, held_fit(&body->pair_rules, clusters),
+                       "the clusters that do not collide yet");
+}
+
+void pl_save_contact_settings(pl_archive* a, pl_scene* scene)
+{
+    pl_contact_settings* s = &scene->contact_settings;
+    pl_archive_tag(a, "TOUC");
+    pl_archive_bool(a, &scene->cluster_contacts);
+    pl_archive_f64(a, &s->stiffness);
+    pl_archive_f64(a, &s->friction);
+    pl_archive_f64(a, &s->restitution);
+    pl_archive_f64(a, &s->thickness);
+    pl_archive_u32(a, &s->iterations);
+    pl_archive_require(a,
+                       s->stiffness >= 0 && s->stiffness <= 1 && s->friction >= 0 &&
+                           s->restitution >= 0 && s->restitution <= 1 && s->thickness >= 0 &&
+                           isfinite(s->friction) && isfinite(s->thickness) && s->iterations <= 1000,
+                       "the settings of contacts");
+}
