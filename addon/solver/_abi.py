@@ -418,6 +418,19 @@ class ColliderDesc(Structure):
     ]
 
 
+class ContactDesc(Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("enabled", c_uint32),
+        ("stiffness", c_double),
+        ("friction", c_double),
+        ("restitution", c_double),
+        ("thickness", c_double),
+        ("iterations", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
 class FieldDesc(Structure):
     _fields_ = [
         ("size", c_uint32),
@@ -521,6 +534,7 @@ STRUCTS = {
     "pliant_body_info": BodyInfo,
     "pliant_pose": Pose,
     "pliant_collider_desc": ColliderDesc,
+    "pliant_contact_desc": ContactDesc,
     "pliant_field_desc": FieldDesc,
     "pliant_skin_desc": SkinDesc,
     "pliant_store_desc": StoreDesc,
@@ -604,6 +618,9 @@ FUNCTIONS = {
     "pliant_collider_destroy": (c_int, (c_uint64,)),
     "pliant_collider_move": (c_int, (c_uint64, POINTER(Pose))),
     "pliant_collider_set": (c_int, (c_uint64, POINTER(ColliderDesc))),
+    "pliant_contact_desc_init": (None, (POINTER(ContactDesc), c_size_t)),
+    "pliant_scene_set_contacts": (c_int, (c_uint64, POINTER(ContactDesc))),
+    "pliant_body_set_contacts": (c_int, (c_uint64, c_uint32, c_int32)),
     "pliant_field_desc_init": (None, (POINTER(FieldDesc), c_size_t)),
     "pliant_field_create": (c_int, (c_uint64, POINTER(FieldDesc), POINTER(c_uint64))),
     "pliant_field_destroy": (c_int, (c_uint64,)),

@@ -639,6 +639,33 @@ extern "C"
     PLIANT_API pliant_status pliant_collider_set(pliant_collider collider,
                                                  const pliant_collider_desc* desc);
 
+    /* ------------------------------------------------------------------ bodies against bodies */
+
+    /* Contacts of the finest clusters of all bodies with each other, by their proxies: a ball of
+     * the cluster's radius, cut by the planes that bound its particles. They keep linear and
+     * angular momentum. */
+    typedef struct pliant_contact_desc
+    {
+        uint32_t size;
+        uint32_t enabled;    /* default 0 */
+        double stiffness;    /* share of a contact that an iteration resolves, 0 to 1; default 1 */
+        double friction;     /* Coulomb coefficient; default 0.5 */
+        double restitution;  /* 0 to 1; default 0 */
+        double thickness;    /* distance kept from the proxies; default 0 */
+        uint32_t iterations; /* 1 to 1000; default 8 */
+        uint32_t reserved;
+    } pliant_contact_desc;
+
+    PLIANT_API void pliant_contact_desc_init(pliant_contact_desc* desc, size_t size);
+    /* From the next substep on. */
+    PLIANT_API pliant_status pliant_scene_set_contacts(pliant_scene scene,
+                                                       const pliant_contact_desc* desc);
+    /* Which bodies a body collides with, from the next substep on: those that have a bit of
+     * "groups" in common with it (0 is as all bits, the default), and with "self" non-zero (the
+     * default) its own parts: clusters that share no particle, once they have been apart. */
+    PLIANT_API pliant_status pliant_body_set_contacts(pliant_body body, uint32_t groups,
+                                                      int32_t self);
+
     /* ------------------------------------------------------------------ force fields, as in
      * Blender */
 

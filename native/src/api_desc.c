@@ -106,6 +106,18 @@ void pliant_collider_desc_init(pliant_collider_desc* desc, size_t size)
     desc->groups = UINT32_MAX;
 }
 
+void pliant_contact_desc_init(pliant_contact_desc* desc, size_t size)
+{
+    if (!start(desc, size, sizeof *desc))
+        return;
+    pl_contact_settings settings = pl_contact_defaults();
+    desc->stiffness = settings.stiffness;
+    desc->friction = settings.friction;
+    desc->restitution = settings.restitution;
+    desc->thickness = settings.thickness;
+    desc->iterations = settings.iterations;
+}
+
 void pliant_field_desc_init(pliant_field_desc* desc, size_t size)
 {
     if (!start(desc, size, sizeof *desc))

@@ -20,8 +20,10 @@ static bool open_scene(duel* d, uint32_t threads, double gravity)
     desc.gravity[2] = gravity;
     CHECK_OK(pliant_scene_create(&desc, &d->handle));
     CHECK_OK(pl_get_scene(d->handle, &d->scene));
-    d->scene->cluster_contacts = true;
-    d->scene->contact_settings = pl_contact_defaults();
+    pliant_contact_desc contacts;
+    pliant_contact_desc_init(&contacts, sizeof contacts);
+    contacts.enabled = 1;
+    CHECK_OK(pliant_scene_set_contacts(d->handle, &contacts));
     return d->handle != 0;
 }
 
@@ -191,8 +193,8 @@ TEST(groups_and_self_contact_are_respected)
     {
         duel d;
         REQUIRE(two_balls(&d, 1, 0, 0));
-        d.scene->bodies[0]->contact_groups = 1;
-        d.scene->bodies[1]->contact_groups = kind ? 3 : 2;
+        CHECK_OK(pliant_body_set_contacts(d.scene->bodies[0]->handle, 1, 1));
+        CHECK_OK(pliant_body_set_contacts(d.scene->bodies[1]->handle, kind ? 3 : 2, 0));
         uint64_t contacts = 0;
         for (int frame = 0; frame < 10; ++frame)
         {
@@ -247,4 +249,30 @@ TEST(a_ball_does_not_pass_through_a_sheet)
                   fast, ball, sheet / near);
         CHECK_OK(pliant_scene_destroy(d.handle));
     }
+}
+
+TEST(bad_contact_settings_are_named)
+{
+    duel d;
+    pliant_contact_desc desc = {0};
+    REQUIRE(two_balls(&d, 1, 0, .5));
+    CHECK(pliant_scene_set_contacts(d.handle, &desc) == PLIANT_ERROR_ARGUMENT);
+    CHECK(pliant_scene_set_contacts(d.handle, NULL) == PLIANT_ERROR_ARGUMENT);
+    for (int i = 0; i < 5; ++i)
+    {
+        pliant_contact_desc_init(&desc, sizeof desc);
+        CHECK(desc.enabled == 0 && desc.stiffness == 1);
+        double* bad[] = {&desc.stiffness, &desc.friction, &desc.restitution, &desc.thickness};
+        if (i < 4)
+            *bad[i] = i == 1 ? NAN : -1;
+        else
+            desc.iterations = 0;
+        CHECK(pliant_scene_set_contacts(d.handle, &desc) == PLIANT_ERROR_ARGUMENT);
+        static const char* const names[] = {"stiffness", "friction", "restitution", "thickness",
+                                            "iterations"};
+        CHECK_MSG(strstr(pliant_last_error(), names[i]), "%s", pliant_last_error());
+    }
+    CHECK(d.scene->cluster_contacts && d.scene->contact_settings.restitution == .5);
+    CHECK(pliant_body_set_contacts(12345, 1, 1) == PLIANT_ERROR_STALE_HANDLE);
+    CHECK_OK(pliant_scene_destroy(d.handle));
 }
