@@ -170,7 +170,7 @@ extern "C"
         double time;               /* seconds advanced */
         uint64_t pairs_tested;   /* strain-limit pairs tested in the last substep, all iterations */
         uint64_t pairs_violated; /* of them, those over the limit */
-        uint64_t contacts;       /* particles touching colliders in the last substep */
+        uint64_t contacts; /* contacts of particles with colliders and bodies in the last substep */
     } pliant_scene_info;
 
     PLIANT_API void pliant_scene_info_init(pliant_scene_info* info, size_t size);
@@ -641,9 +641,10 @@ extern "C"
 
     /* ------------------------------------------------------------------ bodies against bodies */
 
-    /* Contacts of the finest clusters of all bodies with each other, by their proxies: a ball of
-     * the cluster's radius, cut by the planes that bound its particles. They keep linear and
-     * angular momentum. */
+    /* Contacts of all bodies with each other and with themselves: particles of one against the
+     * finest clusters of the other, which say where its surface at rest (half a spacing outside of
+     * its particles) is now. They keep linear and angular momentum. Soft bodies bounce by
+     * themselves; restitution adds to it, where clusters approach each other. */
     typedef struct pliant_contact_desc
     {
         uint32_t size;
@@ -651,7 +652,7 @@ extern "C"
         double stiffness;    /* share of a contact that an iteration resolves, 0 to 1; default 1 */
         double friction;     /* Coulomb coefficient; default 0.5 */
         double restitution;  /* 0 to 1; default 0 */
-        double thickness;    /* distance kept from the proxies; default 0 */
+        double thickness;    /* distance kept from surfaces; default 0 */
         uint32_t iterations; /* 1 to 1000; default 8 */
         uint32_t reserved;
     } pliant_contact_desc;

@@ -4,12 +4,13 @@
 static bool planes_fit(const pl_proxies* proxies, uint32_t clusters, uint32_t planes)
 {
     if (!proxies->plane_begin)
-        return planes == 0;
+        return planes == 0 && !proxies->axis_planes;
     if (proxies->plane_begin[0] != 0 || proxies->plane_begin[clusters] != planes ||
         (planes && !proxies->plane))
         return false;
     for (uint32_t c = 0; c < clusters; ++c)
-        if (proxies->plane_begin[c] > proxies->plane_begin[c + 1])
+        if (proxies->plane_begin[c] > proxies->plane_begin[c + 1] || !proxies->axis_planes ||
+            proxies->axis_planes[c] > proxies->plane_begin[c + 1] - proxies->plane_begin[c])
             return false;
     for (uint32_t i = 0; i < planes; ++i)
     {
@@ -45,6 +46,7 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
     pl_archive_u32(a, &planes);
     pl_archive_u64(a, &held);
     PL_ARCHIVE_ARRAY(a, proxies->plane_begin, (uint64_t)clusters + 1);
+    PL_ARCHIVE_ARRAY(a, proxies->axis_planes, clusters);
     PL_ARCHIVE_ARRAY(a, proxies->plane, planes);
     PL_ARCHIVE_ARRAY(a, body->pair_rules.held, held);
     if (!pl_archive_reading(a) || pl_archive_failed(a))

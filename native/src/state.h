@@ -268,12 +268,35 @@ typedef struct pl_proxies
     uint32_t* plane_begin; /* count + 1: half-spaces of each cluster */
     float (*plane)[4]; /* n, a: inside is n . r + a <= 0, r relative to the body's rest origin */
     size_t plane_capacity;
+    uint8_t* axis_planes; /* by cluster: its first planes bound the members; those behind them were
+                             added, and are surfaces */
+    uint8_t* solid;       /* by cluster: its centre of mass is well inside of the body */
+    double most_inset;
+    uint32_t most_surface;  /* the most particles at home and at the surface of a cluster */
     uint32_t* member_begin; /* count + 1 */
-    uint32_t* home_end;    /* by cluster: members before this are at home in it, which each particle
-                              is in the one cluster that it weighs most in */
-    uint32_t* member_slot; /* by chunk and block within a cluster */
+    uint32_t*
+        surface_end;    /* by cluster: members before this are at home in it and at the surface */
+    uint32_t* home_end; /* by cluster: members before this are at home in it, which each particle
+                           is in the one cluster that it weighs most in */
+    uint32_t* member_slot; /* by chunk and block within each of the three parts of a cluster */
     float* member_weight;  /* w_ic, normalised over the clusters of a particle */
+    float* inset;          /* by member: how much deeper than half a spacing it is, if it is at the
+                              surface and at home: what it keeps of others, so that surfaces meet
+                              and not their roughest particles */
+    float (*box)[6];       /* by cluster: middle and half size of its members' box at rest, widened
+                              by half a spacing; the middle is relative to clusters.rest */
 } pl_proxies;
+
+/* The body's surface at rest: distances at the nodes of a grid (setup/rest_shape.c). It follows
+ * from the rest positions. */
+typedef struct pl_rest_shape
+{
+    uint32_t size[3];
+    double lower[3]; /* the first node, relative to the body's rest origin */
+    double per_cell; /* 1 / distance of nodes */
+    double spacing;  /* of particles */
+    float* distance; /* x fastest; negative inside */
+} pl_rest_shape;
 
 /* Which clusters of one body may not collide with each other. */
 typedef struct pl_pair_rules
@@ -285,6 +308,9 @@ typedef struct pl_pair_rules
      * what is gone from it does not follow from the rest. */
     uint64_t* held;
     size_t held_count;
+    /* Both together, for each cluster: what it does not collide with. */
+    uint32_t* near_begin;
+    uint32_t* near;
 } pl_pair_rules;
 
 /* A proxy as it is now: rest -> world is x + F (r - rest), all relative to the world's zero. F is
@@ -293,7 +319,11 @@ typedef struct pl_proxy_pose
 {
     double x[3], rest[3];
     mat3 f, inverse;
-    double lower[3], upper[3]; /* around the proxy and the members, with their paths */
+    double shape_lower[3], shape_upper[3]; /* around what others may touch, on its way */
+    double part_lower[3], part_upper[3];   /* around the particles at home and at the surface, on
+                                              their way; upper below lower if there are none */
+    double lower[3], upper[3];             /* around both */
+    double centre[3], reach;               /* a ball around the proxy's own, deformed as it is */
 } pl_proxy_pose;
 
 typedef struct pl_body
@@ -344,6 +374,7 @@ typedef struct pl_body
     double enclosed_volume;
     /* Contacts between clusters: made when they are first switched on. */
     pl_proxies proxies;
+    pl_rest_shape rest_shape;
     pl_pair_rules pair_rules;
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
     bool no_self_contact;

@@ -15,7 +15,7 @@ typedef struct bench_options
     /* What replaces the scene's own; negative or zero: as the scene has it. */
     int64_t clusters;
     double radius;
-    int kernel, levels, level_kind, goal;
+    int kernel, levels, level_kind, goal, contacts;
     double alpha, young, frequency, gamma, omega, damping;
     int strain_iterations;
     uint32_t steps, warm_up;

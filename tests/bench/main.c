@@ -9,6 +9,7 @@
 
 static const char* const kernels[] = {"invsq", "box", "poly6", "blend", "fcm", NULL};
 static const char* const goals[] = {"rigid", "linear", "quadratic", NULL};
+static const char* const switches[] = {"off", "on", NULL};
 static const char* const kinds[] = {"nested", "independent", NULL};
 
 static void usage(FILE* out)
@@ -21,7 +22,7 @@ static void usage(FILE* out)
         "\nOne JSON object on stdout. Options replace what the scene has:\n"
         "  --clusters N --radius R --kernel invsq|box|poly6|blend|fcm\n"
         "  --levels L (0: down to one cluster) --level-kind nested|independent\n"
-        "  --goal rigid|linear|quadratic\n"
+        "  --goal rigid|linear|quadratic --contacts on|off\n"
         "  --alpha A | --young PA | --frequency HZ\n"
         "  --gamma G --omega W --strain-iterations K   --gamma 0 switches limits off\n"
         "  --damping D       the papers' k_d with --alpha, otherwise a rate per second\n"
@@ -103,6 +104,8 @@ static bool take_name(const char* option, const char* value, bench_options* o)
         o->kernel = one_of(option, value, kernels);
     else if (strcmp(option, "--goal") == 0)
         o->goal = one_of(option, value, goals);
+    else if (strcmp(option, "--contacts") == 0)
+        o->contacts = one_of(option, value, switches);
     else if (strcmp(option, "--level-kind") == 0)
         o->level_kind = one_of(option, value, kinds);
     else if (strcmp(option, "--simd") == 0)
@@ -150,7 +153,7 @@ static bench_options parse(int argc, char** argv)
 {
     bench_options o = {0};
     o.clusters = -1;
-    o.kernel = o.levels = o.level_kind = o.goal = o.strain_iterations = -1;
+    o.kernel = o.levels = o.level_kind = o.goal = o.contacts = o.strain_iterations = -1;
     o.radius = o.alpha = o.young = o.frequency = o.gamma = o.omega = o.damping = -1;
     o.steps = 100, o.warm_up = 10, o.threads = 1;
     o.max_particles = 4000000;

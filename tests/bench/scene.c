@@ -66,6 +66,8 @@ static void open_scene(const bench_options* o, scene* s)
         s->body.levels.count = (uint32_t)o->levels;
     if (o->level_kind >= 0)
         s->body.levels.kind = (uint32_t)o->level_kind;
+    if (o->contacts >= 0)
+        s->contact.enabled = (uint32_t)o->contacts;
     apply_material(o, &s->body.material);
     s->scene.threads = (uint32_t)o->threads;
     s->scene.simd = o->simd;
@@ -244,6 +246,7 @@ void bench_scene(const bench_options* o)
     json_open(NULL);
     write_setup(&s, &info, &figures);
     write_times(o, &figures, &t);
+    json_count("contacts", info.contacts);
     json_count("bytes", info.bytes);
     json_number("bytes_per_particle", (double)info.bytes / figures.particles);
     json_hash("hash", hash);

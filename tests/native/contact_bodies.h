@@ -10,6 +10,9 @@
 #include <setup/body.h>
 #include <setup/layout.h>
 #include <setup/proxy.h>
+#include <setup/rest_shape.h>
+
+static const double contact_no_drift[3] = {0, 0, 0};
 
 /* Makes a body of points; false (and a failed check) if that does not work. Frees the points. */
 static inline bool contact_body(pl_body* body, scene_points points, uint32_t clusters)
@@ -23,6 +26,8 @@ static inline bool contact_body(pl_body* body, scene_points points, uint32_t clu
     pl_status status = pl_body_build(body, &desc, NULL, &task);
     CHECK_MSG(status == PLIANT_OK, "making a body gave %d: %s", (int)status, pliant_last_error());
     scene_points_free(&points);
+    if (status == PLIANT_OK)
+        CHECK_OK(pl_rest_shape_build(body, &body->rest_shape));
     return status == PLIANT_OK;
 }
 

@@ -229,7 +229,7 @@ TEST(a_ball_does_not_pass_through_a_sheet)
         duel d;
         REQUIRE(open_scene(&d, 1, 0));
         add(&d, scene_points_box(24, 24, 1, 2.4, 2.4, .1, .2, 3), 60, v3(0, 0, 0), v3(0, 0, 0));
-        add(&d, scene_points_ball(300, .3, 1), 8, v3(0, 0, .6), v3(0, 0, fast ? -20 : -2));
+        add(&d, scene_points_ball(300, .3, 1), 8, v3(0, 0, .6), v3(0, 0, fast ? -12 : -2));
         for (int frame = 0; frame < 20; ++frame)
             REQUIRE_OK(advance(&d, fast ? 1 : 6));
         /* the ball's centre is above the sheet's middle, where it was hit */

@@ -67,7 +67,7 @@ TEST(proxies_contain_their_members)
     shapes s;
     REQUIRE(make(&s, scene_points_box(14, 14, 3, 1, 1, .2, .5, 1), 24));
     contact_body_move(&s.body, sheared, v3(3, -2, 10));
-    pl_poses_set(&s.body, &s.proxies, 0, 0, 0, s.proxies.count, s.poses);
+    pl_poses_set(&s.body, &s.proxies, 0, contact_no_drift, 0, 0, s.proxies.count, s.poses);
     check_contains_members(&s);
     drop(&s);
 }
@@ -102,7 +102,7 @@ TEST(normals_stay_normals_under_shear)
     shapes s;
     REQUIRE(make(&s, scene_points_box(20, 20, 1, 1, 1, .05, 0, 1), 12));
     contact_body_move(&s.body, sheared, v3(1, 2, 3));
-    pl_poses_set(&s.body, &s.proxies, 0, 0, 0, s.proxies.count, s.poses);
+    pl_poses_set(&s.body, &s.proxies, 0, contact_no_drift, 0, 0, s.proxies.count, s.poses);
     pl_rng rng = pl_rng_seed(5);
     for (uint32_t c = 0; c < s.proxies.count; ++c)
         for (uint32_t i = s.proxies.plane_begin[c]; i < s.proxies.plane_begin[c + 1]; ++i)
@@ -133,12 +133,12 @@ TEST(bounds_hold_proxies_and_are_tight)
     shapes s;
     REQUIRE(make(&s, scene_points_box(20, 20, 1, 1, 1, .05, 0, 1), 12));
     contact_body_move(&s.body, m3_identity(), v3(0, 0, 0));
-    pl_poses_set(&s.body, &s.proxies, 0, 0, 0, s.proxies.count, s.poses);
+    pl_poses_set(&s.body, &s.proxies, 0, contact_no_drift, 0, 0, s.proxies.count, s.poses);
     for (uint32_t c = 0; c < s.proxies.count; ++c)
         CHECK_MSG(s.poses[c].upper[2] - s.poses[c].lower[2] < 1.01 * s.body.spacing,
                   "the bounds of a layer are %g high", s.poses[c].upper[2] - s.poses[c].lower[2]);
     contact_body_move(&s.body, sheared, v3(1, 2, 3));
-    pl_poses_set(&s.body, &s.proxies, 0, 0, 0, s.proxies.count, s.poses);
+    pl_poses_set(&s.body, &s.proxies, 0, contact_no_drift, 0, 0, s.proxies.count, s.poses);
     pl_rng rng = pl_rng_seed(7);
     uint32_t inside = 0;
     for (uint32_t c = 0; c < s.proxies.count; ++c)
@@ -146,8 +146,10 @@ TEST(bounds_hold_proxies_and_are_tight)
         {
             vec3 unit = v3_sub(v3_scale(pl_rng_unit3(&rng), 2), v3(1, 1, 1));
             unit.z *= s.body.spacing; /* most of the ball is cut off */
-            vec3 r = v3_mad(v3_from(s.body.clusters.centre[c]), unit, s.body.clusters.radius[c]);
-            if (outside(&s, c, r) > 0)
+            /* particles beyond the rim belong to others, and so does the surface around them */
+            vec3 r = v3_mad(v3_from(s.body.clusters.centre[c]), unit,
+                            s.body.clusters.radius[c] - s.body.spacing);
+            if (outside(&s, c, r) > 0 || pl_rest_distance(&s.body.rest_shape, r, NULL) > 0)
                 continue;
             vec3 x = pl_pose_to_world(&s.poses[c], r);
             const double at[3] = {x.x, x.y, x.z};
@@ -167,13 +169,15 @@ TEST(bounds_hold_the_paths_of_members)
     contact_body_move(&s.body, m3_identity(), v3(0, 0, 0));
     for (uint32_t i = 0; i < s.body.particles.slot_count; ++i)
         s.body.particles.v[0][i] = 10;
-    pl_poses_set(&s.body, &s.proxies, .1, .25, 0, s.proxies.count, s.poses);
+    pl_poses_set(&s.body, &s.proxies, .1, contact_no_drift, .25, 0, s.proxies.count, s.poses);
     for (uint32_t c = 0; c < s.proxies.count; ++c)
-        for (uint32_t m = s.proxies.member_begin[c]; m < s.proxies.home_end[c]; ++m)
+        for (uint32_t m = s.proxies.member_begin[c]; m < s.proxies.surface_end[c]; ++m)
         {
             vec3 x = contact_world(&s.body, s.proxies.member_slot[m]);
-            CHECK(x.x - 1 >= s.poses[c].lower[0] + .2499);
-            CHECK(x.z + .2499 <= s.poses[c].upper[2]);
+            CHECK(x.x - .9999 >= s.poses[c].part_lower[0] && x.x <= s.poses[c].part_upper[0]);
+            CHECK(x.z + .2499 <= s.poses[c].shape_upper[2]);
+            CHECK(s.poses[c].lower[0] <= s.poses[c].part_lower[0] &&
+                  s.poses[c].upper[2] >= s.poses[c].shape_upper[2]);
         }
     drop(&s);
 }

@@ -22,6 +22,7 @@ static void set_defaults(scene* s)
     pliant_scene_desc_init(&s->scene, sizeof s->scene);
     pliant_body_desc_init(&s->body, sizeof s->body);
     pliant_frame_desc_init(&s->frame, sizeof s->frame);
+    pliant_contact_desc_init(&s->contact, sizeof s->contact);
     s->frame.dt = 1. / 60;
     s->frame.substeps = 1;
     s->stretch = 1;
@@ -115,6 +116,28 @@ static void open_bunny_levels(scene* s)
     s->body.levels.count = 4;
 }
 
+#define BUNNY_DISTANCE 1.9 /* their widths are 1.85 and 1.43 */
+
+/* Jones et al. 2015, Figure 7: they meet in the middle, in zero gravity. */
+static void open_four_bunnies(scene* s)
+{
+    open_bunny(s);
+    s->contact.enabled = 1;
+    memset(s->scene.gravity, 0, sizeof s->scene.gravity);
+    memset(s->body.angular_velocity, 0, sizeof s->body.angular_velocity);
+    s->body.velocity[0] = 1.5;
+    s->copy_count = 3;
+    for (uint32_t i = 0; i < 3; ++i)
+    {
+        /* the first is on the left; right, front and back */
+        static const double side[3][2] = {{1, 0}, {0, -1}, {0, 1}};
+        s->copy_offset[i][0] = BUNNY_DISTANCE * (1 + side[i][0]);
+        s->copy_offset[i][2] = BUNNY_DISTANCE * side[i][1];
+        s->copy_velocity[i][0] = -1.5 * side[i][0];
+        s->copy_velocity[i][2] = -1.5 * side[i][1];
+    }
+}
+
 static void open_cube(scene* s)
 {
     scene_use_points(s, scene_points_box(50, 50, 50, 1, 1, 1, 1, 1));
@@ -143,6 +166,7 @@ static const struct
     {"beam", "5,317 published particles, 200 clusters, radius .11", open_beam},
     {"ball", "5,098 published particles, 101 clusters, radius .14", open_ball},
     {"bunny", "16,525 published particles, 330 clusters, radius .2", open_bunny},
+    {"four-bunnies", "four of them that meet, with contacts; no gravity", open_four_bunnies},
     {"cube125k", "125,000 particles of a jittered unit cube, 8,192 clusters, radius .056",
      open_cube},
     {"armadillo", "about 124,631 particles in a body with limbs, 8,192 clusters", open_armadillo},
@@ -240,6 +264,19 @@ pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body*
         status = pliant_body_create(*made, &opened->body, body);
     if (status == PLIANT_OK && opened->stretch != 1)
         status = stretch_body(opened, *body);
+    for (uint32_t i = 0; i < opened->copy_count && status == PLIANT_OK; ++i)
+    {
+        pliant_body_desc desc = opened->body;
+        pliant_body copy;
+        for (int k = 0; k < 3; ++k)
+        {
+            desc.points_origin[k] += opened->copy_offset[i][k];
+            desc.velocity[k] = opened->copy_velocity[i][k];
+        }
+        status = pliant_body_create(*made, &desc, &copy);
+    }
+    if (status == PLIANT_OK)
+        status = pliant_scene_set_contacts(*made, &opened->contact);
     return status;
 }
 

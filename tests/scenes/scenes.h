@@ -20,7 +20,8 @@
 
 enum
 {
-    SCENE_MOST_COLLIDERS = 12
+    SCENE_MOST_COLLIDERS = 12,
+    SCENE_MOST_COPIES = 64
 };
 
 typedef struct scene
@@ -34,7 +35,11 @@ typedef struct scene
     pliant_frame_desc frame;
     pliant_collider_desc collider[SCENE_MOST_COLLIDERS];
     uint32_t collider_count;
-    double stretch; /* along x at the start, about the body's centre; 1: none */
+    /* The body again: each copy is moved by its offset and has its own velocity. */
+    uint32_t copy_count;
+    double copy_offset[SCENE_MOST_COPIES][3], copy_velocity[SCENE_MOST_COPIES][3];
+    pliant_contact_desc contact; /* between bodies; off unless the scene is about them */
+    double stretch;              /* along x at the start, about the body's centre; 1: none */
 } scene;
 
 /* How many scenes there are, and their names and what they are in a few words. */
@@ -50,7 +55,7 @@ bool scene_open_file(const char* path, scene* opened);
 void scene_open_cube(uint32_t count, scene* opened);
 void scene_close(scene* opened);
 
-/* Creates the scene with its colliders and its body. */
+/* Creates the scene with its colliders, its body and the copies of it. */
 pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body* body);
 
 /* The radius at which so many clusters in a volume give so many memberships a particle, about. */

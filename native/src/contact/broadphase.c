@@ -3,13 +3,15 @@
  * Pairs of overlapping boxes with a tree of boxes, four children to a node, over the clusters in
  * Morton order (Lauterbach et al., Fast BVH Construction on GPUs, 2009). The tree has no pointers:
  *
- *     level 2   |               0               |        node i of a level has the children
- *     level 1   |   0   |   1   |   2   |   3   |        4 i to 4 i + 3 of the level below;
- *     level 0    0 1 2 3 4 5 6 7 ...   clusters          level 0 are the clusters themselves
+ *     level 1   |               0               |        node i of a level holds the boxes of its
+ *     level 0   |   0   |   1   |   2   |   3   |        children 4 i to 4 i + 3 of the level
+ *                0 1 2 3 4 5 6 7 ...   clusters          below; below level 0 are the clusters
  *
- * Each cluster asks the tree for those behind it in Morton order, so each pair is found once. It is
- * made anew each time, which costs less than asking it, and unlike a grid it does not mind clusters
- * of different sizes. Pairs are then put into order by counting, so the whole costs n log n.
+ * The tree holds shapes; each cluster with particles at the surface asks it with the bounds of
+ * these, which are much smaller. It is made anew each time, which costs less than asking it, and
+ * unlike a grid it does not mind clusters of different sizes. Boxes in it are floats, rounded
+ * outward; what it finds is tested as it is, but last: most neighbours share a particle, and a mark
+ * says so at once. With a constant number of neighbours the whole costs n log n.
  */
 #include "broadphase.h"
 
@@ -18,7 +20,7 @@
 
 enum
 {
-    BATCH = 256,     /* queries that share a list of what they found */
+    BATCH = 64,      /* queries that share a list of what they found */
     MOST_LEVELS = 18 /* four to this power is more than there are indices */
 };
 
@@ -31,14 +33,15 @@ static void release(pl_broadphase* b)
     pl_free(b->other_key);
     pl_free(b->other_order);
     pl_free(b->box);
+    pl_free(b->marks);
     pl_free(b->body_of);
-    pl_free(b->begin);
     for (size_t i = 0; i < b->batch_count; ++i)
         pl_free(b->found[i].pairs);
     pl_free(b->found);
     b->key = b->order = b->other_key = b->other_order = b->body_of = NULL;
     b->box = NULL;
-    b->begin = NULL;
+    b->marks = NULL;
+    b->mark_capacity = 0;
     b->found = NULL;
     b->batch_count = b->capacity = 0;
 }
@@ -52,7 +55,6 @@ void pl_pair_list_free(pl_pair_list* pairs)
 void pl_broadphase_free(pl_broadphase* b)
 {
     release(b);
-    pl_pair_list_free(&b->sorted);
 }
 
 static pl_status reserve(pl_broadphase* b, uint32_t count)
@@ -60,18 +62,17 @@ static pl_status reserve(pl_broadphase* b, uint32_t count)
     if (b->key && count <= b->capacity)
         return PLIANT_OK;
     release(b);
-    size_t nodes = (size_t)count + count / 2 + 2 * MOST_LEVELS, batches = count / BATCH + 1;
+    size_t nodes = (size_t)count / 2 + 2 * MOST_LEVELS, batches = count / BATCH + 1;
     b->key = PL_NEW(uint32_t, count);
     b->order = PL_NEW(uint32_t, count);
     b->other_key = PL_NEW(uint32_t, count);
     b->other_order = PL_NEW(uint32_t, count);
     b->body_of = PL_NEW(uint32_t, count);
-    b->begin = PL_NEW(size_t, (size_t)count + 1);
-    b->box = (double(*)[6])pl_alloc(nodes, sizeof *b->box);
+    b->box = (float(*)[6][4])pl_alloc(nodes, sizeof *b->box);
     b->found = PL_NEW(pl_pair_list, batches);
     b->batch_count = b->found ? batches : 0;
-    if (!b->key || !b->order || !b->other_key || !b->other_order || !b->body_of || !b->begin ||
-        !b->box || !b->found)
+    if (!b->key || !b->order || !b->other_key || !b->other_order || !b->body_of || !b->box ||
+        !b->found)
     {
         release(b);
         return pl_fail_memory(nodes * sizeof *b->box);
@@ -146,51 +147,116 @@ static void sort_keys(pl_broadphase* b, uint32_t count)
 
 /* ------------------------------------------------------------------ the tree */
 
+/* Four boxes at a time. Nothing is computed with them but comparisons: every machine gives the same
+ * bits. */
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_masks __attribute__((vector_size(16)));
+
 typedef struct tree
 {
     const pl_broadphase* b;
+    const pl_proxy_pose* poses;
     const pl_pair_body* bodies;
+    double zero[3]; /* boxes of the tree are relative to this */
     uint32_t count, levels;
-    size_t level_begin[MOST_LEVELS + 1]; /* first box of each level */
+    size_t level_begin[MOST_LEVELS + 1]; /* first node of each level */
     uint32_t level_count[MOST_LEVELS + 1];
     int failed;
 } tree;
 
+/* Floats that are surely not more, or not less. */
+static float round_down(double a)
+{
+    return (float)(a - 1.5e-7 * fabs(a) - 1e-30);
+}
+
+static float round_up(double a)
+{
+    return (float)(a + 1.5e-7 * fabs(a) + 1e-30);
+}
+
+static void shape_box(const tree* t, uint32_t cluster, float box[6])
+{
+    const pl_proxy_pose* pose = &t->poses[cluster];
+    for (int k = 0; k < 3; ++k)
+    {
+        box[k] = round_down(pose->shape_lower[k] - t->zero[k]);
+        box[3 + k] = round_up(pose->shape_upper[k] - t->zero[k]);
+    }
+}
+
+static void empty_node(float node[6][4])
+{
+    for (int c = 0; c < 4; ++c)
+        for (int k = 0; k < 3; ++k)
+            node[k][c] = INFINITY, node[3 + k][c] = -INFINITY;
+}
+
 static tree make_tree(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses)
 {
-    tree t = {.b = b, .count = count, .levels = 1, .level_count = {count}};
-    for (uint32_t i = 0; i < count; ++i)
+    tree t = {.b = b, .poses = poses, .count = count};
+    memcpy(t.zero, poses[b->order[0]].lower, sizeof t.zero);
+    for (int k = 0; k < 3; ++k)
+        t.zero[k] = fabs(t.zero[k]) <= DBL_MAX ? t.zero[k] : 0;
+    uint32_t below = count;
+    do
     {
-        const pl_proxy_pose* pose = &poses[b->order[i]];
-        memcpy(b->box[i], pose->lower, sizeof pose->lower);
-        memcpy(b->box[i] + 3, pose->upper, sizeof pose->upper);
-    }
-    while (t.level_count[t.levels - 1] > 1)
-    {
-        uint32_t below = t.level_count[t.levels - 1], here = (below + 3) / 4;
-        double(*child)[6] = b->box + t.level_begin[t.levels - 1], (*node)[6] = child + below;
+        uint32_t here = (below + 3) / 4;
+        float(*node)[6][4] = b->box + t.level_begin[t.levels];
         for (uint32_t i = 0; i < here; ++i)
-            for (int k = 0; k < 3; ++k)
-            {
-                node[i][k] = INFINITY, node[i][3 + k] = -INFINITY;
-                for (uint32_t c = 4 * i; c < PL_MIN(4 * i + 4, below); ++c)
-                {
-                    /* these comparisons leave out what is not a number */
-                    node[i][k] = child[c][k] < node[i][k] ? child[c][k] : node[i][k];
-                    node[i][3 + k] =
-                        child[c][3 + k] > node[i][3 + k] ? child[c][3 + k] : node[i][3 + k];
-                }
-            }
-        t.level_begin[t.levels] = t.level_begin[t.levels - 1] + below;
+            empty_node(node[i]);
+        for (uint32_t i = 0; i < below; ++i)
+        {
+            float box[6] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
+            if (t.levels == 0)
+                shape_box(&t, b->order[i], box);
+            else
+                for (int k = 0; k < 3; ++k)
+                    for (int c = 0; c < 4; ++c)
+                    {
+                        /* these comparisons leave out what is not a number */
+                        const float(*child)[4] = b->box[t.level_begin[t.levels - 1] + i];
+                        box[k] = child[k][c] < box[k] ? child[k][c] : box[k];
+                        box[3 + k] = child[3 + k][c] > box[3 + k] ? child[3 + k][c] : box[3 + k];
+                    }
+            for (int k = 0; k < 6; ++k)
+                node[i / 4][k][i % 4] = box[k];
+        }
+        t.level_begin[t.levels + 1] = t.level_begin[t.levels] + here;
         t.level_count[t.levels++] = here;
-    }
+        below = here;
+    } while (below > 1);
     return t;
 }
 
-static bool overlap(const double* a, const double* b)
+static bool overlap(const double* lower, const double* upper, const double* other_lower,
+                    const double* other_upper)
 {
-    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] &&
-           b[2] <= a[5];
+    return (lower[0] <= other_upper[0]) & (other_lower[0] <= upper[0]) &
+           (lower[1] <= other_upper[1]) & (other_lower[1] <= upper[1]) &
+           (lower[2] <= other_upper[2]) & (other_lower[2] <= upper[2]);
+}
+
+bool pl_pair_may_touch(const pl_proxy_pose* a, const pl_proxy_pose* b)
+{
+    return overlap(a->part_lower, a->part_upper, b->shape_lower, b->shape_upper);
+}
+
+/* Which of a node's children a box overlaps: a bit each. */
+static uint32_t overlaps(const four own[6], const float node[6][4])
+{
+    four_masks all = {-1, -1, -1, -1};
+    for (int k = 0; k < 3; ++k)
+    {
+        four lower, upper;
+        memcpy(&lower, node[k], sizeof lower);
+        memcpy(&upper, node[3 + k], sizeof upper);
+        all &= (own[k] <= upper) & (lower <= own[3 + k]);
+    }
+    uint64_t pairs[2];
+    memcpy(pairs, &all, sizeof pairs);
+    return (uint32_t)((pairs[0] & 1) | (pairs[0] >> 32 & 2) | (pairs[1] & 4) |
+                      (pairs[1] >> 32 & 8));
 }
 
 bool pl_pair_shares(const pl_pair_rules* rules, uint32_t a, uint32_t b)
@@ -209,60 +275,73 @@ bool pl_pair_shares(const pl_pair_rules* rules, uint32_t a, uint32_t b)
     return false;
 }
 
-static bool may_collide(const tree* t, uint32_t a, uint32_t b)
+static void note_pair(tree* t, pl_pair_list* list, uint32_t a, uint32_t b)
 {
-    const pl_pair_body *first = &t->bodies[t->b->body_of[a]], *second;
-    second = &t->bodies[t->b->body_of[b]];
-    if (first != second)
-        return (first->groups & second->groups) != 0;
-    return first->self &&
-           !(first->rules && pl_pair_shares(first->rules, a - first->first, b - first->first));
-}
-
-static void note_pair(tree* t, pl_pair_list* list, uint32_t i, uint32_t j)
-{
-    uint32_t a = t->b->order[i], b = t->b->order[j];
-    if (a > b)
-    {
-        uint32_t kept = a;
-        a = b, b = kept;
-    }
-    if (!may_collide(t, a, b))
+    uint32_t first = t->b->body_of[a], second = t->b->body_of[b];
+    const pl_pair_body *one = &t->bodies[first], *other = &t->bodies[second];
+    if (first == second ? !one->self : !(one->groups & other->groups))
+        return;
+    if (!pl_pair_may_touch(&t->poses[a], &t->poses[b]))
         return;
     if (!pl_grow((void**)&list->pairs, &list->capacity, list->count + 1, sizeof *list->pairs))
     {
         __atomic_store_n(&t->failed, 1, __ATOMIC_RELAXED);
         return;
     }
-    list->pairs[list->count++] = (pl_pair){a, b};
+    size_t at = list->count++;
+    for (; at > 0 && list->pairs[at - 1].a == a && list->pairs[at - 1].b > b; --at)
+        list->pairs[at] = list->pairs[at - 1]; /* in order: there are only few of one cluster */
+    list->pairs[at] = (pl_pair){a, b};
 }
 
-/* All clusters behind the i-th in Morton order that it overlaps. */
-static void ask(tree* t, pl_pair_list* list, uint32_t i)
+static void mark_near(const tree* t, uint32_t cluster, uint32_t* marks)
+{
+    const pl_pair_body* body = &t->bodies[t->b->body_of[cluster]];
+    const pl_pair_rules* rules = body->self ? body->rules : NULL;
+    uint32_t own = cluster - body->first;
+    marks[cluster] = cluster + 1;
+    if (!rules || !rules->near_begin)
+        return;
+    for (uint32_t i = rules->near_begin[own]; i < rules->near_begin[own + 1]; ++i)
+        marks[body->first + rules->near[i]] = cluster + 1;
+}
+
+/* All clusters whose shapes this one's particles may touch. */
+static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
 {
     struct
     {
         uint32_t level, node;
     } stack[4 * (MOST_LEVELS + 1)];
     uint32_t depth = 0;
-    const double* own = t->b->box[i];
+    const pl_proxy_pose* pose = &t->poses[cluster];
+    four own[6];
+    for (int k = 0; k < 3; ++k)
+    {
+        float low = round_down(pose->part_lower[k] - t->zero[k]);
+        float high = round_up(pose->part_upper[k] - t->zero[k]);
+        if (!(low <= high))
+            return;
+        own[k] = (four){low, low, low, low};
+        own[3 + k] = (four){high, high, high, high};
+    }
+    mark_near(t, cluster, marks);
     stack[depth].level = t->levels - 1, stack[depth++].node = 0;
     while (depth)
     {
         uint32_t level = stack[--depth].level, node = stack[depth].node;
-        if (level == 0)
+        uint32_t found = overlaps(own, t->b->box[t->level_begin[level] + node]);
+        for (; found; found &= found - 1)
         {
-            note_pair(t, list, i, node);
-            continue;
-        }
-        const double(*box)[6] = (const double(*)[6])(t->b->box + t->level_begin[level - 1]);
-        uint32_t end = PL_MIN(4 * node + 4, t->level_count[level - 1]);
-        for (uint32_t c = 4 * node; c < end; ++c)
-        {
-            /* the last cluster below this child must be behind the i-th */
-            uint64_t last = ((uint64_t)(c + 1) << 2 * (level - 1)) - 1;
-            if (last > i && overlap(own, box[c]))
-                stack[depth].level = level - 1, stack[depth++].node = c;
+            uint32_t child = 4 * node + (uint32_t)__builtin_ctz(found);
+            if (level > 0)
+            {
+                stack[depth].level = level - 1, stack[depth++].node = child;
+                continue;
+            }
+            uint32_t other = t->b->order[child];
+            if (marks[other] != cluster + 1)
+                note_pair(t, list, cluster, other);
         }
     }
 }
@@ -270,97 +349,14 @@ static void ask(tree* t, pl_pair_list* list, uint32_t i)
 static void ask_batches(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     tree* t = context;
-    (void)worker;
+    uint32_t* marks = t->b->marks + (size_t)worker * t->count;
     for (uint32_t n = begin; n < end; ++n)
     {
         pl_pair_list* list = &t->b->found[n];
         list->count = 0;
-        for (uint32_t i = n * BATCH; i < PL_MIN((n + 1) * BATCH, t->count) && t->levels > 1; ++i)
-            ask(t, list, i);
+        for (uint32_t i = n * BATCH; i < PL_MIN((n + 1) * BATCH, t->count); ++i)
+            ask(t, list, marks, i);
     }
-}
-
-/* ------------------------------------------------------------------ order */
-
-/* One pass of a stable counting sort. */
-static void place(pl_broadphase* b, const pl_pair_list* from, bool by_second, pl_pair* to)
-{
-    for (size_t i = 0; i < from->count; ++i)
-    {
-        const pl_pair* pair = &from->pairs[i];
-        to[b->begin[by_second ? pair->b : pair->a]++] = *pair;
-    }
-}
-
-static void begin_count(pl_broadphase* b, uint32_t count)
-{
-    memset(b->begin, 0, sizeof *b->begin * ((size_t)count + 1));
-}
-
-static void sum_counts(pl_broadphase* b, uint32_t count)
-{
-    size_t total = 0;
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        size_t own = b->begin[i];
-        b->begin[i] = total;
-        total += own;
-    }
-}
-
-static pl_status order_pairs(pl_broadphase* b, uint32_t count, uint32_t batches,
-                             pl_pair_list* pairs)
-{
-    size_t total = 0;
-    begin_count(b, count);
-    for (uint32_t n = 0; n < batches; ++n)
-    {
-        total += b->found[n].count;
-        for (size_t i = 0; i < b->found[n].count; ++i)
-            ++b->begin[b->found[n].pairs[i].b];
-    }
-    if (!pl_grow((void**)&b->sorted.pairs, &b->sorted.capacity, total, sizeof(pl_pair)) ||
-        !pl_grow((void**)&pairs->pairs, &pairs->capacity, total, sizeof(pl_pair)))
-        return pl_fail_memory(total * sizeof(pl_pair));
-    sum_counts(b, count);
-    for (uint32_t n = 0; n < batches; ++n)
-        place(b, &b->found[n], true, b->sorted.pairs);
-    b->sorted.count = pairs->count = total;
-    begin_count(b, count);
-    for (size_t i = 0; i < total; ++i)
-        ++b->begin[b->sorted.pairs[i].a];
-    sum_counts(b, count);
-    place(b, &b->sorted, false, pairs->pairs);
-    return PLIANT_OK;
-}
-
-/* Takes out the pairs that are held back, and forgets those that are not there any more. Both lists
- * ascend, and a body's clusters lie together: one walk along both. */
-static void take_held(pl_broadphase* b, uint32_t body_count, const pl_pair_body* bodies,
-                      pl_pair_list* pairs)
-{
-    size_t at = 0, kept = 0;
-    for (uint32_t n = 0; n < body_count; ++n)
-    {
-        const pl_pair_body* body = &bodies[n];
-        pl_pair_rules* rules = body->self ? body->rules : NULL;
-        size_t held = 0, still = 0;
-        for (; at < pairs->count && pairs->pairs[at].a < body->first + body->count; ++at)
-        {
-            pl_pair pair = pairs->pairs[at];
-            uint64_t key = (uint64_t)(pair.a - body->first) << 32 | (pair.b - body->first);
-            bool same_body = b->body_of[pair.b] == n;
-            while (rules && same_body && held < rules->held_count && rules->held[held] < key)
-                ++held;
-            if (rules && same_body && held < rules->held_count && rules->held[held] == key)
-                rules->held[still++] = key;
-            else
-                pairs->pairs[kept++] = pair;
-        }
-        if (rules)
-            rules->held_count = still;
-    }
-    pairs->count = kept;
 }
 
 pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses,
@@ -376,13 +372,27 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
             b->body_of[bodies[n].first + c] = n;
     make_keys(b, count, poses);
     sort_keys(b, count);
+    size_t marks = (size_t)count * (pool ? pl_pool_threads(pool) : 1);
+    if (!pl_grow((void**)&b->marks, &b->mark_capacity, marks, sizeof *b->marks))
+        return pl_fail_memory(marks * sizeof *b->marks);
+    memset(b->marks, 0, marks * sizeof *b->marks);
     tree t = make_tree(b, count, poses);
     t.bodies = bodies;
     uint32_t batches = (count + BATCH - 1) / BATCH;
     pl_parallel_for(pool, batches, 1, ask_batches, &t);
     if (t.failed)
         return pl_fail_memory((size_t)count * sizeof(pl_pair));
-    PL_TRY(order_pairs(b, count, batches, pairs));
-    take_held(b, body_count, bodies, pairs);
+    size_t total = 0;
+    for (uint32_t n = 0; n < batches; ++n)
+        total += b->found[n].count;
+    if (!pl_grow((void**)&pairs->pairs, &pairs->capacity, total, sizeof(pl_pair)))
+        return pl_fail_memory(total * sizeof(pl_pair));
+    for (uint32_t n = 0; n < batches; ++n)
+    {
+        if (b->found[n].count)
+            memcpy(pairs->pairs + pairs->count, b->found[n].pairs,
+                   b->found[n].count * sizeof(pl_pair));
+        pairs->count += b->found[n].count;
+    }
     return PLIANT_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Which clusters may touch: pairs whose bounds overlap, over all bodies, less those that may not
- * collide. */
+/* Which clusters may touch: particles of one and the shape of another whose bounds overlap, over
+ * all bodies, less those that may not collide. */
 #ifndef PL_CONTACT_BROADPHASE_H
 #define PL_CONTACT_BROADPHASE_H
 
@@ -9,7 +9,7 @@
 
 typedef struct pl_pair
 {
-    uint32_t a, b; /* a < b */
+    uint32_t a, b; /* particles of a, the shape of b */
 } pl_pair;
 
 typedef struct pl_pair_list
@@ -32,18 +32,21 @@ typedef struct pl_broadphase
 {
     size_t capacity;
     uint32_t *key, *order, *other_key, *other_order;
-    double (*box)[6]; /* nodes of the tree, from the leaves up: lower, upper */
+    float (
+        *box)[6][4]; /* nodes of the tree, from the leaves up: lower and upper of four children */
+    uint32_t* marks; /* by worker and cluster: whom else it does not collide with */
+    size_t mark_capacity;
     uint32_t* body_of;
     pl_pair_list* found; /* by batch of queries */
     size_t batch_count;
-    pl_pair_list sorted; /* by the second cluster */
-    size_t* begin;
 } pl_broadphase;
 
-/* Finds the pairs, ascending by a, then b, whatever the number of threads: those of "poses" whose
- * bounds overlap (touching counts), without those that share a particle, that are held back, of
- * bodies without a common group, or of a body without self-collision. Pairs that were held back and
- * are apart now are set free. Bounds that are not numbers overlap nothing. */
+/* Whether the bounds of a's particles and of b's shape overlap; touching counts. */
+bool pl_pair_may_touch(const pl_proxy_pose* a, const pl_proxy_pose* b);
+
+/* Finds the pairs, ascending by a, then b, whatever the number of threads: those of "poses" that
+ * may touch, without those that share a particle, that are held back, of bodies without a common
+ * group, or of a body without self-collision. Bounds that are not numbers overlap nothing. */
 pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses,
                              uint32_t body_count, const pl_pair_body* bodies, pl_pool* pool,
                              pl_pair_list* pairs);
@@ -55,6 +58,13 @@ void pl_pair_list_free(pl_pair_list* pairs);
  * did not change stay as they are, held or free. The rules are zeroed before the first call. */
 pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, double thickness,
                              const uint8_t* changed, pl_pair_rules* rules);
+/* Sets pairs free that were held back and are apart now. A few are looked at in each turn; poses
+ * are those of the body's clusters. */
+#define PL_RELEASE_TURNS 8
+void pl_pair_rules_release(pl_pair_rules* rules, uint32_t count, const pl_proxy_pose* poses,
+                           uint64_t turn);
+/* Whether neither the bounds nor the balls overlap. */
+bool pl_pair_apart(const pl_proxy_pose* a, const pl_proxy_pose* b);
 bool pl_pair_shares(const pl_pair_rules* rules, uint32_t a, uint32_t b);
 void pl_pair_rules_free(pl_pair_rules* rules);
 

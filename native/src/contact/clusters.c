@@ -17,8 +17,9 @@
  * masses that it acts on (Tonge, Benevolenski and Voroshilov, Mass Splitting for Jitter-Free
  * Parallel Rigid Body Simulation, 2012): a particle's, cut into as many pieces as it has contacts,
  * and a cluster's likewise. Many contacts on one particle are thereby an average. A particle may
- * touch, and be a member of a cluster that is touched: one more factor of two. What one iteration
- * leaves the next ones see, since the motions of clusters are found again from their members.
+ * touch, and be a member of a cluster that is touched: hence a factor more. What one iteration
+ * leaves the next ones see, since the motions of clusters are found again from their members. In
+ * the last one the particles do what is left.
  */
 #include "clusters.h"
 
@@ -40,8 +41,10 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->partner_begin);
     pl_free(all->partner);
     pl_free(all->dv);
-    pl_free(all->exterior);
     pl_free(all->touches);
+    pl_free(all->touched);
+    pl_free(all->arm);
+    pl_free(all->verdicts);
     for (size_t i = 0; i < all->found_capacity; ++i)
         pl_free(all->found[i].items);
     pl_free(all->found);
@@ -91,6 +94,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
         all->cluster_capacity = 0;
         if (!renew(&all->poses, count, sizeof *all->poses) ||
             !renew(&all->motions, count, sizeof *all->motions) ||
+            !renew(&all->touched, count, sizeof *all->touched) ||
             !renew(&all->partner_begin, count + 2, sizeof *all->partner_begin))
             return pl_fail_memory(count * sizeof *all->poses);
         all->cluster_capacity = count;
@@ -99,7 +103,6 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
     {
         all->particle_capacity = 0;
         if (!renew(&all->dv, all->particle_count, sizeof *all->dv) ||
-            !renew(&all->exterior, all->particle_count, sizeof *all->exterior) ||
             !renew(&all->touches, all->particle_count, sizeof *all->touches))
             return pl_fail_memory((size_t)all->particle_count * sizeof *all->dv);
         all->particle_capacity = all->particle_count;
@@ -107,7 +110,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ the solver */
+/* ------------------------------------------------------------------ what takes part */
 
 typedef struct solver
 {
@@ -133,123 +136,220 @@ static bool is_held(const pl_body* body, uint32_t slot)
     return body->pins.follow || (body->pins.any && body->pins.frequency[slot] >= PLIANT_PIN_HELD);
 }
 
-static double inverse_mass(const pl_body* body, uint32_t slot)
+static mat3 inverse_inertia(mat3 inertia)
 {
-    return is_held(body, slot) ? 0 : 1 / (double)body->particles.mass[slot];
+    double size = m3_trace(inertia);
+    if (!(size > 0))
+        return m3_zero();
+    /* a needle has no inertia about itself, and must not spin for nothing */
+    bool round = m3_det(inertia) > 1e-6 * size * size * size;
+    for (int i = 0; i < 3; ++i)
+        inertia.m[i][i] += (round ? 1e-12 : 1e-3) * size;
+    return m3_inverse(inertia);
 }
 
-/* Where the contact acts: the particle, and its arm from the cluster's centre. */
-typedef struct place
+/* The members of a touched cluster. */
+typedef struct members
 {
     const pl_body* body;
-    uint32_t slot;
-    vec3 arm, v, n;
-    pl_cluster_motion* motion;
-} place;
+    const uint32_t* slot;
+    const float* weight;
+    pl_member_arm* arm;
+    double (*dv)[3];
+    uint32_t count;
+} members;
 
-static place place_of(const solver* s, const pl_contact* c)
+static members members_of(const solver* s, uint32_t cluster)
 {
-    uint32_t b = body_of_particle(s->all, c->particle);
-    place at = {.body = s->bodies[b].body, .slot = c->particle - s->all->slot_begin[b]};
-    at.motion = &s->all->motions[c->cluster];
-    at.arm = v3_sub(pl_contact_start(at.body, at.slot, s->dt), at.motion->x);
-    at.v = v3_add(pl_contact_velocity(at.body, at.slot), v3_fromd(s->all->dv[c->particle]));
-    at.n = v3_fromd(c->n);
-    return at;
-}
-
-static void count_contacts(const solver* s)
-{
-    pl_contacts* all = s->all;
-    for (uint32_t c = 0; c < all->cluster_count; ++c)
-        all->motions[c].contacts = 0;
-    memset(all->touches, 0, sizeof *all->touches * all->particle_count);
-    memset(all->dv, 0, sizeof *all->dv * all->particle_count);
-    for (size_t i = 0; i < all->list.count; ++i)
-    {
-        ++all->motions[all->list.items[i].cluster].contacts;
-        ++all->touches[all->list.items[i].particle];
-    }
-    for (size_t i = 0; i < all->list.count; ++i)
-    {
-        pl_contact* c = &all->list.items[i];
-        place at = place_of(s, c);
-        vec3 turn = v3_cross(at.arm, at.n);
-        double cluster =
-            1 / at.motion->mass + v3_dot(turn, m3_mulv(at.motion->inertia_inverse, turn));
-        c->k = 2 * (all->touches[c->particle] * inverse_mass(at.body, at.slot) +
-                    at.motion->contacts * cluster);
-    }
-}
-
-/* The impulse that a contact asks for now, added to what it has. Sums never pull, and friction
- * stays within its cone. */
-static vec3 ask_contact(const solver* s, pl_contact* c, const place* at)
-{
-    vec3 surface = v3_add(at->motion->v, v3_cross(at->motion->spin, at->arm));
-    vec3 relative = v3_sub(at->v, surface);
-    double speed = v3_dot(relative, at->n);
-    double normal = fmax(c->normal + s->settings->stiffness * (c->target - speed) / c->k, 0);
-    vec3 slip = v3_mad(relative, at->n, -speed), before = v3_fromd(c->tangent);
-    vec3 tangent = v3_mad(before, slip, -s->settings->stiffness / c->k);
-    double most = s->settings->friction * normal, length = v3_length(tangent);
-    if (length > most)
-        tangent = v3_scale(tangent, most / length);
-    vec3 impulse = v3_mad(v3_sub(tangent, before), at->n, normal - c->normal);
-    c->normal = normal;
-    c->tangent[0] = tangent.x, c->tangent[1] = tangent.y, c->tangent[2] = tangent.z;
-    return impulse;
-}
-
-static void add_dv(pl_contacts* all, uint32_t particle, vec3 dv)
-{
-    all->dv[particle][0] += dv.x, all->dv[particle][1] += dv.y, all->dv[particle][2] += dv.z;
-}
-
-/* Gives the members of a cluster what it has gathered. */
-static void spread(const solver* s, uint32_t cluster)
-{
-    pl_contacts* all = s->all;
-    pl_cluster_motion* m = &all->motions[cluster];
+    const pl_contacts* all = s->all;
     uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
     const pl_proxies* proxies = s->bodies[b].proxies;
-    const pl_body* body = s->bodies[b].body;
-    vec3 dv = v3_scale(m->push, 1 / m->mass), spin = m3_mulv(m->inertia_inverse, m->twist);
-    for (uint32_t i = proxies->member_begin[c]; i < proxies->member_begin[c + 1]; ++i)
+    uint32_t begin = proxies->member_begin[c];
+    return (members){s->bodies[b].body,
+                     proxies->member_slot + begin,
+                     proxies->member_weight + begin,
+                     all->arm + all->motions[cluster].first_arm,
+                     all->dv + all->slot_begin[b],
+                     proxies->member_begin[c + 1] - begin};
+}
+
+/* Mass, centre and inertia, exactly as the members have them: momentum depends on it. */
+static void weigh(const solver* s, uint32_t cluster)
+{
+    pl_cluster_motion* m = &s->all->motions[cluster];
+    members k = members_of(s, cluster);
+    vec3 first = v3(0, 0, 0);
+    m->mass = 0;
+    for (uint32_t i = 0; i < k.count; ++i)
     {
-        uint32_t slot = proxies->member_slot[i];
-        vec3 arm = v3_sub(pl_contact_start(body, slot, s->dt), m->x);
-        if (!is_held(body, slot))
-            add_dv(all, all->slot_begin[b] + slot,
-                   v3_scale(v3_add(dv, v3_cross(spin, arm)), proxies->member_weight[i]));
+        double mw = (double)k.body->particles.mass[k.slot[i]] * k.weight[i];
+        m->mass += mw;
+        first = v3_mad(first, pl_contact_start(k.body, k.slot[i], s->dt), mw);
     }
+    m->x = v3_scale(first, 1 / m->mass);
+    double xx = 0, yy = 0, zz = 0, xy = 0, yz = 0, zx = 0;
+    for (uint32_t i = 0; i < k.count; ++i)
+    {
+        double mw = (double)k.body->particles.mass[k.slot[i]] * k.weight[i];
+        vec3 arm = v3_sub(pl_contact_start(k.body, k.slot[i], s->dt), m->x);
+        bool held = is_held(k.body, k.slot[i]);
+        k.arm[i] =
+            (pl_member_arm){(float)arm.x, (float)arm.y, (float)arm.z, held ? 0 : k.weight[i]};
+        xx += mw * arm.x * arm.x, yy += mw * arm.y * arm.y, zz += mw * arm.z * arm.z;
+        xy += mw * arm.x * arm.y, yz += mw * arm.y * arm.z, zx += mw * arm.z * arm.x;
+    }
+    m->inertia_inverse =
+        inverse_inertia((mat3){{{yy + zz, -xy, -zx}, {-xy, zz + xx, -yz}, {-zx, -yz, xx + yy}}});
     m->push = m->twist = v3(0, 0, 0);
 }
 
 /* The rigid motion of a cluster as its members have it now. */
 static void refresh_motion(const solver* s, uint32_t cluster)
 {
-    pl_contacts* all = s->all;
-    pl_cluster_motion* m = &all->motions[cluster];
-    uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
-    const pl_proxies* proxies = s->bodies[b].proxies;
-    const pl_body* body = s->bodies[b].body;
+    pl_cluster_motion* m = &s->all->motions[cluster];
+    members k = members_of(s, cluster);
+    const pl_particles* p = &k.body->particles;
     vec3 momentum = v3(0, 0, 0), spin = v3(0, 0, 0);
-    for (uint32_t i = proxies->member_begin[c]; i < proxies->member_begin[c + 1]; ++i)
+    for (uint32_t i = 0; i < k.count; ++i)
     {
-        uint32_t slot = proxies->member_slot[i];
-        double mw = (double)body->particles.mass[slot] * proxies->member_weight[i];
-        vec3 v =
-            v3_add(pl_contact_velocity(body, slot), v3_fromd(all->dv[all->slot_begin[b] + slot]));
-        vec3 arm = v3_sub(pl_contact_start(body, slot, s->dt), m->x);
-        momentum = v3_mad(momentum, v, mw);
-        spin = v3_mad(spin, v3_cross(arm, v), mw);
+        uint32_t slot = k.slot[i];
+        double mw = (double)p->mass[slot] * k.weight[i];
+        vec3 v = v3(mw * (p->v[0][slot] + k.dv[slot][0]), mw * (p->v[1][slot] + k.dv[slot][1]),
+                    mw * (p->v[2][slot] + k.dv[slot][2]));
+        momentum = v3_add(momentum, v);
+        spin = v3_add(spin, v3_cross(v3(k.arm[i].x, k.arm[i].y, k.arm[i].z), v));
     }
     m->v = v3_scale(momentum, 1 / m->mass);
     m->spin = m3_mulv(m->inertia_inverse, spin);
 }
 
-static void iterate(const solver* s)
+/* Gives the members of a cluster what it has gathered. */
+static void spread(const solver* s, uint32_t cluster)
+{
+    pl_cluster_motion* m = &s->all->motions[cluster];
+    members k = members_of(s, cluster);
+    vec3 push = v3_scale(m->push, 1 / m->mass), spin = m3_mulv(m->inertia_inverse, m->twist);
+    for (uint32_t i = 0; i < k.count; ++i)
+    {
+        vec3 turned = v3_cross(spin, v3(k.arm[i].x, k.arm[i].y, k.arm[i].z));
+        double *dv = k.dv[k.slot[i]], w = k.arm[i].weight;
+        dv[0] += w * (push.x + turned.x);
+        dv[1] += w * (push.y + turned.y);
+        dv[2] += w * (push.z + turned.z);
+    }
+    m->push = m->twist = v3(0, 0, 0);
+}
+
+static void weigh_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const solver* s = context;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+    {
+        weigh(s, s->all->touched[i]);
+        refresh_motion(s, s->all->touched[i]);
+    }
+}
+
+static void refresh_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const solver* s = context;
+    (void)worker;
+    for (uint32_t i = begin; i < end; ++i)
+        refresh_motion(s, s->all->touched[i]);
+}
+
+/* A body's particles are written by one thread, in the order of its clusters. */
+static void spread_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const solver* s = context;
+    const pl_contacts* all = s->all;
+    (void)worker;
+    for (uint32_t i = 0; i < all->touched_count; ++i)
+    {
+        uint32_t body = pl_contact_body_of(all, all->touched[i]);
+        if (body >= begin && body < end)
+            spread(s, all->touched[i]);
+    }
+}
+
+/* ------------------------------------------------------------------ the solver */
+
+static pl_status prepare(const solver* s, pl_pool* pool)
+{
+    pl_contacts* all = s->all;
+    size_t arms = 0;
+    for (uint32_t c = 0; c < all->cluster_count; ++c)
+        all->motions[c].contacts = 0;
+    for (size_t i = 0; i < all->list.count; ++i)
+    {
+        ++all->motions[all->list.items[i].cluster].contacts;
+        ++all->touches[all->list.items[i].particle];
+    }
+    all->touched_count = 0;
+    for (uint32_t c = 0; c < all->cluster_count; ++c)
+        if (all->motions[c].contacts)
+        {
+            uint32_t b = pl_contact_body_of(all, c), own = c - all->pair_bodies[b].first;
+            const uint32_t* begin = s->bodies[b].proxies->member_begin + own;
+            all->touched[all->touched_count++] = c;
+            all->motions[c].first_arm = arms;
+            arms += begin[1] - begin[0];
+        }
+    if (!pl_grow((void**)&all->arm, &all->arm_capacity, arms, sizeof *all->arm))
+    {
+        memset(all->touches, 0, sizeof *all->touches * all->particle_count);
+        return pl_fail_memory(arms * sizeof *all->arm);
+    }
+    pl_parallel_for(pool, all->touched_count, 4, weigh_items, (void*)(uintptr_t)s);
+    for (size_t i = 0; i < all->list.count; ++i)
+    {
+        pl_contact* c = &all->list.items[i];
+        const pl_cluster_motion* m = &all->motions[c->cluster];
+        c->body = body_of_particle(all, c->particle);
+        c->slot = c->particle - all->slot_begin[c->body];
+        const pl_body* body = s->bodies[c->body].body;
+        vec3 arm = v3_sub(pl_contact_start(body, c->slot, s->dt), m->x);
+        vec3 turn = v3_cross(arm, v3_fromd(c->n));
+        c->arm[0] = arm.x, c->arm[1] = arm.y, c->arm[2] = arm.z;
+        c->inverse_mass = is_held(body, c->slot) ? 0 : 1 / (double)body->particles.mass[c->slot];
+        double cluster = 1 / m->mass + v3_dot(turn, m3_mulv(m->inertia_inverse, turn));
+        c->k = 1.3 * (all->touches[c->particle] * c->inverse_mass + m->contacts * cluster);
+    }
+    return PLIANT_OK;
+}
+
+/* The impulse that a contact asks for now, added to what it has. Sums never pull, and friction
+ * stays within its cone. */
+static vec3 ask_contact(const pl_contact_settings* settings, pl_contact* c, vec3 relative)
+{
+    vec3 n = v3_fromd(c->n);
+    double speed = v3_dot(relative, n);
+    double normal = fmax(c->normal + settings->stiffness * (c->target - speed) / c->k, 0);
+    vec3 slip = v3_mad(relative, n, -speed), before = v3_fromd(c->tangent);
+    vec3 tangent = v3_mad(before, slip, -settings->stiffness / c->k);
+    double most = settings->friction * normal, length = v3_length(tangent);
+    if (length > most)
+        tangent = v3_scale(tangent, most / length);
+    vec3 impulse = v3_mad(v3_sub(tangent, before), n, normal - c->normal);
+    c->normal = normal;
+    c->tangent[0] = tangent.x, c->tangent[1] = tangent.y, c->tangent[2] = tangent.z;
+    return impulse;
+}
+
+/* What is left in the last iteration is the particles' to resolve, as if clusters were fixed: none
+ * may get through. Clusters still get the opposite impulse, which takes them out of the way. */
+static void let_particles_finish(pl_contacts* all)
+{
+    for (size_t i = 0; i < all->list.count; ++i)
+    {
+        pl_contact* c = &all->list.items[i];
+        if (c->inverse_mass > 0)
+            c->k = all->touches[c->particle] * c->inverse_mass;
+    }
+}
+
+static void iterate(const solver* s, pl_pool* pool)
 {
     pl_contacts* all = s->all;
     for (size_t i = 0; i < all->list.count; ++i)
@@ -257,28 +357,33 @@ static void iterate(const solver* s)
         /* what a contact sees of a particle may have changed in this iteration by contacts before
          * it: the order is fixed, and that they are seen only helps */
         pl_contact* c = &all->list.items[i];
-        place at = place_of(s, c);
+        pl_cluster_motion* m = &all->motions[c->cluster];
+        vec3 arm = v3_fromd(c->arm), surface = v3_add(m->v, v3_cross(m->spin, arm));
+        double* dv = all->dv[c->particle];
+        vec3 v = pl_contact_velocity(s->bodies[c->body].body, c->slot);
+        vec3 relative = v3_sub(v3_add(v, v3_fromd(dv)), surface);
         if (!(c->k > 0))
             continue;
-        vec3 impulse = ask_contact(s, c, &at);
-        at.motion->push = v3_sub(at.motion->push, impulse);
-        at.motion->twist = v3_sub(at.motion->twist, v3_cross(at.arm, impulse));
-        add_dv(all, c->particle, v3_scale(impulse, inverse_mass(at.body, at.slot)));
+        vec3 impulse = ask_contact(s->settings, c, relative);
+        m->push = v3_sub(m->push, impulse);
+        m->twist = v3_sub(m->twist, v3_cross(arm, impulse));
+        dv[0] += impulse.x * c->inverse_mass;
+        dv[1] += impulse.y * c->inverse_mass;
+        dv[2] += impulse.z * c->inverse_mass;
     }
-    for (uint32_t c = 0; c < all->cluster_count; ++c)
-        if (all->motions[c].used && all->motions[c].contacts)
-            spread(s, c);
-    for (uint32_t c = 0; c < all->cluster_count; ++c)
-        if (all->motions[c].used && all->motions[c].contacts)
-            refresh_motion(s, c);
+    pl_parallel_for(pool, all->body_count, 1, spread_items, (void*)(uintptr_t)s);
+    pl_parallel_for(pool, all->touched_count, 4, refresh_items, (void*)(uintptr_t)s);
 }
 
 /* ------------------------------------------------------------------ the whole */
 
-static void apply(const solver* s)
+/* Moves what was pushed, and leaves the lists clean. */
+static void apply_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
+    const solver* s = context;
     const pl_contacts* all = s->all;
-    for (uint32_t b = 0; b < all->body_count; ++b)
+    (void)worker;
+    for (uint32_t b = begin; b < end; ++b)
     {
         pl_body* body = s->bodies[b].body;
         pl_particles* p = &body->particles;
@@ -288,14 +393,17 @@ static void apply(const solver* s)
             for (uint32_t slot = chunk->slot_begin; slot < chunk->slot_begin + chunk->slot_count;
                  ++slot)
             {
-                const double* dv = all->dv[all->slot_begin[b] + slot];
-                chunk->touched += all->touches[all->slot_begin[b] + slot] > 0;
+                double* dv = all->dv[all->slot_begin[b] + slot];
+                uint32_t* touches = &all->touches[all->slot_begin[b] + slot];
+                chunk->touched += *touches > 0;
+                *touches = 0;
                 if (dv[0] == 0 && dv[1] == 0 && dv[2] == 0)
                     continue;
                 for (int k = 0; k < 3; ++k)
                 {
                     p->v[k][slot] = (float)(p->v[k][slot] + dv[k]);
                     p->x[k][slot] = (float)(p->x[k][slot] + s->dt * dv[k]);
+                    dv[k] = 0;
                 }
                 chunk->moved = 1;
             }
@@ -319,17 +427,45 @@ static void pose_items(void* context, uint32_t begin, uint32_t end, uint32_t wor
         const pl_pair_body* all = &p->all->pair_bodies[b];
         uint32_t from = PL_MAX(begin, all->first), to = PL_MIN(end, all->first + all->count);
         if (from < to)
-            pl_poses_set(p->bodies[b].body, p->bodies[b].proxies, p->dt, p->thickness,
-                         from - all->first, to - all->first, p->all->poses + all->first);
+            pl_poses_set(p->bodies[b].body, p->bodies[b].proxies, p->dt, p->all->drift,
+                         p->thickness, from - all->first, to - all->first,
+                         p->all->poses + all->first);
     }
+}
+
+/* The mean velocity of all clusters: what falls together does not sweep anything. */
+static void find_drift(pl_contacts* all, const pl_contact_body* bodies)
+{
+    double mass = 0, momentum[3] = {0, 0, 0};
+    for (uint32_t b = 0; b < all->body_count; ++b)
+    {
+        const pl_clusters* k = &bodies[b].body->clusters;
+        for (uint32_t c = 0; c < bodies[b].proxies->count; ++c)
+        {
+            mass += k->mass[c];
+            for (int i = 0; i < 3; ++i)
+                momentum[i] += (double)k->mass[c] * k->sums[c][12 + i];
+        }
+    }
+    for (int i = 0; i < 3; ++i)
+        all->drift[i] = mass > 0 ? momentum[i] / mass : 0;
 }
 
 pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_contact_body* bodies,
                               const pl_contact_settings* settings, double dt, pl_pool* pool)
 {
     PL_TRY(lay_out(all, body_count, bodies));
-    posing posing_now = {all, bodies, dt, settings->thickness};
+    find_drift(all, bodies);
+    double nearness = 0;
+    for (uint32_t b = 0; b < body_count; ++b)
+        nearness = fmax(nearness, bodies[b].proxies->most_inset +
+                                      PL_CONTACT_NEARNESS * bodies[b].body->rest_shape.spacing);
+    posing posing_now = {all, bodies, dt, settings->thickness + nearness};
     pl_parallel_for(pool, all->cluster_count, 16, pose_items, &posing_now);
+    for (uint32_t b = 0; b < body_count; ++b)
+        if (bodies[b].self)
+            pl_pair_rules_release(bodies[b].rules, bodies[b].proxies->count,
+                                  all->poses + all->pair_bodies[b].first, settings->turn);
     PL_TRY(pl_broadphase_find(&all->broadphase, all->cluster_count, all->poses, body_count,
                               all->pair_bodies, pool, &all->pairs));
     all->list.count = 0;
@@ -339,9 +475,13 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
     if (all->list.count == 0)
         return PLIANT_OK;
     solver s = {all, bodies, settings, dt};
-    count_contacts(&s);
+    PL_TRY(prepare(&s, pool));
     for (uint32_t i = 0; i < settings->iterations; ++i)
-        iterate(&s);
-    apply(&s);
+    {
+        if (i + 1 == settings->iterations)
+            let_particles_finish(all);
+        iterate(&s, pool);
+    }
+    pl_parallel_for(pool, body_count, 1, apply_items, &s);
     return PLIANT_OK;
 }

@@ -5,12 +5,18 @@
 
 #include "broadphase.h"
 
+/* In spacings: how near counts as a contact that must not get any nearer, so that contacts do not
+ * come and go. */
+#define PL_CONTACT_NEARNESS 0.1
+
 typedef struct pl_contact_settings
 {
     double stiffness; /* the papers' gamma, 0 to 1: the share of a contact that is resolved */
     double friction;  /* Coulomb coefficient */
     double restitution;
-    double thickness;    /* distance kept from the proxies */
+    double thickness;    /* distance kept from the surface */
+    double gravity;      /* how strong it is */
+    uint64_t turn;       /* counts substeps */
     uint32_t iterations; /* of the solver */
 } pl_contact_settings;
 
@@ -31,12 +37,14 @@ typedef struct pl_contact
 {
     uint32_t particle; /* in the list of all slots of all bodies */
     uint32_t cluster;  /* in the list of all clusters */
-    double n[3];       /* world, away from the cluster, length 1 */
-    double target;     /* the least normal velocity, relative to the cluster, that resolves it */
-    double k;          /* the inverse mass that an impulse along n meets */
-    double normal;     /* impulse so far */
-    double tangent[3]; /* the same of friction */
-    bool interior;     /* the surface is inside of another proxy of the same body */
+    uint32_t body, slot;
+    double n[3];         /* world, away from the cluster, length 1 */
+    double target;       /* the least normal velocity, relative to the cluster, that resolves it */
+    double inverse_mass; /* of the particle */
+    double arm[3];       /* from the cluster's centre, at the start of the substep */
+    double k;            /* the inverse mass that an impulse along n meets */
+    double normal;       /* impulse so far */
+    double tangent[3];   /* the same of friction */
 } pl_contact;
 
 /* The rigid motion of a cluster that is in contact, at the start of the substep. */
@@ -47,8 +55,16 @@ typedef struct pl_cluster_motion
     double mass;
     vec3 push, twist; /* impulse and its moment about x, gathered in an iteration */
     uint32_t contacts;
-    bool used;
+    bool wanted;      /* particles are near it */
+    size_t first_arm; /* of its members */
 } pl_cluster_motion;
+
+/* A member of a touched cluster: from the cluster's centre at the start of the substep, and its
+ * share of the cluster's motion. */
+typedef struct pl_member_arm
+{
+    float x, y, z, weight;
+} pl_member_arm;
 
 typedef struct pl_contact_list
 {
@@ -60,15 +76,21 @@ typedef struct pl_contact_list
 typedef struct pl_contacts
 {
     uint32_t body_count, cluster_count, particle_count;
+    double drift[3]; /* what all bodies have in common of their velocities */
     size_t body_capacity, cluster_capacity, particle_capacity, partner_capacity;
     pl_pair_body* pair_bodies;
     uint32_t* slot_begin; /* by body: its first particle in the list of all */
     pl_proxy_pose* poses;
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
-    double (*dv)[3];
-    uint8_t* exterior; /* particles that touch a surface that is no other proxy's inside */
-    uint32_t* touches; /* contacts of each particle */
+    double (*dv)[3];   /* by particle: nil between calls */
+    uint32_t* touches; /* contacts of each particle: none between calls */
+    uint32_t* touched; /* clusters that are touched, ascending */
+    uint32_t touched_count;
+    pl_member_arm* arm;
+    size_t arm_capacity;
+    char* verdicts; /* narrow.c: of each worker */
+    size_t verdict_bytes, verdict_capacity;
     pl_contact_list* found;
     size_t found_capacity;
     pl_contact_list list;

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A particle against a cluster's proxy (Jones et al. 2015, section 3.4, Eq. 16), as a path and not
- * as a point: with nothing but the nearest surface a fast particle leaves a thin sheet on the far
- * side. The path is taken in the cluster's rest space, relative to the cluster's rigid motion; the
- * proxy is convex, so the path enters it once, through the surface that it meets last:
+ * A particle against a cluster (Jones et al. 2015, section 3.4, Eq. 16): the particle is taken to
+ * the cluster's rest space, x' = r_c + F_c^-1 (x - x_c), and pushed to the nearest point of the
+ * shape that it finds there. The paper's shape is the cluster's ball and half-spaces. Here these
+ * say where the cluster has a say at all, and the surface is that of the whole body at rest
+ * (setup/rest_shape.c) with the half-spaces that were added since: it is as flat as the body, and
+ * it has no inside faces between one cluster and the next.
  *
- *      start o                 enters the upper half-space here, after it came into the ball:
- *         ----\------------    the upper plane is the contact, wherever the end is
- *              \   ( ball )
- *         ------\----------
- *                o end
+ * Where several clusters of a body see a particle, the one in whose ball it is nearest to the
+ * middle decides: each particle touches a body once, and its neighbours see the same surface.
  *
- * A path that starts inside is pushed out through the surface that was nearest to its start, by a
- * share of the depth: no explosion. Distances are those in the world: a plane n . r + a = 0 of rest
- * space is (n . r + a) / |F^-T n| away.
+ * The particle is a path and not a point, relative to the cluster's rigid motion: with nothing but
+ * the nearest surface a fast one leaves a thin sheet on the far side. The path is followed by
+ * steps of the distance (Hart, Sphere Tracing, 1996) until it enters:
+ *
+ *      start o                  the contact is where the path enters, wherever the end is;
+ *         ----\-------- body    one that starts inside is pushed out by a share of the depth
+ *              o end
  */
+#include "../setup/rest_shape.h"
 #include "clusters.h"
 #include "pose.h"
 
@@ -22,161 +26,16 @@
 
 /* Seconds in which an overlap that was there before falls to 1/e. */
 #define RECOVERY_TIME 0.1
+/* In spacings: how short a step along a path is at least. */
+#define LEAST_STEP 0.02
+/* Restitution is for impacts: not for what gravity does within this many substeps. */
+#define RESTING_SUBSTEPS 4
 
 enum
 {
-    BATCH = 16 /* clusters that share a list of contacts */
+    BATCH = 16,      /* clusters that share a list of contacts */
+    MOST_STEPS = 200 /* along a path */
 };
-
-/* ------------------------------------------------------------------ motions */
-
-static mat3 inverse_inertia(mat3 inertia)
-{
-    double size = m3_trace(inertia);
-    if (!(size > 0))
-        return m3_zero();
-    /* a needle has no inertia about itself, and must not spin for nothing */
-    bool round = m3_det(inertia) > 1e-6 * size * size * size;
-    for (int i = 0; i < 3; ++i)
-        inertia.m[i][i] += (round ? 1e-12 : 1e-3) * size;
-    return m3_inverse(inertia);
-}
-
-static void set_motion(const pl_contact_body* owner, uint32_t c, double dt, pl_cluster_motion* m)
-{
-    const pl_proxies* proxies = owner->proxies;
-    const pl_body* body = owner->body;
-    vec3 first = v3(0, 0, 0), momentum = first, spin = first;
-    mat3 inertia = m3_zero();
-    memset(m, 0, sizeof *m);
-    for (uint32_t i = proxies->member_begin[c]; i < proxies->member_begin[c + 1]; ++i)
-    {
-        uint32_t slot = proxies->member_slot[i];
-        double mw = (double)body->particles.mass[slot] * proxies->member_weight[i];
-        m->mass += mw;
-        first = v3_mad(first, pl_contact_start(body, slot, dt), mw);
-        momentum = v3_mad(momentum, pl_contact_velocity(body, slot), mw);
-    }
-    if (!(m->mass > 0))
-        return;
-    m->x = v3_scale(first, 1 / m->mass);
-    m->v = v3_scale(momentum, 1 / m->mass);
-    for (uint32_t i = proxies->member_begin[c]; i < proxies->member_begin[c + 1]; ++i)
-    {
-        uint32_t slot = proxies->member_slot[i];
-        double mw = (double)body->particles.mass[slot] * proxies->member_weight[i];
-        vec3 arm = v3_sub(pl_contact_start(body, slot, dt), m->x);
-        spin = v3_mad(spin, v3_cross(arm, pl_contact_velocity(body, slot)), mw);
-        inertia = m3_add(inertia, m3_scale(m3_outer(arm, arm), -mw));
-        for (int k = 0; k < 3; ++k)
-            inertia.m[k][k] += mw * v3_dot(arm, arm);
-    }
-    m->inertia_inverse = inverse_inertia(inertia);
-    m->spin = m3_mulv(m->inertia_inverse, spin);
-    m->used = true;
-}
-
-/* ------------------------------------------------------------------ paths */
-
-/* Surfaces of a proxy along a path, as distances in the world: at its start, and their change. */
-typedef struct surface
-{
-    double start, end; /* above 0 is outside */
-    double entry;      /* when the path crosses it, 0 to 1 */
-    vec3 n;            /* world */
-} surface;
-
-typedef struct path
-{
-    const pl_proxy_pose* pose;
-    vec3 from, to; /* rest space */
-    double thickness;
-} path;
-
-static double stretch_of(const pl_proxy_pose* pose, vec3 n)
-{
-    return v3_length(m3_mulv(m3_transpose(pose->inverse), n));
-}
-
-static surface plane_surface(const path* p, const float* plane)
-{
-    vec3 n = v3_from(plane);
-    double scale = 1 / stretch_of(p->pose, n);
-    surface s = {.start = (v3_dot(n, p->from) + plane[3]) * scale - p->thickness,
-                 .end = (v3_dot(n, p->to) + plane[3]) * scale - p->thickness};
-    s.entry = s.start > 0 && s.start > s.end ? s.start / (s.start - s.end) : 0;
-    s.n = pl_pose_normal_to_world(p->pose, n);
-    return s;
-}
-
-/* The ball: its tangent plane where the path enters, or nearest to the start. */
-static bool ball_surface(const path* p, vec3 centre, double radius, surface* s)
-{
-    vec3 from = v3_sub(p->from, centre), way = v3_sub(p->to, p->from);
-    double at = v3_length(from);
-    vec3 n = at > 0 ? v3_scale(from, 1 / at) : v3(0, 0, 1);
-    radius += p->thickness * stretch_of(p->pose, n);
-    s->entry = 0;
-    if (at > radius)
-    {
-        double a = v3_dot(way, way), b = v3_dot(from, way), c = at * at - radius * radius;
-        double root = b * b - a * c;
-        if (!(b < 0 && root >= 0))
-            return false;
-        s->entry = c / (-b + sqrt(root)); /* the first root, without cancellation */
-        if (!(s->entry <= 1))
-            return false;
-        n = v3_normalised(v3_mad(from, way, s->entry));
-    }
-    double scale = 1 / stretch_of(p->pose, n);
-    s->start = (v3_dot(n, from) - radius) * scale;
-    s->end = (v3_dot(n, v3_add(from, way)) - radius) * scale;
-    s->n = pl_pose_normal_to_world(p->pose, n);
-    return true;
-}
-
-/* When a straight path that is inside at its entry leaves again through the surfaces it started
- * inside of; it must not have left before it has entered the others. */
-static bool is_inside_at(const path* p, double t, vec3 centre, double radius, uint32_t count,
-                         const float (*planes)[4])
-{
-    vec3 at = v3_mad(p->from, v3_sub(p->to, p->from), t), arm = v3_sub(at, centre);
-    double slack = 1e-9 * radius, far = v3_length(arm);
-    vec3 n = far > 0 ? v3_scale(arm, 1 / far) : v3(0, 0, 1);
-    if (far > radius * (1 + 1e-6) + p->thickness * stretch_of(p->pose, n))
-        return false;
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        vec3 normal = v3_from(planes[i]);
-        double over = v3_dot(normal, at) + planes[i][3];
-        if (over > slack + p->thickness * stretch_of(p->pose, normal))
-            return false;
-    }
-    return true;
-}
-
-/* The surface that the path touches; false if there is none. */
-static bool touch(const path* p, vec3 centre, double radius, uint32_t count,
-                  const float (*planes)[4], surface* out)
-{
-    if (!ball_surface(p, centre, radius, out))
-        return false;
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        surface s = plane_surface(p, planes[i]);
-        if (s.start > 0 && s.end > 0)
-            return false;
-        bool outside = out->start > 0 || s.start > 0;
-        if (outside ? s.start > 0 && (out->start <= 0 || s.entry > out->entry)
-                    : s.start > out->start)
-            *out = s;
-    }
-    if (out->start > 0)
-        return is_inside_at(p, out->entry, centre, radius, count, planes);
-    return true;
-}
-
-/* ------------------------------------------------------------------ contacts */
 
 typedef struct search
 {
@@ -187,143 +46,23 @@ typedef struct search
     int failed;
 } search;
 
-static bool path_meets(const pl_proxy_pose* pose, vec3 start, vec3 end)
-{
-    const double a[3] = {start.x, start.y, start.z}, b[3] = {end.x, end.y, end.z};
-    for (int k = 0; k < 3; ++k)
-        if (!(PL_MAX(a[k], b[k]) >= pose->lower[k] && PL_MIN(a[k], b[k]) <= pose->upper[k]))
-            return false;
-    return true;
-}
+/* ------------------------------------------------------------------ motions */
 
-/* Whether a world point is well inside of a cluster's proxy. */
-static bool is_within(const search* s, uint32_t cluster, vec3 point)
+/* The rigid motion that the fit found, near enough for a path. */
+static void motion_from_fit(const pl_contact_body* owner, uint32_t c, const pl_proxy_pose* pose,
+                            double dt, pl_cluster_motion* m)
 {
-    const pl_contacts* all = s->contacts;
-    uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
-    const pl_proxies* proxies = s->bodies[b].proxies;
-    const pl_clusters* k = &s->bodies[b].body->clusters;
-    vec3 r = pl_pose_to_rest(&all->poses[cluster], point);
-    double slack = 1e-3 * k->radius[c];
-    if (v3_length(v3_sub(r, v3_from(k->centre[c]))) > k->radius[c] - slack)
-        return false;
-    for (uint32_t i = proxies->plane_begin[c]; i < proxies->plane_begin[c + 1]; ++i)
-        if (v3_dot(v3_from(proxies->plane[i]), r) + proxies->plane[i][3] > -slack)
-            return false;
-    return true;
-}
-
-/* Proxies of a body overlap, so most of their surfaces are inside of it. Were those to push, what
- * rests on the body would be pushed along it, from one proxy to the next. */
-static bool is_interior(const search* s, uint32_t cluster, uint32_t home, vec3 point)
-{
-    const pl_contacts* all = s->contacts;
-    uint32_t body = pl_contact_body_of(all, cluster);
-    for (uint32_t n = all->partner_begin[home]; n < all->partner_begin[home + 1]; ++n)
-    {
-        uint32_t other = all->partner[n];
-        if (other != cluster && pl_contact_body_of(all, other) == body &&
-            is_within(s, other, point))
-            return true;
-    }
-    return false;
-}
-
-/* One particle against one cluster; true if it touches and is to be pushed. */
-static bool test_particle(const search* s, uint32_t cluster, uint32_t home, const pl_body* body,
-                          uint32_t slot, pl_contact* out)
-{
-    const pl_contacts* all = s->contacts;
-    const pl_contact_body* owner = &s->bodies[pl_contact_body_of(all, cluster)];
-    const pl_proxy_pose* pose = &all->poses[cluster];
-    const pl_cluster_motion* motion = &all->motions[cluster];
-    vec3 end = pl_contact_end(body, slot), v = pl_contact_velocity(body, slot);
-    vec3 start = v3_mad(end, v, -s->dt);
-    vec3 surface_v = v3_add(motion->v, v3_cross(motion->spin, v3_sub(start, motion->x)));
-    vec3 relative = v3_sub(v, surface_v);
-    if (!path_meets(pose, v3_mad(end, relative, -s->dt), end))
-        return false;
-    uint32_t c = cluster - all->pair_bodies[pl_contact_body_of(all, cluster)].first;
-    uint32_t first = owner->proxies->plane_begin[c];
-    path p = {.pose = pose, .to = pl_pose_to_rest(pose, end), .thickness = s->settings->thickness};
-    p.from = v3_mad(p.to, m3_mulv(pose->inverse, relative), -s->dt);
-    surface hit;
-    if (!touch(&p, v3_from(owner->body->clusters.centre[c]), owner->body->clusters.radius[c],
-               owner->proxies->plane_begin[c + 1] - first,
-               (const float(*)[4])(owner->proxies->plane + first), &hit))
-        return false;
-    double speed = v3_dot(relative, hit.n);
-    bool fresh = hit.start > 0;
-    out->interior = is_interior(s, cluster, home, v3_mad(end, hit.n, -hit.end));
-    if (!out->interior)
-        __atomic_store_n(&all->exterior[out->particle], 1, __ATOMIC_RELAXED);
-    else if (fresh)
-        return false; /* it comes from another proxy of the body, which sees to it */
-    out->target = fresh ? -hit.start / s->dt : -hit.start / (s->dt + RECOVERY_TIME);
-    if (fresh && speed < 0)
-        out->target = fmax(out->target, -s->settings->restitution * speed);
-    if (!(speed < out->target))
-        return false;
-    out->cluster = cluster;
-    out->n[0] = hit.n.x, out->n[1] = hit.n.y, out->n[2] = hit.n.z;
-    return true;
-}
-
-/* Bounds of a cluster relative to another body's origin, for the many that are not in it. */
-typedef struct float_box
-{
-    float lower[3], upper[3];
-} float_box;
-
-static float_box box_for(const pl_proxy_pose* pose, const pl_body* body)
-{
-    float_box box;
-    for (int k = 0; k < 3; ++k)
-    {
-        double low = pose->lower[k] - body->origin[k], high = pose->upper[k] - body->origin[k];
-        double slack = 1e-6 * (fabs(low) + fabs(high)); /* rounding must not cut anything off */
-        box.lower[k] = (float)(low - slack), box.upper[k] = (float)(high + slack);
-    }
-    return box;
-}
-
-static bool passes(const float_box* box, const pl_particles* p, uint32_t slot, float dt)
-{
-    for (int k = 0; k < 3; ++k)
-    {
-        float end = p->x[k][slot], start = end - dt * p->v[k][slot];
-        if (PL_MAX(start, end) < box->lower[k] || PL_MIN(start, end) > box->upper[k])
-            return false;
-    }
-    return true;
-}
-
-/* Each particle comes with its home cluster only, so each counts once. */
-static void test_cluster(search* s, uint32_t cluster, pl_contact_list* list)
-{
-    const pl_contacts* all = s->contacts;
-    for (uint32_t n = all->partner_begin[cluster]; n < all->partner_begin[cluster + 1]; ++n)
-    {
-        uint32_t other = all->partner[n], from = pl_contact_body_of(all, other);
-        const pl_contact_body* source = &s->bodies[from];
-        uint32_t c = other - all->pair_bodies[from].first;
-        float_box box = box_for(&all->poses[cluster], source->body);
-        for (uint32_t m = source->proxies->member_begin[c]; m < source->proxies->home_end[c]; ++m)
-        {
-            uint32_t slot = source->proxies->member_slot[m];
-            pl_contact contact = {.particle = all->slot_begin[from] + slot};
-            if (!passes(&box, &source->body->particles, slot, (float)s->dt) ||
-                !test_particle(s, cluster, other, source->body, slot, &contact))
-                continue;
-            if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1,
-                         sizeof *list->items))
-            {
-                __atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
-                return;
-            }
-            list->items[list->count++] = contact;
-        }
-    }
+    const pl_clusters* k = &owner->body->clusters;
+    const float *sums = k->sums[c], *a = k->arr[c];
+    mat3 arr = {{{a[0], a[3], a[5]}, {a[3], a[1], a[4]}, {a[5], a[4], a[2]}}};
+    mat3 second = m3_mul(pose->f, m3_mul(arr, m3_transpose(pose->f)));
+    mat3 inertia = m3_scale(second, -1);
+    double trace = m3_trace(second);
+    for (int i = 0; i < 3; ++i)
+        inertia.m[i][i] += trace * (1 + 1e-3);
+    m->v = v3_from(sums + 12);
+    m->spin = trace > 0 ? m3_mulv(m3_inverse(inertia), v3_from(sums + 15)) : v3(0, 0, 0);
+    m->x = v3_mad(v3_fromd(pose->x), m->v, -dt);
 }
 
 static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
@@ -334,44 +73,333 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
     for (uint32_t c = begin; c < end; ++c)
     {
         uint32_t body = pl_contact_body_of(all, c);
-        all->motions[c].used = false;
-        if (all->partner_begin[c] < all->partner_begin[c + 1])
-            set_motion(&s->bodies[body], c - all->pair_bodies[body].first, s->dt, &all->motions[c]);
+        if (all->motions[c].wanted)
+            motion_from_fit(&s->bodies[body], c - all->pair_bodies[body].first, &all->poses[c],
+                            s->dt, &all->motions[c]);
     }
 }
 
-static void test_batches(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+/* ------------------------------------------------------------------ one path, one cluster */
+
+/* A cluster that is touched, as one reads it again and again. */
+typedef struct target
 {
-    search* s = context;
-    (void)worker;
+    const pl_body* body;
+    const pl_rest_shape* shape;
+    const pl_proxy_pose* pose;
+    const pl_cluster_motion* motion;
+    const float (*planes)[4];
+    uint32_t plane_count;
+    vec3 centre;
+    double radius;
+    uint32_t cluster; /* in the list of all */
+    bool self;        /* of the particle's own body */
+} target;
+
+static target target_of(const search* s, uint32_t cluster, const pl_body* from)
+{
+    const pl_contacts* all = s->contacts;
+    uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
+    const pl_body* body = s->bodies[b].body;
+    const pl_proxies* proxies = s->bodies[b].proxies;
+    uint32_t first = proxies->plane_begin[c] + proxies->axis_planes[c];
+    return (target){.body = body,
+                    .shape = &body->rest_shape,
+                    .pose = &all->poses[cluster],
+                    .motion = &all->motions[cluster],
+                    .planes = (const float(*)[4])(proxies->plane + first),
+                    .plane_count = proxies->plane_begin[c + 1] - first,
+                    .centre = v3_from(body->clusters.centre[c]),
+                    .radius = body->clusters.radius[c] + .5 * body->rest_shape.spacing,
+                    .cluster = cluster,
+                    .self = body == from};
+}
+
+static double distance_to(const target* t, vec3 at, vec3* slope)
+{
+    double distance = pl_rest_distance(t->shape, at, slope);
+    for (uint32_t i = 0; i < t->plane_count; ++i)
+    {
+        vec3 n = v3_from(t->planes[i]);
+        double over = v3_dot(n, at) + t->planes[i][3];
+        if (over > distance)
+        {
+            distance = over;
+            if (slope)
+                *slope = n;
+        }
+    }
+    return distance;
+}
+
+/* When the path comes within "thickness": 0 to 1, or more than 1. */
+static double follow(const target* t, vec3 start, vec3 way, double length, double thickness)
+{
+    double at = 0, least = LEAST_STEP * t->shape->spacing;
+    for (int i = 0; i < MOST_STEPS && at <= 1; ++i)
+    {
+        double left = distance_to(t, v3_mad(start, way, at), NULL) - thickness;
+        if (left <= 0)
+            return at;
+        if (!(length > 0))
+            return 2;
+        at += fmax(.9 * left, least) / length;
+    }
+    return distance_to(t, v3_add(start, way), NULL) <= thickness ? 1 : 2;
+}
+
+/* What a cluster says of a particle. */
+typedef struct verdict
+{
+    double rank; /* the least of all decides */
+    bool touches;
+    double gap; /* world, at the start of the substep, along n; negative inside */
+    vec3 n;
+    uint32_t cluster;
+} verdict;
+
+/* A particle of the substep, as every cluster near it sees it. */
+typedef struct traveller
+{
+    const pl_body* body;
+    uint32_t slot;
+    vec3 start, end, v;
+    double keep; /* the distance that it keeps from surfaces */
+} traveller;
+
+/* Fills what is known of a particle that touches at the rest point "at" of its path from "from". */
+static bool touch(const target* t, vec3 from, vec3 at, double keep, verdict* out)
+{
+    vec3 slope;
+    double distance = distance_to(t, at, &slope), steep = v3_length(slope);
+    if (!(steep > .05))
+        return false; /* as deep as it can be: no way out is nearer than another */
+    vec3 rest_n = v3_scale(slope, 1 / steep);
+    vec3 n = m3_mulv(m3_transpose(t->pose->inverse), rest_n);
+    double stretch = v3_length(n);
+    out->n = v3_scale(n, 1 / stretch);
+    out->gap = (v3_dot(rest_n, v3_sub(from, at)) + distance / steep) / stretch - keep;
+    return true;
+}
+
+/* What the cluster says of the particle; false if that is nothing, or nothing that could count more
+ * than what another one said, which ranks as "before". */
+static bool judge(const target* t, const traveller* p, double dt, double before, verdict* out)
+{
+    const pl_proxy_pose* pose = t->pose;
+    double spacing = t->shape->spacing;
+    vec3 to = pl_pose_to_rest(pose, p->end), off = v3_sub(to, t->centre);
+    vec3 spin = v3_cross(t->motion->spin, v3_sub(p->start, t->motion->x));
+    vec3 relative = v3_sub(p->v, v3_add(t->motion->v, spin));
+    vec3 way = v3_scale(m3_mulv(pose->inverse, relative), dt);
+    double length = v3_length(way), radius = t->radius + length, square = v3_dot(off, off);
+    if (!(square <= radius * radius))
+        return false;
+    bool fast = length > .25 * spacing;
+    if (!fast && square >= before * before * t->radius * t->radius)
+        return false;
+    vec3 from = v3_sub(to, way), at = to;
+    double end = distance_to(t, to, NULL);
+    bool near = end <= length + p->keep + PL_CONTACT_NEARNESS * spacing;
+    double when = near ? follow(t, from, way, length, p->keep) : 2;
+    out->touches = when <= 1 || (near && end <= p->keep + PL_CONTACT_NEARNESS * spacing);
+    if (when <= 1)
+        at = v3_mad(from, way, when);
+    double distance = v3_length(v3_sub(at, t->centre));
+    if (distance > t->radius)
+        return false;
+    /* the same material, seen through another cluster */
+    if (t->self && !(v3_length(v3_sub(at, pl_rest_of(p->body, p->slot))) > t->radius))
+        return false;
+    /* one that sees it enter knows better than those that find it where it went */
+    out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? 2 : 0);
+    out->cluster = t->cluster;
+    if (!(out->rank < before))
+        return false;
+    return !out->touches || touch(t, from, at, p->keep, out);
+}
+
+/* ------------------------------------------------------------------ clusters */
+
+/* Bounds of what may be touched, relative to the origin of the body that touches. */
+typedef struct float_box
+{
+    float lower[3], upper[3], drift[3];
+} float_box;
+
+static float_box box_for(const pl_proxy_pose* pose, const pl_body* body, const double drift[3])
+{
+    float_box box = {.drift = {(float)drift[0], (float)drift[1], (float)drift[2]}};
+    for (int k = 0; k < 3; ++k)
+    {
+        double low = pose->shape_lower[k] - body->origin[k];
+        double high = pose->shape_upper[k] - body->origin[k];
+        double slack = 1e-6 * (fabs(low) + fabs(high)); /* rounding must not cut anything off */
+        box.lower[k] = (float)(low - slack), box.upper[k] = (float)(high + slack);
+    }
+    return box;
+}
+
+static bool passes(const float_box* box, const pl_particles* p, uint32_t slot, float dt)
+{
+    for (int k = 0; k < 3; ++k)
+    {
+        float end = p->x[k][slot], start = end - dt * (p->v[k][slot] - box->drift[k]);
+        if (PL_MAX(start, end) < box->lower[k] || PL_MIN(start, end) > box->upper[k])
+            return false;
+    }
+    return true;
+}
+
+/* A particle that was pressed through half of a body must not be drawn out on the far side: where
+ * the way out leads away from its own cluster, deep inside or far from it, the cluster brings it
+ * back. Sheets wrap around what they touch: they have no inside to go back to. */
+static bool is_hooked(const search* s, const verdict* found, const pl_body* body, uint32_t slot,
+                      uint32_t home)
+{
+    const pl_contacts* all = s->contacts;
+    uint32_t owner = pl_contact_body_of(all, home), c = home - all->pair_bodies[owner].first;
+    if (!s->bodies[owner].proxies->solid[c])
+        return false;
+    vec3 back = v3_sub(v3_fromd(all->poses[home].x), pl_contact_end(body, slot));
+    double away = -v3_dot(found->n, back), distance = v3_length(back);
+    return (away > .2 * distance && found->gap < -.25 * body->rest_shape.spacing) ||
+           (away > 0 && distance > 2 * body->clusters.width_max[c]);
+}
+
+/* Soft bodies bounce by themselves. Restitution is what a contact adds to that, and it goes by how
+ * fast the particle's cluster comes, not by how the particle swings: otherwise each swing at the
+ * surface would be thrown back, and add to the energy. */
+static double bounce(const search* s, const pl_cluster_motion* home, const verdict* found,
+                     vec3 start, vec3 surface)
+{
+    vec3 comes = v3_add(home->v, v3_cross(home->spin, v3_sub(start, home->x)));
+    double speed = v3_dot(v3_sub(comes, surface), found->n);
+    double resting = RESTING_SUBSTEPS * s->settings->gravity * s->dt;
+    if (!(speed < -resting && found->gap + speed * s->dt < 0))
+        return -INFINITY;
+    return -s->settings->restitution * speed;
+}
+
+static void make_contact(const search* s, const verdict* found, uint32_t home, const pl_body* body,
+                         uint32_t slot, uint32_t particle, pl_contact* out)
+{
+    const pl_cluster_motion* m = &s->contacts->motions[found->cluster];
+    vec3 start = pl_contact_start(body, slot, s->dt);
+    memset(out, 0, sizeof *out);
+    out->target = found->gap > 0 ? -found->gap / s->dt : -found->gap / (s->dt + RECOVERY_TIME);
+    if (s->settings->restitution > 0)
+    {
+        vec3 surface = v3_add(m->v, v3_cross(m->spin, v3_sub(start, m->x)));
+        const pl_cluster_motion* own = &s->contacts->motions[home];
+        out->target = fmax(out->target, bounce(s, own, found, start, surface));
+    }
+    out->particle = particle;
+    out->cluster = found->cluster;
+    out->n[0] = found->n.x, out->n[1] = found->n.y, out->n[2] = found->n.z;
+}
+
+/* The clusters partner[begin] to partner[end - 1] are those of one body. */
+static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, verdict* best,
+                      pl_contact_list* list)
+{
+    const pl_contacts* all = s->contacts;
+    uint32_t from = pl_contact_body_of(all, home), c = home - all->pair_bodies[from].first;
+    const pl_contact_body* source = &s->bodies[from];
+    const pl_body* body = source->body;
+    const uint32_t* slots = source->proxies->member_slot + source->proxies->member_begin[c];
+    const float* insets = source->proxies->inset + source->proxies->member_begin[c];
+    uint32_t count = source->proxies->surface_end[c] - source->proxies->member_begin[c];
+    for (uint32_t i = 0; i < count; ++i)
+        best[i].rank = INFINITY;
     for (uint32_t n = begin; n < end; ++n)
     {
-        pl_contact_list* list = &s->contacts->found[n];
-        uint32_t last = PL_MIN((n + 1) * BATCH, s->contacts->cluster_count);
-        list->count = 0;
-        for (uint32_t c = n * BATCH; c < last; ++c)
-            if (s->contacts->motions[c].used)
-                test_cluster(s, c, list);
+        target t = target_of(s, all->partner[n], body);
+        float_box box = box_for(t.pose, body, all->drift);
+        for (uint32_t i = 0; i < count; ++i)
+        {
+            verdict found;
+            if (!passes(&box, &body->particles, slots[i], (float)s->dt))
+                continue;
+            traveller p = {body,
+                           slots[i],
+                           pl_contact_start(body, slots[i], s->dt),
+                           pl_contact_end(body, slots[i]),
+                           pl_contact_velocity(body, slots[i]),
+                           s->settings->thickness + insets[i]};
+            if (judge(&t, &p, s->dt, best[i].rank, &found))
+                best[i] = found;
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        if (!(best[i].rank < INFINITY) || !best[i].touches ||
+            is_hooked(s, &best[i], body, slots[i], home))
+            continue;
+        if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+        {
+            __atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
+            return;
+        }
+        make_contact(s, &best[i], home, body, slots[i], all->slot_begin[from] + slots[i],
+                     &list->items[list->count++]);
     }
 }
 
-/* The partners of each cluster, ascending: pairs are in order, and each is entered both ways. */
+static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t worker)
+{
+    search* s = context;
+    const pl_contacts* all = s->contacts;
+    verdict* best = (verdict*)(void*)(all->verdicts + (size_t)worker * all->verdict_bytes);
+    for (uint32_t n = first; n < last; ++n)
+    {
+        pl_contact_list* list = &s->contacts->found[n];
+        list->count = 0;
+        for (uint32_t c = n * BATCH; c < PL_MIN((n + 1) * BATCH, all->cluster_count); ++c)
+            for (uint32_t begin = all->partner_begin[c], end; begin < all->partner_begin[c + 1];
+                 begin = end)
+            {
+                uint32_t body = pl_contact_body_of(all, all->partner[begin]);
+                for (end = begin + 1; end < all->partner_begin[c + 1] &&
+                                      pl_contact_body_of(all, all->partner[end]) == body;)
+                    ++end;
+                test_body(s, c, begin, end, best, list);
+            }
+    }
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+/* The clusters that each one's particles may touch: pairs are in order. */
 static pl_status list_partners(pl_contacts* all)
 {
     const pl_pair_list* pairs = &all->pairs;
-    if (!pl_grow((void**)&all->partner, &all->partner_capacity, 2 * pairs->count,
-                 sizeof *all->partner))
-        return pl_fail_memory(pairs->count * 8);
-    uint32_t* at = all->partner_begin + 1;
-    memset(all->partner_begin, 0, sizeof *at * ((size_t)all->cluster_count + 2));
-    for (size_t i = 0; i < pairs->count; ++i)
-        ++at[pairs->pairs[i].a + 1], ++at[pairs->pairs[i].b + 1];
+    if (!pl_grow((void**)&all->partner, &all->partner_capacity, pairs->count, sizeof *all->partner))
+        return pl_fail_memory(pairs->count * 4);
+    size_t at = 0;
     for (uint32_t c = 0; c < all->cluster_count; ++c)
-        at[c + 1] += at[c];
+    {
+        all->partner_begin[c] = (uint32_t)at;
+        for (; at < pairs->count && pairs->pairs[at].a == c; ++at)
+            all->partner[at] = pairs->pairs[at].b;
+        all->motions[c].wanted = at > all->partner_begin[c];
+    }
+    all->partner_begin[all->cluster_count] = (uint32_t)at;
     for (size_t i = 0; i < pairs->count; ++i)
-        all->partner[at[pairs->pairs[i].b]++] = pairs->pairs[i].a;
-    for (size_t i = 0; i < pairs->count; ++i)
-        all->partner[at[pairs->pairs[i].a]++] = pairs->pairs[i].b;
+        all->motions[pairs->pairs[i].b].wanted = true;
+    return PLIANT_OK;
+}
+
+static pl_status reserve(pl_contacts* all, const pl_contact_body* bodies, size_t batches,
+                         uint32_t workers)
+{
+    uint32_t most = 1;
+    for (uint32_t b = 0; b < all->body_count; ++b)
+        most = PL_MAX(most, bodies[b].proxies->most_surface);
+    all->verdict_bytes = (size_t)most * sizeof(verdict);
+    if (!pl_grow((void**)&all->found, &all->found_capacity, batches, sizeof *all->found) ||
+        !pl_grow((void**)&all->verdicts, &all->verdict_capacity, workers * all->verdict_bytes, 1))
+        return pl_fail_memory(batches * sizeof *all->found + workers * all->verdict_bytes);
     return PLIANT_OK;
 }
 
@@ -381,9 +409,7 @@ pl_status pl_contacts_find(pl_contacts* all, const pl_contact_body* bodies,
     search s = {all, bodies, settings, dt, 0};
     size_t batches = ((size_t)all->cluster_count + BATCH - 1) / BATCH, total = 0;
     PL_TRY(list_partners(all));
-    memset(all->exterior, 0, all->particle_count);
-    if (!pl_grow((void**)&all->found, &all->found_capacity, batches, sizeof *all->found))
-        return pl_fail_memory(batches * sizeof *all->found);
+    PL_TRY(reserve(all, bodies, batches, pool ? pl_pool_threads(pool) : 1));
     pl_parallel_for(pool, all->cluster_count, BATCH, motion_items, &s);
     pl_parallel_for(pool, (uint32_t)batches, 1, test_batches, &s);
     for (size_t n = 0; n < batches; ++n)
@@ -393,12 +419,11 @@ pl_status pl_contacts_find(pl_contacts* all, const pl_contact_body* bodies,
         return pl_fail_memory(total * sizeof *all->list.items);
     all->list.count = 0;
     for (size_t n = 0; n < batches; ++n)
-        for (size_t i = 0; i < all->found[n].count; ++i)
-        {
-            /* surfaces inside of the body count where a particle is so deep that it has no other */
-            const pl_contact* contact = &all->found[n].items[i];
-            if (!contact->interior || !all->exterior[contact->particle])
-                all->list.items[all->list.count++] = *contact;
-        }
+    {
+        if (all->found[n].count)
+            memcpy(all->list.items + all->list.count, all->found[n].items,
+                   all->found[n].count * sizeof *all->list.items);
+        all->list.count += all->found[n].count;
+    }
     return PLIANT_OK;
 }

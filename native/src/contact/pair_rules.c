@@ -3,7 +3,8 @@
  * Which clusters of one body may not collide. Clusters that share a particle never do (Jones et al.
  * 2015, 3.4). Balls stick out of the body where it is thin or bent, so others may overlap at rest
  * too; were they to collide, the body would inflate. Published code lets it. Here they are held
- * back until they have been seen apart.
+ * back until they have been seen apart. Bounds are along the world's axes, and may be apart for no
+ * other reason than that the body turned: balls must be apart too, at rest and later.
  */
 #include "broadphase.h"
 #include "pose.h"
@@ -16,6 +17,8 @@ void pl_pair_rules_free(pl_pair_rules* rules)
     pl_free(rules->share_begin);
     pl_free(rules->share);
     pl_free(rules->held);
+    pl_free(rules->near_begin);
+    pl_free(rules->near);
     memset(rules, 0, sizeof *rules);
 }
 
@@ -101,8 +104,26 @@ static bool was_held(const uint64_t* held, size_t count, uint64_t key)
     return false;
 }
 
+static bool bounds_overlap(const double* lower, const double* upper, const double* other_lower,
+                           const double* other_upper)
+{
+    for (int k = 0; k < 3; ++k)
+        if (!(lower[k] <= other_upper[k] && other_lower[k] <= upper[k]))
+            return false;
+    return true;
+}
+
+bool pl_pair_apart(const pl_proxy_pose* a, const pl_proxy_pose* b)
+{
+    vec3 between = v3_sub(v3_fromd(a->centre), v3_fromd(b->centre));
+    double reach = a->reach + b->reach;
+    return v3_dot(between, between) > reach * reach &&
+           !bounds_overlap(a->lower, a->upper, b->lower, b->upper);
+}
+
 /* Of the pairs that overlap at rest: all that are new, and the old ones that were held. */
-static pl_status hold(const pl_pair_list* pairs, const uint8_t* changed, pl_pair_rules* rules)
+static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, const uint8_t* changed,
+                      pl_pair_rules* rules)
 {
     uint64_t* held = PL_NEW(uint64_t, pairs->count);
     size_t count = 0;
@@ -112,14 +133,81 @@ static pl_status hold(const pl_pair_list* pairs, const uint8_t* changed, pl_pair
     {
         pl_pair pair = pairs->pairs[i];
         uint64_t key = (uint64_t)pair.a << 32 | pair.b;
-        if (!changed || changed[pair.a] || changed[pair.b] ||
-            was_held(rules->held, rules->held_count, key))
+        if (pair.a < pair.b && !pl_pair_apart(&poses[pair.a], &poses[pair.b]) &&
+            (!changed || changed[pair.a] || changed[pair.b] ||
+             was_held(rules->held, rules->held_count, key)))
             held[count++] = key;
     }
     pl_free(rules->held);
     rules->held = held;
     rules->held_count = count;
     return PLIANT_OK;
+}
+
+/* Lists what each cluster shares with or is held back from; there is room for it. */
+static void list_near(uint32_t count, pl_pair_rules* rules)
+{
+    uint32_t* at = rules->near_begin + 1; /* one further, so that filling leaves the begins */
+    memset(rules->near_begin, 0, sizeof *at * ((size_t)count + 2));
+    for (uint32_t c = 0; c < count; ++c)
+        at[c + 1] = rules->share_begin[c + 1] - rules->share_begin[c];
+    for (size_t i = 0; i < rules->held_count; ++i)
+        ++at[(uint32_t)(rules->held[i] >> 32) + 1], ++at[(uint32_t)rules->held[i] + 1];
+    for (uint32_t c = 0; c < count; ++c)
+        at[c + 1] += at[c];
+    for (uint32_t c = 0; c < count; ++c)
+        for (uint32_t i = rules->share_begin[c]; i < rules->share_begin[c + 1]; ++i)
+            rules->near[at[c]++] = rules->share[i];
+    for (size_t i = 0; i < rules->held_count; ++i)
+    {
+        uint32_t a = (uint32_t)(rules->held[i] >> 32), b = (uint32_t)rules->held[i];
+        rules->near[at[a]++] = b;
+        rules->near[at[b]++] = a;
+    }
+}
+
+static pl_status make_near(uint32_t count, pl_pair_rules* rules)
+{
+    size_t room = rules->share_begin[count] + 2 * rules->held_count;
+    pl_free(rules->near_begin);
+    pl_free(rules->near);
+    rules->near = PL_NEW(uint32_t, room);
+    rules->near_begin = PL_NEW(uint32_t, (size_t)count + 2);
+    if (!rules->near_begin || !rules->near)
+        return pl_fail_memory(room * 4);
+    list_near(count, rules);
+    return PLIANT_OK;
+}
+
+void pl_pair_rules_release(pl_pair_rules* rules, uint32_t count, const pl_proxy_pose* poses,
+                           uint64_t turn)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rules->held_count; ++i)
+    {
+        uint64_t key = rules->held[i];
+        if ((i & (PL_RELEASE_TURNS - 1)) != (turn & (PL_RELEASE_TURNS - 1)) ||
+            !pl_pair_apart(&poses[key >> 32], &poses[(uint32_t)key]))
+            rules->held[kept++] = key;
+    }
+    if (kept == rules->held_count)
+        return;
+    rules->held_count = kept;
+    list_near(count, rules);
+}
+
+/* Bounds around balls as well, so that all pairs are found that may be held. */
+static void widen(uint32_t count, pl_proxy_pose* poses)
+{
+    for (uint32_t c = 0; c < count; ++c)
+        for (int k = 0; k < 3; ++k)
+        {
+            pl_proxy_pose* p = &poses[c];
+            double low = fmin(p->lower[k], p->centre[k] - p->reach);
+            double high = fmax(p->upper[k], p->centre[k] + p->reach);
+            p->lower[k] = p->shape_lower[k] = p->part_lower[k] = low;
+            p->upper[k] = p->shape_upper[k] = p->part_upper[k] = high;
+        }
 }
 
 pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, double thickness,
@@ -139,12 +227,20 @@ pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, dou
         status = pl_poses_rest(body, proxies, thickness, poses);
     if (status == PLIANT_OK)
     {
-        pl_pair_rules shares = {rules->share_begin, rules->share, NULL, 0};
+        pl_pair_rules shares = {.share_begin = rules->share_begin,
+                                .share = rules->share,
+                                .near_begin = rules->share_begin,
+                                .near = rules->share};
         pl_pair_body all = {0, proxies->count, 1, true, &shares};
+        widen(proxies->count, poses);
         status = pl_broadphase_find(&broadphase, proxies->count, poses, 1, &all, NULL, &pairs);
     }
     if (status == PLIANT_OK)
-        status = hold(&pairs, changed, rules);
+        status = pl_poses_rest(body, proxies, thickness, poses);
+    if (status == PLIANT_OK)
+        status = hold(&pairs, poses, changed, rules);
+    if (status == PLIANT_OK)
+        status = make_near(proxies->count, rules);
     pl_broadphase_free(&broadphase);
     pl_pair_list_free(&pairs);
     pl_free(poses);

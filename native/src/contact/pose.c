@@ -3,16 +3,9 @@
  * Proxies in the world (Jones et al. 2015, section 3.4, Eq. 16). Published code maps the normals of
  * half-spaces with F^-1; planes go with the transpose, see pose.h.
  *
- * A ball becomes an ellipsoid, whose box is known exactly: along the world's axis e it reaches as
- * far as the ball does along d = F^T e. Where a half-space cuts the ball, the farthest point may be
- * on the circle that they share:
- *
- *          ____
- *        /      \  <- the ball's farthest point along d is cut off
- *   ----/--------*----- n . p = s      reach = s (n . d) + sqrt(R^2 - s^2) |d - (n . d) n|
- *      |    o     |
- *
- * One half-space at a time gives an upper bound of the reach of all, which is what a box needs.
+ * What others may touch of a cluster is within its ball, and within the box of its members at rest:
+ * the ball becomes an ellipsoid that reaches R |F^T e| along the world's axis e, the box reaches
+ * |F| times its half size. Bounds are where both are.
  */
 #include "pose.h"
 
@@ -107,11 +100,6 @@ vec3 pl_pose_to_world(const pl_proxy_pose* pose, vec3 rest)
     return v3_add(v3_fromd(pose->x), m3_mulv(pose->f, v3_sub(rest, v3_fromd(pose->rest))));
 }
 
-vec3 pl_pose_to_rest(const pl_proxy_pose* pose, vec3 world)
-{
-    return v3_add(v3_fromd(pose->rest), m3_mulv(pose->inverse, v3_sub(world, v3_fromd(pose->x))));
-}
-
 vec3 pl_pose_normal_to_world(const pl_proxy_pose* pose, vec3 normal)
 {
     return v3_normalised(m3_mulv(m3_transpose(pose->inverse), normal));
@@ -129,77 +117,92 @@ double pl_pose_plane_offset(const pl_proxy_pose* pose, vec3 normal, vec3 point)
 
 /* ------------------------------------------------------------------ bounds */
 
-/* How far the ball of this radius about zero, cut by planes at n . p = s, reaches along d. */
-static double reach_along(vec3 d, double radius, vec3 centre, uint32_t count,
-                          const float (*planes)[4])
-{
-    double reach = radius * v3_length(d), whole = reach;
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        vec3 n = v3_from(planes[i]);
-        double along = v3_dot(n, d);
-        double s = -(planes[i][3] + v3_dot(n, centre));
-        s = PL_CLAMP(s, -radius, radius);
-        if (!(radius * along > s * v3_length(d)))
-            continue; /* the farthest point of the ball is not cut off */
-        double circle = sqrt(fmax(radius * radius - s * s, 0));
-        double cut = s * along + circle * v3_length(v3_mad(d, n, -along));
-        reach = fmin(reach, cut);
-    }
-    return fmin(reach, whole);
-}
-
-/* Where the members are, by slot, and what is added to it. */
+/* Where particles are, by slot, and how they and the clusters move. */
 typedef struct places
 {
-    const float *x[3], *v[3]; /* v may be NULL: they do not move */
+    const float *x[3], *v[3]; /* v may be NULL: nothing moves */
     double origin[3], dt, thickness;
+    double drift[3]; /* what all have in common of their velocities */
 } places;
 
-static void add_members(const pl_proxies* proxies, uint32_t c, const places* at, int k,
-                        pl_proxy_pose* pose)
+static void bound_particles(const pl_proxies* proxies, uint32_t c, const places* at,
+                            pl_proxy_pose* pose)
 {
-    const float *x = at->x[k], *v = at->v[k];
-    float low = INFINITY, high = -INFINITY, step = (float)at->dt;
-    for (uint32_t m = proxies->member_begin[c]; m < proxies->home_end[c]; ++m)
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    const float step = (float)at->dt;
+    const float drift[3] = {(float)at->drift[0], (float)at->drift[1], (float)at->drift[2]};
+    for (uint32_t m = proxies->member_begin[c]; m < proxies->surface_end[c]; ++m)
     {
         uint32_t slot = proxies->member_slot[m];
-        float end = x[slot], start = v ? end - step * v[slot] : end;
-        low = PL_MIN(low, PL_MIN(start, end));
-        high = PL_MAX(high, PL_MAX(start, end));
+        for (int k = 0; k < 3; ++k)
+        {
+            float end = at->x[k][slot];
+            float start = at->v[k] ? end - step * (at->v[k][slot] - drift[k]) : end;
+            float least = start < end ? start : end, most = start < end ? end : start;
+            low[k] = least < low[k] ? least : low[k];
+            high[k] = most > high[k] ? most : high[k];
+        }
     }
-    if (low <= high)
+    for (int k = 0; k < 3; ++k)
     {
-        pose->lower[k] = fmin(pose->lower[k], low + at->origin[k]);
-        pose->upper[k] = fmax(pose->upper[k], high + at->origin[k]);
+        pose->part_lower[k] = low[k] + at->origin[k];
+        pose->part_upper[k] = high[k] + at->origin[k];
     }
+}
+
+/* Not less than F's largest singular value, and equal to it for rotations. */
+static double greatest_stretch(const mat3* f)
+{
+    double most = 0;
+    for (int i = 0; i < 3; ++i)
+    {
+        double sum = 0;
+        for (int j = 0; j < 3; ++j)
+            sum +=
+                fabs(f->m[0][i] * f->m[0][j] + f->m[1][i] * f->m[1][j] + f->m[2][i] * f->m[2][j]);
+        most = fmax(most, sum);
+    }
+    return sqrt(most);
 }
 
 static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t c, const places* at,
                        pl_proxy_pose* pose)
 {
-    vec3 rest = v3_from(body->clusters.centre[c]);
-    vec3 middle = pl_pose_to_world(pose, rest);
-    const double centre[3] = {middle.x, middle.y, middle.z};
-    uint32_t first = proxies->plane_begin[c], count = proxies->plane_begin[c + 1] - first;
-    const float(*planes)[4] = (const float(*)[4])(proxies->plane + first);
-    double radius = body->clusters.radius[c];
+    const float* box = proxies->box[c];
+    double spacing = body->rest_shape.spacing;
+    double radius = body->clusters.radius[c] + .5 * spacing;
     for (int k = 0; k < 3; ++k)
     {
-        vec3 d = v3(pose->f.m[k][0], pose->f.m[k][1], pose->f.m[k][2]);
-        pose->upper[k] = centre[k] + reach_along(d, radius, rest, count, planes);
-        pose->lower[k] = centre[k] - reach_along(v3_scale(d, -1), radius, rest, count, planes);
-        add_members(proxies, c, at, k, pose);
-        pose->lower[k] -= at->thickness;
-        pose->upper[k] += at->thickness;
+        const double* f = pose->f.m[k];
+        double ball = pose->x[k], middle = pose->x[k], square = 0, half = 0;
+        for (int j = 0; j < 3; ++j)
+        {
+            ball += f[j] * (body->clusters.centre[c][j] - pose->rest[j]);
+            middle += f[j] * box[j];
+            square += f[j] * f[j];
+            half += fabs(f[j]) * box[3 + j];
+        }
+        double reach = radius * sqrt(square);
+        pose->centre[k] = ball;
+        double way = at->v[0] ? at->dt * (body->clusters.sums[c][12 + k] - at->drift[k]) : 0;
+        double low = fmax(ball - reach, middle - half), high = fmin(ball + reach, middle + half);
+        pose->shape_lower[k] = low - at->thickness - fmax(way, 0);
+        pose->shape_upper[k] = high + at->thickness - fmin(way, 0);
+    }
+    bound_particles(proxies, c, at, pose);
+    pose->reach = radius * greatest_stretch(&pose->f) + at->thickness;
+    for (int k = 0; k < 3; ++k)
+    {
+        pose->lower[k] = fmin(pose->shape_lower[k], pose->part_lower[k]);
+        pose->upper[k] = fmax(pose->shape_upper[k], pose->part_upper[k]);
     }
 }
 
-void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, double thickness,
-                  uint32_t begin, uint32_t end, pl_proxy_pose* poses)
+void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, const double drift[3],
+                  double thickness, uint32_t begin, uint32_t end, pl_proxy_pose* poses)
 {
     const pl_clusters* k = &body->clusters;
-    places at = {.dt = dt, .thickness = thickness};
+    places at = {.dt = dt, .thickness = thickness, .drift = {drift[0], drift[1], drift[2]}};
     for (int i = 0; i < 3; ++i)
     {
         at.x[i] = body->particles.x[i], at.v[i] = body->particles.v[i];

@@ -11,10 +11,11 @@
 #define PL_POSE_FLATTEST 0.05
 mat3 pl_pose_mend(mat3 f);
 
-/* Puts every finest cluster's proxy where its last fit is, with bounds around the proxy and
- * around its home members on their way of the last dt, widened by "thickness". */
-void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, double thickness,
-                  uint32_t begin, uint32_t end, pl_proxy_pose* poses);
+/* Puts the proxies of finest clusters where their last fit is, with bounds around the proxy,
+ * widened by "thickness", and around its surface particles, both on their way of the last dt as one
+ * sees it who moves with the velocity "drift": what moves together does not come nearer by it. */
+void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, const double drift[3],
+                  double thickness, uint32_t begin, uint32_t end, pl_proxy_pose* poses);
 
 /* The same at rest, with the rest origin for the world's zero. */
 pl_status pl_poses_rest(const pl_body* body, const pl_proxies* proxies, double thickness,
@@ -23,7 +24,10 @@ pl_status pl_poses_rest(const pl_body* body, const pl_proxies* proxies, double t
 /* Rest <-> world. Normals map with the transpose of the inverse: a plane n . r + a = 0 is
  * N . x + A = 0 in the world with N = F^-T n, and with n = F^T N the other way round. */
 vec3 pl_pose_to_world(const pl_proxy_pose* pose, vec3 rest);
-vec3 pl_pose_to_rest(const pl_proxy_pose* pose, vec3 world);
+static inline vec3 pl_pose_to_rest(const pl_proxy_pose* pose, vec3 world)
+{
+    return v3_add(v3_fromd(pose->rest), m3_mulv(pose->inverse, v3_sub(world, v3_fromd(pose->x))));
+}
 vec3 pl_pose_normal_to_world(const pl_proxy_pose* pose, vec3 normal);
 vec3 pl_pose_normal_to_rest(const pl_proxy_pose* pose, vec3 normal);
 /* The offset a of the rest plane whose world plane passes through "point" (world) and has the rest

@@ -2,6 +2,7 @@
 /* What a body holds: made and freed. */
 #include "layout.h"
 #include "proxy.h"
+#include "rest_shape.h"
 
 #include <string.h>
 
@@ -128,9 +129,12 @@ void pl_body_free(pl_body* body)
     clusters_free(&body->clusters);
     links_free(&body->links);
     pl_proxies_free(&body->proxies);
+    pl_rest_shape_free(&body->rest_shape);
     pl_free(body->pair_rules.share_begin);
     pl_free(body->pair_rules.share);
     pl_free(body->pair_rules.held);
+    pl_free(body->pair_rules.near_begin);
+    pl_free(body->pair_rules.near);
     pl_free(body->pins.frequency);
     for (int k = 0; k < 3; ++k)
     {

@@ -12,6 +12,7 @@
 #include "proxy.h"
 
 #include "../base/lapack.h"
+#include "rest_shape.h"
 
 #include <float.h>
 #include <string.h>
@@ -69,15 +70,29 @@ static void store_member(void* context, uint32_t cluster, uint32_t slot, float w
     f->proxies->member_weight[at] = weight;
 }
 
-/* Puts the members that are at home in a cluster first; the order stays otherwise. */
-static pl_status find_homes(pl_proxies* proxies, uint32_t slots)
+static double depth_of(const pl_body* body, uint32_t slot)
 {
+    return -pl_rest_distance(&body->rest_shape, pl_rest_of(body, slot), NULL);
+}
+
+/* Which part of its cluster's list a membership is in. */
+static uint32_t part_of(const pl_body* body, const uint32_t* home, uint32_t m, uint32_t slot)
+{
+    if (home[slot] != m + 1)
+        return 2;
+    return depth_of(body, slot) < body->rest_shape.spacing ? 0 : 1;
+}
+
+/* Puts the members that are at home in a cluster first, and of them those at the surface, which are
+ * what touches others; the order stays otherwise. */
+static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
+{
+    uint32_t slots = body->particles.slot_count, members = proxies->member_begin[proxies->count];
     uint32_t* home = PL_NEW(uint32_t, slots); /* the membership that weighs most, plus one */
-    uint32_t members = proxies->member_begin[proxies->count], kept_count = 0;
     uint32_t* kept = PL_NEW(uint32_t, members);
     float* kept_weight = PL_NEW(float, members);
-    proxies->home_end = PL_NEW(uint32_t, proxies->count);
-    bool fine = home && kept && kept_weight && proxies->home_end;
+    uint8_t* part = PL_NEW(uint8_t, members);
+    bool fine = home && kept && kept_weight && part;
     for (uint32_t m = 0; fine && m < members; ++m)
     {
         uint32_t* best = &home[proxies->member_slot[m]];
@@ -86,41 +101,95 @@ static pl_status find_homes(pl_proxies* proxies, uint32_t slots)
     }
     for (uint32_t c = 0; fine && c < proxies->count; ++c)
     {
-        uint32_t begin = proxies->member_begin[c], at = begin;
-        kept_count = 0;
-        for (uint32_t m = begin; m < proxies->member_begin[c + 1]; ++m)
+        uint32_t begin = proxies->member_begin[c], end = proxies->member_begin[c + 1], at = begin;
+        for (uint32_t m = begin; m < end; ++m)
+            part[m] = (uint8_t)part_of(body, home, m, proxies->member_slot[m]);
+        for (uint32_t wanted = 0; wanted < 3; ++wanted)
         {
-            uint32_t slot = proxies->member_slot[m];
-            float weight = proxies->member_weight[m];
-            if (home[slot] == m + 1)
-                proxies->member_slot[at] = slot, proxies->member_weight[at++] = weight;
-            else
-                kept[kept_count] = slot, kept_weight[kept_count++] = weight;
+            for (uint32_t m = begin; m < end; ++m)
+                if (part[m] == wanted)
+                {
+                    kept[at] = proxies->member_slot[m];
+                    kept_weight[at++] = proxies->member_weight[m];
+                }
+            if (wanted < 2)
+                *(wanted ? &proxies->home_end[c] : &proxies->surface_end[c]) = at;
         }
-        proxies->home_end[c] = at;
-        memcpy(proxies->member_slot + at, kept, sizeof *kept * kept_count);
-        memcpy(proxies->member_weight + at, kept_weight, sizeof *kept_weight * kept_count);
+        double half = .5 * body->rest_shape.spacing;
+        for (uint32_t m = begin; m < proxies->surface_end[c]; ++m)
+        {
+            proxies->inset[m] = (float)fmax(depth_of(body, kept[m]) - half, 0);
+            proxies->most_inset = fmax(proxies->most_inset, proxies->inset[m]);
+        }
+        proxies->most_surface = PL_MAX(proxies->most_surface, proxies->surface_end[c] - begin);
+    }
+    if (fine)
+    {
+        memcpy(proxies->member_slot, kept, sizeof *kept * members);
+        memcpy(proxies->member_weight, kept_weight, sizeof *kept_weight * members);
     }
     pl_free(home);
     pl_free(kept);
     pl_free(kept_weight);
+    pl_free(part);
     return fine ? PLIANT_OK : pl_fail_memory((size_t)members * 8);
+}
+
+static void find_boxes(const pl_body* body, pl_proxies* proxies)
+{
+    double margin = .5 * body->rest_shape.spacing;
+    for (uint32_t c = 0; c < proxies->count; ++c)
+    {
+        vec3 low = v3(INFINITY, INFINITY, INFINITY), high = v3_scale(low, -1);
+        for (uint32_t m = proxies->member_begin[c]; m < proxies->member_begin[c + 1]; ++m)
+        {
+            vec3 r = pl_rest_of(body, proxies->member_slot[m]);
+            low = v3_min(low, r), high = v3_max(high, r);
+        }
+        if (proxies->member_begin[c] == proxies->member_begin[c + 1])
+            low = high = v3_from(body->clusters.rest[c]);
+        /* rounding must not leave a member outside */
+        double size = v3_length(low) + v3_length(high), slack = margin + 1e-6 * size;
+        vec3 middle = v3_scale(v3_add(low, high), .5);
+        vec3 rest = v3_from(body->clusters.rest[c]);
+        proxies->solid[c] = pl_rest_distance(&body->rest_shape, rest, NULL) < -2 * margin;
+        v3_store(v3_sub(middle, rest), proxies->box[c]);
+        v3_store(v3_add(v3_scale(v3_sub(high, low), .5), v3(slack, slack, slack)),
+                 proxies->box[c] + 3);
+    }
+}
+
+static void free_members(pl_proxies* proxies)
+{
+    pl_free(proxies->member_begin);
+    pl_free(proxies->surface_end);
+    pl_free(proxies->home_end);
+    pl_free(proxies->member_slot);
+    pl_free(proxies->member_weight);
+    pl_free(proxies->inset);
+    pl_free(proxies->box);
+    pl_free(proxies->solid);
+    proxies->solid = NULL;
+    proxies->member_begin = proxies->surface_end = proxies->home_end = proxies->member_slot = NULL;
+    proxies->member_weight = proxies->inset = NULL;
+    proxies->box = NULL;
+    proxies->most_surface = 0;
+    proxies->most_inset = 0;
 }
 
 pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
 {
     uint32_t count = body->level_begin[1];
-    pl_free(proxies->member_begin);
-    pl_free(proxies->home_end);
-    pl_free(proxies->member_slot);
-    pl_free(proxies->member_weight);
-    proxies->home_end = NULL;
-    proxies->member_slot = NULL;
-    proxies->member_weight = NULL;
+    free_members(proxies);
     proxies->count = count;
     proxies->member_begin = PL_NEW(uint32_t, (size_t)count + 1);
-    if (!proxies->member_begin)
-        return pl_fail_memory((size_t)count * 4);
+    proxies->surface_end = PL_NEW(uint32_t, count);
+    proxies->home_end = PL_NEW(uint32_t, count);
+    proxies->box = (float(*)[6])pl_alloc(count, sizeof *proxies->box);
+    proxies->solid = PL_NEW(uint8_t, count);
+    if (!proxies->member_begin || !proxies->surface_end || !proxies->home_end || !proxies->box ||
+        !proxies->solid)
+        return pl_fail_memory((size_t)count * sizeof *proxies->box);
     each_member(body, count_member, proxies);
     for (uint32_t c = 0; c < count; ++c)
         proxies->member_begin[c + 1] += proxies->member_begin[c];
@@ -128,7 +197,8 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
     filling fill = {proxies, PL_NEW(uint32_t, count)};
     proxies->member_slot = PL_NEW(uint32_t, members);
     proxies->member_weight = PL_NEW(float, members);
-    if (!fill.at || !proxies->member_slot || !proxies->member_weight)
+    proxies->inset = PL_NEW(float, members);
+    if (!fill.at || !proxies->inset || !proxies->member_slot || !proxies->member_weight)
     {
         pl_free(fill.at);
         return pl_fail_memory(members * 8);
@@ -136,7 +206,9 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
     memcpy(fill.at, proxies->member_begin, sizeof(uint32_t) * count);
     each_member(body, store_member, &fill);
     pl_free(fill.at);
-    return find_homes(proxies, body->particles.slot_count);
+    PL_TRY(find_homes(body, proxies));
+    find_boxes(body, proxies);
+    return PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ half-spaces */
@@ -166,6 +238,7 @@ static pl_status append_plane(pl_proxies* proxies, uint32_t cluster, vec3 normal
     uint32_t* end = &proxies->plane_begin[cluster + 1];
     PL_TRY(insert_plane(proxies, *end, *end, normal, offset));
     ++*end;
+    ++proxies->axis_planes[cluster];
     return PLIANT_OK;
 }
 
@@ -189,20 +262,6 @@ pl_status pl_proxies_add(pl_proxies* proxies, uint32_t cluster, vec3 normal, dou
     return PLIANT_OK;
 }
 
-/* Where members are at rest. Slots are looked for in the chunk that holds them. */
-static vec3 rest_of(const pl_body* body, uint32_t slot)
-{
-    uint32_t low = 0, high = body->chunk_count;
-    while (high - low > 1)
-    {
-        uint32_t middle = (low + high) / 2;
-        *(body->chunks[middle].slot_begin <= slot ? &low : &high) = middle;
-    }
-    const pl_particles* p = &body->particles;
-    return v3_add(v3(p->r[0][slot], p->r[1][slot], p->r[2][slot]),
-                  v3_from(body->chunks[low].rest_origin));
-}
-
 static pl_status cut(const pl_body* body, const pl_proxy_desc* desc, uint32_t c,
                      pl_proxies* proxies)
 {
@@ -222,7 +281,7 @@ static pl_status cut(const pl_body* body, const pl_proxy_desc* desc, uint32_t c,
         double low = INFINITY, high = -INFINITY;
         for (uint32_t m = proxies->member_begin[c]; m < proxies->member_begin[c + 1]; ++m)
         {
-            vec3 arm = v3_sub(rest_of(body, proxies->member_slot[m]), centre);
+            vec3 arm = v3_sub(pl_rest_of(body, proxies->member_slot[m]), centre);
             double along = v3_dot(axis, arm);
             if (v3_length(arm) <= inside)
                 low = fmin(low, along), high = fmax(high, along);
@@ -248,7 +307,8 @@ pl_status pl_proxies_build(const pl_body* body, const pl_proxy_desc* desc, pl_pr
                        desc->plane_distance, desc->margin);
     PL_TRY(pl_proxies_list_members(body, proxies));
     proxies->plane_begin = PL_NEW(uint32_t, (size_t)proxies->count + 1);
-    if (!proxies->plane_begin)
+    proxies->axis_planes = PL_NEW(uint8_t, proxies->count);
+    if (!proxies->plane_begin || !proxies->axis_planes)
         return pl_fail_memory((size_t)proxies->count * 4);
     for (uint32_t c = 0; c < proxies->count && desc->plane_distance > 0; ++c)
     {
@@ -261,10 +321,8 @@ pl_status pl_proxies_build(const pl_body* body, const pl_proxy_desc* desc, pl_pr
 void pl_proxies_free(pl_proxies* proxies)
 {
     pl_free(proxies->plane_begin);
+    pl_free(proxies->axis_planes);
     pl_free(proxies->plane);
-    pl_free(proxies->member_begin);
-    pl_free(proxies->home_end);
-    pl_free(proxies->member_slot);
-    pl_free(proxies->member_weight);
+    free_members(proxies);
     memset(proxies, 0, sizeof *proxies);
 }

@@ -18,7 +18,8 @@ typedef struct pl_proxy_desc
 /* One radius, which keeps every plane that cuts the ball, and half the particles' spacing. */
 pl_proxy_desc pl_proxy_defaults(const pl_body* body);
 
-/* Makes the proxies of a body that has been laid out. Freed by pl_proxies_free in every case. */
+/* Makes the proxies of a body that has been laid out and whose rest_shape has been built. Freed by
+ * pl_proxies_free in every case. */
 pl_status pl_proxies_build(const pl_body* body, const pl_proxy_desc* desc, pl_proxies* proxies);
 /* Lists the members again, after memberships have changed; the half-spaces stay. */
 pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies);

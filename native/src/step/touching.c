@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Contacts between clusters within a substep: who takes part, and fits for them. */
+#include "../setup/rest_shape.h"
 #include "substep.h"
 
 /* Shapes and rules of a body that has none. A restored body has its half-spaces and the pairs that
@@ -10,6 +11,7 @@ static pl_status make_shapes(pl_body* body, double thickness)
         return PLIANT_OK;
     bool restored = body->proxies.plane_begin != NULL;
     pl_proxy_desc desc = pl_proxy_defaults(body);
+    PL_TRY(pl_rest_shape_build(body, &body->rest_shape));
     if (restored)
         PL_TRY(pl_proxies_list_members(body, &body->proxies));
     else
@@ -40,6 +42,9 @@ pl_status pl_touch_clusters(pl_substep* step)
     }
     pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
     pl_fit_bodies(step);
+    const double* g = scene->gravity;
+    scene->contact_settings.turn = scene->substep;
+    scene->contact_settings.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     PL_TRY(pl_contacts_resolve(&scene->cluster_scratch, scene->body_count, scene->contact_bodies,
                                &scene->contact_settings, step->dt, scene->pool));
     for (uint32_t b = 0; b < scene->body_count; ++b)

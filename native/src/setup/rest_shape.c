@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The surface of a body at rest, as a grid of distances. Proxies are balls: their union is bumpy,
+ * reaches beyond the particles, and most of it is inside of the body. What rests on it is pushed
+ * from bump to bump. Here a contact asks the body's own rest shape how deep it is and which way is
+ * out, so that flat faces are flat and nothing inside counts.
+ *
+ * The surface is that of Zhu and Bridson, Animating Sand as a Fluid, 2005: |x - mean(x)| - r, with
+ * the weighted mean of the particles near x and r half their spacing. Farther away the distance is
+ * found by fast sweeping (Zhao 2005), outward from the nodes next to the surface.
+ */
+#include "rest_shape.h"
+
+#include "../base/elementary.h"
+
+#include <float.h>
+#include <string.h>
+
+/* Particles are averaged within this many spacings, and the grid ends this many beyond them. */
+#define REACH 1.5
+#define PADDING 2.0
+#define MOST_NODES 67108864.0
+
+void pl_rest_shape_free(pl_rest_shape* shape)
+{
+    pl_free(shape->distance);
+    memset(shape, 0, sizeof *shape);
+}
+
+vec3 pl_rest_of(const pl_body* body, uint32_t slot)
+{
+    uint32_t low = 0, high = body->chunk_count;
+    while (high - low > 1)
+    {
+        uint32_t middle = (low + high) / 2;
+        *(body->chunks[middle].slot_begin <= slot ? &low : &high) = middle;
+    }
+    const pl_particles* p = &body->particles;
+    return v3_add(v3(p->r[0][slot], p->r[1][slot], p->r[2][slot]),
+                  v3_from(body->chunks[low].rest_origin));
+}
+
+/* What a node has gathered of the particles near it. */
+typedef struct near_sum
+{
+    float weight, to[3]; /* the sum of the weights, and of weighted ways to the particles */
+} near_sum;
+
+static double bounds_of(const pl_body* body, double low[3], double high[3])
+{
+    for (int k = 0; k < 3; ++k)
+        low[k] = DBL_MAX, high[k] = -DBL_MAX;
+    for (uint32_t s = 0; s < body->particles.slot_count; ++s)
+    {
+        vec3 r = pl_rest_of(body, s);
+        const double at[3] = {r.x, r.y, r.z};
+        for (int k = 0; k < 3 && body->particles.mass[s] > 0; ++k)
+            low[k] = fmin(low[k], at[k]), high[k] = fmax(high[k], at[k]);
+    }
+    double size = 0;
+    for (int k = 0; k < 3; ++k)
+        size = fmax(size, high[k] - low[k]);
+    return size;
+}
+
+/* Half a spacing a cell, larger only where that were too many. */
+static void lay_grid(const pl_body* body, pl_rest_shape* shape)
+{
+    double low[3], high[3], largest = bounds_of(body, low, high);
+    double spacing = body->spacing > 1e-4 * largest ? body->spacing : 1e-4 * largest;
+    spacing = spacing > 0 ? spacing : 1;
+    double cell = .5 * spacing, nodes = 1;
+    for (int k = 0; k < 3; ++k)
+        nodes *= (high[k] - low[k] + 2 * PADDING * spacing) / cell + 2;
+    if (nodes > MOST_NODES)
+        cell *= pl_cbrt(nodes / MOST_NODES) * 1.01;
+    shape->spacing = spacing;
+    shape->per_cell = 1 / cell;
+    for (int k = 0; k < 3; ++k)
+    {
+        double padding = PADDING * spacing + cell;
+        shape->lower[k] = low[k] - padding;
+        shape->size[k] = (uint32_t)((high[k] - low[k] + 2 * padding) / cell) + 2;
+    }
+}
+
+static void add_particle(const pl_rest_shape* shape, vec3 r, near_sum* sums)
+{
+    double cell = 1 / shape->per_cell, reach = fmax(REACH * shape->spacing, 2 * cell);
+    const double at[3] = {r.x, r.y, r.z};
+    uint32_t from[3], to[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        double low = (at[k] - reach - shape->lower[k]) * shape->per_cell;
+        double high = (at[k] + reach - shape->lower[k]) * shape->per_cell;
+        from[k] = (uint32_t)PL_MAX(low, 0);
+        to[k] = (uint32_t)PL_MIN(high, shape->size[k] - 1.0);
+    }
+    float per_square = (float)(1 / (reach * reach));
+    for (uint32_t z = from[2]; z <= to[2]; ++z)
+        for (uint32_t y = from[1]; y <= to[1]; ++y)
+            for (uint32_t x = from[0]; x <= to[0]; ++x)
+            {
+                float dx = (float)(at[0] - shape->lower[0] - cell * x);
+                float dy = (float)(at[1] - shape->lower[1] - cell * y);
+                float dz = (float)(at[2] - shape->lower[2] - cell * z);
+                float left = 1 - (dx * dx + dy * dy + dz * dz) * per_square;
+                if (!(left > 0))
+                    continue;
+                float w = left * left * left;
+                near_sum* sum =
+                    &sums[x + (size_t)shape->size[0] * (y + (size_t)shape->size[1] * z)];
+                sum->weight += w;
+                sum->to[0] += w * dx, sum->to[1] += w * dy, sum->to[2] += w * dz;
+            }
+}
+
+/* Nodes next to the surface: from where it crosses the grid's lines. 0 elsewhere. */
+static float crossing_distance(const pl_rest_shape* shape, const float* d, size_t node,
+                               const uint32_t at[3])
+{
+    double sum = 0, cell = 1 / shape->per_cell;
+    const size_t step[3] = {1, shape->size[0], (size_t)shape->size[0] * shape->size[1]};
+    for (int k = 0; k < 3; ++k)
+    {
+        double least = INFINITY;
+        for (int side = 0; side < 2; ++side)
+        {
+            if (side ? at[k] + 1 >= shape->size[k] : at[k] == 0)
+                continue;
+            float other = side ? d[node + step[k]] : d[node - step[k]];
+            if ((other < 0) != (d[node] < 0))
+                least = fmin(least, cell * fabs(d[node]) / (fabs(d[node]) + fabs(other)));
+        }
+        if (least < INFINITY)
+            sum += 1 / fmax(least * least, 1e-6 * cell * cell);
+    }
+    return sum > 0 ? (float)(1 / sqrt(sum)) : 0;
+}
+
+static float lesser(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+/* The distance of a node from those of its neighbours: |slope| = 1. */
+static float eikonal(const float least[3], float cell)
+{
+    float a = least[0], b = least[1], c = least[2], t;
+    if (a > b)
+        t = a, a = b, b = t;
+    if (b > c)
+        t = b, b = c, c = t;
+    if (a > b)
+        t = a, a = b, b = t;
+    float x = a + cell;
+    if (x > b)
+        x = .5f * (a + b + sqrtf(PL_MAX(2 * cell * cell - (a - b) * (a - b), 0)));
+    if (x > c)
+    {
+        float s = a + b + c, q = s * s - 3 * (a * a + b * b + c * c - cell * cell);
+        x = (s + sqrtf(PL_MAX(q, 0))) / 3;
+    }
+    return x;
+}
+
+static void sweep(const pl_rest_shape* shape, const uint8_t* fixed, float* d, int way)
+{
+    const uint32_t* size = shape->size;
+    size_t dy = size[0], dz = dy * size[1];
+    float cell = (float)(1 / shape->per_cell);
+    for (uint32_t i = 0; i < size[2]; ++i)
+        for (uint32_t j = 0; j < size[1]; ++j)
+            for (uint32_t k = 0; k < size[0]; ++k)
+            {
+                uint32_t z = way & 4 ? size[2] - 1 - i : i, y = way & 2 ? size[1] - 1 - j : j;
+                uint32_t x = way & 1 ? size[0] - 1 - k : k;
+                size_t n = x + y * dy + z * dz;
+                if (fixed[n])
+                    continue;
+                float least[3] = {
+                    lesser(x ? d[n - 1] : FLT_MAX, x + 1 < size[0] ? d[n + 1] : FLT_MAX),
+                    lesser(y ? d[n - dy] : FLT_MAX, y + 1 < size[1] ? d[n + dy] : FLT_MAX),
+                    lesser(z ? d[n - dz] : FLT_MAX, z + 1 < size[2] ? d[n + dz] : FLT_MAX)};
+                /* nothing that is not nearer can make it less */
+                if (least[0] < d[n] || least[1] < d[n] || least[2] < d[n])
+                    d[n] = lesser(d[n], eikonal(least, cell));
+            }
+}
+
+static pl_status find_distances(pl_rest_shape* shape, const near_sum* sums, size_t nodes)
+{
+    float* level = PL_NEW(float, nodes);
+    uint8_t* fixed = PL_NEW(uint8_t, nodes);
+    if (level && fixed)
+    {
+        for (size_t n = 0; n < nodes; ++n)
+        {
+            vec3 to = v3_from(sums[n].to);
+            level[n] = sums[n].weight > 0
+                           ? (float)(v3_length(to) / sums[n].weight - .5 * shape->spacing)
+                           : (float)shape->spacing;
+        }
+        size_t n = 0;
+        for (uint32_t z = 0; z < shape->size[2]; ++z)
+            for (uint32_t y = 0; y < shape->size[1]; ++y)
+                for (uint32_t x = 0; x < shape->size[0]; ++x, ++n)
+                {
+                    const uint32_t at[3] = {x, y, z};
+                    float near = crossing_distance(shape, level, n, at);
+                    fixed[n] = near > 0;
+                    shape->distance[n] = near > 0 ? near : FLT_MAX;
+                }
+        for (int way = 0; way < 8; ++way)
+            sweep(shape, fixed, shape->distance, way);
+        for (n = 0; n < nodes; ++n)
+            if (level[n] < 0)
+                shape->distance[n] = -shape->distance[n];
+    }
+    bool fine = level && fixed;
+    pl_free(level);
+    pl_free(fixed);
+    return fine ? PLIANT_OK : pl_fail_memory(5 * nodes);
+}
+
+pl_status pl_rest_shape_build(const pl_body* body, pl_rest_shape* shape)
+{
+    pl_rest_shape_free(shape);
+    lay_grid(body, shape);
+    size_t nodes = (size_t)shape->size[0] * shape->size[1] * shape->size[2];
+    near_sum* sums = (near_sum*)pl_alloc(nodes, sizeof *sums);
+    shape->distance = PL_NEW(float, nodes);
+    pl_status status = sums && shape->distance ? PLIANT_OK : pl_fail_memory(nodes * sizeof *sums);
+    for (uint32_t s = 0; s < body->particles.slot_count && status == PLIANT_OK; ++s)
+        if (body->particles.mass[s] > 0)
+            add_particle(shape, pl_rest_of(body, s), sums);
+    if (status == PLIANT_OK)
+        status = find_distances(shape, sums, nodes);
+    pl_free(sums);
+    return status;
+}
