@@ -5,6 +5,7 @@
     frames/         the library's frame store: everything that output is made from
     00-Suzanne.pc2  for each body: its own mesh, skinned, in the object's coordinates
     00-Suzanne.rest for each body: its mesh as it was bound, float32, relative to the origin
+    bake.lock       while somebody is writing: who (lock.py)
 
 bake.json may come from a stranger: it is data, every name and number in it is checked, and no path
 is ever made from anything but a body's number and the letters of its name.
@@ -20,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import solver
-from . import pc2
+from . import lock, pc2
 from .errors import BakeError, file_error
 from .fingerprint import Fingerprint, fingerprint
 
@@ -74,12 +75,10 @@ class Cache:
 
     @classmethod
     def create(cls, folder, shot):
-        """An empty cache for a shot; one that is there is cleared."""
-        folder = Path(folder)
+        """An empty cache for a shot; one that is there is cleared. For the folder's only writer."""
+        folder = make_folder(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            clear(folder)
-            folder.mkdir(parents=True, exist_ok=True)
+            _remove_files(folder)
         except OSError as error:
             raise _failed(error, "make the cache folder", folder) from error
         cache = cls(folder, describe(shot))
@@ -284,16 +283,36 @@ def known_files(folder):
     return [p for p in found if p.is_file() or p.is_symlink()]
 
 
-def clear(folder):
-    """Removes a bake: files that it may have made, then its folders if nothing else is in them."""
+def make_folder(folder):
     folder = Path(folder)
-    files = known_files(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _failed(error, "make the cache folder", folder) from error
+    return folder
+
+
+def clear(folder):
+    """Removes a bake: files that it may have made, then its folders if nothing else is in them. A
+    LockedError if somebody is writing there; then nothing is removed."""
+    folder = Path(folder)
+    if known_files(folder) or os.path.lexists(folder / lock.NAME):
+        with lock.held_if_there_is_room(folder):
+            _remove_files(folder)
+    _remove_if_empty(folder / STORE_NAME)
+    _remove_if_empty(folder)
+
+
+def _remove_files(folder):
     # bake.json first: what is left of an interrupted clear is no bake
-    for path in sorted(files, key=lambda p: p.name != INFO_NAME):
+    for path in sorted(known_files(folder), key=lambda p: p.name != INFO_NAME):
         path.unlink()
-    for place in (folder / STORE_NAME, folder):
-        if place.is_dir() and not place.is_symlink() and not any(place.iterdir()):
-            place.rmdir()
+    _remove_if_empty(folder / STORE_NAME)
+
+
+def _remove_if_empty(place):
+    if place.is_dir() and not place.is_symlink() and not any(place.iterdir()):
+        place.rmdir()
 
 
 def copy(source, target):
@@ -308,19 +327,23 @@ def copy(source, target):
         raise CacheError(f"{target / STORE_NAME} is a link, which a cache never has: nothing is "
                          f"copied there.")
     order = {"journal.plj": 0, INFO_NAME: 2}
-    for path in sorted(known_files(source), key=lambda p: order.get(p.name, 1)):
-        if path.is_symlink() or path.suffix == ".tmp":
-            continue
-        place = target / path.relative_to(source)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.unlink(missing_ok=True)
-        if path.suffix in (".plf", ".plc", ".pll"):
-            try:
-                os.link(path, place)
-                continue
-            except OSError:
-                pass  # another disk, or one that has no links
-        shutil.copy2(path, place)
+    target.mkdir(parents=True, exist_ok=True)
+    with lock.held(target):
+        for path in sorted(known_files(source), key=lambda p: order.get(p.name, 1)):
+            if not path.is_symlink() and path.suffix != ".tmp":
+                _copy_file(path, target / path.relative_to(source))
+
+
+def _copy_file(path, place):
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    if path.suffix in (".plf", ".plc", ".pll"):
+        try:
+            os.link(path, place)
+            return
+        except OSError:
+            pass  # another disk, or one that has no links
+    shutil.copy2(path, place)
 
 
 # ---------------------------------------------------------------- values of a stranger's file

@@ -51,6 +51,7 @@ class Job:
         self.status = None  # the library's Status where the error is its own
         self.exception = None  # what the sentence was made from
         self.warnings = list(shot.warnings)
+        self.lock = None  # a lock.Lock on the cache's folder: released when the job has ended
         self.seconds = 0.0
         self._simulated = None  # the last frame that is; its row may still be on its way to disk
         self._cancel = threading.Event()
@@ -87,7 +88,8 @@ class Job:
         begun = time.perf_counter()
         state = FAILED
         try:
-            self._run()
+            with self.lock.kept() if self.lock is not None else contextlib.nullcontext():
+                self._run()
             state = DONE
         except solver.Cancelled:
             state = CANCELLED
@@ -141,6 +143,8 @@ class Job:
             self.fraction = 1.0
 
     def _check_cancel(self):
+        if self.lock is not None:
+            self.lock.check()
         if self._cancel.is_set():
             raise solver.Cancelled(solver.Status.CANCELLED)
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which bake a shot and a cache folder make: a new one, the rest of one, or a part of one again."""
-from .cache import Cache
+from .cache import Cache, make_folder
 from .errors import BakeError
 from .fingerprint import fingerprint
 from .job import Job
+from .lock import Lock
 
 NEW, RESUME, REBAKE = "new", "resume", "rebake"
 
@@ -11,7 +12,23 @@ NEW, RESUME, REBAKE = "new", "resume", "rebake"
 def make_job(folder, shot, kind=NEW, from_frame=None):
     """A Job that is ready to start. REBAKE forgets the frames after the last checkpoint at or
     before `from_frame`, and takes it up there with the shot's settings. What cannot be is a
-    BakeError, and then nothing has been touched."""
+    BakeError, and then nothing has been touched. The job is the folder's only writer until it has
+    ended."""
+    if kind == NEW:
+        make_folder(folder)
+    else:
+        Cache.open(folder)  # which says so if there is nothing
+    lock = Lock(folder)
+    try:
+        job = _make(folder, shot, kind, from_frame)
+    except BaseException:
+        lock.release()
+        raise
+    job.lock = lock
+    return job
+
+
+def _make(folder, shot, kind, from_frame):
     if kind == NEW:
         return Job(shot, Cache.create(folder, shot))
     cache = Cache.open(folder)

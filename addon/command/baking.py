@@ -3,7 +3,7 @@
 import time
 
 from ..bake import job as jobs
-from ..bake import plan
+from ..bake import lock, plan
 from ..bake.cache import INFO_NAME, Cache
 from ..bake.fingerprint import fingerprint
 from ..bridge import capture, folders, results
@@ -18,8 +18,9 @@ SAY_READING = 1.0  # seconds between lines while the scene is read
 def bake(options, log, signals):
     scene = setting.open_scene(options)
     setting.apply(options, scene)
-    results.before_bake(scene)
     folder = folders.folder_of(scene, options.quick is not None)
+    lock.refuse(folder)  # now, not only when the whole scene is read
+    results.before_bake(scene)
     shot = _read(scene, options, log, signals, folder)
     cache = _simulate(shot, folder, options.resume, log, signals)
     _show(scene, cache)

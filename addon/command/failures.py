@@ -5,10 +5,12 @@ docs/command-line.md has the same table for people; a test compares them.
 """
 from ..bake.cache import CacheError
 from ..bake.errors import BakeError
+from ..bake.lock import LockedError
 from ..bridge.capture import CaptureError
 from ..solver import LibraryError, PliantError, Status
 
-DONE, FAULT, USAGE, FILE, SCENE, INSTALLATION, BAKE, DISK, SIMULATION, MEMORY, EXPORT = range(11)
+DONE, FAULT, USAGE, FILE, SCENE, INSTALLATION, BAKE, DISK, SIMULATION, MEMORY, EXPORT, \
+    LOCKED = range(12)
 BY_SIGNAL = 128  # and the signal's number: 130 for SIGINT, 143 for SIGTERM
 
 _BY_STATUS = {
@@ -44,6 +46,8 @@ def code_of(error):
         return MEMORY
     if isinstance(error, OSError):
         return DISK
+    if isinstance(error, LockedError):
+        return LOCKED
     if isinstance(error, BakeError):
         cause = error.__cause__
         return BAKE if cause is None or isinstance(cause, CacheError) else \

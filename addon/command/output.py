@@ -3,6 +3,7 @@
 import shutil
 
 from ..bake import cache as caches
+from ..bake import lock
 from ..bake.errors import BakeError, file_error
 from ..bake.output import bound_name
 from ..bridge import folders, modifiers, results
@@ -98,6 +99,8 @@ def _copy(made, folder, log):
 
 def clear(options, log, signals):
     scene = setting.open_scene(options)
+    for quick in (False, True):
+        lock.refuse(folders.folder_of(scene, quick))
     for quick in (False, True):
         folder = folders.folder_of(scene, quick)
         for obj in scene.objects:

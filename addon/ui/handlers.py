@@ -80,7 +80,7 @@ def _forget(folder):
     if not runs.any_running():  # a job may be writing there yet
         try:
             caches.clear(folder)
-        except OSError:
+        except (OSError, BakeError):
             pass  # Blender removes its temporary directory anyway
 
 

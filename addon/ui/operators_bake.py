@@ -7,7 +7,7 @@ called with EXEC_DEFAULT, it returns when all is done.
 import bpy
 
 from ..bake import cache as caches
-from ..bake import plan
+from ..bake import lock, plan
 from ..bake.errors import BakeError
 from ..bridge import capture, folders, modifiers, results
 from ..solver import LibraryError
@@ -235,12 +235,17 @@ undone"""
             return {"CANCELLED"}
         try:
             for quick in (False, True):
+                lock.refuse(folders.folder_of(scene, quick))
+            for quick in (False, True):
                 folder = folders.folder_of(scene, quick)
                 for obj in list(scene.objects):
                     modifier = modifiers.find_playback(obj)
                     if modifier is not None and modifiers.plays_from(modifier, folder):
                         results.remove(obj)
                 caches.clear(folder)
+        except BakeError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         except OSError as error:
             self.report({"ERROR"}, f"The bake could not be cleared: {error}.")
             return {"CANCELLED"}

@@ -11,7 +11,7 @@ import bpy
 
 from ..bake import cache as caches
 from ..bake import job as jobs
-from ..bake import plan
+from ..bake import lock, plan
 from ..bake.errors import BakeError
 from ..bridge import capture, folders, modifiers, results
 from ..solver import LibraryError
@@ -34,6 +34,7 @@ class Run:
         self.error = None
         self.job = None
         self.timer = None  # of the modal operator
+        lock.refuse(self.folder)  # now, not only when the whole scene is read
         self.capturing = capture.Capture(scene, quick=quick)
         results.before_bake(scene)
         self.start, self.end = self.capturing.start, self.capturing.end

@@ -17,6 +17,7 @@ import house
 import numpy as np
 from test_bake_operators import Bakes, caches, folders, jobs, modifiers, operators, pc2, runs
 
+lock = house.addon("bake.lock")
 HERE = Path(__file__).resolve().parent
 
 
@@ -186,6 +187,56 @@ class Disks(Bakes):
         resumed = self.bits()
         bpy.ops.pliant.bake()
         self.assertEqual(self.bits(), resumed)
+
+
+class TwoWriters(Bakes):
+    """Another Blender, or the command line, bakes into the same folder."""
+
+    def test_refused_by_every_operator_and_nothing_is_touched(self):
+        bpy.ops.pliant.bake()
+        folder = self.place / "cache"
+        owner = {"host": "farm-7", "pid": 4321, "since": "today", "token": "a"}
+        (folder / lock.NAME).write_text(json.dumps(owner))
+        before, frames = self.files(folder), self.seen(9)
+        self.scene.frame_end = 14
+        self.scene.frame_set(5)
+        for operator in (bpy.ops.pliant.bake, bpy.ops.pliant.resume,
+                         bpy.ops.pliant.rebake_from_current, bpy.ops.pliant.clear):
+            self.refused("is being written to by process 4321 on farm-7, since today", operator)
+        self.assertEqual(self.files(folder), before)
+        np.testing.assert_array_equal(self.seen(9), frames)  # still played
+        (folder / lock.NAME).unlink()
+        self.assertEqual(bpy.ops.pliant.resume(), {"FINISHED"})
+        self.assertEqual(folders.baked_range(self.scene), (1, 14))
+        self.assertEqual(bpy.ops.pliant.clear(), {"FINISHED"})
+        self.assertFalse(folder.exists())
+
+    def test_begun_while_the_scene_was_read(self):
+        run = runs.Run(self.scene)
+        runs.add(run)
+        next(run.capturing)
+        other = lock.Lock(caches.make_folder(self.place / "cache"))
+        kind, sentence = self.to_the_end(run)
+        self.assertEqual(kind, "ERROR")
+        self.assertIn("is being written to by this very program", sentence)
+        other.release()
+
+    def test_a_cache_that_another_bakes_is_not_saved_over(self):
+        self.scene.pliant.folder = ""
+        bpy.ops.wm.save_as_mainfile(filepath=str(self.place / "a.blend"))
+        bpy.ops.pliant.bake()
+        mine = folders.folder_of(self.scene)
+        theirs = folders.folder_in(str(self.place / "b.blend"), self.scene)
+        shutil.copytree(mine, theirs)
+        other = lock.Lock(theirs)
+        before = self.files(theirs)
+        bpy.ops.wm.save_as_mainfile(filepath=str(self.place / "b.blend"))
+        self.assertEqual(self.files(theirs), before)
+        other.release()
+
+    @staticmethod
+    def files(folder):
+        return {str(p): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 class Damage(Bakes):

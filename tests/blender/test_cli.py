@@ -207,6 +207,14 @@ class Signals(WithShot):
                     return int(found[1])
         self.fail("".join(lines))
 
+    def check_no_second_writer(self, pid, begin):
+        """While a process bakes, others neither bake nor clear there, and nothing tears."""
+        for arguments in (begin, [a for a in begin if a != "--resume"],
+                          ["clear", "--blend", self.blend, "--out", self.folder / "stopped"]):
+            code, said = run(*arguments)
+            self.assertEqual(code, failures.LOCKED, said)
+            self.assertRegex(said, f"stopped is being written to by process {pid} on this machine")
+
     def test_stop_keeps_frames_and_resume_gives_the_same_bits(self):
         whole = run("bake", "--blend", self.blend, "--out", self.folder / "whole", *self.LONG)
         self.assertEqual(whole[0], 0, whole[1])
@@ -215,6 +223,8 @@ class Signals(WithShot):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             process = start(*begin)
             frame = self.wait_for_frames(process, 4)
+            if number == signal.SIGINT:
+                self.check_no_second_writer(process.pid, begin)
             process.send_signal(number)
             begun = time.monotonic()
             said = process.communicate(timeout=60)[0]

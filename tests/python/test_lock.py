@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One writer for a cache folder: who gets it, who is refused and how, what is left behind."""
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import bake_scene
+from addon.bake import cache as caches
+from addon.bake import job as jobs
+from addon.bake import lock, pc2, plan
+from addon.bake.errors import BakeError
+from addon.bake.lock import Lock, LockedError
+
+HERE = Path(__file__).resolve().parent
+# Takes the lock, says so, and waits for the end of its input.
+HOLDER = """
+import sys; sys.path.insert(0, sys.argv[1]); import support
+from addon.bake import lock
+print("ready", flush=True); sys.stdin.readline()
+try:
+    held = lock.Lock(sys.argv[2])
+    print("taken", flush=True)
+except lock.LockedError as error:
+    print("refused", error, flush=True)
+sys.stdin.readline()
+"""
+
+
+class Folder(unittest.TestCase):
+    """A cache folder, and what others may do to it."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name) / "cache"
+        self.folder.mkdir()
+        self.path = self.folder / lock.NAME
+
+    def write(self, silence=0.0, **changes):
+        """A lock of somebody's, not touched for some seconds."""
+        owner = {"host": "farm-7", "pid": 4321, "since": "today", "token": "a", **changes}
+        self.path.write_text(json.dumps(owner))
+        self.age(self.path, silence)
+
+    def age(self, path, seconds):
+        then = time.time() - seconds
+        os.utime(path, (then, then))
+
+    def holder(self, takes=True):
+        process = subprocess.Popen([sys.executable, "-c", HOLDER, HERE, self.folder], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        if takes:
+            self.go(process)
+            self.assertEqual(process.stdout.readline(), "taken\n")
+        return process
+
+    def go(self, process):
+        process.stdin.write("\n")
+        process.stdin.flush()
+
+    def refused(self, *words):
+        before = self.path.read_bytes()
+        with self.assertRaises(LockedError) as caught:
+            Lock(self.folder)
+        for word in (str(self.folder), *words):
+            self.assertIn(word, str(caught.exception))
+        self.assertEqual(self.path.read_bytes(), before)
+        self.assertEqual(os.listdir(self.folder), [lock.NAME])
+        self.assertRaises(LockedError, lock.refuse, self.folder)
+
+    def taken(self):
+        lock.refuse(self.folder)  # nobody in the way
+        held = Lock(self.folder)
+        self.assertEqual(os.listdir(self.folder), [lock.NAME])
+        self.assertEqual(json.loads(self.path.read_text())["pid"], os.getpid())
+        held.release()
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def until(self, condition):
+        until = time.monotonic() + 10
+        while not condition():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(.005)
+
+
+class Locks(Folder):
+    def test_taken_and_released(self):
+        self.taken()
+        held = Lock(self.folder)
+        self.refused("by this very program")
+        held.release()
+        held.release()
+        self.taken()
+
+    def test_one_that_nobody_has_any_more_is_released(self):
+        held = Lock(self.folder)
+        del held
+        self.taken()
+
+    def test_another_process_is_named_until_it_is_gone(self):
+        process = self.holder()
+        self.refused(f"process {process.pid} on this machine")
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        self.assertTrue(self.path.exists())
+        self.taken()
+
+    def test_of_many_who_find_one_left_behind_one_gets_it(self):
+        gone = subprocess.Popen([sys.executable, "-c", ""])
+        gone.wait()
+        self.write(host=socket.gethostname(), pid=gone.pid)
+        many = [self.holder(takes=False) for _ in range(6)]
+        for process in many:
+            self.go(process)
+        said = [process.stdout.readline().split()[0] for process in many]
+        self.assertEqual(sorted(said), ["refused"] * 5 + ["taken"])
+        winner = many[said.index("taken")]
+        self.assertEqual(json.loads(self.path.read_text())["pid"], winner.pid)
+        for process in many:
+            self.go(process)
+            process.wait()
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_another_machine_is_believed_for_a_while(self):
+        self.write()
+        self.refused("process 4321 on farm-7, since today")
+        self.write(silence=lock.ABANDONED - 10)
+        self.refused("farm-7")
+        for silence in (lock.ABANDONED + 10, -lock.ABANDONED - 10):
+            self.write(silence)
+            self.taken()
+
+    def test_a_number_that_another_process_has_now(self):
+        self.write(host=socket.gethostname(), pid=os.getpid())
+        self.taken()
+        self.write(host=socket.gethostname(), pid=os.getppid())
+        self.refused(f"process {os.getppid()} on this machine")
+        self.write(lock.ABANDONED + 10, host=socket.gethostname(), pid=os.getppid())
+        self.taken()
+
+    def test_what_a_stranger_may_have_left(self):
+        for rubbish in (b"", b"rubbish", b"[]", b"[" * 3000, b'{"pid": 1}', b"\xff" * 5000,
+                        json.dumps({"host": "a\nb", "pid": 1, "since": "", "token": ""}).encode(),
+                        json.dumps({"host": "a", "pid": -1, "since": "", "token": ""}).encode()):
+            self.path.write_bytes(rubbish)
+            self.refused("by another program")
+            self.age(self.path, lock.ABANDONED + 10)
+            self.taken()
+
+    def test_links_are_not_followed(self):
+        outside = self.folder.parent / "outside"
+        for name in (lock.NAME, lock.NAME + ".tmp"):
+            outside.write_text("precious")
+            self.age(outside, 1000)
+            link = self.folder / name
+            link.symlink_to(outside)
+            os.utime(link, (1, 1), follow_symlinks=False)
+            self.taken()
+            self.assertEqual(outside.read_text(), "precious")
+
+    def test_one_who_was_killed_while_looking(self):
+        waiting = self.folder / (lock.NAME + ".tmp")
+        waiting.touch()
+        with mock.patch.object(lock, "PATIENCE", .1), self.assertRaises(LockedError):
+            Lock(self.folder)
+        self.assertTrue(waiting.exists())
+        self.age(waiting, lock.ABANDONED + 10)
+        self.taken()
+
+    def test_folders_that_cannot_be_written_to(self):
+        with self.assertRaisesRegex(BakeError, "Cannot write to the cache folder .*not exist"):
+            Lock(self.folder / "none")
+        full = mock.patch.object(json, "dump", side_effect=OSError(28, "full"))
+        with full, self.assertRaisesRegex(BakeError, "the disk is full"):
+            Lock(self.folder)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_signs_of_life(self):
+        with mock.patch.object(lock, "BEAT", .01):
+            held = Lock(self.folder)
+            with held.kept():
+                self.age(self.path, 1000)
+                self.until(lambda: time.time() - self.path.stat().st_mtime < 100)
+                held.check()
+            self.assertEqual(os.listdir(self.folder), [])
+            for taken_away in (lambda: self.write(host="farm-8"), self.path.unlink):
+                held = Lock(self.folder)
+                with held.kept():
+                    taken_away()
+                    self.until(lambda: held.lost)
+                    with self.assertRaisesRegex(LockedError, "is not this bake's any more"):
+                        held.check()
+                if self.path.exists():  # another's lock stays
+                    self.assertEqual(json.loads(self.path.read_text())["host"], "farm-8")
+                    self.path.unlink()
+
+    def test_processes(self):
+        self.assertTrue(lock.is_alive(os.getpid()))
+        self.assertTrue(lock.is_alive(1))
+        process = subprocess.Popen([sys.executable, "-c", ""])
+        process.wait()
+        self.assertFalse(lock.is_alive(process.pid))
+
+    def test_processes_on_windows(self):
+        """As the system there is documented to answer: nothing is ended by asking."""
+        def answers(process, error, code=0, known=1):
+            kernel = mock.Mock()
+            kernel.OpenProcess.return_value = process
+
+            def exit_code(_process, place):
+                ctypes.cast(place, ctypes.POINTER(ctypes.c_ulong))[0] = code
+                return known
+
+            kernel.GetExitCodeProcess.side_effect = exit_code
+            alive = lock._is_alive_on_windows(77, kernel, lambda: error)
+            kernel.OpenProcess.assert_called_once_with(0x1000, False, 77)
+            self.assertEqual(kernel.CloseHandle.called, bool(process))
+            return alive
+
+        self.assertTrue(answers(5, 0, code=259))
+        self.assertFalse(answers(5, 0, code=1))
+        self.assertTrue(answers(5, 0, known=0))
+        self.assertFalse(answers(None, 87))  # no such process
+        self.assertTrue(answers(None, 5))  # not to be looked at
+
+
+class Bakes(Folder):
+    def files(self):
+        return {str(p): p.read_bytes() for p in sorted(self.folder.rglob("*")) if p.is_file()}
+
+    def bake(self, kind=plan.NEW, end=8, from_frame=None):
+        job = plan.make_job(self.folder, bake_scene.shot(end=end), kind, from_frame)
+        self.assertTrue(self.path.exists())
+        job.run()
+        self.assertFalse(self.path.exists())
+        return job
+
+    def test_a_bake_has_its_folder_to_itself_and_touches_none_of_anothers(self):
+        self.assertIsNone(self.bake().error)
+        self.write()
+        before = self.files()
+        for arguments in ((plan.NEW, None), (plan.RESUME, None), (plan.REBAKE, 3)):
+            with self.assertRaisesRegex(LockedError, "farm-7"):
+                plan.make_job(self.folder, bake_scene.shot(end=12), *arguments)
+        self.assertRaises(LockedError, caches.clear, self.folder)
+        copied = self.folder.parent / "copied"
+        caches.copy(self.folder, copied)  # reading is free
+        self.assertFalse((copied / lock.NAME).exists())
+        self.assertRaises(LockedError, caches.copy, copied, self.folder)
+        self.assertEqual(self.files(), before)
+        self.path.unlink()
+        self.assertIsNone(self.bake(plan.RESUME, end=12).error)
+        caches.clear(self.folder)
+        self.assertFalse(self.folder.exists())
+
+    def test_released_however_it_ends(self):
+        with mock.patch.object(pc2.Writer, "write", side_effect=OSError(28, "full")):
+            self.assertEqual(self.bake().state, jobs.FAILED)
+        job = plan.make_job(self.folder, bake_scene.shot(end=8))
+        job.cancel()
+        job.run()
+        self.assertEqual(job.state, jobs.CANCELLED)
+        self.assertFalse(self.path.exists())
+        self.bake()
+        with self.assertRaises(BakeError):  # nothing to go on with
+            plan.make_job(self.folder, bake_scene.shot(end=8), plan.RESUME)
+        self.assertFalse(self.path.exists())
+        plan.make_job(self.folder, bake_scene.shot(end=8))  # and never started
+        self.assertFalse(self.path.exists())
+
+    def test_stops_when_another_has_taken_over(self):
+        job = plan.make_job(self.folder, bake_scene.shot(end=200))
+        advance = jobs.Recorder.advance
+
+        def watched(recorder, frame):
+            if frame.number == 4:
+                self.write(host="farm-8")
+                self.until(lambda: job.lock.lost)
+            advance(recorder, frame)
+
+        with mock.patch.object(lock, "BEAT", .01), \
+                mock.patch.object(jobs.Recorder, "advance", watched):
+            job.run()
+        self.assertEqual((job.state, job.frame), (jobs.FAILED, 4))
+        self.assertIn("is not this bake's any more", job.error)
+        self.assertIn("farm-8", self.path.read_text())
+
+    def test_a_full_disk_does_not_stop_clearing_but_another_writer_does(self):
+        self.bake()
+        full = mock.patch.object(json, "dump", side_effect=OSError(28, "full"))
+        self.write()
+        with full:
+            self.assertRaises(LockedError, caches.clear, self.folder)
+            self.path.unlink()
+            caches.clear(self.folder)
+        self.assertFalse(self.folder.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
