@@ -147,6 +147,8 @@ class Shape(IntEnum):
     BOX = 2
     CAPSULE = 3
     CYLINDER = 4
+    MESH = 5
+    SHELL = 6
 
 
 class FieldKind(IntEnum):
@@ -240,6 +242,8 @@ class SceneInfo(Structure):
         ("pairs_tested", c_uint64),
         ("pairs_violated", c_uint64),
         ("contacts", c_uint64),
+        ("mesh_nodes", c_uint64),
+        ("mesh_triangles", c_uint64),
     ]
 
 
@@ -615,7 +619,14 @@ FUNCTIONS = {
     "pliant_body_set_follow": (c_int, (c_uint64, c_int32)),
     "pliant_collider_desc_init": (None, (POINTER(ColliderDesc), c_size_t)),
     "pliant_collider_create": (c_int, (c_uint64, POINTER(ColliderDesc), POINTER(c_uint64))),
+    "pliant_collider_create_mesh": (c_int, (
+        c_uint64,  # scene
+        POINTER(ColliderDesc),  # desc
+        POINTER(MeshDesc),  # mesh
+        POINTER(c_uint64),  # collider
+    )),
     "pliant_collider_destroy": (c_int, (c_uint64,)),
+    "pliant_collider_set_mesh": (c_int, (c_uint64, c_uint32, POINTER(c_double), POINTER(c_float))),
     "pliant_collider_move": (c_int, (c_uint64, POINTER(Pose))),
     "pliant_collider_set": (c_int, (c_uint64, POINTER(ColliderDesc))),
     "pliant_contact_desc_init": (None, (POINTER(ContactDesc), c_size_t)),

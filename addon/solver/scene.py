@@ -378,22 +378,36 @@ def _point_to(desc, arrays, count, keep):
 
 
 class Collider(_Object):
-    """A simple shape. Settings: the fields of pliant_collider_desc; position, rotation (w x y z) and
-    extent stand for its pose."""
+    """A simple shape, or a triangle mesh. Settings: the fields of pliant_collider_desc; position,
+    rotation (w x y z) and extent stand for its pose. Shape.MESH (solid) and Shape.SHELL (two-sided)
+    have no pose: they take vertices and triangles, relative to origin, and set_mesh() moves them."""
 
     _close = "pliant_collider_destroy"
     _settings = (_abi.ColliderDesc, "pliant_collider_desc_init")
 
     def __init__(self, scene, shape=Shape.PLANE, *, position=None, rotation=None, extent=None,
-                 **settings):
+                 vertices=None, triangles=None, origin=None, **settings):
         library = scene._library
         self._desc = _described(library, *self._settings, {"shape": shape, **settings})
         self._desc.pose = self._pose(position, rotation, extent)
         handle = ctypes.c_uint64()
-        check(library, library.pliant_collider_create(scene.handle, byref(self._desc),
-                                                      byref(handle)))
+        if vertices is None and triangles is None:
+            check(library, library.pliant_collider_create(scene.handle, byref(self._desc),
+                                                          byref(handle)))
+        else:
+            mesh = _described(library, _abi.MeshDesc, "pliant_mesh_desc_init")
+            kept = _fill_mesh(mesh, vertices, triangles, origin)
+            check(library, library.pliant_collider_create_mesh(
+                scene.handle, byref(self._desc), byref(mesh), byref(handle)))
+            del kept
         super().__init__(library, handle.value, scene)
         self._placed = True
+
+    def set_mesh(self, vertices, origin=None):
+        """Where the vertices are at the end of the next frame, as many as at first."""
+        vertices = floats(vertices, "vertices")
+        self._call("pliant_collider_set_mesh", len(vertices), vector(origin, "origin"),
+                   float_pointer(vertices))
 
     def _pose(self, position, rotation, extent):
         given = {"position": position, "rotation": rotation, "extent": extent}

@@ -171,6 +171,8 @@ extern "C"
         uint64_t pairs_tested;   /* strain-limit pairs tested in the last substep, all iterations */
         uint64_t pairs_violated; /* of them, those over the limit */
         uint64_t contacts; /* contacts of particles with colliders and bodies in the last substep */
+        uint64_t mesh_nodes;     /* of mesh colliders' trees, visited in the last substep */
+        uint64_t mesh_triangles; /* looked at there, once for each eight particles */
     } pliant_scene_info;
 
     PLIANT_API void pliant_scene_info_init(pliant_scene_info* info, size_t size);
@@ -596,7 +598,7 @@ extern "C"
      * goes on with the velocity that the targets had. Default off. */
     PLIANT_API pliant_status pliant_body_set_follow(pliant_body body, int32_t follow);
 
-    /* ------------------------------------------------------------------ simple colliders */
+    /* ------------------------------------------------------------------ colliders */
 
     typedef enum pliant_shape
     {
@@ -605,6 +607,11 @@ extern "C"
         PLIANT_SHAPE_BOX,       /* extent: half sizes */
         PLIANT_SHAPE_CAPSULE,   /* extent[0]: radius, extent[1]: half length of the axis (z) */
         PLIANT_SHAPE_CYLINDER,  /* extent[0]: radius, extent[1]: half height (z) */
+        PLIANT_SHAPE_MESH,      /* a closed triangle mesh, solid: nothing stays inside. What lies
+                                   inside is told by the winding number, so either orientation and
+                                   shells in shells will do */
+        PLIANT_SHAPE_SHELL,     /* a triangle mesh, open or closed, as a surface with two sides:
+                                   particles stay on the side on which they are */
     } pliant_shape;
 
     typedef struct pliant_pose
@@ -630,8 +637,24 @@ extern "C"
     PLIANT_API pliant_status pliant_collider_create(pliant_scene scene,
                                                     const pliant_collider_desc* desc,
                                                     pliant_collider* collider);
+    /* A collider of shape MESH or SHELL; the desc's pose and inside_out are not used and inside_out
+     * must be 0. Triangles without an area are passed by, now and later. No triangle with one, an
+     * index that names no vertex and vertices that are not finite are PLIANT_ERROR_MESH. Bodies are
+     * kept off the surface by the thickness, or by a few units in the last place of their
+     * positions, whichever is more. */
+    PLIANT_API pliant_status pliant_collider_create_mesh(pliant_scene scene,
+                                                         const pliant_collider_desc* desc,
+                                                         const pliant_mesh_desc* mesh,
+                                                         pliant_collider* collider);
     PLIANT_API pliant_status pliant_collider_destroy(pliant_collider collider);
-    /* The pose at the end of the next frame. Not called: it stays where it is. */
+    /* Where the vertices of a MESH or SHELL (as many as it was made with) are at the end of the
+     * next frame, relative to origin; each goes there in a straight line, and the surface's
+     * velocity drags what touches it. Not called: they stay where they are. */
+    PLIANT_API pliant_status pliant_collider_set_mesh(pliant_collider collider,
+                                                      uint32_t vertex_count, const double origin[3],
+                                                      const float* vertices);
+    /* The pose at the end of the next frame. Not called: it stays where it is. Not for a MESH or
+     * SHELL, which have no pose. */
     PLIANT_API pliant_status pliant_collider_move(pliant_collider collider,
                                                   const pliant_pose* pose);
     /* Friction, restitution, thickness from the next frame on; shape and pose of the desc are

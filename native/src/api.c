@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "base/lapack.h"
+#include "contact/mesh_near.h"
 #include "output/follow.h"
 #include "setup/inflate.h"
 #include "setup/layout.h"
@@ -117,6 +118,7 @@ pliant_status pliant_scene_create(const pliant_scene_desc* desc, pliant_scene* o
     scene->simd = desc->simd == PLIANT_SIMD_AUTO ? pl_cpu_best() : desc->simd;
     scene->kernels = pl_kernels_for(scene->simd);
     scene->resolve = pl_colliders_resolve_for(scene->simd);
+    scene->mesh_kernels = pl_mesh_kernels_for(scene->simd);
     memcpy(scene->gravity, desc->gravity, sizeof scene->gravity);
     scene->pool = pl_pool_create(desc->threads);
     scene->handle = scene->pool ? pl_handle_new(PL_HANDLE_SCENE, scene, NULL) : 0;
@@ -143,6 +145,7 @@ void pl_scene_remove_body(pl_scene* scene, pl_body* body)
     pl_handle_free(body->handle);
     pl_pressure_free(body->pressure);
     pl_follow_free(body->binding);
+    pl_near_free_all(body);
     pl_body_free(body);
     pl_free(body);
 }
@@ -154,7 +157,7 @@ void pl_scene_clear(pl_scene* scene)
     for (uint32_t i = 0; i < scene->collider_count; ++i)
     {
         pl_handle_free(scene->colliders[i]->handle);
-        pl_free(scene->colliders[i]);
+        pl_collider_free(scene->colliders[i]);
     }
     for (uint32_t i = 0; i < scene->field_count; ++i)
     {
@@ -260,6 +263,8 @@ pliant_status pliant_scene_get_info(pliant_scene handle, pliant_scene_info* info
     info->pairs_tested = scene->pairs_tested;
     info->pairs_violated = scene->pairs_violated;
     info->contacts = scene->contacts;
+    info->mesh_nodes = scene->mesh_nodes;
+    info->mesh_triangles = scene->mesh_triangles;
     return PLIANT_OK;
 }
 
@@ -383,102 +388,7 @@ pl_status pl_make_current(pl_scene* scene)
     return pl_scene_refresh(scene);
 }
 
-/* ------------------------------------------------------------------ colliders and fields */
-
-static pl_status get_collider(uint64_t handle, pl_collider** collider, pl_scene** scene)
-{
-    void* owner = NULL;
-    *collider = pl_handle_get(handle, PL_HANDLE_COLLIDER, &owner);
-    *scene = owner;
-    return *collider ? PLIANT_OK
-                     : pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a collider (any more)",
-                               (unsigned long long)handle);
-}
-
-pliant_status pliant_collider_create(pliant_scene handle, const pliant_collider_desc* desc,
-                                     pliant_collider* out)
-{
-    pl_scene* scene;
-    PL_TRY(pl_get_scene(handle, &scene));
-    PL_TRY(pl_check_desc(desc, sizeof *desc, "pliant_collider_desc"));
-    PL_TRY(pl_collider_check(desc));
-    if (!out)
-        return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the collider's handle is NULL");
-    pl_collider* collider = PL_NEW(pl_collider, 1);
-    if (!collider || !pl_grow((void**)&scene->colliders, &scene->collider_capacity,
-                              (size_t)scene->collider_count + 1, sizeof *scene->colliders))
-    {
-        pl_free(collider);
-        return pl_fail_memory(sizeof *collider);
-    }
-    collider->shape = desc->shape;
-    collider->inside_out = desc->inside_out;
-    collider->groups = desc->groups;
-    collider->friction = (float)desc->friction;
-    collider->restitution = (float)desc->restitution;
-    collider->thickness = (float)desc->thickness;
-    collider->from = desc->pose;
-    pl_pose_normalise(&collider->from);
-    collider->to = collider->from;
-    collider->handle = pl_handle_new(PL_HANDLE_COLLIDER, collider, scene);
-    if (!collider->handle)
-    {
-        pl_free(collider);
-        return pl_fail_memory(64);
-    }
-    scene->colliders[scene->collider_count++] = collider;
-    *out = collider->handle;
-    return PLIANT_OK;
-}
-
-pliant_status pliant_collider_destroy(pliant_collider handle)
-{
-    pl_collider* collider;
-    pl_scene* scene;
-    PL_TRY(get_collider(handle, &collider, &scene));
-    uint32_t at = 0;
-    while (scene->colliders[at] != collider)
-        ++at;
-    memmove(scene->colliders + at, scene->colliders + at + 1,
-            (scene->collider_count - at - 1) * sizeof *scene->colliders);
-    --scene->collider_count;
-    pl_handle_free(handle);
-    pl_free(collider);
-    return PLIANT_OK;
-}
-
-pliant_status pliant_collider_move(pliant_collider handle, const pliant_pose* pose)
-{
-    pl_collider* collider;
-    pl_scene* scene;
-    PL_TRY(get_collider(handle, &collider, &scene));
-    if (!pose)
-        return pl_fail(PLIANT_ERROR_ARGUMENT, "pose is NULL");
-    PL_TRY(pl_pose_check(pose, collider->shape, collider->inside_out, collider->thickness));
-    collider->to = *pose;
-    pl_pose_normalise(&collider->to);
-    return PLIANT_OK;
-}
-
-pliant_status pliant_collider_set(pliant_collider handle, const pliant_collider_desc* desc)
-{
-    pl_collider* collider;
-    pl_scene* scene;
-    PL_TRY(get_collider(handle, &collider, &scene));
-    PL_TRY(pl_check_desc(desc, sizeof *desc, "pliant_collider_desc"));
-    pliant_collider_desc whole =
-        *desc; /* the thickness must leave room inside the shape there is */
-    whole.shape = collider->shape;
-    whole.inside_out = collider->inside_out;
-    whole.pose = collider->from;
-    PL_TRY(pl_collider_check(&whole));
-    whole.pose = collider->to;
-    PL_TRY(pl_collider_check(&whole));
-    collider->friction = (float)desc->friction;
-    collider->restitution = (float)desc->restitution;
-    collider->thickness = (float)desc->thickness;
-    return PLIANT_OK;
-}
+/* ------------------------------------------------------------------ fields */
 
 static pl_status get_field(uint64_t handle, pl_field** field, pl_scene** scene)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The bodies' part of the API. */
 #include "api.h"
+#include "contact/mesh_near.h"
 #include "output/follow.h"
 #include "setup/body.h"
 #include "setup/inflate.h"
@@ -186,6 +187,7 @@ static void mark_moved(pl_body* body)
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         body->chunks[c].moved = 1;
     body->matched = false;
+    pl_near_forget(body);
 }
 
 static const double ZERO[3] = {0, 0, 0};

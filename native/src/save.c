@@ -7,6 +7,7 @@
 #include "api.h"
 #include "base/archive.h"
 #include "base/hash.h"
+#include "contact/mesh_near.h"
 #include "save_check.h"
 #include "save_contacts.h"
 #include "setup/inflate.h"
@@ -14,7 +15,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 3
+#define STATE_VERSION 4
 
 _Static_assert(sizeof(pliant_material_desc) == 96,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -231,6 +232,28 @@ static void visit_body(pl_archive* a, pl_body* body)
     pl_archive_require(a, pl_optional_fit(body), "pins, accelerations or the mesh");
 }
 
+static void visit_collider_mesh(pl_archive* a, pl_collider* c)
+{
+    pl_archive_tag(a, "CMSH");
+    if (pl_archive_reading(a) && !(c->mesh = PL_NEW(pl_mesh_collider, 1)))
+    {
+        a->status = pl_fail_memory(sizeof *c->mesh);
+        return;
+    }
+    pl_mesh_collider* m = c->mesh;
+    pl_archive_u32(a, &m->vertex_count);
+    pl_archive_u32(a, &m->triangle_count);
+    PL_ARCHIVE_ARRAY(a, m->triangles, 3 * (uint64_t)m->triangle_count);
+    PL_ARCHIVE_ARRAY(a, m->rest, m->vertex_count);
+    PL_ARCHIVE_ARRAY(a, m->from, m->vertex_count);
+    PL_ARCHIVE_ARRAY(a, m->to, m->vertex_count);
+    if (!pl_archive_reading(a) || pl_archive_failed(a))
+        return;
+    pl_archive_require(a, pl_mesh_collider_fits(m), "a collider's mesh");
+    if (!pl_archive_failed(a))
+        a->status = pl_mesh_collider_build(m);
+}
+
 static void visit_collider(pl_archive* a, pl_collider* c)
 {
     pl_archive_u32(a, &c->shape);
@@ -243,6 +266,21 @@ static void visit_collider(pl_archive* a, pl_collider* c)
     pl_archive_bytes(a, &c->to, sizeof c->to);
     if (pl_archive_reading(a) && !pl_archive_failed(a))
         pl_archive_require(a, pl_collider_fits(c), "a collider");
+    if (!pl_archive_failed(a) && pl_shape_is_mesh(c->shape))
+        visit_collider_mesh(a, c);
+}
+
+/* Who is known to be outside of which mesh. */
+static void visit_sides(pl_archive* a, pl_body* body, const pl_mesh_collider* mesh)
+{
+    pl_near* near = pl_near_find(body, mesh);
+    uint8_t* outside = near ? near->outside : NULL;
+    PL_ARCHIVE_ARRAY(a, outside, body->particles.slot_count / 8);
+    if (!pl_archive_reading(a) || !outside)
+        return;
+    if (!pl_archive_failed(a) && (a->status = pl_near_add(body, mesh, &near)) == PLIANT_OK)
+        memcpy(near->outside, outside, near->block_count);
+    pl_free(outside);
 }
 
 /* Everything of a scene; bodies, colliders and fields into arrays of fresh objects when reading. */
@@ -296,6 +334,8 @@ static void visit_scene(pl_archive* a, pl_scene* scene)
             scene->colliders[scene->collider_count++] = fresh;
         }
         visit_collider(a, scene->colliders[i]);
+        for (uint32_t b = 0; b < scene->body_count && scene->colliders[i]->mesh; ++b)
+            visit_sides(a, scene->bodies[b], scene->colliders[i]->mesh);
     }
     for (uint32_t i = 0; !pl_archive_failed(a) && i < counts[2]; ++i)
     {
@@ -410,6 +450,15 @@ pl_status pl_scene_hash_state(pl_scene* scene, uint64_t* hash)
         }
         h = pl_hash(h, p->quanta, sizeof(uint64_t) * p->slot_count);
         h = pl_hash(h, body->clusters.fade, sizeof(float) * body->clusters.count);
+    }
+    for (uint32_t i = 0; i < scene->collider_count; ++i)
+    {
+        const pl_mesh_collider* mesh = scene->colliders[i]->mesh;
+        if (mesh)
+        {
+            h = pl_hash(h, mesh->from, sizeof(vec3) * mesh->vertex_count);
+            h = pl_hash(h, mesh->to, sizeof(vec3) * mesh->vertex_count);
+        }
     }
     *hash = h;
     return PLIANT_OK;

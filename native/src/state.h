@@ -120,6 +120,7 @@ typedef struct pl_chunk
     float torque[3];           /* and their moments about pos_origin */
     uint32_t tested, violated; /* strain-limit pairs in this substep; in the last iteration */
     uint32_t touched;          /* particles in contact in this substep */
+    uint32_t failed;           /* for want of memory */
 } pl_chunk;
 
 /* Particles: arrays over slots. */
@@ -380,6 +381,10 @@ typedef struct pl_body
     bool no_self_contact;
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_mesh_binding* binding;
+    /* What is known of its particles around each mesh collider (contact/mesh_near.h). */
+    struct pl_near** near;
+    uint32_t near_count;
+    size_t near_capacity;
     /* Step state that is not saved: it follows from the rest. */
     bool fitted;            /* fits and the finest rows belong to the particles as they are */
     bool matched;           /* and the rows have what coarser levels add */

@@ -83,6 +83,7 @@ typedef struct timing
     double oracle_pass_ns;  /* least over the steps */
     double difference;      /* after one step from the same state, over the cluster radius */
     double stage[PLIANT_STAGE_COUNT];
+    double* contact; /* of each step */
 } timing;
 
 static double difference(pliant_body body, const reference* oracle, double radius)
@@ -127,9 +128,13 @@ static void step_oracle(reference* oracle, double dt, uint32_t k, timing* t)
 static void step_library(const scene* s, pliant_scene made, uint32_t k, pliant_scene_info* info,
                          timing* t)
 {
-    double start = bench_now_ms();
+    double start = bench_now_ms(), stage[PLIANT_STAGE_COUNT];
     BENCH_TRY(pliant_scene_advance(made, &s->frame));
     t->real[k] = bench_now_ms() - start;
+    BENCH_TRY(pliant_scene_profile(made, stage, 1));
+    for (uint32_t i = 0; i < PLIANT_STAGE_COUNT; ++i)
+        t->stage[i] += stage[i];
+    t->contact[k] = stage[PLIANT_STAGE_CONTACT];
     BENCH_TRY(pliant_scene_get_info(made, info));
     if (info->pairs_tested)
         t->least_violated =
@@ -145,11 +150,12 @@ static timing run(const bench_options* o, const scene* s, pliant_scene made, pli
                 0,
                 INFINITY,
                 NAN,
-                {0}};
+                {0},
+                calloc(o->steps, sizeof(double))};
     reference* oracle = NULL;
     pliant_scene_info info;
     pliant_body_info figures;
-    if (!t.real || !t.oracle)
+    if (!t.real || !t.oracle || !t.contact)
         abort();
     pliant_scene_info_init(&info, sizeof info);
     pliant_body_info_init(&figures, sizeof figures);
@@ -158,6 +164,7 @@ static timing run(const bench_options* o, const scene* s, pliant_scene made, pli
     if (o->compare)
         oracle = start_oracle(o, s, body);
     BENCH_TRY(pliant_scene_profile(made, t.stage, 1));
+    memset(t.stage, 0, sizeof t.stage);
     BENCH_TRY(pliant_body_get_info(body, &figures));
     for (uint32_t begin = 0, end; begin < o->steps; begin = end)
     {
@@ -172,7 +179,6 @@ static timing run(const bench_options* o, const scene* s, pliant_scene made, pli
     double iterations = (double)info.pairs_tested / (double)figures.level[0].memberships;
     t.passes = (double)info.memberships / (double)figures.level[0].memberships + iterations;
     t.least_violated = info.pairs_tested ? t.least_violated : 0;
-    BENCH_TRY(pliant_scene_profile(made, t.stage, 1));
     reference_free(oracle);
     return t;
 }
@@ -216,6 +222,8 @@ static void write_times(const bench_options* o, const pliant_body_info* body, ti
     for (uint32_t k = 0; k < PLIANT_STAGE_COUNT; ++k)
         json_number(pliant_stage_name(k), t->stage[k] / o->steps);
     json_close();
+    json_number("contact_ms_min", bench_least(o->steps, t->contact));
+    json_number("contact_ms_median", bench_median(o->steps, t->contact));
     json_number("violated", t->least_violated);
     if (!o->compare)
         return;
@@ -247,6 +255,8 @@ void bench_scene(const bench_options* o)
     write_setup(&s, &info, &figures);
     write_times(o, &figures, &t);
     json_count("contacts", info.contacts);
+    json_count("mesh_nodes", info.mesh_nodes);
+    json_count("mesh_triangles", info.mesh_triangles);
     json_count("bytes", info.bytes);
     json_number("bytes_per_particle", (double)info.bytes / figures.particles);
     json_hash("hash", hash);
@@ -258,6 +268,7 @@ void bench_scene(const bench_options* o)
         fprintf(stderr, ", the oracle %.2f ms\n", bench_least(o->steps, t.oracle));
     free(t.real);
     free(t.oracle);
+    free(t.contact);
     BENCH_TRY(pliant_scene_destroy(made));
     scene_close(&s);
 }

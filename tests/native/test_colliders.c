@@ -825,7 +825,7 @@ TEST(bad_colliders_are_refused_with_a_sentence)
     }
     bad = good, bad.pose.rotation[0] = 0;
     CHECK(pl_collider_check(&bad) == PLIANT_ERROR_ARGUMENT);
-    bad = good, bad.shape = 5;
+    bad = good, bad.shape = 7;
     CHECK(pl_collider_check(&bad) == PLIANT_ERROR_ARGUMENT);
     bad = good, bad.inside_out = 1, bad.thickness = 1;
     CHECK(pl_collider_check(&bad) == PLIANT_ERROR_ARGUMENT);

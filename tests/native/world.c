@@ -15,8 +15,9 @@ enum
 };
 
 static const char* const names[WORLD_KINDS] = {
-    "plain",  "nested",        "independent", "linear", "quadratic", "limit",   "pins",
-    "follow", "accelerations", "colliders",   "fields", "pressure",  "painted", "all"};
+    "plain",  "nested",   "independent", "linear",        "quadratic",
+    "limit",  "pins",     "follow",      "accelerations", "colliders",
+    "fields", "pressure", "painted",     "meshes",        "all"};
 
 const char* world_name(uint32_t kind)
 {
@@ -115,6 +116,51 @@ static pliant_status add_colliders(pliant_scene scene)
     return status ? status : pliant_collider_create(scene, &desc, &collider);
 }
 
+/* The two meshes of WORLD_MESHES as they are at the end of a frame. */
+static scene_mesh collider_mesh(int ball, uint64_t frame)
+{
+    scene_mesh mesh = ball ? scene_icosphere(.4f, 2) : scene_sheet(4, 4, 12, 12);
+    for (uint32_t i = 0; !ball && i < mesh.vertex_count; ++i)
+        mesh.vertices[3 * i + 2] = .05f * sinf(3 * mesh.vertices[3 * i] + .4f * (float)frame) - .1f;
+    if (ball)
+        scene_mesh_move(&mesh, 1.6f - .08f * (float)frame, .5f, .5f);
+    return mesh;
+}
+
+static pliant_status add_mesh_colliders(pliant_scene scene)
+{
+    pliant_status status = PLIANT_OK;
+    for (int ball = 0; ball < 2 && !status; ++ball)
+    {
+        pliant_collider collider;
+        pliant_collider_desc desc;
+        pliant_mesh_desc shape;
+        scene_mesh mesh = collider_mesh(ball, 0);
+        pliant_collider_desc_init(&desc, sizeof desc);
+        pliant_mesh_desc_init(&shape, sizeof shape);
+        desc.shape = ball ? PLIANT_SHAPE_MESH : PLIANT_SHAPE_SHELL;
+        desc.thickness = ball ? 0 : .01;
+        desc.restitution = ball ? .5 : 0;
+        shape.vertex_count = mesh.vertex_count, shape.vertices = mesh.vertices;
+        shape.triangle_count = mesh.triangle_count, shape.triangles = mesh.triangles;
+        status = pliant_collider_create_mesh(scene, &desc, &shape, &collider);
+        scene_mesh_free(&mesh);
+    }
+    return status;
+}
+
+static void drive_mesh_colliders(pliant_scene scene, uint64_t frame)
+{
+    for (int ball = 0; ball < 2; ++ball)
+    {
+        pliant_collider collider;
+        scene_mesh mesh = collider_mesh(ball, frame + 1);
+        CHECK_OK(pliant_scene_get_collider(scene, (uint32_t)ball, &collider));
+        CHECK_OK(pliant_collider_set_mesh(collider, mesh.vertex_count, NULL, mesh.vertices));
+        scene_mesh_free(&mesh);
+    }
+}
+
 static pliant_status add_fields(pliant_scene scene)
 {
     pliant_field field;
@@ -148,6 +194,8 @@ pliant_status world_fill(uint32_t kind, pliant_scene scene)
     status = pliant_body_create(scene, &desc, &body);
     if (!status && kind == WORLD_COLLIDERS)
         status = add_colliders(scene);
+    if (!status && kind == WORLD_MESHES)
+        status = add_mesh_colliders(scene);
     if (!status && kind == WORLD_FIELDS)
         status = add_fields(scene);
     return status;
@@ -239,6 +287,8 @@ void world_drive(uint32_t kind, pliant_scene scene, uint64_t frame)
         drive_accelerations(world_body(scene, 0), frame);
     if (kind == WORLD_COLLIDERS || kind == WORLD_ALL)
         drive_colliders(scene, frame);
+    if (kind == WORLD_MESHES)
+        drive_mesh_colliders(scene, frame);
     if (kind == WORLD_FIELDS || kind == WORLD_ALL)
         drive_fields(scene, frame);
 }

@@ -206,6 +206,39 @@ class Motion(unittest.TestCase):
         with self.assertRaises(TypeError):
             ball.set(frictoin=.1)
 
+    def test_a_mesh_collider_holds_and_lifts(self):
+        scene, body = falling(1.0)
+        corners = np.array([(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], np.float32)
+        sheet = scene.add_collider(Shape.SHELL, vertices=corners, thickness=.01,
+                                   triangles=[(0, 1, 2), (0, 2, 3)])
+        for _ in range(40):
+            scene.advance()
+        self.assertGreater(body.positions()[:, 2].min(), 0)
+        low = body.info.centre[2]
+        for frame in range(24):
+            sheet.set_mesh(corners, origin=(0, 0, (frame + 1) / 12))
+            scene.advance()
+        self.assertGreater(body.info.centre[2], low + 1.5)
+
+    def test_bad_mesh_colliders_are_refused(self):
+        scene = Scene(threads=1)
+        corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+        for arguments in ({"vertices": corners}, {"triangles": [(0, 1, 2)]},
+                          {"vertices": corners, "triangles": [(0, 1, 3)]},
+                          {"vertices": corners, "triangles": [(0, 1, 1)]},
+                          {"vertices": [(0, 0, float("nan"))] * 3, "triangles": [(0, 1, 2)]}):
+            with self.subTest(arguments), self.assertRaises(PliantError) as caught:
+                scene.add_collider(Shape.MESH, **arguments)
+            self.assertGreater(len(str(caught.exception)), 20)
+        with self.assertRaises(PliantError):
+            scene.add_collider(Shape.MESH)
+        shell = scene.add_collider(Shape.SHELL, vertices=corners, triangles=[(0, 1, 2)])
+        with self.assertRaises(PliantError):
+            shell.set_mesh(corners[:2])
+        with self.assertRaises(PliantError):
+            shell.move(position=(0, 0, 1))
+        self.assertEqual(scene.info.colliders, 1)
+
     def test_fields_pull(self):
         scene, body = falling(0)
         scene.set_gravity((0, 0, 0))

@@ -158,6 +158,27 @@ static void open_armadillo_levels(scene* s)
     s->body.levels.count = 6;
 }
 
+/* A slab of ten layers on hilly ground of which it covers a tenth: a tenth of its particles touch.
+ */
+static void open_ground(scene* s)
+{
+    scene_use_points(s, scene_points_box(100, 100, 10, 2, 2, .2, .6, 1));
+    s->frame.dt = 1. / 240;
+    scene_set_clusters(s, 6554, scene_radius(.8, 6554, 5.8), 1);
+    s->body.points_origin[2] = .12;
+    memset(s->body.angular_velocity, 0, sizeof s->body.angular_velocity);
+    s->ground = scene_sheet(6.32f, 6.32f, 316, 316);
+    for (uint32_t i = 0; i < s->ground.vertex_count; ++i)
+    {
+        float* p = s->ground.vertices + 3 * (size_t)i;
+        p[2] = .004f * (sinf(5 * p[0]) + sinf(4 * p[1]));
+    }
+    pliant_collider_desc_init(&s->ground_desc, sizeof s->ground_desc);
+    s->ground_desc.shape = PLIANT_SHAPE_SHELL;
+    s->ground_desc.thickness = .005;
+    s->body.material.strain_limit = .5;
+}
+
 static const struct
 {
     const char *name, *text;
@@ -173,6 +194,8 @@ static const struct
     {"ball-levels", "the ball with 3 nested levels", open_ball_levels},
     {"bunny-levels", "the bunny with 4 nested levels", open_bunny_levels},
     {"armadillo-levels", "armadillo with 6 nested levels", open_armadillo_levels},
+    {"mesh-ground", "100,000 particles on a mesh of 199,712 triangles, a tenth touching",
+     open_ground},
     {"stretched-cube", "1,000 particles, 50 clusters, at twice its length; no gravity",
      scene_open_stretched_cube},
     {"falling-ball", "the ball with levels 101, 12, 1 onto the ground", scene_open_falling_ball},
@@ -235,6 +258,7 @@ void scene_close(scene* opened)
 {
     scene_points_free(&opened->points);
     scene_mesh_free(&opened->mesh);
+    scene_mesh_free(&opened->ground);
 }
 
 static pliant_status stretch_body(const scene* opened, pliant_body body)
@@ -252,6 +276,17 @@ static pliant_status stretch_body(const scene* opened, pliant_body body)
     return status;
 }
 
+static pliant_status create_ground(const scene* opened, pliant_scene made)
+{
+    pliant_collider collider;
+    pliant_mesh_desc mesh;
+    pliant_mesh_desc_init(&mesh, sizeof mesh);
+    mesh.vertex_count = opened->ground.vertex_count, mesh.vertices = opened->ground.vertices;
+    mesh.triangle_count = opened->ground.triangle_count;
+    mesh.triangles = opened->ground.triangles;
+    return pliant_collider_create_mesh(made, &opened->ground_desc, &mesh, &collider);
+}
+
 pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body* body)
 {
     pliant_status status = pliant_scene_create(&opened->scene, made);
@@ -260,6 +295,8 @@ pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body*
         pliant_collider collider;
         status = pliant_collider_create(*made, &opened->collider[i], &collider);
     }
+    if (status == PLIANT_OK && opened->ground.triangle_count)
+        status = create_ground(opened, *made);
     if (status == PLIANT_OK)
         status = pliant_body_create(*made, &opened->body, body);
     if (status == PLIANT_OK && opened->stretch != 1)

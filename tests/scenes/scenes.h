@@ -35,6 +35,8 @@ typedef struct scene
     pliant_frame_desc frame;
     pliant_collider_desc collider[SCENE_MOST_COLLIDERS];
     uint32_t collider_count;
+    scene_mesh ground; /* a collider too, of the shape of its descriptor; empty: none */
+    pliant_collider_desc ground_desc;
     /* The body again: each copy is moved by its offset and has its own velocity. */
     uint32_t copy_count;
     double copy_offset[SCENE_MOST_COPIES][3], copy_velocity[SCENE_MOST_COPIES][3];

@@ -11,6 +11,7 @@
 
 #include "../base/cpu.h"
 #include "../base/math3.h"
+#include "mesh_collider.h"
 
 #include <float.h>
 #include <string.h>
@@ -57,6 +58,10 @@ static pl_status check_extent(const pliant_pose* pose, uint32_t shape, uint32_t 
 pl_status pl_pose_check(const pliant_pose* pose, uint32_t shape, uint32_t inside_out,
                         double thickness)
 {
+    if (pl_shape_is_mesh(shape))
+        return pl_fail(PLIANT_ERROR_ARGUMENT,
+                       "the collider is a mesh: it has vertices (pliant_collider_create_mesh, "
+                       "pliant_collider_set_mesh) and no pose");
     if (shape >= PL_COUNTOF(shape_names))
         return pl_fail(PLIANT_ERROR_ARGUMENT, "the collider's shape is %u: there is no such shape",
                        shape);
@@ -92,6 +97,11 @@ pl_status pl_collider_check(const pliant_collider_desc* desc)
     if (desc->inside_out && desc->shape == PLIANT_SHAPE_PLANE)
         return pl_fail(PLIANT_ERROR_ARGUMENT,
                        "the collider is a plane turned inside out: a plane has no inside");
+    if (desc->inside_out && pl_shape_is_mesh(desc->shape))
+        return pl_fail(PLIANT_ERROR_ARGUMENT,
+                       "the collider is a mesh turned inside out: a shell keeps bodies inside");
+    if (pl_shape_is_mesh(desc->shape))
+        return PLIANT_OK;
     return pl_pose_check(&desc->pose, desc->shape, desc->inside_out, desc->thickness);
 }
 
@@ -267,6 +277,12 @@ void pl_collider_prepare(const pl_collider* collider, const double origin[3], do
     step->inside_out = collider->inside_out && collider->shape != PLIANT_SHAPE_PLANE;
     step->friction = collider->friction;
     step->restitution = collider->restitution;
+    if (pl_shape_is_mesh(step->shape))
+    {
+        for (int i = 0; i < 3; ++i)
+            step->lower[i] = INFINITY, step->upper[i] = -INFINITY;
+        return;
+    }
 
     pliant_pose start = pose_at(collider, t0), end = pose_at(collider, t1);
     double margin = collider->thickness;
@@ -312,6 +328,15 @@ void pl_collider_prepare(const pl_collider* collider, const double origin[3], do
 void pl_collider_finish(pl_collider* collider)
 {
     collider->from = collider->to;
+    if (collider->mesh)
+        pl_mesh_collider_finish(collider->mesh);
+}
+
+void pl_collider_free(pl_collider* collider)
+{
+    if (collider)
+        pl_mesh_collider_free(collider->mesh);
+    pl_free(collider);
 }
 
 /* ------------------------------------------------------------------ dispatch */

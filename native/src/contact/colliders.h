@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Simple colliders: plane, sphere, box, capsule, cylinder, moved by the caller. */
+/* Colliders, moved by the caller: plane, sphere, box, capsule, cylinder. Meshes hang on them, and
+ * are mesh_collider.h's. */
 #ifndef PL_CONTACT_COLLIDERS_H
 #define PL_CONTACT_COLLIDERS_H
 
@@ -10,7 +11,8 @@ typedef struct pl_collider
     uint64_t handle;
     uint32_t shape, inside_out, groups;
     float friction, restitution, thickness;
-    pliant_pose from, to; /* at the start and the end of the frame; rotations normalised */
+    pliant_pose from, to;          /* at the start and the end of the frame; rotations normalised */
+    struct pl_mesh_collider* mesh; /* NULL for simple shapes */
 } pl_collider;
 
 /* A collider during one substep, relative to one body's origin, ready for the inner loop. The exact
@@ -43,11 +45,13 @@ pl_status pl_pose_check(const pliant_pose* pose, uint32_t shape, uint32_t inside
 /* Divides the rotation by its length; for poses that pl_pose_check() passed. */
 void pl_pose_normalise(pliant_pose* pose);
 
-/* Interpolates a collider over a frame: fractions t0 <= t1 of it (rotations by slerp). */
+/* Interpolates a collider over a frame: fractions t0 <= t1 of it (rotations by slerp). A mesh gets
+ * empty bounds: it touches nothing here. */
 void pl_collider_prepare(const pl_collider* collider, const double origin[3], double t0, double t1,
                          pl_collider_step* step);
 /* At the end of a frame: from = to. */
 void pl_collider_finish(pl_collider* collider);
+void pl_collider_free(pl_collider* collider);
 
 /* Pushes particles out of the colliders and changes their velocities: normal part by restitution
  * relative to the moving surface, tangential part by Coulomb friction. x is where the particles are

@@ -200,12 +200,20 @@ static bool touch_side(const pl_collider_step* step, pl_contact_particle* q, con
     return true;
 }
 
+static const double up[3] = {0, 0, 1};
+
 static bool touch_plane(const pl_collider_step* step, pl_contact_particle* q)
 {
-    static const double up[3] = {0, 0, 1};
     double a[3], b[3];
     local_path(step, q, a, b);
     return touch_side(step, q, up, step->thickness - a[2], step->thickness - b[2], a, b);
+}
+
+bool pl_plane_touch(const pl_collider_step* step, pl_contact_particle* q, double start_height)
+{
+    double a[3], b[3];
+    local_path(step, q, a, b);
+    return touch_side(step, q, up, step->thickness - start_height, step->thickness - b[2], a, b);
 }
 
 /* Inside a shape. A box has six sides and a cylinder three, each a contact of its own, so that a

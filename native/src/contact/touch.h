@@ -15,5 +15,9 @@ typedef struct pl_contact_particle
 
 /* Moves the particle and changes its velocity if it touches. */
 bool pl_collider_touch(const pl_collider_step* step, pl_contact_particle* particle);
+/* The same for a plane whose step the caller made (poses, growth, shift, turn, thickness, friction
+ * and restitution), given how high above it the particle was when the substep began. */
+bool pl_plane_touch(const pl_collider_step* step, pl_contact_particle* particle,
+                    double start_height);
 
 #endif

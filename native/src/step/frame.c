@@ -76,6 +76,8 @@ static pl_status run_substeps(pl_scene* scene, const pliant_frame_desc* desc,
                               pl_collider_step* colliders, pliant_field_desc* fields)
 {
     pl_task task = {desc->progress, desc->user, &scene->cancel, 0, 1, "simulate"};
+    bool meshes;
+    PL_TRY(pl_meshes_ready(scene, &meshes));
     while (scene->substep_of_frame < scene->substeps)
     {
         uint32_t n = scene->substep_of_frame;
@@ -90,6 +92,7 @@ static pl_status run_substeps(pl_scene* scene, const pliant_frame_desc* desc,
                            .t0 = (double)n / scene->substeps,
                            .t1 = (double)(n + 1) / scene->substeps,
                            .colliders = colliders,
+                           .meshes = meshes,
                            .fields = fields};
         for (uint32_t b = 0; b < scene->body_count; ++b)
             for (uint32_t i = 0; i < scene->collider_count; ++i)

@@ -11,9 +11,13 @@
  * positions.
  */
 #include "../base/platform.h"
+#include "../contact/mesh_near.h"
 #include "material.h"
 #include "pressure.h"
 #include "substep.h"
+
+/* Rounds over the meshes around a chunk that touches more than one. */
+#define MESH_PASSES 4
 
 /* ------------------------------------------------------------------ passes */
 
@@ -187,6 +191,37 @@ static pl_status apply_forces(pl_substep* step)
     return PLIANT_OK;
 }
 
+/* Where the particles were when the substep began: contacts change what would tell it. */
+static void keep_starts(float dt, uint32_t count, float* const x[3], float* const v[3],
+                        float* const start[3])
+{
+    for (int k = 0; k < 3; ++k)
+        for (uint32_t i = 0; i < count; ++i)
+            start[k][i] = (float)((double)x[k][i] - (double)dt * v[k][i]);
+}
+
+/* A push out of one mesh may be into another: again until no more than one is touched. */
+static bool touch_meshes(pl_near_job* job, const pl_scene* scene, uint32_t* touched)
+{
+    uint32_t touching = 2;
+    for (uint32_t pass = 0; pass < MESH_PASSES && touching > 1; ++pass)
+    {
+        touching = 0;
+        for (uint32_t i = 0; i < scene->collider_count; ++i)
+        {
+            uint32_t count = 0;
+            job->collider = scene->colliders[i];
+            if (!job->collider->mesh)
+                continue;
+            if (!pl_near_resolve(job, &count))
+                return false;
+            touching += count > 0;
+            *touched += pass == 0 ? count : 0;
+        }
+    }
+    return true;
+}
+
 static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_substep* step = context;
@@ -202,7 +237,10 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         for (int k = 0; k < 3; ++k)
             x[k] = body->particles.x[k] + slot, v[k] = body->particles.v[k] + slot;
         if (body->pins.follow)
+        {
+            pl_near_forget_chunk(body, item->begin);
             continue;
+        }
         if (body->pins.any)
         {
             /* held particles go where they are held, whatever is there */
@@ -210,9 +248,23 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
                 movable[n] = body->pins.frequency[slot + n] >= PLIANT_PIN_HELD ? 0 : mass[n];
             mass = movable;
         }
+        pl_near_job job = {.body = body,
+                           .chunk = item->begin,
+                           .kernels = scene->mesh_kernels,
+                           .t0 = step->t0,
+                           .t1 = step->t1,
+                           .dt = step->dt,
+                           .mass = mass,
+                           .start = {movable + count, movable + 2 * count, movable + 3 * count},
+                           .x = {x[0], x[1], x[2]},
+                           .v = {v[0], v[1], v[2]}};
+        if (step->meshes)
+            keep_starts(step->dt, count, x, v, job.start);
         uint32_t touched =
             scene->resolve(step->colliders + (size_t)body->index * scene->collider_count,
                            scene->collider_count, step->dt, count, mass, x, v);
+        if (step->meshes && !touch_meshes(&job, scene, &touched))
+            chunk->failed = 1;
         chunk->touched += touched;
         chunk->moved = touched > 0;
         if (chunk->moved)
@@ -222,6 +274,35 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
             chunk->moved = 0;
         }
     }
+}
+
+pl_status pl_meshes_ready(pl_scene* scene, bool* any)
+{
+    double since = pl_now_ms();
+    *any = false;
+    for (uint32_t i = 0; i < scene->collider_count; ++i)
+    {
+        if (!scene->colliders[i]->mesh)
+            continue;
+        *any = true;
+        pl_mesh_collider_refit(scene->colliders[i]->mesh);
+        for (uint32_t b = 0; b < scene->body_count; ++b)
+            PL_TRY(pl_near_prepare(scene->bodies[b], scene->colliders[i]->mesh));
+    }
+    pl_substep_lap(scene, PLIANT_STAGE_CONTACT, since);
+    return PLIANT_OK;
+}
+
+static pl_status resolve_contacts(pl_substep* step)
+{
+    pl_scene* scene = step->scene;
+    pl_substep_run(step, &scene->chunks, 1, contact_items);
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)
+            if (scene->bodies[b]->chunks[c].failed)
+                return pl_fail(PLIANT_ERROR_MEMORY,
+                               "Not enough memory for the triangles around body %u", b);
+    return PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ one substep */
@@ -316,6 +397,7 @@ static void note_remainder(pl_body* body)
 static void count_figures(pl_scene* scene)
 {
     scene->pairs_tested = scene->pairs_violated = scene->contacts = 0;
+    scene->mesh_nodes = scene->mesh_triangles = 0;
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
@@ -328,6 +410,7 @@ static void count_figures(pl_scene* scene)
         scene->pairs_tested += body->pairs_tested;
         scene->pairs_violated += body->pairs_violated;
         scene->contacts += body->contacts;
+        pl_near_count(body, &scene->mesh_nodes, &scene->mesh_triangles);
     }
 }
 
@@ -360,7 +443,7 @@ pl_status pl_substep_do(pl_substep* step)
     if (scene->cluster_contacts)
         PL_TRY(pl_touch_clusters(step));
     if (scene->collider_count)
-        pl_substep_run(step, &scene->chunks, 1, contact_items);
+        PL_TRY(resolve_contacts(step));
     pl_substep_lap(scene, PLIANT_STAGE_CONTACT, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {

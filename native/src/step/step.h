@@ -30,6 +30,7 @@ typedef struct pl_scene
     uint32_t simd;
     const pl_kernels* kernels;
     pl_colliders_resolve_fn resolve;
+    const struct pl_mesh_kernels* mesh_kernels;
     pl_pool* pool;
     double gravity[3];
     uint32_t body_count, collider_count, field_count;
@@ -44,7 +45,7 @@ typedef struct pl_scene
     volatile int cancel;
     /* Figures. */
     double stage_ms[PLIANT_STAGE_COUNT];
-    uint64_t pairs_tested, pairs_violated, contacts;
+    uint64_t pairs_tested, pairs_violated, contacts, mesh_nodes, mesh_triangles;
     /* Contacts between clusters. */
     bool cluster_contacts;
     pl_contact_settings contact_settings;

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Which triangles of a mesh collider the particles of a body may meet.
+ *
+ *   tree ──► chunk: the triangles    ──► block of eight particles: those of them
+ *            around its particles        that lie around it
+ *
+ * Particles lie in order of place, so a block is small and so is its list. Lists are made for boxes
+ * that are somewhat wider than needed and stay until a block leaves its box: at rest the tree is
+ * not walked at all. What a substep does follows from the triangles that it meets, never from the
+ * rest of a list, so lists are no part of the state.
+ *
+ * Part of the state is, for solids, who is known to be outside. Paths are not let through the
+ * surface, so this stays true without asking again; all others are asked in each substep.
+ */
+#ifndef PL_CONTACT_MESH_NEAR_H
+#define PL_CONTACT_MESH_NEAR_H
+
+#include "../state.h"
+#include "mesh_collider.h"
+
+/* A box as (upper x y z, 0, -lower x y z, 0): one compare tells whether it holds another. */
+typedef struct pl_span
+{
+    float at[8];
+} pl_span;
+
+/* A triangle at the end of a substep, relative to the body's origin: one cache line. Unit normals
+ * and how far the planes are from the origin. */
+typedef struct pl_facet
+{
+    float normal[4];
+    float edge[3][4]; /* in the plane, outward */
+} pl_facet;
+
+typedef struct pl_facet_corners
+{
+    float a[4], b[4], c[4]; /* b and c from a */
+} pl_facet_corners;
+
+/* What it did in the substep: a point that was at p moved by row p + row[3]. */
+typedef struct pl_motion
+{
+    float row[3][4];
+    float turn; /* how far it turned and stretched */
+    float reserved[3];
+} pl_motion;
+
+/* What is remembered of eight particles that hardly move (mesh_lanes.simd.c). */
+typedef struct pl_settled
+{
+    float at[3][8];
+    float others[8]; /* no other facet is nearer to that place */
+    float first[8];  /* the nearest facet; negative: none that near */
+} pl_settled;
+
+typedef struct pl_near_chunk
+{
+    uint32_t facet_count, entry_count;
+    size_t triangle_capacity, swept_capacity, box_capacity, facet_capacity, corners_capacity,
+        motion_capacity, entry_capacity, some_capacity;
+    pl_span around;     /* what the facets were collected for */
+    uint32_t* some;     /* facets around a few blocks, while lists are made */
+    uint32_t* triangle; /* in tree order, ascending */
+    pl_span* swept;     /* of each, over the frame: (lower, 0, -upper, 0) */
+    pl_span* box;       /* the same over the substep */
+    pl_facet* facet;
+    pl_facet_corners* corners;
+    pl_motion* motion;
+    uint32_t *begin, *end; /* by block: its list */
+    uint32_t* entry;       /* numbers of facets */
+    pl_span* listed;       /* by block: what its list was made for */
+    uint8_t* movable;      /* by block, in this substep */
+    pl_settled* settled;   /* by block */
+    uint8_t* left;         /* by block: it is not in what its list was made for */
+    bool made, facets_made;
+    uint32_t nodes, tested; /* in this substep: nodes of the tree, triangles looked at */
+} pl_near_chunk;
+
+/* One body and one mesh. */
+typedef struct pl_near
+{
+    const pl_mesh_collider* mesh;
+    uint32_t chunk_count, block_count;
+    uint8_t* outside; /* by block of slots, a bit for each lane: known to be outside. Saved. */
+    pl_near_chunk* chunks;
+    /* What the lists belong to. */
+    double origin[3];
+    uint64_t epoch;
+} pl_near;
+
+/* Before a frame: what is missing is made, lists that do not fit any more are dropped. */
+pl_status pl_near_prepare(pl_body* body, const pl_mesh_collider* mesh);
+/* NULL: there is none. */
+pl_near* pl_near_find(const pl_body* body, const pl_mesh_collider* mesh);
+pl_status pl_near_add(pl_body* body, const pl_mesh_collider* mesh, pl_near** near);
+void pl_near_drop(pl_body* body, const pl_mesh_collider* mesh);
+void pl_near_free_all(pl_body* body);
+/* The particles are somewhere else: nothing is known of their sides. */
+void pl_near_forget(pl_body* body);
+/* Adds what the last substep looked at, and begins anew. */
+void pl_near_count(const pl_body* body, uint64_t* nodes, uint64_t* triangles);
+void pl_near_forget_chunk(const pl_body* body, uint32_t chunk);
+
+/* One chunk in one substep. */
+typedef struct pl_near_job
+{
+    const pl_collider* collider;
+    const pl_body* body;
+    uint32_t chunk;
+    const struct pl_mesh_kernels* kernels;
+    double t0, t1;
+    float dt;
+    const float* mass; /* of the chunk, as all that follow; 0: not to be moved */
+    float *start[3], *x[3], *v[3];
+} pl_near_job;
+
+/* How many particles touch. False: out of memory. */
+bool pl_near_resolve(const pl_near_job* job, uint32_t* touched);
+
+/* ------------------------------------------------------------------ lanes (mesh_lanes.simd.c) */
+
+typedef struct pl_mesh_lanes
+{
+    const pl_span* box;
+    const pl_facet* facet;
+    const pl_facet_corners* corners;
+    const pl_motion* motion; /* NULL: the mesh stands still */
+    const uint32_t* list;
+    uint32_t count;
+    float thickness, friction, restitution, dt, shift; /* shift: the farthest that a vertex goes */
+    unsigned lanes;                                    /* which of the eight */
+    const float* start[3];
+    float *x[3], *v[3];
+    pl_settled* settled; /* NULL: the mesh moves */
+    /* Out: who was touched; who must be looked at one by one, and was not moved. */
+    unsigned touched, unsure;
+    uint32_t tested;
+} pl_mesh_lanes;
+
+/* Particles for which lists are needed, eight after eight. */
+typedef struct pl_mesh_paths
+{
+    uint32_t blocks;
+    const float* mass;
+    const float* const* start;
+    float* const* x;
+    float thickness, shift;
+    /* Out, by block: a bit for each particle that has a mass; not in what is listed. */
+    uint8_t *movable, *left;
+} pl_mesh_paths;
+
+typedef struct pl_mesh_kernels
+{
+    /* Whether each block's box, with all that a substep needs around it, is in what is listed. */
+    bool (*within)(const pl_mesh_paths* paths, const pl_span* listed);
+    /* The box of one block; without particles: an empty one. */
+    pl_span (*span)(const pl_mesh_paths* paths, uint32_t block);
+    /* Numbers from a list (NULL: all up to count) whose boxes touch the span. */
+    uint32_t (*sift)(const pl_span* box, const uint32_t* list, uint32_t count, const pl_span* span,
+                     uint32_t* out);
+    void (*resolve)(pl_mesh_lanes* job);
+} pl_mesh_kernels;
+
+const pl_mesh_kernels* pl_mesh_kernels_for(uint32_t simd);
+
+#endif
