@@ -493,8 +493,8 @@ class Skin(_Object):
 
     def apply(self, frame=None, *, origin=None, transform=None, normals=False, velocities=False,
               out=None):
-        """Where the vertices are now, or (a stored body) in a frame. transform: (3, 4), maps them from
-        world space relative to origin. `out`: an array for the vertices."""
+        """Where the vertices are now, or (a stored body) in a frame. transform: (3, 4), maps them
+        from world space relative to origin. `out`: an array for the vertices."""
         if (frame is None) == self._stored:
             raise TypeError("a stored body's skin needs a frame, a living body's takes none")
         arrays = [output(array, "out", np.float32, (self._count, 3)) if wanted else None
