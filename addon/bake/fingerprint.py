@@ -105,6 +105,9 @@ def fingerprint(shot):
         "the first frame, the frame rate or the substeps": hash_of(
             shot.start, shot.fps, shot.origin, shot.substeps, shot.max_substeps),
     }
+    for collider in shot.colliders:
+        if collider.triangles is not None:
+            parts[f"the faces of the collider '{collider.name}'"] = hash_of(collider.triangles)
     for body in shot.bodies:
         parts[f"the mesh of '{body.name}'"] = hash_of(body.vertices, body.triangles, body.topology)
         made = {name: value for name, value in body.settings.items() if name != "material"}

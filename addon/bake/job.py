@@ -207,9 +207,7 @@ class Recorder:
             self.bodies.append(self._add_body(index, body, first.bodies[index]))
         self.margin = contact_margin(self.bodies)
         for collider, state in zip(shot.colliders, first.colliders):
-            surface = dict(vars(state), thickness=state.thickness + self.margin)
-            self.colliders.append(self.scene.add_collider(
-                collider.shape, inside_out=collider.inside_out, **surface))
+            self.colliders.append(self._add_collider(collider, state))
         for field, state in zip(shot.fields, first.fields):
             self.fields.append(self.scene.add_field(field.kind, **state))
         self._take_warnings()
@@ -238,6 +236,16 @@ class Recorder:
         if body.follow_until is not None and body.follow_until > self.shot.start:
             made.set_follow(True)
         return made
+
+    def _add_collider(self, collider, state):
+        settings = dict(vars(state), thickness=state.thickness + self.margin)
+        if collider.triangles is not None:
+            settings.update(triangles=collider.triangles, origin=self.shot.origin)
+        try:
+            return self.scene.add_collider(collider.shape, inside_out=collider.inside_out,
+                                           **settings)
+        except solver.PliantError as error:
+            raise solver.PliantError(error.status, f"'{collider.name}': {error}") from error
 
     def resume(self):
         """The scene of the latest checkpoint; its frame."""
@@ -336,6 +344,7 @@ class Recorder:
 
     def _set(self, frame):
         """Tells the library where everything is at the end of the frame."""
+        shot = self.shot
         last = self.last  # None at first after a restore: everything is told again
         if last is None or last.gravity != frame.gravity:
             self.scene.set_gravity(frame.gravity)
@@ -344,7 +353,10 @@ class Recorder:
         for index, made in enumerate(self.colliders):
             state = frame.colliders[index]
             if last is None or last.colliders[index] != state:
-                made.move(state.position, state.rotation, state.extent)
+                if shot.colliders[index].triangles is not None:
+                    made.set_mesh(state.vertices, origin=shot.origin)
+                else:
+                    made.move(state.position, state.rotation, state.extent)
                 made.set(friction=state.friction, restitution=state.restitution,
                          thickness=state.thickness + self.margin)
         for index, made in enumerate(self.fields):

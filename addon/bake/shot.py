@@ -44,11 +44,20 @@ class ColliderFrame:
     thickness: float = 0.0
 
 
+@dataclass(eq=False)  # one that stands still is the same object in both frames
+class ColliderMeshFrame:
+    vertices: np.ndarray  # (n, 3) float32
+    friction: float = .5
+    restitution: float = 0.0
+    thickness: float = 0.0
+
+
 @dataclass
 class Collider:
     name: str
     shape: int  # a solver.Shape
     inside_out: bool = False
+    triangles: np.ndarray | None = None  # (m, 3) uint32, of MESH and SHELL
 
 
 @dataclass
@@ -63,7 +72,7 @@ class Frame:
     number: int
     gravity: tuple
     bodies: list  # BodyFrame for each of Shot.bodies
-    colliders: list  # ColliderFrame for each of Shot.colliders
+    colliders: list  # ColliderFrame or ColliderMeshFrame for each of Shot.colliders
     fields: list  # dict of field settings for each of Shot.fields
 
 

@@ -19,10 +19,11 @@ import numpy as np
 from ..bake import space
 from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot
 from ..solver import Shape
-from . import colliders, fields, meshes, modifiers, settings
+from . import collider_meshes, colliders, fields, meshes, modifiers, settings
 
 FARTHEST = 1e7  # metres from the world's zero that a body may be
 ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
+MESH_SHAPES = {"MESH", "SHELL"}  # colliders that are felt as they are
 MESHLIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 
 
@@ -89,6 +90,7 @@ class Capture:
         self._number = self.start
         self._held = None  # (frame, subframe, modifiers that were switched off)
         self._guesses = {}
+        self._topologies = {}  # of colliders that are meshes: their faces
         self._kept = {}  # what was read at the frame before, and what followed from it
         self._check(scene)
 
@@ -264,19 +266,34 @@ class Capture:
 
     def _collider(self, obj, graph, room):
         evaluated, own = obj.evaluated_get(graph), obj.pliant.collider
+        if own.shape in MESH_SHAPES:
+            return self._mesh_collider(obj, evaluated, own)
         if own.shape != "AUTO":
             guess = colliders.Guess(Shape[own.shape], 2)
         else:
             guess = self._guess(obj, evaluated, room)
             if guess.error > colliders.UNLIKE:
-                self._warn(f"The collider '{obj.name}' is not like any simple shape: bodies feel a "
-                           f"{guess.shape.name.lower()}.")
+                return self._mesh_collider(obj, evaluated, own)
         inside_out = own.inside_out
         if inside_out and guess.shape == Shape.PLANE:
             self._warn(f"The collider '{obj.name}' is a plane, which cannot be a container.")
             inside_out = False
         self._guesses[obj.name] = guess
         return Collider(obj.name, guess.shape, inside_out)
+
+    def _mesh_collider(self, obj, evaluated, own):
+        if obj.type == "EMPTY":
+            raise CaptureError(f"The collider '{obj.name}' is an empty, which has no mesh: choose a "
+                               f"simple shape.", obj.name)
+        try:
+            triangles, self._topologies[obj.name] = collider_meshes.faces(evaluated)
+        except collider_meshes.Unusable as error:
+            raise CaptureError(f"The collider '{obj.name}' {error}.", obj.name) from error
+        shape = collider_meshes.shape_of(own.shape, triangles, own.inside_out)
+        if shape == Shape.MESH and not collider_meshes.is_closed(triangles):
+            self._warn(f"The collider '{obj.name}' is solid but not closed: what is inside is "
+                       f"guessed at its holes. A Thin Shell needs no inside.")
+        return Collider(obj.name, shape, triangles=triangles)
 
     def _guess(self, obj, evaluated, room):
         if obj.type == "EMPTY":
@@ -339,16 +356,32 @@ class Capture:
     def _collider_frame(self, obj, graph, number):
         evaluated = obj.evaluated_get(graph)
         own = evaluated.pliant.collider
+        if obj.name in self._topologies:
+            return self._mesh_frame(obj, evaluated, own, number)
         if obj.type == "EMPTY":
             size = obj.empty_display_size
             corners = ((-size,) * 3, (size,) * 3)
         else:
             corners = tuple(map(tuple, evaluated.bound_box))
         matrix = np.array(evaluated.matrix_world)
-        surface = {"friction": own.friction, "restitution": own.restitution,
-                   "thickness": own.thickness}
+        surface = _surface(own)
         return self._derived(("collider", obj.name), (corners, matrix.tobytes(), surface),
                              lambda: self._placed(obj, corners, matrix, surface, number))
+
+    def _mesh_frame(self, obj, evaluated, own, number):
+        matrix, surface = np.array(evaluated.matrix_world, np.float64), _surface(own)
+        try:
+            local = collider_meshes.vertices(evaluated, self._topologies[obj.name])
+        except collider_meshes.Unusable as error:
+            raise CaptureError(f"The collider '{obj.name}' {error} (frame {number}).",
+                               obj.name) from error
+        if not np.isfinite(matrix).all():
+            raise CaptureError(f"The collider '{obj.name}' has no place at frame {number}.",
+                               obj.name)
+        self._check_positions(obj, local, matrix)
+        read = local.tobytes(), matrix.tobytes(), surface
+        return self._derived(("collider", obj.name), read, lambda: collider_meshes.placed(
+            local, matrix, self.shot.origin, surface))
 
     def _placed(self, obj, corners, matrix, surface, number):
         corners = np.array(corners, np.float64)
@@ -424,6 +457,10 @@ class Capture:
     def _warn(self, sentence):
         if sentence not in self.shot.warnings:
             self.shot.warnings.append(sentence)
+
+
+def _surface(own):
+    return {"friction": own.friction, "restitution": own.restitution, "thickness": own.thickness}
 
 
 def hidden(obj, layer):

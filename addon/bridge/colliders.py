@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Objects as simple colliders: which shape a mesh is nearest to, and where it stands at a frame.
+Those that are like none are felt as they are (collider_meshes.py).
 
 A shape is guessed in the object's own space with its scale applied, by how far the mesh's surface
 is from that of each candidate. What the guess decides (shape, axis) is kept for the bake; size and
@@ -13,7 +14,9 @@ from ..bake.shot import ColliderFrame
 from ..solver import Shape
 
 FLAT = 1e-3  # thinner than this part of its size: a mesh is flat
-UNLIKE = .03  # further than this part of its size from every shape: worth a warning
+UNLIKE = .03  # further than this part of its size from every shape: it is none of them
+AREA = .15  # its area is another by this part: a mesh is not all of a shape, or more than it
+FILLED = .97  # a plate fills at least this part of its rectangle
 ROUND = .05  # radii that differ by less than this are equal
 
 
@@ -97,10 +100,27 @@ def _distance(shape, half, points):
     return np.abs(np.hypot(radial, beyond) - radius)
 
 
-def _flat_guess(half, normal, room):
-    """A flat mesh: a floor where it is much larger than the bodies, otherwise a plate."""
+def _area(shape, half):
+    """Of the surface of a shape that fills the box of these half sizes."""
+    a, b, c = half
+    radius = (a + b) / 2
+    if shape == Shape.SPHERE:
+        return 4 * np.pi * half.mean() ** 2
+    if shape == Shape.BOX:
+        return 8 * (a * b + b * c + c * a)
+    if shape == Shape.CYLINDER:
+        return 2 * np.pi * radius * (2 * c + radius)
+    return 4 * np.pi * radius * max(c, radius)
+
+
+def _flat_guess(half, normal, area, room):
+    """A flat mesh: a floor where it is much larger than the bodies, otherwise a plate if it fills
+    its rectangle."""
     axis = int(half.argmin())
-    wide = 2 * np.sort(half)[1] >= 3 * room
+    sides = 2 * np.sort(half)[1:]
+    wide = sides[0] >= 3 * room
+    if not wide and area < FILLED * sides.prod():
+        return Guess(Shape.BOX, axis, error=1.0)
     return Guess(Shape.PLANE if wide else Shape.BOX, axis, bool(normal[axis] < 0), flat=not wide)
 
 
@@ -114,7 +134,7 @@ def guess(vertices, triangles, room=0.0):
         return Guess(Shape.BOX, 2)
     points, weights, normal = _surface_points(vertices - centre, triangles)
     if half.min() < FLAT * half.max():
-        return _flat_guess(half, normal, room)
+        return _flat_guess(half, normal, weights.sum() / 4, room)
     candidates = [(Shape.BOX, 2)]
     if half.max() - half.min() < ROUND * half.max():
         candidates.append((Shape.SPHERE, 2))
@@ -128,12 +148,10 @@ def guess(vertices, triangles, room=0.0):
     found = []
     for shape, axis in candidates:
         away = _distance(shape, half @ _turn(axis), points @ _turn(axis))
-        found.append(Guess(shape, axis, error=float((away * weights).sum() / total / size)))
-    best = min(found, key=lambda g: g.error)
-    # A mesh that is unlike all of them is a ball if it is as wide as high, otherwise a box.
-    if best.error > UNLIKE and any(g.shape == Shape.SPHERE for g in found):
-        best = next(g for g in found if g.shape == Shape.SPHERE)
-    return best
+        error = float((away * weights).sum() / total / size)
+        other = abs(total / 4 / _area(shape, half @ _turn(axis)) - 1) > AREA
+        found.append(Guess(shape, axis, error=error + other))
+    return min(found, key=lambda g: g.error)
 
 
 # ---------------------------------------------------------------- where it is

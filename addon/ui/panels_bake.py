@@ -70,7 +70,7 @@ class PLIANT_PT_collider(SubPanel, bpy.types.Panel):
         column = self.plain(self.layout).column()
         column.prop(collider, "shape")
         row = column.row()
-        row.active = collider.shape != "PLANE"
+        row.active = collider.shape not in ("PLANE", "SHELL")
         row.prop(collider, "inside_out")
         column = self.layout.column()
         column.use_property_decorate = True

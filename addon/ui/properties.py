@@ -304,13 +304,18 @@ class ColliderSettings(bpy.types.PropertyGroup):
     shape: EnumProperty(
         name="Shape", default="AUTO", options=set(),
         description="What bodies feel of this object; its size is the object's own",
-        items=[("AUTO", "Auto", "The shape that is nearest to the mesh"),
+        items=[("AUTO", "Auto", "The simple shape that the mesh is, or the mesh itself if it is "
+                                "like none"),
                ("PLANE", "Plane", "An endless floor through the object's centre, facing its Z "
                                   "axis"),
                ("SPHERE", "Sphere", "A ball"),
                ("BOX", "Box", "A box"),
                ("CAPSULE", "Capsule", "A pill along the object's Z axis"),
-               ("CYLINDER", "Cylinder", "A cylinder along the object's Z axis")])
+               ("CYLINDER", "Cylinder", "A cylinder along the object's Z axis"),
+               ("MESH", "Mesh", "The mesh as it is, rigid or deforming, and solid: nothing stays "
+                                "inside. It should be closed, and its faces must stay the same"),
+               ("SHELL", "Thin Shell", "The mesh as it is, rigid or deforming, open or closed, as a "
+                                       "surface with two sides: bodies stay on theirs")])
     friction: FloatProperty(
         name="Friction", default=.5, min=0.0, soft_max=1.0, max=100.0,
         description="How much sliding is held back: 0 is ice, .5 wood, 1 and more rubber")
@@ -322,7 +327,7 @@ class ColliderSettings(bpy.types.PropertyGroup):
         description="Distance that bodies keep from the surface")
     inside_out: BoolProperty(
         name="Container", default=False, options=set(),
-        description="Bodies are kept inside instead of outside")
+        description="Bodies are kept inside instead of outside; a mesh is then a thin shell")
 
 
 def role_changed(self, context):

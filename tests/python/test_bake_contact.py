@@ -3,6 +3,7 @@
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import bake_scene
 import numpy as np
@@ -31,6 +32,49 @@ class Contact(unittest.TestCase):
             # without a margin it sinks in by .4 of this
             spacing = (8 / count) ** (1 / 3)
             self.assertLess(abs(lowest), .2 * spacing, count)
+
+    def test_meshes_are_colliders(self):
+        plate = np.array([(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], np.float32)
+        frames = []
+        for number in range(1, 13):
+            state = shot.ColliderMeshFrame(plate + np.float32((0, 0, .02 * number)))
+            frames.append(bake_scene.frame(number, bodies=still(number).bodies, fields=[],
+                                           colliders=[state]))
+        sheet = shot.Collider("Sheet", solver.Shape.SHELL,
+                              triangles=np.array([(0, 1, 2), (0, 2, 3)], np.uint32))
+        made = bake_scene.shot(1, 12, fields=[], colliders=[sheet], frames=frames)
+        with tempfile.TemporaryDirectory() as folder:
+            whole = plan.make_job(Path(folder) / "whole", made)
+            whole.run()
+            self.assertEqual(whole.state, jobs.DONE, whole.error)
+            part = plan.make_job(Path(folder) / "part", made)
+            advance = jobs.Recorder.advance
+
+            def stopped(recorder, state):
+                if state.number == 9:
+                    part.cancel()
+                advance(recorder, state)
+
+            with mock.patch.object(jobs.Recorder, "advance", stopped):
+                part.run()
+            self.assertEqual(part.state, jobs.CANCELLED)
+            rest = plan.make_job(Path(folder) / "part", made, plan.RESUME)
+            rest.run()
+            self.assertEqual(rest.state, jobs.DONE, rest.error)
+            rows = [pc2.frames(j.cache.pc2_path(j.cache.bodies[0])).copy() for j in (whole, rest)]
+        self.assertEqual(rows[0].tobytes(), rows[1].tobytes())
+        self.assertGreater(rows[0][-1, :, 2].min(), .1)
+
+    def test_a_collider_that_the_library_refuses_is_named(self):
+        flat = shot.ColliderMeshFrame(np.zeros((3, 3), np.float32))
+        thing = shot.Collider("Thing", solver.Shape.MESH, triangles=np.array([(0, 1, 2)], np.uint32))
+        frames = [bake_scene.frame(n, fields=[], colliders=[flat]) for n in range(1, 4)]
+        made = bake_scene.shot(1, 3, fields=[], colliders=[thing], frames=frames)
+        with tempfile.TemporaryDirectory() as folder:
+            job = plan.make_job(Path(folder) / "cache", made)
+            job.run()
+        self.assertEqual(job.state, jobs.FAILED)
+        self.assertIn("'Thing'", job.error)
 
     def test_only_filled_bodies_have_a_margin(self):
         with solver.Scene(threads=1) as scene:
