@@ -133,12 +133,17 @@ class Channel(IntEnum):
     MEMBER_PARTICLE = 18
     MEMBER_WEIGHT = 19
     MEMBER_OFFSET = 20
+    PLASTIC_STRAIN = 21
+    CLUSTER_PLASTIC = 22
 
 
 class Factor(IntEnum):
     STIFFNESS = 0
     DAMPING = 1
     STRAIN_LIMIT = 2
+    YIELD = 3
+    FLOW = 4
+    HARDENING = 5
 
 
 class Shape(IntEnum):
@@ -334,6 +339,12 @@ class MaterialDesc(Structure):
         ("pressure", c_double),
         ("inflation", c_double),
         ("drag", c_double),
+        ("yield", c_double),
+        ("flow", c_double),
+        ("hardening", c_double),
+        ("plastic_limit", c_double),
+        ("flow_per_step", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -355,6 +366,9 @@ class BodyDesc(Structure):
         ("damping_factor", POINTER(c_float)),
         ("strain_limit_factor", POINTER(c_float)),
         ("density_factor", POINTER(c_float)),
+        ("yield_factor", POINTER(c_float)),
+        ("flow_factor", POINTER(c_float)),
+        ("hardening_factor", POINTER(c_float)),
         ("progress", ProgressFn),
         ("user", c_void_p),
     ]

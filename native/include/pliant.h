@@ -396,6 +396,17 @@ extern "C"
                              own. More than a substep can carry acts as what it can carry */
         double inflation; /* the volume to keep, over the rest volume; default 1 */
         double drag;      /* rate per second toward rest in the world (air); default 0 */
+        double yield; /* strain from which on it flows and keeps its new shape: |s - 1| with s the
+                         elastic stretch without its change of volume; 0: flows at once; INFINITY:
+                         never (default). Not with QUADRATIC goals, nor with independent levels */
+        double flow;  /* rate per second at which strain over the yield strain flows; default 20 */
+        double hardening;     /* added to the yield strain for each unit of plastic strain; negative:
+                                 it softens; default 0 */
+        double plastic_limit; /* largest plastic strain |s_p - 1|: there it is elastic again; 0: no
+                                 limit (default) */
+        uint32_t flow_per_step; /* non-zero: flow is the papers' nu a substep: of 1 or more, all
+                                   that is over the yield strain flows at once */
+        uint32_t reserved;
     } pliant_material_desc;
 
     PLIANT_API void pliant_material_desc_init(pliant_material_desc* desc, size_t size);
@@ -423,6 +434,9 @@ extern "C"
         const float* damping_factor;
         const float* strain_limit_factor;
         const float* density_factor;
+        const float* yield_factor;
+        const float* flow_factor;
+        const float* hardening_factor;
         pliant_progress_fn progress; /* may be NULL */
         void* user;
     } pliant_body_desc;
@@ -526,6 +540,9 @@ extern "C"
                                    index) */
         PLIANT_MEMBER_WEIGHT,   /* 1 f4 a membership: normalised weight */
         PLIANT_MEMBER_OFFSET,   /* 3 f4 a membership: rest offset p_ic (nested coarse: q_fc) */
+        PLIANT_PLASTIC_STRAIN,  /* 1 f4 a particle: its clusters' blended plastic strain, the sum of
+                                   all flow */
+        PLIANT_CLUSTER_PLASTIC, /* 10 f4 a cluster of "level": F^p, plastic strain */
     } pliant_channel;
 
     /* Reads a channel. With buffer NULL, *bytes becomes the size needed; otherwise it is the
@@ -552,6 +569,9 @@ extern "C"
         PLIANT_FACTOR_STIFFNESS = 0,
         PLIANT_FACTOR_DAMPING,
         PLIANT_FACTOR_STRAIN_LIMIT,
+        PLIANT_FACTOR_YIELD,
+        PLIANT_FACTOR_FLOW,
+        PLIANT_FACTOR_HARDENING,
     } pliant_factor;
 
     /* Changes painted factors, one a particle by id, from the next substep on. They are averaged to

@@ -22,6 +22,8 @@ pl_status pl_get_body(uint64_t handle, pl_body** body, pl_scene** scene);
 
 pl_status pl_check_body_desc(const pliant_body_desc* desc);
 pl_status pl_check_material(const pliant_material_desc* material);
+/* Whether levels of this number and kind can flow. */
+pl_status pl_check_plastic(const pliant_material_desc* m, uint32_t levels, uint32_t kind);
 
 /* Brings fits up to date, so that they can be read. */
 pl_status pl_make_current(pl_scene* scene);

@@ -231,9 +231,11 @@ pliant_status pliant_body_set_material(pliant_body handle, const pliant_material
                        "Density and goal are fixed once a body is made (%g to %g, %u to %u)",
                        body->material.density, material->density, body->material.goal,
                        material->goal);
+    PL_TRY(pl_check_plastic(material, body->level_count, body->level_kind));
     if (material->pressure > 0)
         PL_TRY(pl_pressure_build(body, scene->pool));
     body->material = *material;
+    body->plastic = body->plastic || material->yield < INFINITY;
     body->enclosed_volume = 0;
     body->alpha_dt = 0;
     return PLIANT_OK;
@@ -245,14 +247,15 @@ pliant_status pliant_body_set_factors(pliant_body handle, uint32_t factor, uint3
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
-    PL_TRY(pl_check_enum(factor, 3, "factor"));
+    PL_TRY(pl_check_enum(factor, 6, "factor"));
     if (values)
     {
         PL_TRY(check_count(body, count, "Factors"));
         PL_TRY(pl_check_floats(values, count, "values"));
     }
     float* targets[] = {body->clusters.stiffness_factor, body->clusters.damping_factor,
-                        body->clusters.limit_factor};
+                        body->clusters.limit_factor,     body->clusters.yield_factor,
+                        body->clusters.flow_factor,      body->clusters.hardening_factor};
     PL_TRY(pl_layout_average_factor(body, values, targets[factor]));
     body->alpha_dt = 0;
     return PLIANT_OK;

@@ -77,6 +77,8 @@ void pliant_material_desc_init(pliant_material_desc* desc, size_t size)
     desc->strain_iterations = 4;
     desc->beta = .5;
     desc->inflation = 1;
+    desc->yield = INFINITY;
+    desc->flow = 20;
 }
 
 void pliant_body_desc_init(pliant_body_desc* desc, size_t size)
@@ -222,7 +224,26 @@ pl_status pl_check_material(const pliant_material_desc* m)
     PL_TRY(pl_check_range(m->beta, 0, 1, "beta"));
     PL_TRY(pl_check_range(m->pressure, 0, 1e15, "pressure"));
     PL_TRY(pl_check_range(m->inflation, 1e-3, 1e3, "inflation"));
-    return pl_check_range(m->drag, 0, 1e6, "drag");
+    PL_TRY(pl_check_range(m->drag, 0, 1e6, "drag"));
+    PL_TRY(pl_check_range(m->yield, 0, INFINITY, "yield"));
+    PL_TRY(pl_check_range(m->flow, 0, 1e6, "flow"));
+    PL_TRY(pl_check_range(m->hardening, -1e6, 1e6, "hardening"));
+    PL_TRY(pl_check_range(m->plastic_limit, 0, 1e6, "plastic_limit"));
+    if (m->yield < INFINITY && m->goal == PLIANT_GOAL_QUADRATIC)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "yield is %g, but quadratic goals cannot flow: "
+                                              "choose rigid or linear goals",
+                       m->yield);
+    return PLIANT_OK;
+}
+
+pl_status pl_check_plastic(const pliant_material_desc* m, uint32_t levels, uint32_t kind)
+{
+    if (m->yield < INFINITY && levels > 1 && kind == PLIANT_LEVELS_INDEPENDENT)
+        return pl_fail(PLIANT_ERROR_ARGUMENT,
+                       "yield is %g, but independent levels would pull a body back to its old shape: "
+                       "choose nested levels",
+                       m->yield);
+    return PLIANT_OK;
 }
 
 static pl_status check_mesh(const pliant_mesh_desc* mesh)
@@ -326,12 +347,15 @@ pl_status pl_check_body_desc(const pliant_body_desc* d)
         return pl_fail(PLIANT_ERROR_MESH, "There is no mesh and there are no points");
     uint64_t painted = d->point_count ? d->point_count : d->mesh.vertex_count;
     const float* factors[] = {d->stiffness_factor, d->damping_factor, d->strain_limit_factor,
-                              d->density_factor};
+                              d->density_factor,   d->yield_factor,   d->flow_factor,
+                              d->hardening_factor};
     const char* names[] = {"stiffness_factor", "damping_factor", "strain_limit_factor",
-                           "density_factor"};
-    for (int k = 0; k < 4; ++k)
+                           "density_factor",   "yield_factor",   "flow_factor",
+                           "hardening_factor"};
+    for (size_t k = 0; k < PL_COUNTOF(factors); ++k)
         if (factors[k])
             PL_TRY(pl_check_floats(factors[k], painted, names[k]));
+    PL_TRY(pl_check_plastic(&d->material, d->levels.count, d->levels.kind));
     if (d->material.pressure > 0 && d->mesh.triangle_count == 0)
         return pl_fail(PLIANT_ERROR_MESH, "Pressure needs a mesh with triangles");
     return PLIANT_OK;

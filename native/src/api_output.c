@@ -101,11 +101,13 @@ static pl_status fill_frame(const pl_body* body, bool layout, pl_frame_body* fra
     frame->v = PL_NEW(float, (size_t)frame->particles * 3);
     frame->gradient = PL_NEW(float, (size_t)frame->clusters * 9);
     frame->rate = PL_NEW(float, (size_t)frame->clusters * 9);
-    if (!frame->x || !frame->v || !frame->gradient || !frame->rate)
+    frame->plastic = PL_NEW(float, frame->clusters);
+    if (!frame->x || !frame->v || !frame->gradient || !frame->rate || !frame->plastic)
         return pl_fail_memory((size_t)frame->particles * 24);
     pl_body_positions(body, body->origin, frame->x);
     pl_body_velocities(body, frame->v);
     memcpy(frame->gradient, body->clusters.f, sizeof(float) * 9 * frame->clusters);
+    memcpy(frame->plastic, body->clusters.plastic_strain, sizeof(float) * frame->clusters);
     for (uint32_t c = 0; c < frame->clusters; ++c)
         pl_cluster_rate(body, c, frame->rate + 9 * (size_t)c);
     return layout ? fill_layout(body, frame) : PLIANT_OK;
@@ -219,7 +221,8 @@ pliant_status pliant_store_read(pliant_store handle, uint32_t body_index, int32_
     PL_TRY(get_store(handle, &store));
     if (!bytes)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the size is NULL");
-    if (channel > PLIANT_NEAREST_CLUSTER || channel == PLIANT_MASS_QUANTA)
+    bool stored = channel <= PLIANT_NEAREST_CLUSTER || channel == PLIANT_PLASTIC_STRAIN;
+    if (!stored || channel == PLIANT_MASS_QUANTA)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "Channel %u is not stored", channel);
     PL_TRY(pl_frames_read(store->frames, frame, body_index, &body));
     uint64_t width = channel <= PLIANT_REST ? 12 : channel == PLIANT_DEFORMATION ? 36 : 4;
@@ -256,6 +259,9 @@ pliant_status pliant_store_read(pliant_store handle, uint32_t body_index, int32_
             break;
         case PLIANT_STRETCH:
             return read_stored_stretch(body, buffer);
+        case PLIANT_PLASTIC_STRAIN:
+            pl_frame_plastic_strain(body, buffer);
+            break;
         default:
             memcpy(buffer, body->nearest, needed);
     }

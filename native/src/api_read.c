@@ -168,6 +168,25 @@ static pl_status read_stretch(const pl_body* body, float* out)
     return status;
 }
 
+typedef struct flowed
+{
+    const pl_body* body;
+    float* strain;
+} flowed;
+
+static void add_strain(void* user, uint32_t cluster, uint32_t slot, float weight)
+{
+    flowed* f = user;
+    f->strain[f->body->particles.id[slot]] += weight * f->body->clusters.plastic_strain[cluster];
+}
+
+static void read_plastic_strain(const pl_body* body, float* out)
+{
+    flowed f = {body, out};
+    memset(out, 0, sizeof(float) * body->particles.id_count);
+    each_member(body, 0, body->level_begin[1], add_strain, &f);
+}
+
 /* The cluster whose query centre is nearest at rest, among those of the level that hold the
  * particle; for nested coarse levels, the coarse cluster with the largest share in the nearest
  * finer one. */
@@ -409,6 +428,8 @@ static channel_shape shape_of(uint32_t channel)
         [PLIANT_MEMBER_PARTICLE] = {4, 'm'},
         [PLIANT_MEMBER_WEIGHT] = {4, 'm'},
         [PLIANT_MEMBER_OFFSET] = {12, 'm'},
+        [PLIANT_PLASTIC_STRAIN] = {4, 'p'},
+        [PLIANT_CLUSTER_PLASTIC] = {40, 'c'},
     };
     return channel < PL_COUNTOF(shapes) ? shapes[channel] : (channel_shape){0, 0};
 }
@@ -447,6 +468,13 @@ static pl_status read_clusters(const pl_body* body, uint32_t channel, uint32_t l
             break;
         case PLIANT_CLUSTER_GRADIENT:
             memcpy(out, k->f + first, sizeof(float) * 9 * count);
+            break;
+        case PLIANT_CLUSTER_PLASTIC:
+            for (uint32_t c = 0; c < count; ++c)
+            {
+                memcpy(out + 10 * (size_t)c, k->fp[first + c], sizeof k->fp[0]);
+                out[10 * (size_t)c + 9] = k->plastic_strain[first + c];
+            }
             break;
         default:
             for (uint32_t c = 0; c < count; ++c)
@@ -489,6 +517,9 @@ static pl_status read_particles(const pl_body* body, uint32_t channel, uint32_t 
             return pl_body_deformation(body, out, NULL);
         case PLIANT_STRETCH:
             return read_stretch(body, out);
+        case PLIANT_PLASTIC_STRAIN:
+            read_plastic_strain(body, out);
+            break;
         default:
             return pl_body_nearest(body, level, out);
     }

@@ -17,7 +17,7 @@
 
 #define STATE_VERSION 4
 
-_Static_assert(sizeof(pliant_material_desc) == 96,
+_Static_assert(sizeof(pliant_material_desc) == 136,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
 _Static_assert(sizeof(pliant_pose) == 80, "pliant_pose changed: raise STATE_VERSION");
 
@@ -116,6 +116,11 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         {k->stiffness_factor, sizeof(float)},
         {k->damping_factor, sizeof(float)},
         {k->limit_factor, sizeof(float)},
+        {k->yield_factor, sizeof(float)},
+        {k->flow_factor, sizeof(float)},
+        {k->hardening_factor, sizeof(float)},
+        {k->fp, sizeof *k->fp},
+        {k->plastic_strain, sizeof(float)},
         {quadratic ? k->quad_inverse : NULL, sizeof *k->quad_inverse},
         {quadratic ? k->quad_slope : NULL, sizeof *k->quad_slope},
         {quadratic ? k->quad_thin : NULL, sizeof *k->quad_thin},
@@ -180,6 +185,7 @@ static void visit_figures(pl_archive* a, pl_body* body)
     pl_archive_bytes(a, body->level_radius, sizeof body->level_radius);
     pl_archive_bytes(a, body->level_memberships, sizeof body->level_memberships);
     pl_archive_bytes(a, &body->material, sizeof body->material);
+    pl_archive_bool(a, &body->plastic);
     pl_archive_require(a,
                        body->level_count >= 1 && body->level_count <= PLIANT_MAX_LEVELS &&
                            body->level_kind <= PLIANT_LEVELS_INDEPENDENT,

@@ -158,8 +158,13 @@ typedef struct pl_clusters
     float* fade;         /* 1 */
     /* Painted factors, averaged over the members. */
     float *stiffness_factor, *damping_factor, *limit_factor;
+    float *yield_factor, *flow_factor, *hardening_factor;
+    /* Plasticity. */
+    float (*fp)[9];        /* F^p, det 1; the identity in coarse clusters of nested levels */
+    float* plastic_strain; /* sum of all flow, as logarithmic strain: what hardens */
     /* For the current substep length. */
     float *alpha, *kappa; /* with the level's weight in them */
+    float* flow_share;    /* of the strain over the yield strain: what flows in a substep */
     /* What the last match found. Positions of a cluster are kept as a reference point, which is a
      * chunk's pos_origin, and a small offset from it, so that a body's distance from its origin
      * costs no precision: a rounding error of x_c would push all members the same way. */
@@ -349,6 +354,7 @@ typedef struct pl_body
     pl_links links;
     pl_pins pins;
     pliant_material_desc material;
+    bool plastic;           /* it yields, or has yielded: F^p may not be the identity */
     float* acceleration[3]; /* by slot, or NULL: set by the caller */
     float* force[3];        /* by slot, or NULL: fields and pressure of this substep */
     /* Impulses of clusters sum to nothing but for rounding. Rounding is not random where a body

@@ -5,7 +5,8 @@
  *   header.plh          compression, checkpoint interval
  *   layout-000001.pll   for each body: rest positions, masses, shells, finest memberships
  *                       (normalised) and nearest clusters; the number is raised when they change
- *   frame-000123.plf    for each body: origin, positions, velocities, finest clusters' gradients
+ *   frame-000123.plf    for each body: origin, positions, velocities, finest clusters' gradients,
+ *                       their rates and plastic strains
  *   check-000120.plc    the whole scene state (pliant_scene_save's block)
  *   journal.plj         one record a finished frame (number, hash of the scene, its file, its
  *                       layout) and one a checkpoint (journal.h)
@@ -32,6 +33,7 @@ typedef struct pl_frame_body
     float* v;        /* 3 a particle */
     float* gradient; /* 9 a cluster: F */
     float* rate;     /* 9 a cluster: dF/dt (angular velocity and stretching), for motion blur */
+    float* plastic;  /* 1 a cluster: plastic strain */
     /* The layout. */
     double rest_origin[3];
     double spacing;
@@ -54,7 +56,7 @@ pl_status pl_frames_info(pl_frame_store* store, pliant_store_info* info);
 /* Appends a frame; the first may have any number within a thousand million, the others follow one
  * after the other. "layout_changed": the layout arrays of the bodies are written as a new layout
  * first, unless they are those of the last frame (always so for the first frame). Without it only
- * the counts and the arrays x, v, gradient and rate are looked at. "hash" is the scene's; a frame
+ * the counts and the arrays of frames, not of layouts, are looked at. "hash" is the scene's; a frame
  * that is in the journal must have the same hash (PLIANT_ERROR_STATE otherwise, nothing changed)
  * and is then left alone, or written again if its file is damaged. */
 pl_status pl_frames_write(pl_frame_store* store, int32_t frame, uint32_t body_count,
@@ -80,6 +82,8 @@ pl_status pl_frames_verify(pl_frame_store* store);
 /* Of the last frame; 0 while there is none. */
 uint32_t pl_frames_body_count(const pl_frame_store* store);
 
+/* Blended plastic strains of particles. */
+void pl_frame_plastic_strain(const pl_frame_body* body, float* strain);
 /* Blended deformation gradients, and their rates, of particles (9 floats each); either may be NULL.
  */
 void pl_frame_deformation(const pl_frame_body* body, float* f, float* rate);

@@ -37,7 +37,7 @@ typedef struct channel
 enum
 {
     LAYOUT_CHANNELS = 7,
-    FRAME_CHANNELS = 4
+    FRAME_CHANNELS = 5
 };
 
 static void layout_channels(pl_frame_body* b, channel out[LAYOUT_CHANNELS])
@@ -59,6 +59,7 @@ static void frame_channels(pl_frame_body* b, channel out[FRAME_CHANNELS])
     out[1] = (channel){"velocities", (void**)&b->v, 12 * p};
     out[2] = (channel){"gradients", (void**)&b->gradient, 36 * c};
     out[3] = (channel){"rates", (void**)&b->rate, 36 * c};
+    out[4] = (channel){"plastic strains", (void**)&b->plastic, 4 * c};
 }
 
 void pl_frame_body_free(pl_frame_body* body)
@@ -298,6 +299,16 @@ static void blend_matrices(const pl_frame_body* body, const float* matrices, flo
                 sum[k] += body->weight[m] * matrix[k];
         }
         memcpy(out + 9 * (size_t)i, sum, sizeof sum);
+    }
+}
+
+void pl_frame_plastic_strain(const pl_frame_body* body, float* strain)
+{
+    for (uint32_t i = 0; i < body->particles; ++i)
+    {
+        strain[i] = 0;
+        for (uint32_t m = body->begin[i]; m < body->begin[i + 1]; ++m)
+            strain[i] += body->weight[m] * body->plastic[body->cluster[m]];
     }
 }
 

@@ -16,7 +16,8 @@ typedef struct build
     pl_hierarchy hierarchy;
     vec3* points;
     double *density, *masses;
-    float* factor[4]; /* stiffness, damping, strain limit, density, by particle */
+    float* factor[7]; /* stiffness, damping, strain limit, density, yield, flow, hardening, by
+                         particle */
 } build;
 
 static void build_free(build* b)
@@ -28,7 +29,7 @@ static void build_free(build* b)
     pl_free(b->points);
     pl_free(b->density);
     pl_free(b->masses);
-    for (int k = 0; k < 4; ++k)
+    for (size_t k = 0; k < PL_COUNTOF(b->factor); ++k)
         pl_free(b->factor[k]);
 }
 
@@ -241,6 +242,7 @@ static pl_status build_all(pl_body* body, const pliant_body_desc* desc, pl_pool*
                            pl_task* task, build* b)
 {
     body->material = desc->material;
+    body->plastic = desc->material.yield < INFINITY;
     body->level_kind = desc->levels.kind;
     choose_origins(body, desc);
     task->from = 0, task->to = .4, task->stage = "sample";
@@ -249,11 +251,15 @@ static pl_status build_all(pl_body* body, const pliant_body_desc* desc, pl_pool*
     PL_TRY(paint(desc, desc->damping_factor, pool, b, &b->factor[1]));
     PL_TRY(paint(desc, desc->strain_limit_factor, pool, b, &b->factor[2]));
     PL_TRY(paint(desc, desc->density_factor, pool, b, &b->factor[3]));
+    PL_TRY(paint(desc, desc->yield_factor, pool, b, &b->factor[4]));
+    PL_TRY(paint(desc, desc->flow_factor, pool, b, &b->factor[5]));
+    PL_TRY(paint(desc, desc->hardening_factor, pool, b, &b->factor[6]));
     PL_TRY(make_masses(desc, b));
     PL_TRY(make_clusters(body, desc, pool, task, b));
     pl_layout_input input = {b->samples.count, b->samples.points, b->samples.volumes,
                              b->samples.shell, b->density,        b->factor[0],
-                             b->factor[1],     b->factor[2]};
+                             b->factor[1],     b->factor[2],        b->factor[4],
+                             b->factor[5],     b->factor[6]};
     PL_TRY(pl_layout_build(body, &input, &b->hierarchy));
     for (uint32_t l = 0; l < body->level_count; ++l)
         body->level_damping[l] = desc->levels.damping[l];

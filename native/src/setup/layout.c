@@ -53,6 +53,9 @@ static pl_status set_shape(pl_body* body, uint32_t c, mat3 arr, double mass)
     k->mass[c] = (float)mass;
     k->width_rms[c] = (float)sqrt(m3_trace(arr) / mass);
     k->stiffness_factor[c] = k->damping_factor[c] = k->limit_factor[c] = 1;
+    k->yield_factor[c] = k->flow_factor[c] = k->hardening_factor[c] = 1;
+    for (int j = 0; j < 3; ++j)
+        k->fp[c][4 * j] = 1;
     if (rank < 3)
         body->warnings |= PLIANT_WARN_FLAT_CLUSTERS;
     return PLIANT_OK;
@@ -305,6 +308,9 @@ static pl_status build(pl_body* body, const pl_layout_input* in, const pl_hierar
     PL_TRY(pl_layout_average_factor(body, in->stiffness_factor, body->clusters.stiffness_factor));
     PL_TRY(pl_layout_average_factor(body, in->damping_factor, body->clusters.damping_factor));
     PL_TRY(pl_layout_average_factor(body, in->limit_factor, body->clusters.limit_factor));
+    PL_TRY(pl_layout_average_factor(body, in->yield_factor, body->clusters.yield_factor));
+    PL_TRY(pl_layout_average_factor(body, in->flow_factor, body->clusters.flow_factor));
+    PL_TRY(pl_layout_average_factor(body, in->hardening_factor, body->clusters.hardening_factor));
     return PLIANT_OK;
 }
 

@@ -57,7 +57,13 @@ static void shortest_rotation(const float a[3], const float b[3], float r[9])
             r[3 * i + j] = (i == j ? c : 0.0f) + skew[3 * i + j] + h * v[i] * v[j];
 }
 
-void pl_complete_gradient(int rank, const float axis[3], float f[9])
+/* What keeps the volume of something whose area or length has grown so many times. */
+static float thickness(float growth)
+{
+    return 1 / fminf(fmaxf(growth, 1e-3f), 1e3f);
+}
+
+void pl_complete_gradient(int rank, const float axis[3], bool keep_volume, float f[9])
 {
     if (rank == 3)
         return;
@@ -80,21 +86,23 @@ void pl_complete_gradient(int rank, const float axis[3], float f[9])
         cross(column[0], column[1], parts[2]);
         for (int i = 0; i < 3; ++i)
             normal[i] = parts[0][i] * axis[0] + parts[1][i] * axis[1] + parts[2][i] * axis[2];
+        float area = sqrtf(dot(normal, normal)), thick = keep_volume ? thickness(area) : 1;
         normalise(normal, axis);
         for (int i = 0; i < 3; ++i)
             for (int j = 0; j < 3; ++j)
-                f[3 * i + j] += normal[i] * axis[j];
+                f[3 * i + j] += thick * normal[i] * axis[j];
         return;
     }
     float image[3], direction[3], r[9];
     for (int i = 0; i < 3; ++i)
         image[i] = direction[i] = dot(f + 3 * i, axis);
+    float thick = keep_volume ? sqrtf(thickness(sqrtf(dot(image, image)))) : 1;
     normalise(direction, axis);
     shortest_rotation(axis, direction, r);
     for (int i = 0; i < 3; ++i)
     {
-        float along = dot(r + 3 * i, axis);
+        float along = thick * dot(r + 3 * i, axis);
         for (int j = 0; j < 3; ++j)
-            f[3 * i + j] = r[3 * i + j] + (image[i] - along) * axis[j];
+            f[3 * i + j] = thick * r[3 * i + j] + (image[i] - along) * axis[j];
     }
 }

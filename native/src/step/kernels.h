@@ -53,6 +53,10 @@ typedef struct pl_match_batch
     bool finest;    /* rows carry the fade */
     float gamma;    /* > 0: clusters->limit is set for strain limiting, too */
     uint32_t lever_side; /* side of clusters->lever to write (match) or to use (limit_balance) */
+    /* Plasticity (plastic.h). */
+    bool plastic; /* some F^p may not be the identity */
+    bool flow;    /* the substep's end: F^p flows before goals are made of it */
+    float yield, hardening, plastic_limit; /* limit 0: none */
 } pl_match_batch;
 
 typedef struct pl_kernels
@@ -87,8 +91,9 @@ static inline size_t pl_pass_scratch(uint32_t rows, bool quadratic)
 }
 
 /* The missing directions of a flat, needle-like or single-point cluster: completes F (row-major) so
- * that it turns with the cluster. */
-void pl_complete_gradient(int rank, const float axis[3], float f[9]);
+ * that it turns with the cluster. With "keep_volume" it also grows thinner as it is stretched
+ * (det F = 1), which plastic flow asks. */
+void pl_complete_gradient(int rank, const float axis[3], bool keep_volume, float f[9]);
 
 /* Quadratic goals of one cluster: from the moments (3 x 3 and 3 x 6, centred), F and the linear
  * goals' T to quad_row and the T that goes with it. */

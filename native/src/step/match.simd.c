@@ -15,7 +15,7 @@
 #include "match.h"
 
 #include "parts.h"
-#include "rotation.h"
+#include "plastic.h"
 
 /* With quadratic goals: x q(p)^T and q(p) with the six monomials of p, about x_c. */
 typedef struct quadratic_moments
@@ -87,8 +87,10 @@ PL_INLINE const float* reference(const pl_match_batch* batch, uint32_t c)
 }
 
 /* F from that of pl_lever_gradient: completed for clusters that lack a direction. */
-PL_INLINE void complete(const pl_clusters* k, const pl_eight* eight, const vf lever[9], vf f[9])
+PL_INLINE void complete(const pl_match_batch* batch, const pl_eight* eight, const vf lever[9],
+                        vf f[9])
 {
+    const pl_clusters* k = batch->clusters;
     bool whole = true;
     memcpy(f, lever, 9 * sizeof *f);
     for (int i = 0; i < 8; ++i)
@@ -103,7 +105,7 @@ PL_INLINE void complete(const pl_clusters* k, const pl_eight* eight, const vf le
         float one[9];
         for (int j = 0; j < 9; ++j)
             one[j] = lanes[j][i];
-        pl_complete_gradient(k->rank[eight->c[i]], k->axis[eight->c[i]], one);
+        pl_complete_gradient(k->rank[eight->c[i]], k->axis[eight->c[i]], batch->plastic, one);
         for (int j = 0; j < 9; ++j)
             lanes[j][i] = one[j];
     }
@@ -287,6 +289,35 @@ static void sum_eight(const pl_match_batch* batch, const pl_eight* eight, vf s[2
                             quad[i]);
 }
 
+/* The map from rest offsets to where the cluster would have them, before its torque is taken out: R,
+ * or R F^p of a plastic body. With batch->flow F^p takes up what is over the yield strain first; R
+ * is then found again, so that it follows from F and F^p alone. */
+PL_INLINE void rotate(const pl_match_batch* batch, const pl_eight* eight, const vf a_xr[9],
+                      const vf f[9], vf r[9])
+{
+    bool moment = batch->rotation == PLIANT_ROTATION_MOMENT;
+    if (!batch->plastic)
+    {
+        pl_rotation8(moment ? a_xr : f, r);
+        return;
+    }
+    vf fp[9], fe[9], turn[9];
+    pl_plastic_load(batch->clusters, eight, fp);
+    pl_elastic8(f, fp, fe);
+    pl_rotation8(fe, turn);
+    if (batch->flow && pl_plastic_flow8(batch, eight, fe, turn, fp))
+    {
+        pl_elastic8(f, fp, fe);
+        pl_rotation8(fe, turn);
+    }
+    if (moment)
+    {
+        pl_mul33t(a_xr, fp, fe);
+        pl_rotation8(fe, turn);
+    }
+    pl_mul33(turn, fp, r);
+}
+
 static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
 {
     pl_clusters* k = batch->clusters;
@@ -303,9 +334,8 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
         pl_load_rows(rows, 3, s);
     }
     pl_lever_gradient(k, eight, s, lever);
-    complete(k, eight, lever, f);
-    bool moment = batch->rotation == PLIANT_ROTATION_MOMENT;
-    pl_rotation8(moment ? s : f, r);
+    complete(batch, eight, lever, f);
+    rotate(batch, eight, s, f, r);
     if (batch->goal == PLIANT_GOAL_RIGID)
         memcpy(t, r, sizeof t);
     else
@@ -313,7 +343,7 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
     if (quadratic)
         quadratic_goals(batch, eight, s, f, quad, t);
     pl_lever_inverse(s, lever, inverse);
-    if (!moment || batch->goal != PLIANT_GOAL_RIGID)
+    if (batch->rotation != PLIANT_ROTATION_MOMENT || batch->goal != PLIANT_GOAL_RIGID)
     {
         torque(s, t, tau);
         if (quadratic)
@@ -377,8 +407,8 @@ void PL_K(pl_match_limit)(const pl_match_batch* batch)
         pl_sum_parts(batch, &eight, ref, PL_WANT_FIT, &t);
         pl_centre(&t, pl_eight_load(&eight, k->fade, 1), s, x);
         pl_lever_gradient(k, &eight, s, lever);
-        complete(k, &eight, lever, f);
-        pl_rotation8(batch->rotation == PLIANT_ROTATION_MOMENT ? s : f, r);
+        complete(batch, &eight, lever, f);
+        rotate(batch, &eight, s, f, r);
         store_limit(batch, &eight, r, s);
     }
 }

@@ -235,6 +235,18 @@ static void dampen(pl_body* body, double dt)
         }
 }
 
+/* What share of the strain over the yield strain flows in a substep (plastic.h). */
+static void soften(pl_body* body, double dt)
+{
+    pl_clusters* k = &body->clusters;
+    const pliant_material_desc* m = &body->material;
+    for (uint32_t c = 0; c < k->count; ++c)
+    {
+        double flow = m->flow * fmax(0, k->flow_factor[c]);
+        k->flow_share[c] = (float)(m->flow_per_step ? fmin(flow, 1) : 1 - pl_exp(-flow * dt));
+    }
+}
+
 void pl_material_apply(pl_body* body, double dt)
 {
     body->warnings &= ~(uint32_t)(PLIANT_WARN_STIFFNESS_MOVED | PLIANT_WARN_STIFFNESS_CUT);
@@ -243,5 +255,6 @@ void pl_material_apply(pl_body* body, double dt)
     else
         stiffen(body, dt);
     dampen(body, dt);
+    soften(body, dt);
     body->alpha_dt = dt;
 }

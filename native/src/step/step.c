@@ -87,6 +87,7 @@ static void sum_level_items(void* context, uint32_t begin, uint32_t end, uint32_
         batch.sum_parts = false;
         batch.finest = false;
         batch.gamma = 0;
+        batch.plastic = batch.flow = false; /* a coarse cluster's rest shape is in its links */
         step->scene->kernels->match(&batch);
     }
 }
@@ -449,9 +450,11 @@ pl_status pl_substep_do(pl_substep* step)
     {
         pl_body* body = scene->bodies[b];
         note_remainder(body);
-        body->fitted = body->fitted && pl_limits(body) && !any_contact(body);
+        body->fitted = body->fitted && pl_limits(body) && !any_contact(body) && !body->plastic;
     }
+    step->ending = true;
     pl_match_bodies(step);
+    step->ending = false;
     for (uint32_t b = 0; b < scene->body_count; ++b)
         scene->bodies[b]->lever_side = !scene->bodies[b]->lever_side;
     count_figures(scene);

@@ -21,6 +21,7 @@ typedef struct pl_substep
     uint32_t level;
     uint32_t iteration; /* of strain limiting */
     bool starting;      /* matching before the particles have moved */
+    bool ending;        /* matching after all has moved: plastic flow */
 } pl_substep;
 
 /* work.c: the lists of items and the workers' scratch, made anew when bodies have changed. */

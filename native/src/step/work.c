@@ -138,7 +138,12 @@ pl_match_batch pl_substep_batch(const pl_substep* step, const pl_item* item)
                             .sum_parts = true,
                             .finest = true,
                             .gamma = (float)body->material.strain_limit,
-                            .lever_side = step->starting ? body->lever_side : !body->lever_side};
+                            .lever_side = step->starting ? body->lever_side : !body->lever_side,
+                            .plastic = body->plastic,
+                            .flow = body->plastic && step->ending,
+                            .yield = (float)body->material.yield,
+                            .hardening = (float)body->material.hardening,
+                            .plastic_limit = (float)body->material.plastic_limit};
 }
 
 void pl_substep_run(const pl_substep* step, const pl_items* list, uint32_t grain, pl_work_fn work)
