@@ -42,6 +42,8 @@ CHANNELS = {
     Channel.MEMBER_PARTICLE: (np.uint32, 1),
     Channel.MEMBER_WEIGHT: (np.float32, 1),
     Channel.MEMBER_OFFSET: (np.float32, 3),
+    Channel.PLASTIC_STRAIN: (np.float32, 1),
+    Channel.CLUSTER_PLASTIC: (np.float32, 10),
 }
 
 
@@ -237,7 +239,7 @@ class Body(_Object):
 
     Settings: the fields of pliant_body_desc, with dicts for sample, cluster, levels and material.
     Arrays: volumes (one a point) and stiffness_factor, damping_factor, strain_limit_factor,
-    density_factor (one a mesh vertex, or a point). progress(fraction, stage) may cancel.
+    density_factor, yield_factor, flow_factor, hardening_factor (one a mesh vertex, or a point). progress(fraction, stage) may cancel.
     """
 
     _close = "pliant_body_destroy"
@@ -245,7 +247,8 @@ class Body(_Object):
 
     def __init__(self, scene, vertices=None, triangles=None, *, origin=None, points=None,
                  volumes=None, progress=None, stiffness_factor=None, damping_factor=None,
-                 strain_limit_factor=None, density_factor=None, **settings):
+                 strain_limit_factor=None, density_factor=None, yield_factor=None,
+                 flow_factor=None, hardening_factor=None, **settings):
         library = scene._library
         if "mesh" in settings:
             raise TypeError("the mesh is given as vertices, triangles and origin")
@@ -258,7 +261,9 @@ class Body(_Object):
         count = desc.point_count
         _point_to(desc, arrays, count, keep)
         factors = {"stiffness_factor": stiffness_factor, "damping_factor": damping_factor,
-                   "strain_limit_factor": strain_limit_factor, "density_factor": density_factor}
+                   "strain_limit_factor": strain_limit_factor, "density_factor": density_factor,
+                   "yield_factor": yield_factor, "flow_factor": flow_factor,
+                   "hardening_factor": hardening_factor}
         _point_to(desc, factors, count or desc.mesh.vertex_count, keep)
         watcher = Progress(progress)
         desc.progress = watcher.callback

@@ -400,8 +400,8 @@ extern "C"
                          elastic stretch without its change of volume; 0: flows at once; INFINITY:
                          never (default). Not with QUADRATIC goals, nor with independent levels */
         double flow;  /* rate per second at which strain over the yield strain flows; default 20 */
-        double hardening;     /* added to the yield strain for each unit of plastic strain; negative:
-                                 it softens; default 0 */
+        double hardening; /* added to the yield strain for each unit of plastic strain; negative:
+                             it softens; default 0 */
         double plastic_limit; /* largest plastic strain |s_p - 1|: there it is elastic again; 0: no
                                  limit (default) */
         uint32_t flow_per_step; /* non-zero: flow is the papers' nu a substep: of 1 or more, all

@@ -230,8 +230,9 @@ pl_status pl_check_material(const pliant_material_desc* m)
     PL_TRY(pl_check_range(m->hardening, -1e6, 1e6, "hardening"));
     PL_TRY(pl_check_range(m->plastic_limit, 0, 1e6, "plastic_limit"));
     if (m->yield < INFINITY && m->goal == PLIANT_GOAL_QUADRATIC)
-        return pl_fail(PLIANT_ERROR_ARGUMENT, "yield is %g, but quadratic goals cannot flow: "
-                                              "choose rigid or linear goals",
+        return pl_fail(PLIANT_ERROR_ARGUMENT,
+                       "yield is %g, but quadratic goals cannot flow: "
+                       "choose rigid or linear goals",
                        m->yield);
     return PLIANT_OK;
 }
@@ -239,10 +240,11 @@ pl_status pl_check_material(const pliant_material_desc* m)
 pl_status pl_check_plastic(const pliant_material_desc* m, uint32_t levels, uint32_t kind)
 {
     if (m->yield < INFINITY && levels > 1 && kind == PLIANT_LEVELS_INDEPENDENT)
-        return pl_fail(PLIANT_ERROR_ARGUMENT,
-                       "yield is %g, but independent levels would pull a body back to its old shape: "
-                       "choose nested levels",
-                       m->yield);
+        return pl_fail(
+            PLIANT_ERROR_ARGUMENT,
+            "yield is %g, but independent levels would pull a body back to its old shape: "
+            "choose nested levels",
+            m->yield);
     return PLIANT_OK;
 }
 

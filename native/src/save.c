@@ -111,6 +111,7 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         {k->axis, sizeof *k->axis},
         {k->density, sizeof *k->density},
         {k->width_rms, sizeof *k->width_rms},
+        {k->shape_width, sizeof *k->shape_width},
         {k->width_max, sizeof *k->width_max},
         {k->fade, sizeof *k->fade},
         {k->stiffness_factor, sizeof(float)},

@@ -154,6 +154,7 @@ typedef struct pl_clusters
     float (*axis)[3];    /* rank 2: the missing direction; rank 1: the one that is there */
     float* density;      /* kg per cubic metre of the members, on average */
     float* width_rms;    /* W_c = sqrt(tr A_rr / M) */
+    double* shape_width; /* S_c, which stiffness goes by (material.c); of the first rest shape */
     float* width_max;    /* largest rest distance of a member from the centre of mass */
     float* fade;         /* 1 */
     /* Painted factors, averaged over the members. */
@@ -164,7 +165,10 @@ typedef struct pl_clusters
     float* plastic_strain; /* sum of all flow, as logarithmic strain: what hardens */
     /* For the current substep length. */
     float *alpha, *kappa; /* with the level's weight in them */
-    float* flow_share;    /* of the strain over the yield strain: what flows in a substep */
+    float (*energy)[3];   /* elastic energy over stiffness; what of it is flowing, times the share
+                             that   flows in this substep; the yield strain */
+    float (*rest_change)[9]; /* coarse clusters: what that did to their rest shape */
+    float* flow_share;       /* of the strain over the yield strain: what flows in a substep */
     /* What the last match found. Positions of a cluster are kept as a reference point, which is a
      * chunk's pos_origin, and a small offset from it, so that a body's distance from its origin
      * costs no precision: a rounding error of x_c would push all members the same way. */
@@ -397,6 +401,7 @@ typedef struct pl_body
     uint32_t lever_side;    /* which side of clusters.lever belongs to the substep's start */
     bool force_used;        /* force holds this substep's fields and pressure */
     bool limiting;          /* strain limiting goes on in this substep */
+    bool relaxing;          /* coarse clusters follow plastic flow in this substep */
     float limit_relaxation; /* omega for this substep */
     float** limit_sums;     /* by chunk: 8 for each row */
     float* shift[3];        /* by slot: corrections of strain limiting */

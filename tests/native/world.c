@@ -15,9 +15,9 @@ enum
 };
 
 static const char* const names[WORLD_KINDS] = {
-    "plain",  "nested",   "independent", "linear",        "quadratic",
-    "limit",  "pins",     "follow",      "accelerations", "colliders",
-    "fields", "pressure", "painted",     "meshes",        "all"};
+    "plain",   "nested", "independent",   "linear",    "quadratic", "limit",
+    "pins",    "follow", "accelerations", "colliders", "fields",    "pressure",
+    "painted", "meshes", "plastic",       "all"};
 
 const char* world_name(uint32_t kind)
 {
@@ -68,11 +68,20 @@ static void specialise(uint32_t kind, pliant_body_desc* desc)
             desc->material.strain_limit = .01;
             desc->angular_velocity[2] = 8;
             break;
+        case WORLD_PLASTIC: /* its spin alone is over the yield strain */
+            desc->levels.count = 3;
+            desc->levels.reduction = 3;
+            desc->material.strain_limit = .2;
+            desc->material.yield = .002;
+            desc->material.hardening = .05;
+            desc->material.plastic_limit = .4;
+            break;
         case WORLD_PAINTED:
             for (uint32_t i = 0; i < desc->point_count; ++i)
                 factors[i] = .5f + (float)(i % 7) / 4;
             desc->stiffness_factor = desc->damping_factor = factors;
             desc->strain_limit_factor = desc->density_factor = factors;
+            desc->yield_factor = desc->flow_factor = desc->hardening_factor = factors;
             desc->material.strain_limit = .05;
             break;
         default:

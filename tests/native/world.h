@@ -25,8 +25,9 @@ typedef enum world_kind
     WORLD_FIELDS,
     WORLD_PRESSURE, /* of a mesh */
     WORLD_PAINTED,
-    WORLD_MESHES, /* colliders: a waving sheet and a ball that is driven through the body */
-    WORLD_ALL,    /* several bodies, colliders and fields at once */
+    WORLD_MESHES,  /* colliders: a waving sheet and a ball that is driven through the body */
+    WORLD_PLASTIC, /* with levels */
+    WORLD_ALL,     /* several bodies, colliders and fields at once */
     WORLD_KINDS
 } world_kind;
 

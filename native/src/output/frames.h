@@ -56,9 +56,9 @@ pl_status pl_frames_info(pl_frame_store* store, pliant_store_info* info);
 /* Appends a frame; the first may have any number within a thousand million, the others follow one
  * after the other. "layout_changed": the layout arrays of the bodies are written as a new layout
  * first, unless they are those of the last frame (always so for the first frame). Without it only
- * the counts and the arrays of frames, not of layouts, are looked at. "hash" is the scene's; a frame
- * that is in the journal must have the same hash (PLIANT_ERROR_STATE otherwise, nothing changed)
- * and is then left alone, or written again if its file is damaged. */
+ * the counts and the arrays of frames, not of layouts, are looked at. "hash" is the scene's; a
+ * frame that is in the journal must have the same hash (PLIANT_ERROR_STATE otherwise, nothing
+ * changed) and is then left alone, or written again if its file is damaged. */
 pl_status pl_frames_write(pl_frame_store* store, int32_t frame, uint32_t body_count,
                           const pl_frame_body* bodies, bool layout_changed, uint64_t hash);
 /* Is a checkpoint due at this frame (interval, or the first), and not there yet? An interval of 0

@@ -258,7 +258,7 @@ static pl_status build_all(pl_body* body, const pliant_body_desc* desc, pl_pool*
     PL_TRY(make_clusters(body, desc, pool, task, b));
     pl_layout_input input = {b->samples.count, b->samples.points, b->samples.volumes,
                              b->samples.shell, b->density,        b->factor[0],
-                             b->factor[1],     b->factor[2],        b->factor[4],
+                             b->factor[1],     b->factor[2],      b->factor[4],
                              b->factor[5],     b->factor[6]};
     PL_TRY(pl_layout_build(body, &input, &b->hierarchy));
     for (uint32_t l = 0; l < body->level_count; ++l)

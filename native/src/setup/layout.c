@@ -7,56 +7,44 @@
 #include "layout.h"
 
 #include "../base/lapack.h"
+#include "../shape.h"
 #include "blocks.h"
 #include "quadratic_rest.h"
 
 #include <string.h>
 
-/* Particles of a cluster along a direction count as extent from this share of the longest on (14 %
- * of the width). Below it F along that direction says more of what bends the cluster than of what
- * stretches it, and turns inside out easily: with a share of .001, slightly curved sheets gained
- * energy without end. Goals keep the offsets along such directions all the same. */
-static const double LEAST_EXTENT = 2e-2;
-
 /* ------------------------------------------------------------------ clusters at rest */
 
-static void store_symmetric(mat3 a, float out[6])
+/* S_c (material.c) of second moments xx yy zz xy yz zx: sqrt(tr(A^2) / (m tr A)). */
+static double shape_width(const float arr[6], float mass)
 {
-    out[0] = (float)a.m[0][0], out[1] = (float)a.m[1][1], out[2] = (float)a.m[2][2];
-    out[3] = (float)a.m[0][1], out[4] = (float)a.m[1][2], out[5] = (float)a.m[2][0];
+    double a[6];
+    for (int j = 0; j < 6; ++j)
+        a[j] = arr[j];
+    double trace = a[0] + a[1] + a[2];
+    double square =
+        a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + 2 * (a[3] * a[3] + a[4] * a[4] + a[5] * a[5]);
+    return trace > 0 && mass > 0 ? sqrt(square / trace / mass) : 0;
 }
 
-/* A_rr, its inverse along the directions that have extent, and which those are. */
+/* A_rr and what follows from it. */
 static pl_status set_shape(pl_body* body, uint32_t c, mat3 arr, double mass)
 {
     pl_clusters* k = &body->clusters;
     double values[3];
-    mat3 vectors, inverse = m3_zero();
+    mat3 vectors;
     if (!pl_eigen3(arr, values, &vectors))
         return pl_fail(PLIANT_ERROR_INTERNAL, "The scatter matrix of cluster %u has no eigenvalues",
                        c);
-    double spacing2 = body->spacing * body->spacing * 1e-8 * mass;
-    int rank = 0;
-    for (int e = 2; e >= 0; --e)
-        if (values[e] > LEAST_EXTENT * values[2] && values[e] > spacing2)
-        {
-            vec3 v = v3(vectors.m[0][e], vectors.m[1][e], vectors.m[2][e]);
-            inverse = m3_add(inverse, m3_scale(m3_outer(v, v), 1 / values[e]));
-            ++rank;
-        }
-    int axis = rank == 2 ? 0 : 2;
-    k->rank[c] = (uint8_t)rank;
-    for (int i = 0; i < 3; ++i)
-        k->axis[c][i] = rank == 3 || rank == 0 ? 0.0f : (float)vectors.m[i][axis];
-    store_symmetric(arr, k->arr[c]);
-    store_symmetric(inverse, k->arr_inv[c]);
+    pl_set_shape(body, c, arr, mass, values, vectors);
     k->mass[c] = (float)mass;
     k->width_rms[c] = (float)sqrt(m3_trace(arr) / mass);
     k->stiffness_factor[c] = k->damping_factor[c] = k->limit_factor[c] = 1;
     k->yield_factor[c] = k->flow_factor[c] = k->hardening_factor[c] = 1;
     for (int j = 0; j < 3; ++j)
         k->fp[c][4 * j] = 1;
-    if (rank < 3)
+    k->shape_width[c] = shape_width(k->arr[c], k->mass[c]);
+    if (k->rank[c] < 3)
         body->warnings |= PLIANT_WARN_FLAT_CLUSTERS;
     return PLIANT_OK;
 }
@@ -114,11 +102,6 @@ static pl_status rest_of_particles(pl_body* body, const pl_layout_input* in, con
 
 /* ------------------------------------------------------------------ nested levels */
 
-static mat3 load_symmetric(const float a[6])
-{
-    return (mat3){{{a[0], a[3], a[5]}, {a[3], a[1], a[4]}, {a[5], a[4], a[2]}}};
-}
-
 static pl_status alloc_links(pl_links* links, uint32_t count, uint32_t clusters)
 {
     links->count = count;
@@ -159,9 +142,9 @@ static pl_status rest_of_nested(pl_body* body, uint32_t c)
         v3_store(q, links->q[i]);
         links->q[i][3] = links->u[i];
         links->b[i][0] = links->b[i][4] = links->b[i][8] = 1;
-        arr = m3_add(
-            arr, m3_scale(m3_add(load_symmetric(k->arr[f]), m3_scale(m3_outer(q, q), k->mass[f])),
-                          links->u[i]));
+        arr = m3_add(arr, m3_scale(m3_add(pl_load_symmetric(k->arr[f]),
+                                          m3_scale(m3_outer(q, q), k->mass[f])),
+                                   links->u[i]));
         widest = fmax(widest, v3_length(q) + k->width_max[f]);
     }
     k->width_max[c] = (float)widest;

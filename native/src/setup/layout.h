@@ -13,8 +13,8 @@ typedef struct pl_layout_input
     const double* volumes; /* cubic metres */
     const uint32_t* shell;
     const double* density; /* kg per cubic metre, of each particle */
-    const float *stiffness_factor, *damping_factor, *limit_factor,
-        *yield_factor, *flow_factor, *hardening_factor; /* by particle, or NULL */
+    const float *stiffness_factor, *damping_factor, *limit_factor, *yield_factor, *flow_factor,
+        *hardening_factor; /* by particle, or NULL */
 } pl_layout_input;
 
 /* Fills particles, chunks, clusters, links and the figures derived from them. body->rest_origin,

@@ -43,11 +43,11 @@ bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)
     bool fine = NEED(centre) && NEED(radius) && NEED(rest) && NEED(mass) && NEED(arr) &&
                 NEED(arr_inv) && NEED(rank) && NEED(axis) && NEED(density) && NEED(width_rms) &&
                 NEED(width_max) && NEED(fade) && NEED(stiffness_factor) && NEED(damping_factor) &&
-                NEED(limit_factor) && NEED(yield_factor) &&
-                NEED(flow_factor) && NEED(hardening_factor) && NEED(fp) && NEED(plastic_strain) &&
-                NEED(flow_share) && NEED(alpha) && NEED(kappa) && NEED(ref) && NEED(limit_ref) &&
-                NEED(lever[0]) && NEED(lever[1]) && NEED(x) && NEED(f) && NEED(row) &&
-                NEED(limit) && NEED(sums);
+                NEED(limit_factor) && NEED(yield_factor) && NEED(flow_factor) &&
+                NEED(hardening_factor) && NEED(fp) && NEED(plastic_strain) && NEED(flow_share) &&
+                NEED(energy) && NEED(rest_change) && NEED(shape_width) && NEED(alpha) &&
+                NEED(kappa) && NEED(ref) && NEED(limit_ref) && NEED(lever[0]) && NEED(lever[1]) &&
+                NEED(x) && NEED(f) && NEED(row) && NEED(limit) && NEED(sums);
     if (fine && quadratic)
         fine = NEED(quad_inverse) && NEED(quad_slope) && NEED(quad_thin) && NEED(quad_row);
 #undef NEED
@@ -77,6 +77,9 @@ static void clusters_free(pl_clusters* c)
                       c->fp,
                       c->plastic_strain,
                       c->flow_share,
+                      c->energy,
+                      c->rest_change,
+                      c->shape_width,
                       c->alpha,
                       c->kappa,
                       c->x,

@@ -28,17 +28,18 @@ typedef struct level_sums
 /* B p of eight links, or p itself where every B is the identity. */
 PL_INLINE void turn_rest(const pl_links* links, const uint32_t link[8], const vd p[3], vd out[3])
 {
+    const vd from[3] = {p[0], p[1], p[2]}; /* out may be p */
     for (int j = 0; j < 3; ++j)
-        out[j] = p[j];
+        out[j] = from[j];
     for (int j = 0; !links->plain && j < 3; ++j)
     {
         float b[3][8];
         for (int n = 0; n < 3; ++n)
             for (int i = 0; i < 8; ++i)
                 b[n][i] = links->b[link[i]][3 * j + n];
-        out[j] = vd_mul(vd_from(vf_load(b[0])), p[0]);
-        out[j] = vd_mad(out[j], vd_from(vf_load(b[1])), p[1]);
-        out[j] = vd_mad(out[j], vd_from(vf_load(b[2])), p[2]);
+        out[j] = vd_mul(vd_from(vf_load(b[0])), from[0]);
+        out[j] = vd_mad(out[j], vd_from(vf_load(b[1])), from[1]);
+        out[j] = vd_mad(out[j], vd_from(vf_load(b[2])), from[2]);
     }
 }
 

@@ -289,9 +289,9 @@ static void sum_eight(const pl_match_batch* batch, const pl_eight* eight, vf s[2
                             quad[i]);
 }
 
-/* The map from rest offsets to where the cluster would have them, before its torque is taken out: R,
- * or R F^p of a plastic body. With batch->flow F^p takes up what is over the yield strain first; R
- * is then found again, so that it follows from F and F^p alone. */
+/* The map from rest offsets to where the cluster would have them, before its torque is taken out:
+ * R, or R F^p of a plastic body. With batch->flow F^p takes up what is over the yield strain first;
+ * R is then found again, so that it follows from F and F^p alone. */
 PL_INLINE void rotate(const pl_match_batch* batch, const pl_eight* eight, const vf a_xr[9],
                       const vf f[9], vf r[9])
 {

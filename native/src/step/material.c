@@ -62,14 +62,6 @@ static double shape_width(const double a[6], double mass)
     return trace > 0 && mass > 0 ? sqrt(square / trace / mass) : 0;
 }
 
-static double cluster_width(const pl_clusters* k, uint32_t c)
-{
-    double a[6];
-    for (int j = 0; j < 6; ++j)
-        a[j] = k->arr[c][j];
-    return shape_width(a, k->mass[c]);
-}
-
 /* S_body: the finest clusters' moments about the body's centre add up to its own. */
 static double body_width(const pl_body* body)
 {
@@ -107,7 +99,7 @@ static swing swing_of(const pl_body* body, uint32_t c, double body_width)
 {
     const pl_clusters* k = &body->clusters;
     const pliant_material_desc* m = &body->material;
-    double width = cluster_width(k, c), factor = sqrt(fmax(0, k->stiffness_factor[c]));
+    double width = k->shape_width[c], factor = sqrt(fmax(0, k->stiffness_factor[c]));
     if (!(width > 0) || !(body_width > 0))
         return (swing){0, 1};
     double speed = m->stiffness_kind == PLIANT_STIFFNESS_FREQUENCY

@@ -11,7 +11,8 @@
  * V diag(s^e) V^T, not diag(s^e) V^T as printed, which turns the frame (ALGORITHMS.md). So det F^p
  * stays 1, and R is the rotation of F^e before and after.
  *
- * Departures. In time, the strain over the yield decays as dn/dt = -nu (n - y); here that is solved,
+ * Departures. In time, the strain over the yield decays as dn/dt = -nu (n - y); here that is
+ * solved,
  *
  *   e = (1 - exp(-nu dt)) (n - y) / n,
  *
@@ -71,8 +72,8 @@ PL_INLINE void pl_jacobi8(vf s[9], vf v[9], int p, int q)
     vm back = vf_lt(gap, zero);
     vf below = vf_add(vf_abs(gap), root);
     vm there = vf_lt(zero, below);
-    vf t = vf_keep(there, vf_div(vf_select(back, vf_neg(twice), twice),
-                                 vf_select(there, below, one)));
+    vf t =
+        vf_keep(there, vf_div(vf_select(back, vf_neg(twice), twice), vf_select(there, below, one)));
     vf c = vf_div(one, vf_sqrt(vf_mad(one, t, t))), w = vf_mul(t, c);
     vf shift = vf_mul(t, off), rp = s[3 * r + p], rq = s[3 * r + q];
     s[4 * p] = vf_sub(s[4 * p], shift);
@@ -192,6 +193,10 @@ PL_INLINE bool pl_plastic_flow8(const pl_match_batch* batch, const pl_eight* eig
         size2 = vf_mad(size2, d, d);
     }
     vf size = vf_sqrt(size2);
+    vf energy = vf_mul(pl_eight_load(eight, k->mass, 1), size2);
+    pl_eight_store(eight, &k->energy[0][0], 3, energy);
+    pl_eight_store(eight, &k->energy[0][1], 3, zero);
+    pl_eight_store(eight, &k->energy[0][2], 3, yield);
     vm flows = vm_and(sound, vf_lt(yield, size));
     if (!vm_bits(flows))
         return false;
@@ -211,7 +216,7 @@ PL_INLINE bool pl_plastic_flow8(const pl_match_batch* batch, const pl_eight* eig
         length2 = vf_mad(length2, log_s[j], log_s[j]);
     }
     vf over = vf_div(vf_sub(size, yield), vf_select(flows, size, one));
-    vf amount = vf_mul(pl_eight_load(eight, k->flow_share, 1), over);
+    vf rate = pl_eight_load(eight, k->flow_share, 1), amount = vf_mul(rate, over);
     if (batch->plastic_limit > 0)
         amount = pl_plastic_cap8(v, log_s, amount, batch->plastic_limit, fp);
     amount = vf_keep(flows, vf_min(amount, one));
@@ -224,6 +229,7 @@ PL_INLINE bool pl_plastic_flow8(const pl_match_batch* batch, const pl_eight* eig
         fp[j] = vf_select(flows, next[j], fp[j]);
         pl_eight_store(eight, &k->fp[0][j], 9, fp[j]);
     }
+    pl_eight_store(eight, &k->energy[0][1], 3, vf_keep(flows, vf_mul(energy, rate)));
     strain = vf_mad(strain, amount, vf_sqrt(length2));
     pl_eight_store(eight, k->plastic_strain, 1, strain);
     return vm_bits(flows) != 0;

@@ -122,6 +122,13 @@ void pl_fit_bodies(pl_substep* step)
     pl_substep_lap(scene, PLIANT_STAGE_MATCH, since);
 }
 
+/* Fits of the coarser levels, from those of the finest. */
+static void sum_levels(pl_substep* step, uint32_t levels)
+{
+    for (step->level = 1; step->level < levels; ++step->level)
+        pl_substep_run(step, &step->scene->coarse[step->level], 4, sum_level_items);
+}
+
 /* And what coarser levels add to the rows. */
 void pl_match_bodies(pl_substep* step)
 {
@@ -138,8 +145,12 @@ void pl_match_bodies(pl_substep* step)
         return;
     pl_fit_bodies(step);
     double since = pl_now_ms();
-    for (step->level = 1; step->level < levels; ++step->level)
-        pl_substep_run(step, &scene->coarse[step->level], 4, sum_level_items);
+    sum_levels(step, levels);
+    if (step->ending && pl_plastic_levels_wanted(scene))
+    {
+        pl_plastic_levels(step, levels);
+        sum_levels(step, levels);
+    }
     if (levels > 1)
         for (step->level = levels - 1; step->level-- > 0;)
             pl_substep_run(step, step->level ? &scene->coarse[step->level] : &scene->fine, 8,

@@ -40,6 +40,11 @@ void pl_limit_strain(pl_substep* step);
 /* touching.c: contacts between clusters. Leaves sums that belong to the particles. */
 pl_status pl_touch_clusters(pl_substep* step);
 
+/* plastic_levels.c: what coarse clusters remember follows what fine ones have taken up. After the
+ * flow, with every level fitted; false if no body asks for it. */
+bool pl_plastic_levels_wanted(const pl_scene* scene);
+void pl_plastic_levels(pl_substep* step, uint32_t levels);
+
 /* step.c: the stages. Sums again where particles moved since. */
 void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker);
 /* From the chunks' sums to fits and finest rows, for every body that has none. */
