@@ -492,10 +492,10 @@ static double top_of(const bar* b, double nearest, double farthest)
 
 /* A block on the ground, of edge 1. Presses a ball three tenths into it and takes it away; how deep
  * the dent is three seconds later. */
-static double dent(uint32_t levels, uint32_t substeps)
+static double dent(uint32_t levels, uint32_t substeps, uint32_t seed)
 {
     const double edge = 1 + 1. / (SIDE - 1), radius = .3, depth = .3;
-    bar b = {.points = scene_points_box(SIDE, SIDE, SIDE, edge, edge, edge, .2, 2),
+    bar b = {.points = scene_points_box(SIDE, SIDE, SIDE, edge, edge, edge, .2, seed),
              .substeps = substeps};
     pliant_collider ball = 0, ground;
     pliant_collider_desc c;
@@ -537,14 +537,20 @@ static double dent(uint32_t levels, uint32_t substeps)
 
 TEST(a_dent_does_not_know_its_substeps)
 {
-    double few = dent(1, 8), many = dent(1, 24);
+    double few = dent(1, 8, 2), many = dent(1, 24, 2);
     CHECK_MSG(few > .05, "the dent is %.4f deep", few);
     CHECK_MSG(fabs(few / many - 1) < .05, "%.4f with 8 substeps, %.4f with 24", few, many);
 }
 
-TEST(a_dent_under_six_levels_is_as_deep_as_under_one)
+/* On average over three samplings, which alone make dents differ by as much. */
+TEST_SLOW(a_dent_under_six_levels_is_as_deep_as_under_one)
 {
-    double one = dent(1, 0), six = dent(6, 0);
+    double one = 0, six = 0;
+    for (uint32_t seed = 2; seed < 5; ++seed)
+    {
+        one += dent(1, 0, seed) / 3;
+        six += dent(6, 0, seed) / 3;
+    }
     CHECK_MSG(one > .05, "the dent is %.4f deep", one);
     CHECK_MSG(fabs(six / one - 1) < .05, "%.4f under six levels, %.4f under one", six, one);
 }
