@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 4
+#define STATE_VERSION 5
 
 _Static_assert(sizeof(pliant_material_desc) == 136,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
