@@ -249,6 +249,7 @@ class SceneInfo(Structure):
         ("contacts", c_uint64),
         ("mesh_nodes", c_uint64),
         ("mesh_triangles", c_uint64),
+        ("asleep", c_uint64),
     ]
 
 
@@ -646,6 +647,7 @@ FUNCTIONS = {
     "pliant_contact_desc_init": (None, (POINTER(ContactDesc), c_size_t)),
     "pliant_scene_set_contacts": (c_int, (c_uint64, POINTER(ContactDesc))),
     "pliant_body_set_contacts": (c_int, (c_uint64, c_uint32, c_int32)),
+    "pliant_scene_set_sleep": (c_int, (c_uint64, c_double, c_double)),
     "pliant_field_desc_init": (None, (POINTER(FieldDesc), c_size_t)),
     "pliant_field_create": (c_int, (c_uint64, POINTER(FieldDesc), POINTER(c_uint64))),
     "pliant_field_destroy": (c_int, (c_uint64,)),

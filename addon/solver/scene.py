@@ -185,6 +185,17 @@ class Scene(_Object):
     def set_gravity(self, gravity):
         self._call("pliant_scene_set_gravity", vector(gravity, "gravity"))
 
+    def set_contacts(self, enabled=True, **settings):
+        """Contacts of bodies with each other and with themselves, off in a new scene. Settings:
+        the fields of pliant_contact_desc; those not given have their defaults."""
+        desc = _described(self._library, _abi.ContactDesc, "pliant_contact_desc_init",
+                          {"enabled": int(bool(enabled)), **settings})
+        self._call("pliant_scene_set_contacts", byref(desc))
+
+    def set_sleep(self, speed, seconds=.5):
+        """Lets bodies sleep that were slower than `speed` for `seconds`; 0: none does."""
+        self._call("pliant_scene_set_sleep", speed, seconds)
+
     def set_threads(self, threads):
         self._call("pliant_scene_set_threads", threads)
 
@@ -342,6 +353,11 @@ class Body(_Object):
         vertices = floats(vertices, "vertices")
         self._call("pliant_body_set_pin_mesh", len(vertices), vector(origin, "origin"),
                    float_pointer(vertices))
+
+    def set_contacts(self, groups=0, self_contact=True):
+        """Which bodies it collides with once Scene.set_contacts() is on: those with a bit of
+        `groups` in common (0 is as all bits), and its own parts."""
+        self._call("pliant_body_set_contacts", groups, int(bool(self_contact)))
 
     def set_follow(self, follow):
         self._call("pliant_body_set_follow", int(bool(follow)))

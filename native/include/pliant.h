@@ -173,6 +173,7 @@ extern "C"
         uint64_t contacts; /* contacts of particles with colliders and bodies in the last substep */
         uint64_t mesh_nodes;     /* of mesh colliders' trees, visited in the last substep */
         uint64_t mesh_triangles; /* looked at there, once for each eight particles */
+        uint64_t asleep;         /* bodies */
     } pliant_scene_info;
 
     PLIANT_API void pliant_scene_info_init(pliant_scene_info* info, size_t size);
@@ -709,6 +710,14 @@ extern "C"
      * default) its own parts: clusters that share no particle, once they have been apart. */
     PLIANT_API pliant_status pliant_body_set_contacts(pliant_body body, uint32_t groups,
                                                       int32_t self);
+
+    /* A body none of whose particles was faster than "speed" (units a second) for "seconds" falls
+     * asleep at the end of a frame, together with all that it touches: it stops and costs next to
+     * nothing. It wakes when it is hit, when a neighbour wakes, when a moving collider comes near,
+     * and when it, gravity, a collider or a field is set. Bodies with pins or accelerations, and
+     * bodies in a scene with force fields, do not sleep. Speed 0: no body does (the default). */
+    PLIANT_API pliant_status pliant_scene_set_sleep(pliant_scene scene, double speed,
+                                                    double seconds);
 
     /* ------------------------------------------------------------------ force fields, as in
      * Blender */

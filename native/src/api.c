@@ -191,6 +191,8 @@ pliant_status pliant_scene_set_gravity(pliant_scene handle, const double gravity
     if (!gravity)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "gravity is NULL");
     PL_TRY(pl_check_vector(gravity, "gravity"));
+    if (memcmp(scene->gravity, gravity, sizeof scene->gravity) != 0)
+        pl_scene_wake(scene);
     memcpy(scene->gravity, gravity, sizeof scene->gravity);
     return PLIANT_OK;
 }
@@ -261,6 +263,8 @@ pliant_status pliant_scene_get_info(pliant_scene handle, pliant_scene_info* info
     info->substeps = scene->substeps;
     info->time = scene->time;
     info->pairs_tested = scene->pairs_tested;
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        info->asleep += scene->bodies[b]->asleep;
     info->pairs_violated = scene->pairs_violated;
     info->contacts = scene->contacts;
     info->mesh_nodes = scene->mesh_nodes;
@@ -424,6 +428,7 @@ pliant_status pliant_field_create(pliant_scene handle, const pliant_field_desc* 
         return pl_fail_memory(64);
     }
     scene->fields[scene->field_count++] = field;
+    pl_scene_wake(scene);
     *out = field->handle;
     return PLIANT_OK;
 }

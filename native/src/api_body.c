@@ -55,6 +55,7 @@ pliant_status pliant_body_destroy(pliant_body handle)
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
     pl_scene_remove_body(scene, body);
+    pl_scene_wake(scene);
     return PLIANT_OK;
 }
 
@@ -198,6 +199,7 @@ pliant_status pliant_body_set_particles(pliant_body handle, uint32_t count, cons
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
+    pl_wake(body);
     PL_TRY(check_count(body, count, "Positions or velocities"));
     if (positions)
         PL_TRY(pl_check_floats(positions, (uint64_t)count * 3, "positions"));
@@ -225,6 +227,7 @@ pliant_status pliant_body_set_material(pliant_body handle, const pliant_material
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
+    pl_wake(body);
     PL_TRY(pl_check_material(material));
     if (material->density != body->material.density || material->goal != body->material.goal)
         return pl_fail(PLIANT_ERROR_STATE,
@@ -247,6 +250,7 @@ pliant_status pliant_body_set_factors(pliant_body handle, uint32_t factor, uint3
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
+    pl_wake(body);
     PL_TRY(pl_check_enum(factor, 6, "factor"));
     if (values)
     {
@@ -295,6 +299,7 @@ pliant_status pliant_body_set_accelerations(pliant_body handle, uint32_t count,
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
+    pl_wake(body);
     if (!accelerations)
     {
         for (int k = 0; k < 3; ++k)
@@ -338,6 +343,7 @@ pliant_status pliant_body_set_pins(pliant_body handle, uint32_t count, const flo
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
+    pl_wake(body);
     pl_pins* pins = &body->pins;
     if (!frequencies)
     {
@@ -372,6 +378,7 @@ pliant_status pliant_body_set_pin_targets(pliant_body handle, uint32_t count,
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
+    pl_wake(body);
     PL_TRY(check_count(body, count, "Pin targets"));
     PL_TRY(pl_check_floats(positions, (uint64_t)count * 3, "positions"));
     if (origin)
@@ -392,6 +399,7 @@ pliant_status pliant_body_set_pin_mesh(pliant_body handle, uint32_t vertex_count
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
+    pl_wake(body);
     if (body->mesh_triangle_count == 0)
         return pl_fail(PLIANT_ERROR_MESH, "The body has no mesh with triangles to follow");
     if (vertex_count != body->mesh_vertex_count)
@@ -416,6 +424,7 @@ pliant_status pliant_body_set_follow(pliant_body handle, int32_t follow)
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
+    pl_wake(body);
     if (follow)
         PL_TRY(need_targets(body));
     body->pins.follow = follow != 0;

@@ -46,6 +46,7 @@ static pl_status add_collider(pl_scene* scene, const pliant_collider_desc* desc,
     }
     collider->mesh = mesh;
     scene->colliders[scene->collider_count++] = collider;
+    pl_scene_wake(scene);
     *out = collider->handle;
     return PLIANT_OK;
 }
@@ -111,6 +112,7 @@ pliant_status pliant_collider_destroy(pliant_collider handle)
     memmove(scene->colliders + at, scene->colliders + at + 1,
             (scene->collider_count - at - 1) * sizeof *scene->colliders);
     --scene->collider_count;
+    pl_scene_wake(scene);
     for (uint32_t b = 0; collider->mesh && b < scene->body_count; ++b)
         pl_near_drop(scene->bodies[b], collider->mesh);
     pl_handle_free(handle);
@@ -145,6 +147,9 @@ pliant_status pliant_collider_set(pliant_collider handle, const pliant_collider_
     PL_TRY(pl_collider_check(&whole));
     whole.pose = collider->to;
     PL_TRY(pl_collider_check(&whole));
+    if (collider->friction != (float)desc->friction ||
+        collider->thickness != (float)desc->thickness)
+        pl_scene_wake(scene);
     collider->friction = (float)desc->friction;
     collider->restitution = (float)desc->restitution;
     collider->thickness = (float)desc->thickness;

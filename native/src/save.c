@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 5
+#define STATE_VERSION 6
 
 _Static_assert(sizeof(pliant_material_desc) == 136,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -437,6 +437,7 @@ pl_status pl_scene_restore_block(pl_scene* scene, const void* buffer, uint64_t b
     scene->frame_dt = fresh.frame_dt, scene->time = fresh.time;
     scene->cluster_contacts = fresh.cluster_contacts;
     scene->contact_settings = fresh.contact_settings;
+    scene->sleep_speed = fresh.sleep_speed, scene->sleep_seconds = fresh.sleep_seconds;
     return PLIANT_OK;
 }
 

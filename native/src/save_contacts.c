@@ -43,6 +43,8 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
     pl_archive_tag(a, "PROX");
     pl_archive_u32(a, &body->contact_groups);
     pl_archive_bool(a, &body->no_self_contact);
+    pl_archive_bool(a, &body->asleep);
+    pl_archive_f64(a, &body->quiet);
     pl_archive_u32(a, &planes);
     pl_archive_u64(a, &held);
     PL_ARCHIVE_ARRAY(a, proxies->plane_begin, (uint64_t)clusters + 1);
@@ -62,12 +64,18 @@ void pl_save_contact_settings(pl_archive* a, pl_scene* scene)
 {
     pl_contact_settings* s = &scene->contact_settings;
     pl_archive_tag(a, "TOUC");
+    pl_archive_f64(a, &scene->sleep_speed);
+    pl_archive_f64(a, &scene->sleep_seconds);
     pl_archive_bool(a, &scene->cluster_contacts);
     pl_archive_f64(a, &s->stiffness);
     pl_archive_f64(a, &s->friction);
     pl_archive_f64(a, &s->restitution);
     pl_archive_f64(a, &s->thickness);
     pl_archive_u32(a, &s->iterations);
+    pl_archive_require(a,
+                       scene->sleep_speed >= 0 && scene->sleep_seconds >= 0 &&
+                           isfinite(scene->sleep_speed) && isfinite(scene->sleep_seconds),
+                       "when bodies fall asleep");
     pl_archive_require(a,
                        s->stiffness >= 0 && s->stiffness <= 1 && s->friction >= 0 &&
                            s->restitution >= 0 && s->restitution <= 1 && s->thickness >= 0 &&

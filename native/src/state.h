@@ -389,6 +389,9 @@ typedef struct pl_body
     pl_pair_rules pair_rules;
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
     bool no_self_contact;
+    /* Sleep (step/sleep.c). */
+    bool asleep;
+    double quiet; /* seconds for which it has been slow */
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_mesh_binding* binding;
     /* What is known of its particles around each mesh collider (contact/mesh_near.h). */

@@ -11,6 +11,7 @@
 #include <setup/layout.h>
 #include <setup/proxy.h>
 #include <setup/rest_shape.h>
+#include <state_rest.h>
 
 static const double contact_no_drift[3] = {0, 0, 0};
 

@@ -83,9 +83,10 @@ TEST(pairs_of_random_boxes_equal_brute_force)
         {
             uint32_t count = counts[n], half = count / 2;
             random_boxes(count, kind == 2 ? 0 : .06, kind, n + 10 * kind, poses);
-            pl_pair_body bodies[3] = {{0, half, 3, kind != 1, NULL},
-                                      {half, half / 2, 1, true, NULL},
-                                      {half + half / 2, count - half - half / 2, 2, false, NULL}};
+            pl_pair_body bodies[3] = {
+                {0, half, 3, kind != 1, NULL, false, false},
+                {half, half / 2, 1, true, NULL, false, false},
+                {half + half / 2, count - half - half / 2, 2, false, NULL, false, false}};
             pl_pair_list all = brute_force(count, poses, 3, bodies);
             for (int p = 0; p < 3; ++p)
             {
@@ -115,7 +116,7 @@ TEST(boxes_that_are_not_numbers_overlap_nothing)
     poses[11].upper[0] = INFINITY;
     for (int i = 0; i < 40; ++i)
         copy_bounds(&poses[i]);
-    pl_pair_body body = {0, 40, 1, true, NULL};
+    pl_pair_body body = {0, 40, 1, true, NULL, false, false};
     pl_pair_list all = brute_force(40, poses, 1, &body);
     REQUIRE_OK(pl_broadphase_find(&b, 40, poses, 1, &body, NULL, &found));
     check_same(&found, &all, "boxes with NaN");
@@ -143,7 +144,7 @@ TEST(pairs_of_real_bodies_equal_brute_force)
         pl_proxy_desc desc = pl_proxy_defaults(&bodies[i]);
         REQUIRE_OK(pl_proxies_build(&bodies[i], &desc, &proxies[i]));
         REQUIRE_OK(pl_pair_rules_make(&bodies[i], &proxies[i], 0, NULL, &rules[i]));
-        asked[i] = (pl_pair_body){i ? counts[0] : 0, counts[i], 1, true, &rules[i]};
+        asked[i] = (pl_pair_body){i ? counts[0] : 0, counts[i], 1, true, &rules[i], false, false};
     }
     for (int step = 0; step < 6; ++step)
     {
@@ -196,7 +197,7 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
     size_t held = rules.held_count;
     CHECK(held > 0);
     pl_proxy_pose* poses = calloc(count, sizeof *poses);
-    pl_pair_body asked = {0, count, 1, true, &rules};
+    pl_pair_body asked = {0, count, 1, true, &rules, false, false};
     contact_body_move(&body, m3_identity(), v3(0, 0, 0));
     pl_poses_set(&body, &proxies, 0, contact_no_drift, .01, 0, count, poses);
     REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));

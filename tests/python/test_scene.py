@@ -239,6 +239,35 @@ class Motion(unittest.TestCase):
             shell.move(position=(0, 0, 1))
         self.assertEqual(scene.info.colliders, 1)
 
+    def test_bodies_touch_and_sleep(self):
+        stiff = {"stiffness": 16.0, "damping": 8.0}
+        scene, body = falling(.6, material=stiff)
+        scene.add_collider(Shape.PLANE)
+        above = scene.add_body(points=body.positions() + (0, 0, 1.3), material=stiff)
+        scene.set_contacts(friction=.6)
+        for _ in range(10):
+            scene.advance()
+        scene.set_sleep(1e3, .1)
+        for _ in range(14):
+            scene.advance()
+        self.assertGreater(above.info.centre[2], body.info.centre[2] + .5)
+        self.assertEqual(scene.info.asleep, 2)
+        where = above.positions()
+        scene.advance()
+        self.assertTrue((above.positions() == where).all())
+        above.set_contacts(groups=2, self_contact=False)
+        body.set_contacts(groups=1)
+        scene.set_sleep(0)
+        apart = []
+        for _ in range(20):
+            scene.advance()
+            apart.append(above.info.centre[2] - body.info.centre[2])
+        self.assertLess(min(apart), .2)
+        with self.assertRaisesRegex(PliantError, "friction"):
+            scene.set_contacts(friction=-1.0)
+        with self.assertRaises(TypeError):
+            scene.set_contacts(frictoin=.1)
+
     def test_fields_pull(self):
         scene, body = falling(0)
         scene.set_gravity((0, 0, 0))

@@ -157,7 +157,8 @@ typedef struct tree
     const pl_broadphase* b;
     const pl_proxy_pose* poses;
     const pl_pair_body* bodies;
-    double zero[3]; /* boxes of the tree are relative to this */
+    double zero[3];                        /* boxes of the tree are relative to this */
+    double awake_lower[3], awake_upper[3]; /* around all that is not asleep */
     uint32_t count, levels;
     size_t level_begin[MOST_LEVELS + 1]; /* first node of each level */
     uint32_t level_count[MOST_LEVELS + 1];
@@ -281,6 +282,8 @@ static void note_pair(tree* t, pl_pair_list* list, uint32_t a, uint32_t b)
     const pl_pair_body *one = &t->bodies[first], *other = &t->bodies[second];
     if (first == second ? !one->self : !(one->groups & other->groups))
         return;
+    if (one->asleep && other->asleep)
+        return;
     if (!pl_pair_may_touch(&t->poses[a], &t->poses[b]))
         return;
     if (!pl_grow((void**)&list->pairs, &list->capacity, list->count + 1, sizeof *list->pairs))
@@ -325,6 +328,10 @@ static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
         own[k] = (four){low, low, low, low};
         own[3 + k] = (four){high, high, high, high};
     }
+    const pl_pair_body* body = &t->bodies[t->b->body_of[cluster]];
+    if (body->asleep &&
+        !overlap(pose->part_lower, pose->part_upper, t->awake_lower, t->awake_upper))
+        return;
     mark_near(t, cluster, marks);
     stack[depth].level = t->levels - 1, stack[depth++].node = 0;
     while (depth)
@@ -344,6 +351,20 @@ static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
                 note_pair(t, list, cluster, other);
         }
     }
+}
+
+static void bound_awake(tree* t, uint32_t body_count)
+{
+    for (int k = 0; k < 3; ++k)
+        t->awake_lower[k] = DBL_MAX, t->awake_upper[k] = -DBL_MAX;
+    for (uint32_t b = 0; b < body_count; ++b)
+        for (uint32_t c = 0; c < t->bodies[b].count && !t->bodies[b].asleep; ++c)
+            for (int k = 0; k < 3; ++k)
+            {
+                const pl_proxy_pose* pose = &t->poses[t->bodies[b].first + c];
+                t->awake_lower[k] = PL_MIN(t->awake_lower[k], pose->shape_lower[k]);
+                t->awake_upper[k] = PL_MAX(t->awake_upper[k], pose->shape_upper[k]);
+            }
 }
 
 static void ask_batches(void* context, uint32_t begin, uint32_t end, uint32_t worker)
@@ -378,6 +399,7 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
     memset(b->marks, 0, marks * sizeof *b->marks);
     tree t = make_tree(b, count, poses);
     t.bodies = bodies;
+    bound_awake(&t, body_count);
     uint32_t batches = (count + BATCH - 1) / BATCH;
     pl_parallel_for(pool, batches, 1, ask_batches, &t);
     if (t.failed)

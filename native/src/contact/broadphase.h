@@ -25,6 +25,8 @@ typedef struct pl_pair_body
     uint32_t groups;       /* bodies collide if they have a bit in common */
     bool self;             /* its clusters collide with each other */
     pl_pair_rules* rules;  /* may be NULL where self is false */
+    bool asleep;           /* does not move: those that sleep do not touch each other */
+    bool hit;              /* was asleep and is hit: set by clusters.c */
 } pl_pair_body;
 
 /* Scratch that is kept from call to call. */

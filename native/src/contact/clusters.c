@@ -35,6 +35,7 @@ pl_contact_settings pl_contact_defaults(void)
 void pl_contacts_free(pl_contacts* all)
 {
     pl_free(all->pair_bodies);
+    pl_free(all->posed);
     pl_free(all->slot_begin);
     pl_free(all->poses);
     pl_free(all->motions);
@@ -75,6 +76,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
     {
         all->body_capacity = 0;
         if (!renew(&all->pair_bodies, body_count, sizeof *all->pair_bodies) ||
+            !renew(&all->posed, body_count, sizeof *all->posed) ||
             !renew(&all->slot_begin, (size_t)body_count + 1, sizeof *all->slot_begin))
             return pl_fail_memory((size_t)body_count * sizeof *all->pair_bodies);
         all->body_capacity = body_count;
@@ -82,8 +84,16 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
     for (uint32_t b = 0; b < body_count; ++b)
     {
         all->slot_begin[b] = all->particle_count;
-        all->pair_bodies[b] = (pl_pair_body){all->cluster_count, bodies[b].proxies->count,
-                                             bodies[b].groups, bodies[b].self, bodies[b].rules};
+        pl_pair_body now = {.first = all->cluster_count,
+                            .count = bodies[b].proxies->count,
+                            .groups = bodies[b].groups,
+                            .self = bodies[b].self,
+                            .rules = bodies[b].rules,
+                            .asleep = bodies[b].body->asleep};
+        if (all->pair_bodies[b].first != now.first || all->posed[b] != bodies[b].body ||
+            !now.asleep)
+            all->posed[b] = NULL;
+        all->pair_bodies[b] = now;
         all->cluster_count += bodies[b].proxies->count;
         all->particle_count += bodies[b].body->particles.slot_count;
     }
@@ -92,6 +102,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
     {
         size_t count = all->cluster_count;
         all->cluster_capacity = 0;
+        memset(all->posed, 0, sizeof *all->posed * body_count);
         if (!renew(&all->poses, count, sizeof *all->poses) ||
             !renew(&all->motions, count, sizeof *all->motions) ||
             !renew(&all->touched, count, sizeof *all->touched) ||
@@ -133,7 +144,8 @@ static uint32_t body_of_particle(const pl_contacts* all, uint32_t particle)
 
 static bool is_held(const pl_body* body, uint32_t slot)
 {
-    return body->pins.follow || (body->pins.any && body->pins.frequency[slot] >= PLIANT_PIN_HELD);
+    return body->pins.follow || body->asleep ||
+           (body->pins.any && body->pins.frequency[slot] >= PLIANT_PIN_HELD);
 }
 
 static mat3 inverse_inertia(mat3 inertia)
@@ -179,6 +191,13 @@ static void weigh(const solver* s, uint32_t cluster)
     pl_cluster_motion* m = &s->all->motions[cluster];
     members k = members_of(s, cluster);
     vec3 first = v3(0, 0, 0);
+    m->fixed = k.body->asleep;
+    if (m->fixed)
+    {
+        m->x = v3_fromd(s->all->poses[cluster].x);
+        m->v = m->spin = v3(0, 0, 0);
+        return;
+    }
     m->mass = 0;
     for (uint32_t i = 0; i < k.count; ++i)
     {
@@ -209,6 +228,8 @@ static void refresh_motion(const solver* s, uint32_t cluster)
     pl_cluster_motion* m = &s->all->motions[cluster];
     members k = members_of(s, cluster);
     const pl_particles* p = &k.body->particles;
+    if (m->fixed)
+        return;
     vec3 momentum = v3(0, 0, 0), spin = v3(0, 0, 0);
     for (uint32_t i = 0; i < k.count; ++i)
     {
@@ -228,6 +249,8 @@ static void spread(const solver* s, uint32_t cluster)
 {
     pl_cluster_motion* m = &s->all->motions[cluster];
     members k = members_of(s, cluster);
+    if (m->fixed)
+        return;
     vec3 push = v3_scale(m->push, 1 / m->mass), spin = m3_mulv(m->inertia_inverse, m->twist);
     for (uint32_t i = 0; i < k.count; ++i)
     {
@@ -275,6 +298,23 @@ static void spread_items(void* context, uint32_t begin, uint32_t end, uint32_t w
 
 /* ------------------------------------------------------------------ the solver */
 
+/* A sleeper wakes where it is hit faster than what rests on it would. */
+static void note_hit(const solver* s, const pl_contact* c)
+{
+    pl_contacts* all = s->all;
+    const pl_cluster_motion* m = &all->motions[c->cluster];
+    pl_pair_body* target = &all->pair_bodies[pl_contact_body_of(all, c->cluster)];
+    pl_pair_body* source = &all->pair_bodies[c->body];
+    if (target->asleep == source->asleep)
+        return;
+    vec3 surface = v3_add(m->v, v3_cross(m->spin, v3_fromd(c->arm)));
+    vec3 v = pl_contact_velocity(s->bodies[c->body].body, c->slot);
+    double speed = v3_dot(v3_sub(v, surface), v3_fromd(c->n));
+    double resting = PL_CONTACT_RESTING * s->settings->gravity * s->dt;
+    if (speed < -(s->settings->wake_speed + resting))
+        (target->asleep ? target : source)->hit = true;
+}
+
 static pl_status prepare(const solver* s, pl_pool* pool)
 {
     pl_contacts* all = s->all;
@@ -313,7 +353,9 @@ static pl_status prepare(const solver* s, pl_pool* pool)
         vec3 turn = v3_cross(arm, v3_fromd(c->n));
         c->arm[0] = arm.x, c->arm[1] = arm.y, c->arm[2] = arm.z;
         c->inverse_mass = is_held(body, c->slot) ? 0 : 1 / (double)body->particles.mass[c->slot];
-        double cluster = 1 / m->mass + v3_dot(turn, m3_mulv(m->inertia_inverse, turn));
+        double cluster =
+            m->fixed ? 0 : 1 / m->mass + v3_dot(turn, m3_mulv(m->inertia_inverse, turn));
+        note_hit(s, c);
         c->k = 1.3 * (all->touches[c->particle] * c->inverse_mass + m->contacts * cluster);
     }
     return PLIANT_OK;
@@ -387,7 +429,13 @@ static void apply_items(void* context, uint32_t begin, uint32_t end, uint32_t wo
     {
         pl_body* body = s->bodies[b].body;
         pl_particles* p = &body->particles;
-        for (uint32_t n = 0; n < body->chunk_count; ++n)
+        if (body->asleep)
+        {
+            size_t first = all->slot_begin[b];
+            memset(all->touches + first, 0, sizeof *all->touches * p->slot_count);
+            memset(all->dv + first, 0, sizeof *all->dv * p->slot_count);
+        }
+        for (uint32_t n = 0; n < body->chunk_count && !body->asleep; ++n)
         {
             pl_chunk* chunk = &body->chunks[n];
             for (uint32_t slot = chunk->slot_begin; slot < chunk->slot_begin + chunk->slot_count;
@@ -426,7 +474,7 @@ static void pose_items(void* context, uint32_t begin, uint32_t end, uint32_t wor
     {
         const pl_pair_body* all = &p->all->pair_bodies[b];
         uint32_t from = PL_MAX(begin, all->first), to = PL_MIN(end, all->first + all->count);
-        if (from < to)
+        if (from < to && !p->all->posed[b])
             pl_poses_set(p->bodies[b].body, p->bodies[b].proxies, p->dt, p->all->drift,
                          p->thickness, from - all->first, to - all->first,
                          p->all->poses + all->first);
@@ -439,6 +487,11 @@ static void find_drift(pl_contacts* all, const pl_contact_body* bodies)
     double mass = 0, momentum[3] = {0, 0, 0};
     for (uint32_t b = 0; b < all->body_count; ++b)
     {
+        if (bodies[b].body->asleep)
+        {
+            mass = 0; /* what sleeps stands still, and so does what one sees it from */
+            break;
+        }
         const pl_clusters* k = &bodies[b].body->clusters;
         for (uint32_t c = 0; c < bodies[b].proxies->count; ++c)
         {
@@ -463,7 +516,9 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
     posing posing_now = {all, bodies, dt, settings->thickness + nearness};
     pl_parallel_for(pool, all->cluster_count, 16, pose_items, &posing_now);
     for (uint32_t b = 0; b < body_count; ++b)
-        if (bodies[b].self)
+        all->posed[b] = bodies[b].body->asleep ? bodies[b].body : NULL;
+    for (uint32_t b = 0; b < body_count; ++b)
+        if (bodies[b].self && !bodies[b].body->asleep)
             pl_pair_rules_release(bodies[b].rules, bodies[b].proxies->count,
                                   all->poses + all->pair_bodies[b].first, settings->turn);
     PL_TRY(pl_broadphase_find(&all->broadphase, all->cluster_count, all->poses, body_count,

@@ -9,6 +9,9 @@
  * come and go. */
 #define PL_CONTACT_NEARNESS 0.1
 
+/* Restitution and waking are for impacts: not for what gravity does within so many substeps. */
+#define PL_CONTACT_RESTING 4
+
 typedef struct pl_contact_settings
 {
     double stiffness; /* the papers' gamma, 0 to 1: the share of a contact that is resolved */
@@ -17,6 +20,7 @@ typedef struct pl_contact_settings
     double thickness;    /* distance kept from the surface */
     double gravity;      /* how strong it is */
     uint64_t turn;       /* counts substeps */
+    double wake_speed;   /* what hits a sleeper faster than this, gravity apart, wakes it */
     uint32_t iterations; /* of the solver */
 } pl_contact_settings;
 
@@ -55,6 +59,7 @@ typedef struct pl_cluster_motion
     double mass;
     vec3 push, twist; /* impulse and its moment about x, gathered in an iteration */
     uint32_t contacts;
+    bool fixed;       /* asleep */
     bool wanted;      /* particles are near it */
     size_t first_arm; /* of its members */
 } pl_cluster_motion;
@@ -81,6 +86,7 @@ typedef struct pl_contacts
     pl_pair_body* pair_bodies;
     uint32_t* slot_begin; /* by body: its first particle in the list of all */
     pl_proxy_pose* poses;
+    const pl_body** posed; /* by body: a sleeper whose poses are still right, or NULL */
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
     double (*dv)[3];   /* by particle: nil between calls */

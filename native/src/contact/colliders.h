@@ -52,6 +52,8 @@ void pl_collider_prepare(const pl_collider* collider, const double origin[3], do
 /* At the end of a frame: from = to. */
 void pl_collider_finish(pl_collider* collider);
 void pl_collider_free(pl_collider* collider);
+/* Where a mesh is in this frame; false if it does not move in it. */
+bool pl_mesh_collider_sweep(const struct pl_mesh_collider* mesh, double lower[3], double upper[3]);
 
 /* Pushes particles out of the colliders and changes their velocities: normal part by restitution
  * relative to the moving surface, tangential part by Coulomb friction. x is where the particles are

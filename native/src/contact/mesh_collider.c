@@ -242,3 +242,18 @@ void pl_mesh_collider_finish(pl_mesh_collider* mesh)
     memcpy(mesh->from, mesh->to, sizeof(vec3) * mesh->vertex_count);
     mesh->moved = true;
 }
+
+bool pl_mesh_collider_sweep(const pl_mesh_collider* mesh, double lower[3], double upper[3])
+{
+    if (memcmp(mesh->from, mesh->to, sizeof *mesh->from * mesh->vertex_count) == 0)
+        return false;
+    vec3 low = mesh->from[0], high = low;
+    for (uint32_t i = 0; i < mesh->vertex_count; ++i)
+    {
+        low = v3_min(low, v3_min(mesh->from[i], mesh->to[i]));
+        high = v3_max(high, v3_max(mesh->from[i], mesh->to[i]));
+    }
+    lower[0] = low.x, lower[1] = low.y, lower[2] = low.z;
+    upper[0] = high.x, upper[1] = high.y, upper[2] = high.z;
+    return true;
+}

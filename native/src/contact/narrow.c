@@ -18,7 +18,7 @@
  *         ----\-------- body    one that starts inside is pushed out by a share of the depth
  *              o end
  */
-#include "../setup/rest_shape.h"
+#include "../state_rest.h"
 #include "clusters.h"
 #include "pose.h"
 
@@ -28,8 +28,6 @@
 #define RECOVERY_TIME 0.1
 /* In spacings: how short a step along a path is at least. */
 #define LEAST_STEP 0.02
-/* Restitution is for impacts: not for what gravity does within this many substeps. */
-#define RESTING_SUBSTEPS 4
 
 enum
 {
@@ -275,7 +273,7 @@ static double bounce(const search* s, const pl_cluster_motion* home, const verdi
 {
     vec3 comes = v3_add(home->v, v3_cross(home->spin, v3_sub(start, home->x)));
     double speed = v3_dot(v3_sub(comes, surface), found->n);
-    double resting = RESTING_SUBSTEPS * s->settings->gravity * s->dt;
+    double resting = PL_CONTACT_RESTING * s->settings->gravity * s->dt;
     if (!(speed < -resting && found->gap + speed * s->dt < 0))
         return -INFINITY;
     return -s->settings->restitution * speed;

@@ -231,7 +231,7 @@ pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, dou
                                 .share = rules->share,
                                 .near_begin = rules->share_begin,
                                 .near = rules->share};
-        pl_pair_body all = {0, proxies->count, 1, true, &shares};
+        pl_pair_body all = {.count = proxies->count, .groups = 1, .self = true, .rules = &shares};
         widen(proxies->count, poses);
         status = pl_broadphase_find(&broadphase, proxies->count, poses, 1, &all, NULL, &pairs);
     }

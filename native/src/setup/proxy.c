@@ -12,7 +12,7 @@
 #include "proxy.h"
 
 #include "../base/lapack.h"
-#include "rest_shape.h"
+#include "../state_rest.h"
 
 #include <float.h>
 #include <string.h>

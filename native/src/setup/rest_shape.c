@@ -12,6 +12,7 @@
 #include "rest_shape.h"
 
 #include "../base/elementary.h"
+#include "../state_rest.h"
 
 #include <float.h>
 #include <string.h>
@@ -25,19 +26,6 @@ void pl_rest_shape_free(pl_rest_shape* shape)
 {
     pl_free(shape->distance);
     memset(shape, 0, sizeof *shape);
-}
-
-vec3 pl_rest_of(const pl_body* body, uint32_t slot)
-{
-    uint32_t low = 0, high = body->chunk_count;
-    while (high - low > 1)
-    {
-        uint32_t middle = (low + high) / 2;
-        *(body->chunks[middle].slot_begin <= slot ? &low : &high) = middle;
-    }
-    const pl_particles* p = &body->particles;
-    return v3_add(v3(p->r[0][slot], p->r[1][slot], p->r[2][slot]),
-                  v3_from(body->chunks[low].rest_origin));
 }
 
 /* What a node has gathered of the particles near it. */

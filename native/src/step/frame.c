@@ -104,7 +104,7 @@ static pl_status run_substeps(pl_scene* scene, const pliant_frame_desc* desc,
         ++scene->substep_of_frame;
         ++scene->substep;
         for (uint32_t b = 0; b < scene->body_count; ++b)
-            if (!is_finite(scene->bodies[b]))
+            if (!scene->bodies[b]->asleep && !is_finite(scene->bodies[b]))
                 return pl_fail(PLIANT_ERROR_UNSTABLE,
                                "Body %u left the range of numbers in frame %llu, substep %u", b,
                                (unsigned long long)scene->frame, n + 1);
@@ -122,6 +122,8 @@ uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most)
 
 pl_status pl_scene_step_frame(pl_scene* scene, const pliant_frame_desc* desc)
 {
+    if (scene->substep_of_frame == 0 && scene->sleep_speed > 0)
+        PL_TRY(pl_sleep_begin_frame(scene));
     PL_TRY(pl_work_list(scene));
     if (scene->substep_of_frame == 0)
     {
@@ -129,7 +131,8 @@ pl_status pl_scene_step_frame(pl_scene* scene, const pliant_frame_desc* desc)
                                          : pl_scene_substeps(scene, desc->dt, desc->max_substeps);
         scene->frame_dt = desc->dt;
         for (uint32_t b = 0; b < scene->body_count; ++b)
-            move_origin(scene->bodies[b]);
+            if (!scene->bodies[b]->asleep)
+                move_origin(scene->bodies[b]);
     }
     else if (scene->frame_dt != desc->dt)
         return pl_fail(PLIANT_ERROR_STATE,
@@ -147,6 +150,8 @@ pl_status pl_scene_step_frame(pl_scene* scene, const pliant_frame_desc* desc)
     pl_free(fields);
     if (status == PLIANT_OK)
         finish_frame(scene, desc);
+    if (status == PLIANT_OK && scene->sleep_speed > 0)
+        status = pl_sleep_end_frame(scene, desc->dt);
     return status;
 }
 

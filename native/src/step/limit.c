@@ -111,7 +111,8 @@ void pl_limit_strain(pl_substep* step)
         for (uint32_t b = 0; b < scene->body_count; ++b)
         {
             pl_body* body = scene->bodies[b];
-            body->limiting = body->limiting && iteration < body->material.strain_iterations;
+            body->limiting =
+                body->limiting && !body->asleep && iteration < body->material.strain_iterations;
             any = any || body->limiting;
         }
         if (!any)

@@ -113,12 +113,12 @@ void pl_fit_bodies(pl_substep* step)
     double since = pl_now_ms();
     bool any = false;
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        any = any || !scene->bodies[b]->fitted;
+        any = any || (!scene->bodies[b]->fitted && !scene->bodies[b]->asleep);
     if (!any)
         return;
     pl_substep_run(step, &scene->fine, 4, match_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        scene->bodies[b]->fitted = true;
+        scene->bodies[b]->fitted = scene->bodies[b]->fitted || !scene->bodies[b]->asleep;
     pl_substep_lap(scene, PLIANT_STAGE_MATCH, since);
 }
 
@@ -137,6 +137,8 @@ void pl_match_bodies(pl_substep* step)
     bool any = false;
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
+        if (scene->bodies[b]->asleep)
+            continue;
         any = any || !scene->bodies[b]->matched;
         if (scene->bodies[b]->level_kind == PLIANT_LEVELS_NESTED)
             levels = PL_MAX(levels, scene->bodies[b]->level_count);
@@ -157,7 +159,7 @@ void pl_match_bodies(pl_substep* step)
                            spread_level_items);
     pl_substep_lap(scene, PLIANT_STAGE_LEVELS, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        scene->bodies[b]->matched = true;
+        scene->bodies[b]->matched = scene->bodies[b]->matched || !scene->bodies[b]->asleep;
 }
 
 /* ------------------------------------------------------------------ forces and contacts */
@@ -191,14 +193,14 @@ static pl_status apply_forces(pl_substep* step)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
-        body->force_used = scene->field_count > 0 || body->material.pressure > 0;
+        body->force_used = !body->asleep && (scene->field_count > 0 || body->material.pressure > 0);
         for (int k = 0; k < 3 && body->force_used; ++k)
             if (!body->force[k] && !(body->force[k] = PL_NEW(float, body->particles.slot_count)))
                 return pl_fail_memory((size_t)body->particles.slot_count * 4);
     }
     pl_substep_run(step, &scene->chunks, 1, field_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        if (scene->bodies[b]->material.pressure > 0)
+        if (scene->bodies[b]->material.pressure > 0 && !scene->bodies[b]->asleep)
             pl_pressure_add(scene->bodies[b], step->dt, scene->pool);
     return PLIANT_OK;
 }
@@ -326,6 +328,11 @@ static pl_status make_ready(pl_substep* step)
     {
         pl_body* body = scene->bodies[b];
         body->index = b;
+        if (body->asleep)
+        {
+            body->pairs_violated = body->pairs_tested = body->contacts = 0;
+            continue;
+        }
         if (body->alpha_dt != step->dt)
         {
             pl_material_apply(body, step->dt);
@@ -413,7 +420,7 @@ static void count_figures(pl_scene* scene)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
-        for (uint32_t c = 0; c < body->chunk_count; ++c)
+        for (uint32_t c = 0; c < body->chunk_count && !body->asleep; ++c)
         {
             body->pairs_tested += body->chunks[c].tested;
             body->contacts += body->chunks[c].touched;
@@ -444,6 +451,8 @@ pl_status pl_substep_do(pl_substep* step)
     since = pl_substep_lap(scene, PLIANT_STAGE_PARTICLES, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
+        if (scene->bodies[b]->asleep)
+            continue;
         scene->bodies[b]->matched = false;
         scene->bodies[b]->fitted =
             !pl_limits(scene->bodies[b]); /* the others wait for their contacts */
@@ -460,6 +469,8 @@ pl_status pl_substep_do(pl_substep* step)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
+        if (body->asleep)
+            continue;
         note_remainder(body);
         body->fitted = body->fitted && pl_limits(body) && !any_contact(body) && !body->plastic;
     }
@@ -467,7 +478,8 @@ pl_status pl_substep_do(pl_substep* step)
     pl_match_bodies(step);
     step->ending = false;
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        scene->bodies[b]->lever_side = !scene->bodies[b]->lever_side;
+        if (!scene->bodies[b]->asleep)
+            scene->bodies[b]->lever_side = !scene->bodies[b]->lever_side;
     count_figures(scene);
     return PLIANT_OK;
 }

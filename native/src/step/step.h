@@ -7,6 +7,7 @@
 #include "../contact/clusters.h"
 #include "../contact/colliders.h"
 #include "../setup/proxy.h"
+#include "../setup/rest_shape.h"
 #include "fields.h"
 #include "kernels.h"
 
@@ -46,6 +47,8 @@ typedef struct pl_scene
     /* Figures. */
     double stage_ms[PLIANT_STAGE_COUNT];
     uint64_t pairs_tested, pairs_violated, contacts, mesh_nodes, mesh_triangles;
+    /* Sleep: off where the speed is 0. */
+    double sleep_speed, sleep_seconds;
     /* Contacts between clusters. */
     bool cluster_contacts;
     pl_contact_settings contact_settings;
@@ -66,6 +69,9 @@ pl_status pl_scene_step_frame(pl_scene* scene, const pliant_frame_desc* desc);
 /* Brings cluster fits up to date with the particles, without advancing. */
 pl_status pl_scene_refresh(pl_scene* scene);
 uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most);
+/* Whatever changes a body or the world around it wakes it (sleep.c). */
+void pl_wake(pl_body* body);
+void pl_scene_wake(pl_scene* scene);
 void pl_scene_free_scratch(pl_scene* scene);
 
 #endif

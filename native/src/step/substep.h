@@ -37,6 +37,12 @@ bool pl_limits(const pl_body* body);
 pl_status pl_limit_prepare(pl_body* body, double dt);
 void pl_limit_strain(pl_substep* step);
 
+/* sleep.c: who falls asleep at the end of a frame, and who wakes before it begins. */
+pl_status pl_sleep_end_frame(pl_scene* scene, double dt);
+pl_status pl_sleep_begin_frame(pl_scene* scene);
+/* After a body has been woken: those that touch it, and those that touch them. */
+pl_status pl_sleep_wake_neighbours(pl_scene* scene);
+
 /* touching.c: contacts between clusters. Leaves sums that belong to the particles. */
 pl_status pl_touch_clusters(pl_substep* step);
 

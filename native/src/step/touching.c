@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Contacts between clusters within a substep: who takes part, and fits for them. */
-#include "../setup/rest_shape.h"
 #include "substep.h"
 
 /* Shapes and rules of a body that has none. A restored body has its half-spaces and the pairs that
@@ -25,6 +24,22 @@ static pl_status make_shapes(pl_body* body, double thickness)
     return status;
 }
 
+/* Sleepers that were hit are awake from now on; in this substep they stood like a wall. */
+static pl_status wake_touched(pl_scene* scene)
+{
+    bool any = false;
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        if (scene->cluster_scratch.pair_bodies[b].hit)
+        {
+            pl_wake(scene->bodies[b]);
+            any = true;
+        }
+    if (!any)
+        return PLIANT_OK;
+    PL_TRY(pl_sleep_wake_neighbours(scene));
+    return pl_work_list(scene);
+}
+
 pl_status pl_touch_clusters(pl_substep* step)
 {
     pl_scene* scene = step->scene;
@@ -38,15 +53,18 @@ pl_status pl_touch_clusters(pl_substep* step)
         scene->contact_bodies[b] = (pl_contact_body){
             body, &body->proxies, &body->pair_rules,
             body->contact_groups ? body->contact_groups : UINT32_MAX, !body->no_self_contact};
-        body->fitted = body->fitted && pl_limits(body);
+        if (!body->asleep)
+            body->fitted = body->fitted && pl_limits(body);
     }
     pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
     pl_fit_bodies(step);
     const double* g = scene->gravity;
+    scene->contact_settings.wake_speed = 2 * scene->sleep_speed;
     scene->contact_settings.turn = scene->substep;
     scene->contact_settings.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     PL_TRY(pl_contacts_resolve(&scene->cluster_scratch, scene->body_count, scene->contact_bodies,
                                &scene->contact_settings, step->dt, scene->pool));
+    PL_TRY(wake_touched(scene));
     for (uint32_t b = 0; b < scene->body_count; ++b)
         for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)
             if (scene->bodies[b]->chunks[c].moved)

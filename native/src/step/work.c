@@ -57,7 +57,7 @@ pl_status pl_work_list(pl_scene* scene)
     for (int l = 0; l < PLIANT_MAX_LEVELS; ++l)
         scene->coarse[l].count = 0;
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        if (!list_body(scene, scene->bodies[b], &rows))
+        if (!scene->bodies[b]->asleep && !list_body(scene, scene->bodies[b], &rows))
             return pl_fail_memory(sizeof(pl_item) * scene->chunks.count);
     uint32_t workers = pl_pool_threads(scene->pool);
     if (scene->rows && scene->worker_count == workers && scene->rows_size >= rows)
