@@ -63,6 +63,7 @@ static void visit_chunk(pl_archive* a, uint32_t index, const pl_body* body, bool
     PL_ARCHIVE_ARRAY(a, chunk->block_begin, (uint64_t)chunk->slot_count / 8 + 1);
     PL_ARCHIVE_ARRAY(a, chunk->entry_row, chunk->entry_count);
     PL_ARCHIVE_ARRAY(a, chunk->entry_kernel, 8 * (uint64_t)chunk->entry_count);
+    PL_ARCHIVE_ARRAY(a, chunk->own_rest, 24 * (uint64_t)chunk->entry_count);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     pl_archive_require(a,

@@ -21,8 +21,10 @@
  * Entries that only the first four lanes have come first and those that only the last four have
  * come last, so that a kernel may take each half of a block with fewer entries.
  * They are normalised when used: w_ic = fade_c k_ic / sum_d fade_d k_id, with the sum's inverse
- * kept by particle. An "own rest" block carries a rest offset p_ic for every entry and lane as
- * well; a "shared rest" block takes p_ic = r_i - r_c.
+ * kept by particle. A chunk has "shared rest" (p_ic = r_i - r_c for all memberships: the fast way)
+ * or "own rest": then every entry carries a rest position r_ic for each of its lanes, relative to
+ * the chunk's rest origin like r_i, and p_ic = r_ic - r_c. What is made of r_i once a block is then
+ * made of r_ic once an entry; all else is the same.
  *
  * Positions are float32 relative to the body's origin, which is double and moves in steps of a
  * power of two. Rest positions are float32 relative to the chunk's rest origin.
@@ -112,7 +114,7 @@ typedef struct pl_chunk
     uint32_t member_count;     /* memberships at the finest level */
     uint16_t* entry_row;       /* entry -> local row */
     float* entry_kernel;       /* 8 for each entry */
-    float* own_rest;           /* 24 for each entry (x8 y8 z8), or NULL: shared rest */
+    float* own_rest;           /* 24 for each entry (x8 y8 z8: r_ic), or NULL: shared rest */
     float* sums;               /* row_count * PL_SUM_FLOATS: what the last particle pass left */
     float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
     uint32_t moved;            /* positions changed after the sums were made */

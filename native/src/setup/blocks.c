@@ -397,7 +397,9 @@ static void chunk_rest_moments(const pl_chunk* chunk, const pl_particles* p, dou
                 double* sum = sums[chunk->entry_row[e]];
                 sum[0] += mw;
                 for (int k = 0; k < 3; ++k)
-                    sum[1 + k] += mw * p->r[k][slot];
+                    sum[1 + k] += mw * (chunk->own_rest
+                                            ? chunk->own_rest[24 * (size_t)e + 8 * (size_t)k + lane]
+                                            : p->r[k][slot]);
             }
 }
 

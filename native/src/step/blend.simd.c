@@ -116,6 +116,32 @@ PL_APART void blend_row(const pl_chunk* chunk, uint32_t block, const float* rows
     out[PL_ROW_B + 2] = b2, out[PL_ROW_ALPHA] = alpha, out[PL_ROW_KAPPA] = kappa;
 }
 
+/* The same where every entry has its own rest positions. */
+PL_APART void blend_own(const pl_chunk* chunk, uint32_t block, const float* rows, const vf x[3],
+                        const vf v[3], vf impulse[3])
+{
+    const vf zero = vf_set1(0);
+    vf sum[3] = {zero, zero, zero}, alpha = zero, kappa = zero;
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
+    {
+        const float *row = rows + (size_t)PL_ROW_FLOATS * chunk->entry_row[e],
+                    *own = chunk->own_rest + (size_t)24 * e;
+        vf w = vf_load(chunk->entry_kernel + (size_t)8 * e);
+        vf r0 = vf_load(own), r1 = vf_load(own + 8), r2 = vf_load(own + 16);
+        for (int i = 0; i < 3; ++i)
+        {
+            const float* a = row + 3 * i;
+            vf goal = vf_mad(vf_mul(vf_bcast(a), r0), vf_bcast(a + 1), r1);
+            goal = vf_add(vf_mad(goal, vf_bcast(a + 2), r2), vf_bcast(row + PL_ROW_B + i));
+            sum[i] = vf_mad(sum[i], w, goal);
+        }
+        alpha = vf_mad(alpha, w, vf_bcast(row + PL_ROW_ALPHA));
+        kappa = vf_mad(kappa, w, vf_bcast(row + PL_ROW_KAPPA));
+    }
+    for (int i = 0; i < 3; ++i)
+        impulse[i] = vf_sub(vf_sub(sum[i], vf_mul(alpha, x[i])), vf_mul(kappa, v[i]));
+}
+
 /* dt dv of the clusters, before division by the normaliser. */
 PL_INLINE void blend_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
                            const vf r[3], vf impulse[3])
@@ -170,7 +196,7 @@ PL_INLINE void move_with_pins(const pl_pass* pass, uint32_t slot, vf x[3], vf v[
     }
 }
 
-PL_INLINE void advance(pl_pass* pass, bool plain)
+PL_INLINE void advance(pl_pass* pass, bool plain, bool own)
 {
     const pl_chunk* chunk = pass->chunk;
     pl_particles* p = pass->particles;
@@ -196,7 +222,10 @@ PL_INLINE void advance(pl_pass* pass, bool plain)
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
         pl_near(chunk, x, near);
-        blend_block(pass, b, near, v, r, impulse);
+        if (own)
+            blend_own(chunk, b, pass->rows, near, v, impulse);
+        else
+            blend_block(pass, b, near, v, r, impulse);
         vf norm = vf_load(p->norm + slot);
         vm there = vf_lt(vf_set1(0), norm);
         vf scale = vf_mul(norm, per_dt), mass = vf_load(p->mass + slot);
@@ -228,7 +257,7 @@ PL_INLINE void advance(pl_pass* pass, bool plain)
                 x[k] = vf_mad(x[k], dt, v[k]);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
-        pl_gather_block(pass, b, x, v, r, 3);
+        pl_gather_block(pass, b, x, v, r, 3, own);
     }
     for (int k = 0; k < 3; ++k)
     {
@@ -240,8 +269,10 @@ PL_INLINE void advance(pl_pass* pass, bool plain)
 void PL_K(pl_advance)(pl_pass* pass)
 {
     bool plain = !pass->pins && !pass->acceleration[0] && !pass->force[0] && pass->drag == 0;
-    if (plain)
-        advance(pass, true);
+    if (pass->chunk->own_rest)
+        advance(pass, false, true);
+    else if (plain)
+        advance(pass, true, false);
     else
-        advance(pass, false);
+        advance(pass, false, false);
 }

@@ -24,13 +24,14 @@ PL_INLINE void pl_features_transpose(pl_features* f, int groups)
         vf_transpose(f->g[g]);
 }
 
+/* r is NULL in chunks with own rest: then x r^T comes entry by entry (pl_gather_own). */
 PL_INLINE void pl_features_make(pl_features* f, const vf x[3], const vf v[3], const vf r[3], vf m)
 {
     vf mx[3] = {vf_mul(m, x[0]), vf_mul(m, x[1]), vf_mul(m, x[2])};
     vf mv[3] = {vf_mul(m, v[0]), vf_mul(m, v[1]), vf_mul(m, v[2])};
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
-            f->g[(3 * i + j) / 8][(3 * i + j) % 8] = vf_mul(mx[i], r[j]);
+            f->g[(3 * i + j) / 8][(3 * i + j) % 8] = r ? vf_mul(mx[i], r[j]) : vf_set1(0);
     f->g[1][1] = mx[0];
     f->g[1][2] = mx[1];
     f->g[1][3] = mx[2];
@@ -105,8 +106,29 @@ PL_INLINE void pl_near(const pl_chunk* chunk, const vf x[3], vf near[3])
         near[k] = vf_sub(x[k], vf_bcast(chunk->pos_origin + k));
 }
 
+/* m w x r_ic^T of a block's entries; m and near are the block's. */
+PL_APART void pl_gather_own(const pl_chunk* chunk, uint32_t block, const vf near[3], vf m)
+{
+    const vf mx[3] = {vf_mul(m, near[0]), vf_mul(m, near[1]), vf_mul(m, near[2])};
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
+    {
+        const float* own = chunk->own_rest + (size_t)24 * e;
+        float* row = chunk->sums + (size_t)PL_SUM_FLOATS * chunk->entry_row[e];
+        vf w = vf_load(chunk->entry_kernel + (size_t)8 * e), product[9];
+        for (int i = 0; i < 3; ++i)
+        {
+            vf wmx = vf_mul(w, mx[i]);
+            for (int j = 0; j < 3; ++j)
+                product[3 * i + j] = vf_mul(wmx, vf_load(own + 8 * j));
+        }
+        vf_store(row, vf_add(vf_load(row), vf_sums(product)));
+        row[8] += vf_sum(product[8]);
+    }
+}
+
+/* "own" is a constant: whether the chunk has own rest. */
 PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
-                               const vf r[3], int groups)
+                               const vf r[3], int groups, bool own)
 {
     const pl_chunk* chunk = pass->chunk;
     uint32_t slot = chunk->slot_begin + 8 * block;
@@ -114,9 +136,11 @@ PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3
     vf near[3];
     pl_features f;
     pl_near(chunk, x, near);
-    pl_features_make(&f, near, v, r, m);
+    pl_features_make(&f, near, v, own ? NULL : r, m);
     pl_features_transpose(&f, groups);
     pl_features_add(&f, chunk, block, groups, chunk->sums);
+    if (own)
+        pl_gather_own(chunk, block, near, m);
     if (pass->quadratic)
     {
         pl_features_quadratic(&f, near, r, m);

@@ -2,7 +2,7 @@
 /* Sums the moments of a chunk's particles for each of its clusters (gather.h). */
 #include "gather.h"
 
-void PL_K(pl_gather)(pl_pass* pass)
+PL_INLINE void gather(pl_pass* pass, bool own)
 {
     const pl_chunk* chunk = pass->chunk;
     const pl_particles* p = pass->particles;
@@ -14,6 +14,14 @@ void PL_K(pl_gather)(pl_pass* pass)
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
-        pl_gather_block(pass, b, x, v, r, 3);
+        pl_gather_block(pass, b, x, v, r, 3, own);
     }
+}
+
+void PL_K(pl_gather)(pl_pass* pass)
+{
+    if (pass->chunk->own_rest)
+        gather(pass, true);
+    else
+        gather(pass, false);
 }

@@ -59,10 +59,13 @@ enum
  * without violation are left out, unless "every" one is wanted: where most are violated, a branch
  * that is foreseen wrongly costs more than adding zeros, which changes nothing. */
 PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t end, const vf near[3],
-                                const vf r[3], bool every, violation* found, uint32_t* violated)
+                                const vf r[3], bool every, bool own, violation* found,
+                                uint32_t* violated)
 {
     const pl_chunk* chunk = pass->chunk;
-    const vf x = near[0], y = near[1], z = near[2], r0 = r[0], r1 = r[1], r2 = r[2];
+    const vf x = near[0], y = near[1], z = near[2];
+    vf r0 = r[0], r1 = r[1], r2 = r[2];
+    const float* rest = own ? chunk->own_rest + (size_t)24 * begin : NULL;
     const float* weight = chunk->entry_kernel + (size_t)8 * begin;
     const uint16_t *at = chunk->entry_row + begin, *last = chunk->entry_row + end;
     uint32_t over_count = 0;
@@ -71,6 +74,11 @@ PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t en
     {
         const float* row = pass->rows + (size_t)16 * *at;
         vf kernel = vf_load(weight);
+        if (own)
+        {
+            r0 = vf_load(rest), r1 = vf_load(rest + 8), r2 = vf_load(rest + 16);
+            rest += 24;
+        }
         vf gx = vf_mad(vf_mul(vf_bcast(row), r0), vf_bcast(row + 1), r1);
         vf gy = vf_mad(vf_mul(vf_bcast(row + 3), r0), vf_bcast(row + 4), r1);
         vf gz = vf_mad(vf_mul(vf_bcast(row + 6), r0), vf_bcast(row + 7), r1);
@@ -116,7 +124,7 @@ PL_INLINE void correct(const violation* found, uint32_t count, vf mass, const vf
     shift[0] = total0, shift[1] = total1, shift[2] = total2;
 }
 
-PL_INLINE void limit(pl_pass* pass, bool every)
+PL_INLINE void limit(pl_pass* pass, bool every, bool own)
 {
     const pl_chunk* chunk = pass->chunk;
     const pl_particles* p = pass->particles;
@@ -136,8 +144,8 @@ PL_INLINE void limit(pl_pass* pass, bool every)
             lever[j] = vf_sub(near[j], vf_mul(dt, v[j]));
         for (uint32_t e = chunk->block_begin[b]; e < end; e += BATCH)
         {
-            uint32_t count =
-                test_entries(pass, e, PL_MIN(e + BATCH, end), near, r, every, found, &violated);
+            uint32_t count = test_entries(pass, e, PL_MIN(e + BATCH, end), near, r, every, own,
+                                          found, &violated);
             correct(found, count, mass, lever, shift);
         }
         for (int j = 0; j < 3; ++j)
@@ -153,10 +161,12 @@ void PL_K(pl_limit)(pl_pass* pass)
     const pl_chunk* chunk = pass->chunk;
     load_limit_rows(pass);
     memset(pass->limit_sums, 0, sizeof(float) * PL_LIMIT_FLOATS * chunk->row_count);
-    if (chunk->violated > chunk->member_count / 4) /* the last time */
-        limit(pass, true);
+    if (chunk->own_rest)
+        limit(pass, true, true);
+    else if (chunk->violated > chunk->member_count / 4) /* the last time */
+        limit(pass, true, false);
     else
-        limit(pass, false);
+        limit(pass, false, false);
 }
 
 /* Sums of one cluster's corrections over its chunks: delta (3), its moment about x_c (3). */
@@ -259,7 +269,7 @@ PL_INLINE void blend_maps(const pl_pass* pass, uint32_t block, vf map[6])
     }
 }
 
-PL_INLINE void limit_apply(pl_pass* pass, int groups)
+PL_INLINE void limit_apply(pl_pass* pass, int groups, bool own)
 {
     const pl_chunk* chunk = pass->chunk;
     pl_particles* p = pass->particles;
@@ -299,7 +309,7 @@ PL_INLINE void limit_apply(pl_pass* pass, int groups)
         pl_add_moment(lever, about, moment);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
-        pl_gather_block(pass, b, x, v, r, groups);
+        pl_gather_block(pass, b, x, v, r, groups, own);
     }
     for (int j = 0; j < 3; ++j)
     {
@@ -310,8 +320,10 @@ PL_INLINE void limit_apply(pl_pass* pass, int groups)
 
 void PL_K(pl_limit_apply)(pl_pass* pass)
 {
-    if (pass->last_iteration || pass->quadratic)
-        limit_apply(pass, 3);
+    if (pass->chunk->own_rest)
+        limit_apply(pass, 3, true);
+    else if (pass->last_iteration || pass->quadratic)
+        limit_apply(pass, 3, false);
     else
-        limit_apply(pass, 2); /* the next fit asks for no velocities */
+        limit_apply(pass, 2, false); /* the next fit asks for no velocities */
 }
