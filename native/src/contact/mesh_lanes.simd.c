@@ -13,366 +13,12 @@
  * that bends, starts on the surface, corners that take many pushes) is left to mesh_touch.c, which
  * takes the particles one by one, in double precision and with the exact time of each crossing.
  */
-#include "../base/simd.h"
-#include "mesh_near.h"
+#include "mesh_meet.h"
 
-#define TOUCHING 1.0e-6f
-#define LEAST_THICKNESS 4
 #define RECOVERY_TIME 0.1f
 #define PASSES 4
-/* Heights below this share of what is rounded tell no side. */
-#define FLAT 0.5f
 /* The nearest point of an edge has the face's normal when the two have at least this cosine. */
 #define SAME_NORMAL 0.9999f
-/* Triangles that turn or stretch by more than this in a substep are left to mesh_touch.c. */
-#define MOST_TURN 0.3f
-/* Facets that are looked at together. */
-#define SOME 256
-
-typedef struct lanes3
-{
-    vf x, y, z;
-} lanes3;
-
-PL_INLINE lanes3 load3(const float* const p[3], uint32_t i)
-{
-    return (lanes3){vf_load(p[0] + i), vf_load(p[1] + i), vf_load(p[2] + i)};
-}
-PL_INLINE lanes3 bcast3(const float* p)
-{
-    return (lanes3){vf_bcast(p), vf_bcast(p + 1), vf_bcast(p + 2)};
-}
-PL_INLINE lanes3 add3(lanes3 a, lanes3 b)
-{
-    return (lanes3){vf_add(a.x, b.x), vf_add(a.y, b.y), vf_add(a.z, b.z)};
-}
-PL_INLINE lanes3 sub3(lanes3 a, lanes3 b)
-{
-    return (lanes3){vf_sub(a.x, b.x), vf_sub(a.y, b.y), vf_sub(a.z, b.z)};
-}
-PL_INLINE lanes3 mad3(lanes3 a, lanes3 b, vf s)
-{
-    return (lanes3){vf_mad(a.x, b.x, s), vf_mad(a.y, b.y, s), vf_mad(a.z, b.z, s)};
-}
-PL_INLINE lanes3 scale3(lanes3 a, vf s)
-{
-    return (lanes3){vf_mul(a.x, s), vf_mul(a.y, s), vf_mul(a.z, s)};
-}
-PL_INLINE lanes3 select3(vm m, lanes3 a, lanes3 b)
-{
-    return (lanes3){vf_select(m, a.x, b.x), vf_select(m, a.y, b.y), vf_select(m, a.z, b.z)};
-}
-PL_INLINE vf dot3(lanes3 a, lanes3 b)
-{
-    return vf_mad(vf_mad(vf_mul(a.x, b.x), a.y, b.y), a.z, b.z);
-}
-PL_INLINE vf sum_abs(lanes3 a)
-{
-    return vf_add(vf_add(vf_abs(a.x), vf_abs(a.y)), vf_abs(a.z));
-}
-PL_INLINE lanes3 min3(lanes3 a, lanes3 b)
-{
-    return (lanes3){vf_min(a.x, b.x), vf_min(a.y, b.y), vf_min(a.z, b.z)};
-}
-PL_INLINE lanes3 max3(lanes3 a, lanes3 b)
-{
-    return (lanes3){vf_max(a.x, b.x), vf_max(a.y, b.y), vf_max(a.z, b.z)};
-}
-PL_INLINE vm none(void)
-{
-    return vf_lt(vf_set1(1), vf_set1(0));
-}
-PL_INLINE vm lanes_of(unsigned bits)
-{
-    float on[8];
-    for (int i = 0; i < 8; ++i)
-        on[i] = bits >> i & 1 ? 1.0f : 0.0f;
-    return vf_lt(vf_set1(0), vf_load(on));
-}
-
-/* ------------------------------------------------------------------ boxes */
-
-/* What distances are rounded by, and how far off the surface particles are kept. */
-PL_INLINE vf touching_of(lanes3 s, lanes3 x)
-{
-    return vf_mul(vf_set1(TOUCHING), vf_add(sum_abs(s), sum_abs(x)));
-}
-PL_INLINE vf thickness_of(float thickness, vf touching)
-{
-    return vf_max(vf_set1(thickness), vf_mul(vf_set1(LEAST_THICKNESS), touching));
-}
-
-/* How far a particle looks around. */
-PL_INLINE vf look_of(vf thickness, lanes3 s, lanes3 x)
-{
-    return vf_mad(sum_abs(sub3(x, s)), vf_set1(1.5f), thickness);
-}
-
-/* How far around its path it may look and be pushed: it is pushed back by at most its path, that of
- * the surface and the thickness. */
-PL_INLINE vf reach_of(float thickness, float shift, lanes3 s, lanes3 x)
-{
-    vf around = vf_mul(vf_set1(1.01f), thickness_of(thickness, touching_of(s, x)));
-    vf look = look_of(around, s, x);
-    return vf_add(vf_add(vf_add(around, look), sum_abs(sub3(x, s))), vf_set1(shift));
-}
-
-PL_INLINE pl_span span_of(lanes3 low, lanes3 high, vm used)
-{
-    vf gone = vf_set1(-INFINITY), zero = vf_set1(0);
-    vf r[8] = {vf_select(used, high.x, gone),        vf_select(used, high.y, gone),
-               vf_select(used, high.z, gone),        zero,
-               vf_select(used, vf_neg(low.x), gone), vf_select(used, vf_neg(low.y), gone),
-               vf_select(used, vf_neg(low.z), gone), zero};
-    pl_span span;
-    vf_transpose(r);
-    vf_store(span.at, vf_max(vf_max(vf_max(r[0], r[1]), vf_max(r[2], r[3])),
-                             vf_max(vf_max(r[4], r[5]), vf_max(r[6], r[7]))));
-    return span;
-}
-
-static bool within(const pl_mesh_paths* paths, const pl_span* listed)
-{
-    vm out = none();
-    for (uint32_t b = 0; b < paths->blocks; ++b)
-    {
-        lanes3 s = load3(paths->start, 8 * b), x = load3((const float*const*)paths->x, 8 * b);
-        vf reach = reach_of(paths->thickness, paths->shift, s, x);
-        lanes3 low = min3(s, x), high = max3(s, x), most = bcast3(listed[b].at),
-               least = bcast3(listed[b].at + 4);
-        vf over =
-            vf_max(vf_max(vf_sub(high.x, most.x), vf_sub(high.y, most.y)), vf_sub(high.z, most.z));
-        vf under = vf_max(vf_max(vf_sub(vf_neg(low.x), least.x), vf_sub(vf_neg(low.y), least.y)),
-                          vf_sub(vf_neg(low.z), least.z));
-        vm used = vf_lt(vf_set1(0), vf_load(paths->mass + 8 * b));
-        vm beyond = vm_and(used, vf_lt(vf_set1(0), vf_add(vf_max(over, under), reach)));
-        paths->movable[b] = (uint8_t)vm_bits(used);
-        paths->left[b] = vm_bits(beyond) != 0;
-        out = vm_or(out, beyond);
-    }
-    return vm_bits(out) == 0;
-}
-
-static pl_span span(const pl_mesh_paths* paths, uint32_t b)
-{
-    lanes3 s = load3(paths->start, 8 * b), x = load3((const float*const*)paths->x, 8 * b);
-    vf reach = reach_of(paths->thickness, paths->shift, s, x);
-    lanes3 around = {reach, reach, reach};
-    return span_of(sub3(min3(s, x), around), add3(max3(s, x), around),
-                   vf_lt(vf_set1(0), vf_load(paths->mass + 8 * b)));
-}
-
-PL_APART uint32_t sift(const pl_span* box, const uint32_t* list, uint32_t count,
-                       const pl_span* span, uint32_t* out)
-{
-    uint32_t kept = 0;
-    vf around = vf_load(span->at);
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        uint32_t at = list ? list[i] : i;
-        out[kept] = at;
-        kept += vm_bits(vf_le(vf_load(box[at].at), around)) == 255;
-    }
-    return kept;
-}
-
-/* ------------------------------------------------------------------ what a path meets */
-
-typedef struct path
-{
-    lanes3 s, x, v;
-    vf touching, thickness;
-    vf length; /* of the path and of what the surface goes */
-    vf look;   /* how far around */
-} path;
-
-typedef struct meeting
-{
-    vf when, face2, edge2; /* time of the first crossing; squares of distances */
-    vf crossed, nearest;   /* facets' numbers */
-    vm unsure;
-    /* Lower bounds of the squares of the two least distances, and whose the least is. */
-    vf first2, second2, first;
-} meeting;
-
-PL_INLINE vf height_over(const float plane[4], lanes3 p)
-{
-    return vf_sub(dot3(bcast3(plane), p), vf_bcast(plane + 3));
-}
-
-/* Where the start is in the frame in which the facet stands still. */
-PL_INLINE lanes3 start_at(const pl_motion* m, const path* q)
-{
-    if (!m)
-        return q->s;
-    lanes3 p = q->s;
-    vf x = vf_add(dot3(bcast3(m->row[0]), p), vf_bcast(m->row[0] + 3));
-    vf y = vf_add(dot3(bcast3(m->row[1]), p), vf_bcast(m->row[1] + 3));
-    vf z = vf_add(dot3(bcast3(m->row[2]), p), vf_bcast(m->row[2] + 3));
-    return add3(p, (lanes3){x, y, z});
-}
-
-/* How far a point of the plane is outside of the facet, along the edge that it is farthest from. */
-PL_INLINE vf beyond_edges(const pl_facet* f, lanes3 p)
-{
-    return vf_max(vf_max(height_over(f->edge[0], p), height_over(f->edge[1], p)),
-                  height_over(f->edge[2], p));
-}
-
-PL_INLINE void cross_facet(const pl_facet* f, const pl_motion* motion, float place, const path* q,
-                           vf h1, vm may, meeting* met)
-{
-    vf zero = vf_set1(0);
-    lanes3 start = start_at(motion, q);
-    vf h0 = height_over(f->normal, start);
-    vm cross = vm_and(may, vf_le(vf_mul(h0, h1), zero));
-    if (!vm_bits(cross))
-        return;
-    /* the sign of what is nothing but rounding tells no side */
-    vm flat = vf_le(vf_abs(h0), vf_mul(vf_set1(FLAT), q->touching));
-    vf fall = vf_sub(h0, h1);
-    vf when = vf_div(h0, vf_select(vf_le(vf_abs(fall), zero), vf_set1(1), fall));
-    vf out = beyond_edges(f, mad3(start, sub3(q->x, start), when)), band = q->touching;
-    if (motion)
-        band = vf_mad(band, vf_bcast(&motion->turn), q->length);
-    vm in = vm_and(cross, vf_le(out, band));
-    if (motion)
-        met->unsure = vm_or(met->unsure, vm_and(in, vf_le(vf_neg(band), out)));
-    met->unsure = vm_or(met->unsure, vm_and(in, flat));
-    vm better = vm_and(in, vf_lt(when, met->when));
-    met->when = vf_select(better, when, met->when);
-    met->crossed = vf_select(better, vf_set1(place), met->crossed);
-}
-
-PL_INLINE void meet_facet(const pl_facet* f, const pl_motion* motion, float place, const path* q,
-                          vm alive, meeting* met)
-{
-    vf zero = vf_set1(0), h1 = height_over(f->normal, q->x), size = vf_abs(h1);
-    vm may = motion ? alive : vm_and(alive, vf_le(size, q->length));
-    vm near = vm_and(alive, vf_lt(size, q->look));
-    if (vm_bits(may))
-        cross_facet(f, motion, place, q, h1, may, met);
-    if (!vm_bits(near))
-        return;
-    /* no branch from here on: none could be foreseen */
-    vf out = beyond_edges(f, q->x), d2 = vf_mul(h1, h1), number = vf_set1(place);
-    vm face = vm_and(near, vf_le(out, q->touching)), better = vm_and(face, vf_lt(d2, met->face2));
-    met->face2 = vf_select(better, d2, met->face2);
-    met->nearest = vf_select(better, number, met->nearest);
-    d2 = vf_mad(d2, vf_max(out, zero), vf_max(out, zero));
-    vm edge = vm_andnot(face, vm_and(near, vf_lt(d2, met->edge2)));
-    met->edge2 = vf_select(edge, d2, met->edge2);
-    d2 = vf_select(near, d2, met->second2);
-    better = vf_lt(d2, met->first2);
-    met->second2 = vf_min(met->second2, vf_max(d2, met->first2));
-    met->first2 = vf_min(d2, met->first2);
-    met->first = vf_select(better, number, met->first);
-}
-
-/* Lanes whose boxes touch that of a facet of which nothing more can be said. */
-PL_INLINE vm touch_box(const pl_span* box, const path* q, vm alive)
-{
-    lanes3 reach = {q->thickness, q->thickness, q->thickness};
-    lanes3 high = add3(max3(q->s, q->x), reach), low = sub3(min3(q->s, q->x), reach);
-    lanes3 least = bcast3(box->at), most = bcast3(box->at + 4);
-    vm x = vm_and(vf_le(least.x, high.x), vf_le(most.x, vf_neg(low.x)));
-    vm y = vm_and(vf_le(least.y, high.y), vf_le(most.y, vf_neg(low.y)));
-    vm z = vm_and(vf_le(least.z, high.z), vf_le(most.z, vf_neg(low.z)));
-    return vm_and(vm_and(alive, x), vm_and(y, z));
-}
-
-PL_INLINE pl_span span_around(const path* q, vm alive)
-{
-    lanes3 reach = {q->look, q->look, q->look};
-    return span_of(sub3(min3(q->s, q->x), reach), add3(max3(q->s, q->x), reach), alive);
-}
-
-PL_INLINE void begin_meeting(const path* q, meeting* met)
-{
-    vf thick2 = vf_mul(q->thickness, q->thickness), zero = vf_set1(0);
-    met->when = vf_set1(2);
-    met->face2 = met->edge2 = thick2;
-    met->crossed = met->nearest = zero;
-    met->unsure = none();
-    met->first2 = met->second2 = vf_mul(q->look, q->look);
-    met->first = vf_set1(-1);
-}
-
-PL_APART void meet_all(pl_mesh_lanes* job, const path* q, vm alive, meeting* met)
-{
-    uint32_t some[SOME];
-    pl_span around = span_around(q, alive);
-    begin_meeting(q, met);
-    for (uint32_t begin = 0; begin < job->count; begin += SOME - 1)
-    {
-        uint32_t count = PL_MIN(SOME - 1, job->count - begin);
-        const uint32_t* list = job->list + begin;
-        count = sift(job->box, list, count, &around, some);
-        job->tested += count;
-        for (uint32_t i = 0; i < count; ++i)
-        {
-            uint32_t at = some[i];
-            const pl_facet* f = &job->facet[at];
-            if (!job->motion)
-                meet_facet(f, NULL, (float)at, q, alive, met);
-            else if (job->motion[at].turn > MOST_TURN)
-                met->unsure = vm_or(met->unsure, touch_box(&job->box[at], q, alive));
-            else
-                meet_facet(f, &job->motion[at], (float)at, q, alive, met);
-        }
-    }
-}
-
-/* ------------------------------------------------------------------ nearest points of edges */
-
-typedef struct nearest
-{
-    vf square, place;
-    lanes3 away; /* from it to the particle */
-} nearest;
-
-PL_INLINE void nearer_edge(lanes3 from, lanes3 along, lanes3 p, vf place, nearest* best)
-{
-    lanes3 d = sub3(p, from);
-    vf share = vf_div(dot3(d, along), dot3(along, along));
-    share = vf_min(vf_max(share, vf_set1(0)), vf_set1(1));
-    d = mad3(d, along, vf_neg(share));
-    vf square = dot3(d, d);
-    vm better = vf_lt(square, best->square);
-    best->square = vf_select(better, square, best->square);
-    best->place = vf_select(better, place, best->place);
-    best->away = select3(better, d, best->away);
-}
-
-PL_APART nearest nearest_of_all(pl_mesh_lanes* job, const path* q, vm alive)
-{
-    vf zero = vf_set1(0);
-    nearest best = {vf_mul(q->thickness, q->thickness), zero, {zero, zero, zero}};
-    pl_span around = span_around(q, alive);
-    for (uint32_t i = 0; i < job->count; ++i)
-    {
-        uint32_t at = job->list[i];
-        if (vm_bits(vf_le(vf_load(job->box[at].at), vf_load(around.at))) != 255)
-            continue;
-        const pl_facet* f = &job->facet[at];
-        const pl_facet_corners* t = &job->corners[at];
-        lanes3 n = bcast3(f->normal), p = sub3(q->x, bcast3(t->a));
-        vf h = height_over(f->normal, q->x), out = beyond_edges(f, q->x);
-        vf place = vf_set1((float)at);
-        vf least = vf_mad(vf_mul(h, h), vf_max(out, zero), vf_max(out, zero));
-        if (!vm_bits(vm_and(alive, vf_lt(least, best.square))))
-            continue;
-        vm face = vm_and(vf_le(out, zero), vf_lt(vf_mul(h, h), best.square));
-        best.square = vf_select(face, vf_mul(h, h), best.square);
-        best.place = vf_select(face, place, best.place);
-        best.away = select3(face, scale3(n, h), best.away);
-        lanes3 b = bcast3(t->b), c = bcast3(t->c), o = {zero, zero, zero};
-        nearer_edge(o, b, p, place, &best);
-        nearer_edge(b, sub3(c, b), p, place, &best);
-        nearer_edge(o, c, p, place, &best);
-    }
-    return best;
-}
 
 /* ------------------------------------------------------------------ response */
 
@@ -474,34 +120,34 @@ PL_APART vm push_off(const pl_mesh_lanes* job, path* q, const planes* p, vm who,
 }
 
 /* From the nearest points of edges and corners where those are nearer than any face. */
-PL_APART vm round_edges(pl_mesh_lanes* job, const path* q, vm edges, planes* p, meeting* met)
+PL_APART vm round_edges(const pl_mesh_lanes* job, const closer* around, const path* q, vm edges,
+                        planes* p, meeting* met)
 {
-    nearest near = nearest_of_all(job, q, edges);
-    planes around;
-    load_planes(job, q, near.place, &around);
+    nearest near = nearest_of_all(job, around, q, edges);
+    planes own;
+    load_planes(job, q, near.place, &own);
     vf distance = vf_sqrt(near.square), zero = vf_set1(0);
     vm clear = vf_lt(q->touching, distance);
     vm found = vm_and(edges, vf_lt(near.square, vf_mul(q->thickness, q->thickness)));
     vf inverse = vf_div(vf_set1(1), vf_select(clear, distance, vf_set1(1)));
     lanes3 away = scale3(near.away, inverse);
-    vf side = vf_select(vf_lt(around.height1, zero), vf_set1(-1), vf_set1(1));
-    vm flat = vf_lt(vf_set1(SAME_NORMAL), vf_mul(dot3(away, around.normal), side));
-    away = select3(flat, scale3(around.normal, side), away);
+    vf side = vf_select(vf_lt(own.height1, zero), vf_set1(-1), vf_set1(1));
+    vm flat = vf_lt(vf_set1(SAME_NORMAL), vf_mul(dot3(away, own.normal), side));
+    away = select3(flat, scale3(own.normal, side), away);
     /* the start's height: heights differ as start and end do, in the frame of the facet */
-    lanes3 path_back = sub3(add3(q->s, around.carried), q->x);
+    lanes3 path_back = sub3(add3(q->s, own.carried), q->x);
     vf height0 = vf_add(distance, dot3(away, path_back));
-    height0 = vf_select(flat, vf_mul(around.height0, side), height0);
+    height0 = vf_select(flat, vf_mul(own.height0, side), height0);
     p->height0 = vf_select(edges, height0, p->height0);
-    p->height1 =
-        vf_select(edges, vf_select(flat, vf_mul(around.height1, side), distance), p->height1);
+    p->height1 = vf_select(edges, vf_select(flat, vf_mul(own.height1, side), distance), p->height1);
     p->normal = select3(edges, away, p->normal);
-    p->carried = select3(edges, around.carried, p->carried);
+    p->carried = select3(edges, own.carried, p->carried);
     met->unsure = vm_or(met->unsure, vm_andnot(clear, found));
     if (!job->motion)
         return found;
-    p->shift = select3(edges, around.shift, p->shift);
+    p->shift = select3(edges, own.shift, p->shift);
     for (int k = 0; k < 3; ++k)
-        p->row[k] = select3(edges, around.row[k], p->row[k]);
+        p->row[k] = select3(edges, own.row[k], p->row[k]);
     return found;
 }
 
@@ -543,20 +189,46 @@ PL_INLINE void settle(pl_mesh_lanes* job, lanes3 at, const meeting* met, vm who)
     vf_store(s->first, vf_select(who, met->first, vf_load(s->first)));
 }
 
-/* How far points are beyond the edges of facets, each lane's its own. */
-PL_INLINE vf beyond_own_edges(const pl_mesh_lanes* job, const uint32_t at[8], lanes3 p,
-                              lanes3 other)
+/* Facets that stand still, each lane's its own. */
+typedef struct own_facets
+{
+    lanes3 normal, edge[3];
+    vf height, beyond[3];
+} own_facets;
+
+PL_INLINE void load_own(const pl_mesh_lanes* job, vf numbers, own_facets* own)
+{
+    const float* row[8];
+    const pl_facet* facet[8];
+    float number[8];
+    vf e[4];
+    vf_store(number, numbers);
+    for (int i = 0; i < 8; ++i)
+    {
+        facet[i] = &job->facet[(uint32_t)number[i]];
+        row[i] = facet[i]->normal;
+    }
+    vf_load4(row, e);
+    own->normal = (lanes3){e[0], e[1], e[2]};
+    own->height = e[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        for (int i = 0; i < 8; ++i)
+            row[i] = facet[i]->edge[k];
+        vf_load4(row, e);
+        own->edge[k] = (lanes3){e[0], e[1], e[2]};
+        own->beyond[k] = e[3];
+    }
+}
+
+/* How far the ends of paths are beyond the edges. */
+PL_INLINE vf beyond_own(const own_facets* own, const path* q)
 {
     vf out = vf_set1(-INFINITY);
     for (int k = 0; k < 3; ++k)
     {
-        const float* row[8];
-        vf e[4];
-        for (int i = 0; i < 8; ++i)
-            row[i] = job->facet[at[i]].edge[k];
-        vf_load4(row, e);
-        lanes3 n = {e[0], e[1], e[2]};
-        out = vf_max(out, vf_sub(vf_max(dot3(n, p), dot3(n, other)), e[3]));
+        vf most = vf_max(dot3(own->edge[k], q->s), dot3(own->edge[k], q->x));
+        out = vf_max(out, vf_sub(most, own->beyond[k]));
     }
     return out;
 }
@@ -583,19 +255,18 @@ PL_APART vm still_settled(pl_mesh_lanes* job, path* q, vm alive, vm* touched)
     if (!vm_bits(ok))
         return none_near;
     path r = *q;
+    own_facets own;
     vm moved = none(), going = ok;
+    load_own(job, vf_max(first, zero), &own);
     vf ignore = zero;
     for (int pass = 0; pass < PASSES && vm_bits(going); ++pass)
     {
         planes p;
-        uint32_t facets[8];
-        float number[8];
         vm unsure = none();
-        vf_store(number, vf_max(first, zero));
-        for (int i = 0; i < 8; ++i)
-            facets[i] = (uint32_t)number[i];
-        load_planes(job, &r, vf_max(first, zero), &p);
-        vf off = distance(r.x, at), out = beyond_own_edges(job, facets, r.x, r.s);
+        p.normal = own.normal, p.carried = (lanes3){zero, zero, zero};
+        p.height0 = vf_sub(dot3(own.normal, r.s), own.height);
+        p.height1 = vf_sub(dot3(own.normal, r.x), own.height);
+        vf off = distance(r.x, at), out = beyond_own(&own, &r);
         vm crossing = vm_and(going, vf_le(vf_mul(p.height0, p.height1), zero));
         vm flat = vf_le(vf_abs(p.height0), vf_mul(vf_set1(FLAT), r.touching));
         vm alone_near = vf_lt(vf_add(off, vf_abs(p.height1)), others);
@@ -626,11 +297,12 @@ PL_APART vm still_settled(pl_mesh_lanes* job, path* q, vm alive, vm* touched)
 /* ------------------------------------------------------------------ rounds */
 
 /* One round: who was pushed. Those of whom nothing is certain are added to "unsure". */
-static vm push_once(pl_mesh_lanes* job, path* q, vm alive, vf ignore, vm* unsure)
+static vm push_once(pl_mesh_lanes* job, closer* near, path* q, vm alive, vf ignore, vm* unsure)
 {
     vf thick2 = vf_mul(q->thickness, q->thickness);
     meeting met;
-    meet_all(job, q, alive, &met);
+    come_closer(job, q, alive, near);
+    meet_all(job, near, q, alive, &met);
     vm crossing = vm_and(alive, vf_le(met.when, vf_set1(1)));
     vm face = vm_andnot(crossing, vm_and(alive, vf_lt(met.face2, thick2)));
     vf nearer = vf_mul(vf_set1(.99999f), met.face2);
@@ -643,7 +315,7 @@ static vm push_once(pl_mesh_lanes* job, path* q, vm alive, vf ignore, vm* unsure
         load_planes(job, q, vf_select(crossing, met.crossed, met.nearest), &p);
         turn_planes(&p, crossing);
         if (vm_bits(edge))
-            who = vm_or(vm_andnot(edge, who), round_edges(job, q, edge, &p, &met));
+            who = vm_or(vm_andnot(edge, who), round_edges(job, near, q, edge, &p, &met));
         pushed = keep_off(job, q, &p, who, crossing, ignore, &met.unsure);
     }
     *unsure = vm_or(*unsure, vm_and(alive, met.unsure));
@@ -666,11 +338,13 @@ static void resolve(pl_mesh_lanes* job)
     vf room = vf_add(vf_add(q.thickness, sum_abs(sub3(q.x, q.s))), vf_set1(job->shift));
     vm alive = lanes_of(job->lanes), unsure = none(), touched = none();
     vf ignore = vf_set1(0);
+    closer near;
+    vf_store(near.around.at, vf_set1(-INFINITY));
     if (job->settled)
         alive = vm_andnot(still_settled(job, &q, alive, &touched), alive);
     for (int pass = 0; pass < PASSES && vm_bits(alive); ++pass)
     {
-        vm pushed = push_once(job, &q, alive, ignore, &unsure);
+        vm pushed = push_once(job, &near, &q, alive, ignore, &unsure);
         alive = vm_andnot(unsure, pushed);
         touched = vm_or(touched, alive);
         ignore = vf_mul(vf_set1(.05f), q.touching);

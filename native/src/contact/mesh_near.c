@@ -2,7 +2,6 @@
 /* Lists of the triangles around particles, who is outside of a solid, and a chunk's contacts. */
 #include "mesh_near.h"
 
-#include "../base/cpu.h"
 #include "mesh_find.h"
 
 #include <string.h>
@@ -16,45 +15,6 @@
 #define WIDE_MARGIN 0.05f
 /* Entries by block, about, from which on all lists are made anew: old ones stay in between. */
 #define MOST_STALE 512
-
-extern const pl_mesh_kernels pl_mesh_kernels_scalar;
-#if defined(PL_WITH_SSE2)
-extern const pl_mesh_kernels pl_mesh_kernels_sse2;
-#endif
-#if defined(PL_WITH_AVX2)
-extern const pl_mesh_kernels pl_mesh_kernels_avx2;
-#endif
-#if defined(PL_WITH_AVX512)
-extern const pl_mesh_kernels pl_mesh_kernels_avx512;
-#endif
-#if defined(PL_WITH_NEON)
-extern const pl_mesh_kernels pl_mesh_kernels_neon;
-#endif
-
-const pl_mesh_kernels* pl_mesh_kernels_for(uint32_t simd)
-{
-    switch (simd == PLIANT_SIMD_AUTO ? pl_cpu_best() : simd)
-    {
-#if defined(PL_WITH_SSE2)
-        case PLIANT_SIMD_SSE2:
-            return &pl_mesh_kernels_sse2;
-#endif
-#if defined(PL_WITH_AVX2)
-        case PLIANT_SIMD_AVX2:
-            return &pl_mesh_kernels_avx2;
-#endif
-#if defined(PL_WITH_AVX512)
-        case PLIANT_SIMD_AVX512:
-            return &pl_mesh_kernels_avx512;
-#endif
-#if defined(PL_WITH_NEON)
-        case PLIANT_SIMD_NEON:
-            return &pl_mesh_kernels_neon;
-#endif
-        default:
-            return &pl_mesh_kernels_scalar;
-    }
-}
 
 /* ------------------------------------------------------------------ who has what */
 
@@ -222,21 +182,6 @@ static pl_box box_in_world(const pl_span* span, vec3 origin)
     return (pl_box){v3_add(lower, origin), v3_add(upper, origin)};
 }
 
-/* (lower, 0, -upper, 0), and nothing is cut off by rounding. */
-static pl_span facet_box(const pl_box* box)
-{
-    const double low[3] = {box->lower.x, box->lower.y, box->lower.z};
-    const double high[3] = {box->upper.x, box->upper.y, box->upper.z};
-    pl_span span = {{0}};
-    for (int k = 0; k < 3; ++k)
-    {
-        double slack = 2e-7 * (fabs(low[k]) + fabs(high[k]));
-        span.at[k] = (float)(low[k] - slack);
-        span.at[4 + k] = (float)(-high[k] - slack);
-    }
-    return span;
-}
-
 static bool add_facet(const pl_mesh_collider* mesh, uint32_t triangle, const pl_box* around,
                       vec3 origin, pl_near_chunk* k)
 {
@@ -255,7 +200,7 @@ static bool add_facet(const pl_mesh_collider* mesh, uint32_t triangle, const pl_
         return false;
     pl_box here = {v3_sub(box.lower, origin), v3_sub(box.upper, origin)};
     k->triangle[k->facet_count] = triangle;
-    k->swept[k->facet_count++] = facet_box(&here);
+    k->swept[k->facet_count++] = pl_facet_box(&here);
     return true;
 }
 
@@ -352,79 +297,6 @@ static bool make_lists(const pl_near_job* job, const pl_mesh_paths* paths, pl_ne
     return true;
 }
 
-/* ------------------------------------------------------------------ facets */
-
-static void set4(vec3 p, double last, float out[4])
-{
-    v3_store(p, out);
-    out[3] = (float)last;
-}
-
-static void set_facet(const pl_corners* t, pl_facet* f, pl_facet_corners* corners)
-{
-    vec3 a = t->a, b = v3_sub(t->b, t->a), c = v3_sub(t->c, t->a);
-    vec3 n = v3_normalised(v3_cross(b, c));
-    const vec3 along[3] = {b, v3_sub(c, b), v3_scale(c, -1)}, from[3] = {a, v3_add(a, b), a};
-    set4(n, v3_dot(n, a), f->normal);
-    for (int i = 0; i < 3; ++i)
-    {
-        vec3 out = v3_normalised(v3_cross(along[i], n));
-        set4(out, v3_dot(out, from[i]), f->edge[i]);
-    }
-    set4(a, 0, corners->a);
-    set4(b, 0, corners->b);
-    set4(c, 0, corners->c);
-}
-
-/* The affine map that takes the triangle, and its normal, from where it was to where it is. */
-static void set_motion(const pl_moving* m, pl_motion* motion)
-{
-    vec3 b0 = v3_sub(m->at0.b, m->at0.a), c0 = v3_sub(m->at0.c, m->at0.a);
-    vec3 b1 = v3_sub(m->at1.b, m->at1.a), c1 = v3_sub(m->at1.c, m->at1.a);
-    vec3 big = v3_cross(b0, c0);
-    double area = v3_length(big), turn = 0;
-    vec3 n0 = v3_scale(big, 1 / area), n1 = v3_normalised(v3_cross(b1, c1));
-    vec3 by_b = v3_scale(v3_cross(c0, n0), 1 / area), by_c = v3_scale(v3_cross(n0, b0), 1 / area);
-    mat3 map = m3_add(m3_outer(v3_sub(b1, b0), by_b),
-                      m3_add(m3_outer(v3_sub(c1, c0), by_c), m3_outer(v3_sub(n1, n0), n0)));
-    vec3 shift = v3_sub(v3_sub(m->at1.a, m->at0.a), m3_mulv(map, m->at0.a));
-    const double shifts[3] = {shift.x, shift.y, shift.z};
-    for (int i = 0; i < 3; ++i)
-    {
-        set4(v3_fromd(map.m[i]), shifts[i], motion->row[i]);
-        for (int j = 0; j < 3; ++j)
-            turn += map.m[i][j] * map.m[i][j];
-    }
-    motion->turn = (float)sqrt(turn);
-}
-
-static bool make_facets(const pl_moving_view* s, pl_near_chunk* k)
-{
-    bool still = s->mesh->still;
-    if (!pl_grow((void**)&k->facet, &k->facet_capacity, k->facet_count, sizeof *k->facet) ||
-        !pl_grow((void**)&k->box, &k->box_capacity, k->facet_count, sizeof *k->box) ||
-        !pl_grow((void**)&k->corners, &k->corners_capacity, k->facet_count, sizeof *k->corners) ||
-        (!still &&
-         !pl_grow((void**)&k->motion, &k->motion_capacity, k->facet_count, sizeof *k->motion)))
-        return false;
-    for (uint32_t i = 0; i < k->facet_count; ++i)
-    {
-        pl_moving m = pl_moving_at(s, k->triangle[i]);
-        pl_box box = pl_moving_box(s, &m);
-        k->box[i] = facet_box(&box);
-        if (!pl_moving_whole(&m))
-        {
-            k->box[i].at[0] = INFINITY; /* touches nothing */
-            continue;
-        }
-        set_facet(&m.at1, &k->facet[i], &k->corners[i]);
-        if (!still)
-            set_motion(&m, &k->motion[i]);
-    }
-    k->facets_made = still;
-    return true;
-}
-
 /* ------------------------------------------------------------------ sides of a solid */
 
 static vec3 start_of(const pl_near_job* job, uint32_t i)
@@ -506,10 +378,19 @@ static uint32_t touch_singly(const pl_moving_view* s, const pl_near_job* job, ui
     return touched;
 }
 
+/* Where the particles of a block were when the substep began. */
+static void fill_start(const pl_near_job* job, uint32_t block)
+{
+    for (int k = 0; k < 3 && !job->started; ++k)
+        for (uint32_t i = 8 * block; i < 8 * block + 8; ++i)
+            job->start[k][i] = pl_start_of(job->x[k][i], job->v[k][i], job->dt);
+}
+
 static uint32_t resolve_block(const pl_moving_view* s, const pl_near_job* job, pl_near_chunk* k,
                               uint32_t block, unsigned inside, pl_mesh_lanes* eight)
 {
     uint32_t touched = 0;
+    fill_start(job, block);
     eight->lanes = k->movable[block] & ~inside;
     eight->list = k->entry + k->begin[block];
     eight->count = k->end[block] - k->begin[block];
@@ -531,6 +412,14 @@ static uint32_t resolve_block(const pl_moving_view* s, const pl_near_job* job, p
     return touched;
 }
 
+/* What the next block will want, on its way into the cache. */
+static void fetch_settled(const pl_near_chunk* k, uint32_t block)
+{
+    for (int i = 0; i < 8; ++i)
+        if (k->settled[block].first[i] > 0)
+            __builtin_prefetch(&k->facet[(uint32_t)k->settled[block].first[i]]);
+}
+
 bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
 {
     const pl_collider* collider = job->collider;
@@ -548,14 +437,16 @@ bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
                         .restitution = collider->restitution,
                         .solid = collider->shape == PLIANT_SHAPE_MESH};
     const float* const start[3] = {job->start[0], job->start[1], job->start[2]};
-    pl_mesh_paths paths = {chunk->block_count,
-                           job->mass,
-                           start,
-                           job->x,
-                           collider->thickness,
-                           1.001f * (float)(mesh->farthest * (job->t1 - job->t0)),
-                           k->movable,
-                           k->left};
+    pl_mesh_paths paths = {.blocks = chunk->block_count,
+                           .mass = job->mass,
+                           .start = job->started ? start : NULL,
+                           .x = job->x,
+                           .v = job->v,
+                           .dt = job->dt,
+                           .thickness = collider->thickness,
+                           .shift = 1.001f * (float)(mesh->farthest * (job->t1 - job->t0)),
+                           .movable = k->movable,
+                           .left = k->left};
     uint8_t* outside = near->outside + chunk->slot_begin / 8;
     if ((!job->kernels->within(&paths, k->listed) || !k->made) && !make_lists(job, &paths, k))
         return false;
@@ -565,9 +456,11 @@ bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
         outside[b] &= k->movable[b]; /* what is held may be taken anywhere */
         asked = asked || outside[b] != k->movable[b];
     }
+    for (uint32_t b = 0; asked && b < paths.blocks; ++b)
+        fill_start(job, b);
     if (asked)
         learn_sides(&s, job, k->movable, outside, 0, paths.blocks);
-    if (!k->facets_made && k->facet_count && !make_facets(&s, k))
+    if (!k->facets_made && k->facet_count && !pl_facets_make(&s, k))
         return false;
     pl_mesh_lanes eight = {.box = k->box,
                            .facet = k->facet,
@@ -580,6 +473,8 @@ bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
                            .shift = paths.shift};
     for (uint32_t b = 0; b < paths.blocks; ++b)
     {
+        if (b + 1 < paths.blocks && k->end[b + 1] > k->begin[b + 1])
+            fetch_settled(k, b + 1);
         unsigned inside = asked ? k->movable[b] & ~outside[b] : 0;
         if (inside || k->end[b] > k->begin[b])
             *touched += resolve_block(&s, job, k, b, inside, &eight);

@@ -46,12 +46,17 @@ typedef struct pl_motion
     float reserved[3];
 } pl_motion;
 
+#define PL_FEW_FACETS 31
+
 /* What is remembered of eight particles that hardly move (mesh_lanes.simd.c). */
 typedef struct pl_settled
 {
     float at[3][8];
     float others[8]; /* no other facet is nearer to that place */
     float first[8];  /* the nearest facet; negative: none that near */
+    pl_span around;  /* what the facets were last looked for in; those are in there: */
+    uint32_t count;
+    uint32_t some[PL_FEW_FACETS];
 } pl_settled;
 
 typedef struct pl_near_chunk
@@ -113,10 +118,23 @@ typedef struct pl_near_job
     float dt;
     const float* mass; /* of the chunk, as all that follow; 0: not to be moved */
     float *start[3], *x[3], *v[3];
+    bool started; /* start is filled; otherwise there is room, and it is x - dt v */
 } pl_near_job;
+
+/* In double, and rounded once: at rest it is the same for ever. */
+static inline float pl_start_of(float x, float v, float dt)
+{
+    return (float)((double)x - (double)dt * v);
+}
 
 /* How many particles touch. False: out of memory. */
 bool pl_near_resolve(const pl_near_job* job, uint32_t* touched);
+
+/* mesh_facets.c: a box around a triangle, as (lower, 0, -upper, 0) with nothing cut off by
+ * rounding; the facets of a chunk in a substep. False: out of memory. */
+struct pl_moving_view;
+pl_span pl_facet_box(const pl_box* box);
+bool pl_facets_make(const struct pl_moving_view* view, pl_near_chunk* chunk);
 
 /* ------------------------------------------------------------------ lanes (mesh_lanes.simd.c) */
 
@@ -143,8 +161,9 @@ typedef struct pl_mesh_paths
 {
     uint32_t blocks;
     const float* mass;
-    const float* const* start;
-    float* const* x;
+    const float* const* start; /* NULL: x - dt v */
+    float *const *x, *const *v;
+    float dt;
     float thickness, shift;
     /* Out, by block: a bit for each particle that has a mass; not in what is listed. */
     uint8_t *movable, *left;

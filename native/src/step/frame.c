@@ -76,7 +76,7 @@ static pl_status run_substeps(pl_scene* scene, const pliant_frame_desc* desc,
                               pl_collider_step* colliders, pliant_field_desc* fields)
 {
     pl_task task = {desc->progress, desc->user, &scene->cancel, 0, 1, "simulate"};
-    bool meshes;
+    uint32_t meshes;
     PL_TRY(pl_meshes_ready(scene, &meshes));
     while (scene->substep_of_frame < scene->substeps)
     {

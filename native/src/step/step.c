@@ -211,7 +211,7 @@ static void keep_starts(float dt, uint32_t count, float* const x[3], float* cons
 {
     for (int k = 0; k < 3; ++k)
         for (uint32_t i = 0; i < count; ++i)
-            start[k][i] = (float)((double)x[k][i] - (double)dt * v[k][i]);
+            start[k][i] = pl_start_of(x[k][i], v[k][i], dt);
 }
 
 /* A push out of one mesh may be into another: again until no more than one is touched. */
@@ -272,11 +272,15 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
                            .start = {movable + count, movable + 2 * count, movable + 3 * count},
                            .x = {x[0], x[1], x[2]},
                            .v = {v[0], v[1], v[2]}};
-        if (step->meshes)
+        if (step->meshes && step->meshes < scene->collider_count)
+        {
             keep_starts(step->dt, count, x, v, job.start);
-        uint32_t touched =
-            scene->resolve(step->colliders + (size_t)body->index * scene->collider_count,
-                           scene->collider_count, step->dt, count, mass, x, v);
+            job.started = true;
+        }
+        uint32_t touched = 0;
+        if (step->meshes < scene->collider_count)
+            touched = scene->resolve(step->colliders + (size_t)body->index * scene->collider_count,
+                                     scene->collider_count, step->dt, count, mass, x, v);
         if (step->meshes && !touch_meshes(&job, scene, &touched))
             chunk->failed = 1;
         chunk->touched += touched;
@@ -290,15 +294,15 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
     }
 }
 
-pl_status pl_meshes_ready(pl_scene* scene, bool* any)
+pl_status pl_meshes_ready(pl_scene* scene, uint32_t* meshes)
 {
     double since = pl_now_ms();
-    *any = false;
+    *meshes = 0;
     for (uint32_t i = 0; i < scene->collider_count; ++i)
     {
         if (!scene->colliders[i]->mesh)
             continue;
-        *any = true;
+        ++*meshes;
         pl_mesh_collider_refit(scene->colliders[i]->mesh);
         for (uint32_t b = 0; b < scene->body_count; ++b)
             PL_TRY(pl_near_prepare(scene->bodies[b], scene->colliders[i]->mesh));

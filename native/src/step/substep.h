@@ -16,7 +16,7 @@ typedef struct pl_substep
     float dt;
     double t0, t1;                     /* fractions of the frame */
     const pl_collider_step* colliders; /* of the body at hand: collider_count each, by body */
-    bool meshes;                       /* some of the colliders are meshes */
+    uint32_t meshes;                   /* so many of the colliders are meshes */
     const pliant_field_desc* fields;
     uint32_t level;
     uint32_t iteration; /* of strain limiting */
@@ -60,6 +60,6 @@ void pl_match_bodies(pl_substep* step);
 pl_status pl_substep_do(pl_substep* step);
 /* Before the substeps of a frame: boxes around what meshes do in it, and what is known of each body
  * around them. */
-pl_status pl_meshes_ready(pl_scene* scene, bool* any);
+pl_status pl_meshes_ready(pl_scene* scene, uint32_t* meshes);
 
 #endif
