@@ -232,6 +232,14 @@ static uint64_t body_bytes(const pl_body* body)
     uint64_t cluster =
         4 * (3 + 1 + 3 + 1 + 6 + 6 + 3 + 1 + 1 + 1 + 1 + 3 + 2 + 3 + 9 + 16 + 16 + 24) + 1 + 4 +
         (k->quad_inverse ? 4 * (36 + 18 + 18 + 24) : 0);
+    const pl_runs* runs = &body->links.runs;
+    for (uint32_t r = 0; runs->part && r < runs->count; ++r)
+    {
+        const pl_chunk* run = &runs->run[r];
+        bytes += sizeof *run +
+                 run->row_count * (4ull * (1 + PL_SUM_FLOATS + PL_ROW_FLOATS) + sizeof(pl_part));
+        bytes += 34ull * (run->block_begin[run->block_count] - run->block_begin[0]);
+    }
     return bytes + cluster * k->count + 64ull * body->links.count +
            12ull * body->mesh_vertex_count + 12ull * body->mesh_triangle_count +
            (body->pressure ? body->pressure->bytes : 0);

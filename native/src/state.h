@@ -197,6 +197,34 @@ typedef struct pl_clusters
     pl_part* part;
 } pl_clusters;
 
+/* The clusters of a level are fitted in runs of as many: a multiple of eight that follows from
+ * their number alone, so that sums over runs do not depend on threads. Long runs have fewer sums.
+ */
+static inline uint32_t pl_run_size(uint32_t clusters)
+{
+    return PL_CLAMP(clusters / 32 / 32 * 32, 32u, 256u);
+}
+
+/* Nested levels before plastic flow: a run of clusters is to the next coarser level what a chunk of
+ * particles is to the finest. Derived from links when first needed (step/runs.c), not saved. */
+typedef struct pl_runs
+{
+    uint32_t count;
+    uint32_t level_begin[PLIANT_MAX_LEVELS]; /* the first run of each level */
+    pl_chunk* run; /* blocks, entries, rows, sums and origins; slot_begin is the first row */
+    /* What they point into, all runs one after the other. */
+    uint32_t* block_begin;
+    uint32_t (*half)[2];
+    uint16_t* entry_row;
+    float* entry_kernel; /* u */
+    uint32_t* cluster_of_row;
+    float (*sums)[PL_SUM_FLOATS];
+    float (*rows)[PL_ROW_FLOATS]; /* a run's copies of its coarse clusters' rows */
+    /* Where coarse clusters have their sums, runs ascending. */
+    uint32_t* part_begin; /* clusters.count + 1 */
+    pl_part* part;
+} pl_runs;
+
 /* Nested levels: links from a finer cluster to a coarser one, with u, B and q (DESIGN.md). */
 typedef struct pl_links
 {
@@ -210,6 +238,7 @@ typedef struct pl_links
     uint32_t* by_coarse_begin; /* clusters.count + 1; links are sorted by coarse, then fine */
     uint32_t* by_fine_begin;   /* clusters.count + 1 */
     uint32_t* by_fine;         /* link indices sorted by fine, then coarse */
+    pl_runs runs;
 } pl_links;
 
 /* Pins, by slot; NULL arrays: none. */

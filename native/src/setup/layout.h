@@ -32,6 +32,9 @@ pl_status pl_layout_rest_moments(pl_body* body);
 /* Finds chunk->half from the chunk's entries; false when out of memory. */
 bool pl_layout_halve(pl_chunk* chunk);
 
+/* Frees the runs of nested levels; the next substep makes them anew. */
+void pl_runs_free(pl_runs* runs);
+
 /* Frees all that a body holds; the struct itself stays, zeroed. */
 void pl_body_free(pl_body* body);
 

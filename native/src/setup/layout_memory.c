@@ -114,6 +114,21 @@ static void chunk_free(pl_chunk* chunk)
     pl_free(chunk->quad_sums);
 }
 
+void pl_runs_free(pl_runs* runs)
+{
+    pl_free(runs->run);
+    pl_free(runs->block_begin);
+    pl_free(runs->half);
+    pl_free(runs->entry_row);
+    pl_free(runs->entry_kernel);
+    pl_free(runs->cluster_of_row);
+    pl_free(runs->sums);
+    pl_free(runs->rows);
+    pl_free(runs->part_begin);
+    pl_free(runs->part);
+    *runs = (pl_runs){0};
+}
+
 static void links_free(pl_links* links)
 {
     pl_free(links->fine);
@@ -124,6 +139,7 @@ static void links_free(pl_links* links)
     pl_free(links->by_coarse_begin);
     pl_free(links->by_fine_begin);
     pl_free(links->by_fine);
+    pl_runs_free(&links->runs);
 }
 
 void pl_body_free(pl_body* body)

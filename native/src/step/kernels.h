@@ -43,8 +43,11 @@ typedef struct pl_pass
 /* Matching: a run of clusters. */
 typedef struct pl_match_batch
 {
-    const pl_chunk* chunks;
+    const pl_chunk* chunks; /* or runs of the next finer level */
+    const uint32_t* part_begin;
+    const pl_part* part; /* where in them each cluster has its sums */
     pl_clusters* clusters;
+    pl_chunk* run;       /* the run that these clusters are to the next coarser level, or NULL */
     uint32_t begin, end; /* clusters */
     float dt;
     float beta;
@@ -74,6 +77,9 @@ typedef struct pl_kernels
     /* Adds to the rows of fine clusters [begin, end) what their coarse clusters ask. */
     void (*levels_spread)(const pl_links* links, pl_clusters* clusters, uint32_t begin,
                           uint32_t end);
+    /* The same for clusters that are a run; "rows" is scratch for its copies of rows. */
+    void (*run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
+                       uint32_t end);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
     void (*limit)(pl_pass* pass);
     /* From limit_sums to clusters->limit: the affine map that keeps momentum. */

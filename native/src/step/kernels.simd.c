@@ -9,6 +9,8 @@ void PL_K(pl_levels_sum)(const pl_links* links, pl_clusters* clusters, uint32_t 
                          uint32_t end);
 void PL_K(pl_levels_spread)(const pl_links* links, pl_clusters* clusters, uint32_t begin,
                             uint32_t end);
+void PL_K(pl_run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
+                         uint32_t end);
 void PL_K(pl_limit)(pl_pass* pass);
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums);
 void PL_K(pl_limit_apply)(pl_pass* pass);
@@ -20,6 +22,7 @@ const pl_kernels PL_K(pl_kernels) = {
     .match_limit = PL_K(pl_match_limit),
     .levels_sum = PL_K(pl_levels_sum),
     .levels_spread = PL_K(pl_levels_spread),
+    .run_spread = PL_K(pl_run_spread),
     .limit = PL_K(pl_limit),
     .limit_balance = PL_K(pl_limit_balance),
     .limit_apply = PL_K(pl_limit_apply),

@@ -13,6 +13,7 @@
  *     =  (A B) p_f + (b + A q + alpha (ref_c - ref_f)) - alpha (x - ref_f).
  *
  * So particles store memberships of the finest level only, and levels cost links, not memberships.
+ * As long as every B is the identity runs.h does the same, faster.
  */
 #include "parts.h"
 

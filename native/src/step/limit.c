@@ -118,7 +118,7 @@ void pl_limit_strain(pl_substep* step)
         if (!any)
             return;
         if (iteration > 0)
-            pl_substep_run(step, &scene->fine, 4, limit_match_items);
+            pl_substep_run(step, &scene->fine, 1, limit_match_items);
         pl_substep_run(step, &scene->chunks, 1, limit_items);
         any = false;
         for (uint32_t b = 0; b < scene->body_count; ++b)
@@ -136,7 +136,7 @@ void pl_limit_strain(pl_substep* step)
         }
         if (!any)
             return;
-        pl_substep_run(step, &scene->fine, 4, limit_balance_items);
+        pl_substep_run(step, &scene->fine, 1, limit_balance_items);
         pl_substep_run(step, &scene->chunks, 1, limit_apply_items);
     }
 }

@@ -16,6 +16,7 @@
 
 #include "parts.h"
 #include "plastic.h"
+#include "runs.h"
 
 /* With quadratic goals: x q(p)^T and q(p) with the six monomials of p, about x_c. */
 typedef struct quadratic_moments
@@ -59,9 +60,9 @@ static void sum_quadratic_parts(const pl_match_batch* batch, uint32_t c, const d
     const pl_clusters* k = batch->clusters;
     quadratic_moments t = {0};
     double mass = 0;
-    for (uint32_t at = k->part_begin[c]; at < k->part_begin[c + 1]; ++at)
+    for (uint32_t at = batch->part_begin[c]; at < batch->part_begin[c + 1]; ++at)
     {
-        const pl_part* part = &k->part[at];
+        const pl_part* part = &batch->part[at];
         const pl_chunk* chunk = &batch->chunks[part->chunk];
         double o[3];
         for (int j = 0; j < 3; ++j)
@@ -79,11 +80,10 @@ static void sum_quadratic_parts(const pl_match_batch* batch, uint32_t c, const d
     }
 }
 
-/* The reference point of a cluster that holds particles. */
+/* The reference point of a cluster that has parts. */
 PL_INLINE const float* reference(const pl_match_batch* batch, uint32_t c)
 {
-    const pl_clusters* k = batch->clusters;
-    return batch->chunks[k->part[k->part_begin[c]].chunk].pos_origin;
+    return batch->chunks[batch->part[batch->part_begin[c]].chunk].pos_origin;
 }
 
 /* F from that of pl_lever_gradient: completed for clusters that lack a direction. */
@@ -271,6 +271,8 @@ static void sum_eight(const pl_match_batch* batch, const pl_eight* eight, vf s[2
     pl_centre(&t, pl_eight_load(eight, k->fade, 1), s, x);
     if (batch->gamma > 0)
         store_lever(batch, eight, &t, x);
+    if (batch->run)
+        pl_run_add(batch, eight, &t, s);
     for (int g = 0; g < 3; ++g)
     {
         vf rows[8];
@@ -379,6 +381,8 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
 
 void PL_K(pl_match)(const pl_match_batch* batch)
 {
+    if (batch->run)
+        pl_run_clear(batch->run, reference(batch, (batch->begin + batch->end) / 2));
     for (uint32_t c = batch->begin; c < batch->end; c += 8)
     {
         pl_eight eight = pl_eight_from(c, batch->end);

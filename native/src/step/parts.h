@@ -40,17 +40,16 @@ PL_INLINE pl_round pl_round_of(const pl_match_batch* batch, const pl_eight* eigh
 {
     static const pl_part no_part;
     static const float no_sums[PL_SUM_FLOATS];
-    const pl_clusters* k = batch->clusters;
     pl_round round;
     for (int i = 0; i < 8; ++i)
     {
-        uint32_t at = k->part_begin[eight->c[i]] + n;
+        uint32_t at = batch->part_begin[eight->c[i]] + n;
         round.part[i] = &no_part;
         round.sums[i] = no_sums;
         round.origin[i] = ref[i];
-        if (at >= k->part_begin[eight->c[i] + 1])
+        if (at >= batch->part_begin[eight->c[i] + 1])
             continue;
-        const pl_part* part = &k->part[at];
+        const pl_part* part = &batch->part[at];
         const pl_chunk* chunk = &batch->chunks[part->chunk];
         round.part[i] = part;
         round.sums[i] = chunk->sums + (size_t)PL_SUM_FLOATS * part->row;
@@ -131,13 +130,13 @@ PL_INLINE void pl_load_rows(const float* const rows[8], int groups, vf* s)
 PL_INLINE void pl_sum_parts(const pl_match_batch* batch, const pl_eight* eight,
                             const float* const ref[8], pl_wanted wanted, pl_moments* t)
 {
-    const pl_clusters* k = batch->clusters;
+    const uint32_t* begin = batch->part_begin;
     uint32_t most = 0;
     vf point[4];
     memset(t, 0, sizeof *t);
     vf_load4(ref, point);
     for (int i = 0; i < 8; ++i)
-        most = PL_MAX(most, k->part_begin[eight->c[i] + 1] - k->part_begin[eight->c[i]]);
+        most = PL_MAX(most, begin[eight->c[i] + 1] - begin[eight->c[i]]);
     for (uint32_t n = 0; n < most; ++n)
     {
         pl_round round = pl_round_of(batch, eight, n, ref);
@@ -232,13 +231,12 @@ PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
 /* The next clusters' sums on their way into the cache. */
 PL_INLINE void pl_prefetch_parts(const pl_match_batch* batch, uint32_t c)
 {
-    const pl_clusters* k = batch->clusters;
     if (c + 8 > batch->end)
         return;
-    for (uint32_t at = k->part_begin[c]; at < k->part_begin[c + 8]; ++at)
+    for (uint32_t at = batch->part_begin[c]; at < batch->part_begin[c + 8]; ++at)
     {
-        const float* s =
-            batch->chunks[k->part[at].chunk].sums + (size_t)PL_SUM_FLOATS * k->part[at].row;
+        const pl_part* part = &batch->part[at];
+        const float* s = batch->chunks[part->chunk].sums + (size_t)PL_SUM_FLOATS * part->row;
         __builtin_prefetch(s);
         __builtin_prefetch(s + 16);
     }

@@ -182,7 +182,7 @@ void pl_plastic_levels(pl_substep* step, uint32_t levels)
 {
     pl_scene* scene = step->scene;
     for (step->level = 1; step->level < levels; ++step->level)
-        pl_substep_run(step, &scene->coarse[step->level], 4, relax_items);
+        pl_substep_run(step, &scene->coarse[step->level], 1, relax_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         if (scene->bodies[b]->relaxing)
             scene->bodies[b]->links.plain = false;

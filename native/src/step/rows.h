@@ -60,4 +60,38 @@ PL_INLINE void pl_shift_rows(const pl_chunk* chunk, const pl_clusters* k, const 
     }
 }
 
+/* Sums w row[0 .. 14) over a block's entries, in lanes: fourteen sums, a weight and a product are
+ * sixteen registers. They have names, since gcc would keep an array of them in memory. */
+PL_APART void pl_blend_row(const pl_chunk* chunk, uint32_t block, const float* rows, vf out[14])
+{
+    const float* weight = chunk->entry_kernel + (size_t)8 * chunk->block_begin[block];
+    const uint16_t* at = chunk->entry_row + chunk->block_begin[block];
+    const uint16_t* last = chunk->entry_row + chunk->block_begin[block + 1];
+    const vf zero = vf_set1(0);
+    vf a0 = zero, a1 = zero, a2 = zero, a3 = zero, a4 = zero, a5 = zero, a6 = zero, a7 = zero;
+    vf a8 = zero, b0 = zero, b1 = zero, b2 = zero, alpha = zero, kappa = zero;
+    for (; at < last; ++at, weight += 8)
+    {
+        const float* row = rows + (size_t)PL_ROW_FLOATS * *at;
+        vf w = vf_load(weight);
+        a0 = vf_mad(a0, w, vf_bcast(row));
+        a1 = vf_mad(a1, w, vf_bcast(row + 1));
+        a2 = vf_mad(a2, w, vf_bcast(row + 2));
+        a3 = vf_mad(a3, w, vf_bcast(row + 3));
+        a4 = vf_mad(a4, w, vf_bcast(row + 4));
+        a5 = vf_mad(a5, w, vf_bcast(row + 5));
+        a6 = vf_mad(a6, w, vf_bcast(row + 6));
+        a7 = vf_mad(a7, w, vf_bcast(row + 7));
+        a8 = vf_mad(a8, w, vf_bcast(row + 8));
+        b0 = vf_mad(b0, w, vf_bcast(row + PL_ROW_B));
+        b1 = vf_mad(b1, w, vf_bcast(row + PL_ROW_B + 1));
+        b2 = vf_mad(b2, w, vf_bcast(row + PL_ROW_B + 2));
+        alpha = vf_mad(alpha, w, vf_bcast(row + PL_ROW_ALPHA));
+        kappa = vf_mad(kappa, w, vf_bcast(row + PL_ROW_KAPPA));
+    }
+    out[0] = a0, out[1] = a1, out[2] = a2, out[3] = a3, out[4] = a4, out[5] = a5;
+    out[6] = a6, out[7] = a7, out[8] = a8, out[PL_ROW_B] = b0, out[PL_ROW_B + 1] = b1;
+    out[PL_ROW_B + 2] = b2, out[PL_ROW_ALPHA] = alpha, out[PL_ROW_KAPPA] = kappa;
+}
+
 #endif

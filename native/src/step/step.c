@@ -61,6 +61,7 @@ static void match_items(void* context, uint32_t begin, uint32_t end, uint32_t wo
         uint32_t finest_end = item->body->level_begin[1];
         pl_match_batch batch = pl_substep_batch(step, item);
         batch.end = PL_MIN(item->end, finest_end);
+        batch.run = pl_run_of(item->body, 0, item->begin);
         if (batch.begin < batch.end)
             step->scene->kernels->match(&batch);
         batch.begin = PL_MAX(item->begin, finest_end);
@@ -79,15 +80,26 @@ static void sum_level_items(void* context, uint32_t begin, uint32_t end, uint32_
     for (uint32_t i = begin; i < end; ++i)
     {
         const pl_item* item = &step->scene->coarse[step->level].items[i];
-        if (item->body->matched)
+        pl_body* body = item->body;
+        if (body->matched)
             continue;
-        step->scene->kernels->levels_sum(&item->body->links, &item->body->clusters, item->begin,
-                                         item->end);
         pl_match_batch batch = pl_substep_batch(step, item);
-        batch.sum_parts = false;
         batch.finest = false;
         batch.gamma = 0;
         batch.plastic = batch.flow = false; /* a coarse cluster's rest shape is in its links */
+        if (pl_run_of(body, 0, 0))
+        {
+            batch.chunks = body->links.runs.run;
+            batch.part_begin = body->links.runs.part_begin;
+            batch.part = body->links.runs.part;
+            batch.run = pl_run_of(body, step->level, item->begin);
+            batch.goal = PL_MIN(batch.goal, PLIANT_GOAL_LINEAR); /* the finest alone is quadratic */
+        }
+        else
+        {
+            step->scene->kernels->levels_sum(&body->links, &body->clusters, item->begin, item->end);
+            batch.sum_parts = false;
+        }
         step->scene->kernels->match(&batch);
     }
 }
@@ -100,10 +112,17 @@ static void spread_level_items(void* context, uint32_t begin, uint32_t end, uint
     (void)worker;
     for (uint32_t i = begin; i < end; ++i)
     {
-        pl_body* body = list->items[i].body;
-        if (!body->matched && body->level_kind == PLIANT_LEVELS_NESTED)
-            step->scene->kernels->levels_spread(&body->links, &body->clusters, list->items[i].begin,
-                                                list->items[i].end);
+        const pl_item* item = &list->items[i];
+        pl_body* body = item->body;
+        const pl_chunk* run = pl_run_of(body, step->level, item->begin);
+        if (body->matched || body->level_kind != PLIANT_LEVELS_NESTED)
+            continue;
+        if (run)
+            step->scene->kernels->run_spread(run, body->links.runs.rows[run->slot_begin],
+                                             &body->clusters, item->begin, item->end);
+        else
+            step->scene->kernels->levels_spread(&body->links, &body->clusters, item->begin,
+                                                item->end);
     }
 }
 
@@ -116,7 +135,7 @@ void pl_fit_bodies(pl_substep* step)
         any = any || (!scene->bodies[b]->fitted && !scene->bodies[b]->asleep);
     if (!any)
         return;
-    pl_substep_run(step, &scene->fine, 4, match_items);
+    pl_substep_run(step, &scene->fine, 1, match_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         scene->bodies[b]->fitted = scene->bodies[b]->fitted || !scene->bodies[b]->asleep;
     pl_substep_lap(scene, PLIANT_STAGE_MATCH, since);
@@ -126,7 +145,7 @@ void pl_fit_bodies(pl_substep* step)
 static void sum_levels(pl_substep* step, uint32_t levels)
 {
     for (step->level = 1; step->level < levels; ++step->level)
-        pl_substep_run(step, &step->scene->coarse[step->level], 4, sum_level_items);
+        pl_substep_run(step, &step->scene->coarse[step->level], 1, sum_level_items);
 }
 
 /* And what coarser levels add to the rows. */
@@ -155,7 +174,7 @@ void pl_match_bodies(pl_substep* step)
     }
     if (levels > 1)
         for (step->level = levels - 1; step->level-- > 0;)
-            pl_substep_run(step, step->level ? &scene->coarse[step->level] : &scene->fine, 8,
+            pl_substep_run(step, step->level ? &scene->coarse[step->level] : &scene->fine, 1,
                            spread_level_items);
     pl_substep_lap(scene, PLIANT_STAGE_LEVELS, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
@@ -345,6 +364,7 @@ static pl_status make_ready(pl_substep* step)
         }
         body->fitted = body->matched; /* rows are made whole, from the finest level up and down */
         PL_TRY(pl_limit_prepare(body, step->dt));
+        PL_TRY(pl_runs_prepare(body));
         body->pairs_violated = body->pairs_tested = body->contacts = 0;
     }
     pl_substep_run(step, &scene->chunks, 1, pl_gather_items);

@@ -32,6 +32,11 @@ void pl_substep_run(const pl_substep* step, const pl_items* list, uint32_t grain
 /* Adds the time since then to a stage's; returns the time. */
 double pl_substep_lap(pl_scene* scene, uint32_t stage, double since);
 
+/* runs.c: the runs of nested levels, made when first needed. */
+pl_status pl_runs_prepare(pl_body* body);
+/* The run that a cluster begins; NULL where there is no coarser nested level, or it has flowed. */
+pl_chunk* pl_run_of(const pl_body* body, uint32_t level, uint32_t cluster);
+
 /* limit.c: strain limiting. */
 bool pl_limits(const pl_body* body);
 pl_status pl_limit_prepare(pl_body* body, double dt);

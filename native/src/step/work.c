@@ -4,11 +4,6 @@
 #include "../base/platform.h"
 #include "substep.h"
 
-enum
-{
-    CLUSTER_RUN = 32
-};
-
 static bool add_item(pl_items* list, pl_body* body, uint32_t begin, uint32_t end)
 {
     if (!pl_grow((void**)&list->items, &list->capacity, (size_t)list->count + 1, sizeof(pl_item)))
@@ -19,8 +14,9 @@ static bool add_item(pl_items* list, pl_body* body, uint32_t begin, uint32_t end
 
 static bool add_runs(pl_items* list, pl_body* body, uint32_t begin, uint32_t end)
 {
-    for (uint32_t c = begin; c < end; c += CLUSTER_RUN)
-        if (!add_item(list, body, c, PL_MIN(c + CLUSTER_RUN, end)))
+    uint32_t size = pl_run_size(end - begin);
+    for (uint32_t c = begin; c < end; c += size)
+        if (!add_item(list, body, c, PL_MIN(c + size, end)))
             return false;
     return true;
 }
@@ -128,6 +124,8 @@ pl_match_batch pl_substep_batch(const pl_substep* step, const pl_item* item)
 {
     const pl_body* body = item->body;
     return (pl_match_batch){.chunks = body->chunks,
+                            .part_begin = body->clusters.part_begin,
+                            .part = body->clusters.part,
                             .clusters = &item->body->clusters,
                             .begin = item->begin,
                             .end = item->end,
