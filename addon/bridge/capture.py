@@ -349,6 +349,8 @@ class Capture:
             self._check_positions(obj, local, matrix)
             vertices = space.to_simulation(local, matrix, self.shot.origin)
         own = evaluated.pliant
+        if (refusal := settings.plastic_refusal(own)) is not None:
+            raise CaptureError(f"'{obj.name}' is plastic, but {refusal}.", obj.name)
         material = self._same(("material", body.name), settings.material(own.material))
         return BodyFrame(matrix, material, vertices,
                          self._same(("pins", body.name), own.start.pin_strength))

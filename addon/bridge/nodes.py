@@ -68,8 +68,8 @@ class Builder:
                                              if s.name == name and s.enabled))
         return next(s for s in node.outputs if s.enabled)
 
-    def first_part(self, vector):
-        return self.node("ShaderNodeSeparateXYZ", {"Vector": vector}).outputs[0]
+    def parts(self, vector):
+        return self.node("ShaderNodeSeparateXYZ", {"Vector": vector}).outputs
 
     def store(self, name, value, data_type):
         """Keeps a value as a point attribute of the geometry."""
@@ -98,11 +98,13 @@ def velocity_group(source):
 
 
 def particle_group(source, count, radius):
-    """Velocity from the companion's first `count` vertices, stretch from x of those after them;
-    radius: of the points that particles become, None: they stay vertices."""
+    """Velocity from the companion's first `count` vertices, stretch and plastic strain from x
+    and y of those after them; radius: of the points that particles become, None: they stay vertices."""
     builder = Builder("Pliant Particles")
     builder.store("velocity", builder.sampled(source, 0), "FLOAT_VECTOR")
-    builder.store("stretch", builder.first_part(builder.sampled(source, count)), "FLOAT")
+    strains = builder.parts(builder.sampled(source, count))
+    builder.store("stretch", strains[0], "FLOAT")
+    builder.store("plastic_strain", strains[1], "FLOAT")
     if radius is not None:
         builder.to_points(radius)
     return builder.finish()

@@ -5,8 +5,9 @@
     level     that level; 0 is the finest
     velocity  metres a second, in the world's directions
     stretch   how far the material about the particle is drawn out: 1 is at rest
+    plastic_strain  how much the material there has flowed since the start: 0 is not at all
 
-Positions come from a PC2 file; velocity and stretch from the positions of a companion (nodes.py).
+Positions come from a PC2 file; velocity, stretch and plastic_strain from the positions of a companion (nodes.py).
 The object plays in any Blender, with or without Pliant.
 """
 import bpy
@@ -123,6 +124,7 @@ def _write(output, count, places, values, progress):
         for number, frame in enumerate(output.frames):
             row[:count] = store.read(index, frame, Channel.VELOCITY)
             row[count:, 0] = store.read(index, frame, Channel.STRETCH)
+            row[count:, 1] = store.read(index, frame, Channel.PLASTIC_STRAIN)
             yield row
             if progress:
                 progress((number + 1) / output.count)

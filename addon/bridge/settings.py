@@ -4,9 +4,13 @@
 Nothing is evaluated here and nothing kept: a settings group of an original object gives what does
 not change during a bake, one of an evaluated object what is keyframed.
 """
+import math
+
 from ..solver import Clustering, Goal, Kernel, LevelKind, Rotation, Sampling, Stiffness, Weighting
 
-PAINTED = ("stiffness", "damping", "strain_limit", "density")  # what vertex groups may multiply
+# what vertex groups may multiply
+PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening")
+PLASTIC = ("yield", "flow", "hardening")  # those that matter to plastic bodies only
 QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
 
 
@@ -57,7 +61,23 @@ def material(settings):
             "strain_iterations": settings.strain_iterations, "goal": Goal[settings.goal],
             "beta": settings.beta, "rotation": Rotation[settings.rotation],
             "pressure": settings.pressure if settings.use_pressure else 0.0,
-            "inflation": settings.inflation, "drag": settings.drag}
+            "inflation": settings.inflation, "drag": settings.drag,
+            "yield": settings.yield_strain if settings.use_plasticity else math.inf,
+            "flow": settings.flow, "hardening": settings.hardening,
+            "plastic_limit": settings.plastic_limit,
+            "flow_per_step": int(settings.flow_per_step)}
+
+
+def plastic_refusal(pliant):
+    """Why a body cannot be plastic as it is set, as the end of a sentence; None: it can."""
+    if not pliant.material.use_plasticity:
+        return None
+    if pliant.material.goal == "QUADRATIC":
+        return "quadratic goals cannot keep a new shape: choose rigid or linear goals (Advanced)"
+    if pliant.clusters.levels > 1 and pliant.clusters.level_kind == "INDEPENDENT":
+        return "independent levels would pull it back to its old shape: choose nested levels " \
+               "(Advanced)"
+    return None
 
 
 def body(pliant, quick=1.0):

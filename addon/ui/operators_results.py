@@ -11,7 +11,8 @@ from . import properties, runs
 
 FORMATS = [
     *properties.RESULTS,
-    ("POINTS", "Particles", "The particles as an object, with cluster, level, velocity and stretch"),
+    ("POINTS", "Particles", "The particles as an object, with cluster, level, velocity, stretch and "
+                            "plastic strain"),
 ]
 
 

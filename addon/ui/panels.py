@@ -2,7 +2,7 @@
 """The panels of the Physics tab, in the order of work. Those of baking are in panels_bake.py."""
 import bpy
 
-from ..bridge.settings import PAINTED
+from ..bridge.settings import PAINTED, PLASTIC, plastic_refusal
 from ..preview import session
 from . import drawing, fitting, presets, weights
 
@@ -112,6 +112,27 @@ class PLIANT_PT_pressure(PhysicsPanel, bpy.types.Panel):
         column.active = material.use_pressure
         column.prop(material, "pressure")
         column.prop(material, "inflation")
+
+
+class PLIANT_PT_plasticity(PhysicsPanel, bpy.types.Panel):
+    bl_label = "Plasticity"
+    bl_parent_id = "PLIANT_PT_material"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context):
+        self.layout.prop(context.object.pliant.material, "use_plasticity", text="")
+
+    def draw(self, context):
+        own = context.object.pliant
+        material, refusal = own.material, plastic_refusal(own)
+        column = self.split(self.layout).column()
+        column.active = material.use_plasticity and refusal is None
+        column.prop(material, "yield_strain")
+        column.prop(material, "flow", text="Flow per Substep" if material.flow_per_step else "Flow")
+        column.prop(material, "hardening")
+        column.prop(material, "plastic_limit")
+        if refusal:
+            drawing.sentence(self.layout, refusal[0].upper() + refusal[1:], "ERROR", context)
 
 
 # ---------------------------------------------------------------- clusters, particles
@@ -319,6 +340,7 @@ class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
         layout = self.plain(self.layout)
         for name in PAINTED:
             column = layout.column(align=True)
+            column.active = name not in PLASTIC or obj.pliant.material.use_plasticity
             column.prop_search(paint, f"{name}_group", obj, "vertex_groups")
             group = getattr(paint, f"{name}_group")
             if group:
@@ -330,6 +352,6 @@ class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
 
 
 classes = (PLIANT_PT_main, PLIANT_PT_material, PLIANT_PT_strain, PLIANT_PT_pressure,
-           PLIANT_PT_clusters, PLIANT_PT_levels, PLIANT_PT_particles, PLIANT_PT_preview,
+           PLIANT_PT_plasticity, PLIANT_PT_clusters, PLIANT_PT_levels, PLIANT_PT_particles, PLIANT_PT_preview,
            PLIANT_PT_start, PLIANT_PT_pins, PLIANT_PT_paint)
 register, unregister = bpy.utils.register_classes_factory(classes)

@@ -227,6 +227,7 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
         self.split(self.layout)
         self.draw_goals(self.layout.column(), pliant.material)
         self.draw_strain(self.layout.column(), pliant.material)
+        self.draw_flow(self.layout.column(heading="Flow"), pliant.material)
         self.plain(self.layout)
         self.draw_clusters(self.layout.column(), pliant.clusters)
 
@@ -244,6 +245,10 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
         column.active = material.use_strain_limit
         column.prop(material, "strain_relaxation")
         column.prop(material, "strain_iterations")
+
+    def draw_flow(self, column, material):
+        column.active = material.use_plasticity
+        column.prop(material, "flow_per_step", text="Per Substep")
 
     def draw_clusters(self, column, clusters):
         column.label(text="Clusters and Levels")

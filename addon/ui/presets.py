@@ -18,8 +18,19 @@ PLAIN = {
     "stiffness_kind": "FREQUENCY", "frequency": 10.0, "damping": 3.0, "damping_per_step": False,
     "density": 1000.0, "use_strain_limit": False, "strain_limit": .3, "strain_relaxation": .3,
     "strain_iterations": 4, "goal": "RIGID", "beta": .5, "use_pressure": False, "pressure": 1.0,
-    "inflation": 1.0, "drag": 0.0, "rotation": "GRADIENT",
+    "inflation": 1.0, "drag": 0.0, "rotation": "GRADIENT", "use_plasticity": False,
+    "yield_strain": .05, "flow": 20.0, "hardening": 0.0, "plastic_limit": 0.0,
+    "flow_per_step": False,
 }
+
+
+def plastic(yield_strain, flow, hardening, limit, **others):
+    """What differs from PLAIN for a material that keeps dents. A limit on them keeps thin parts, as
+    ears, from being drawn out without end."""
+    return {"use_plasticity": True, "yield_strain": yield_strain, "flow": flow,
+            "hardening": hardening, "plastic_limit": limit, **others}
+
+
 # name: (what it looks like, what differs from PLAIN, a sampling where it needs one)
 TABLE = {
     "Rubber": ("Springs back and bounces: balls, erasers",
@@ -40,6 +51,18 @@ TABLE = {
     "Sheet": ("Cloth-like: bends easily, hardly stretches: flags, leaves, paper",
               {"frequency": 6.0, "damping": 2.0, "density": 300.0, "use_strain_limit": True,
                "strain_limit": .1, "drag": .5}, "SURFACE"),
+    "Clay": ("Does not bounce, and keeps every dent and thumb mark",
+             plastic(.012, 250.0, .05, .8, frequency=22.0, damping=60.0, density=1800.0), None),
+    "Taffy": ("Springs at a blow, but sinks and draws out under its own weight: toffee, putty",
+              plastic(0.0, 9.0, .02, 1.5, frequency=12.0, damping=60.0, density=1300.0), None),
+    "Dough": ("Soft and limp; springs back a little, stays flattened",
+              plastic(.03, 40.0, .1, .8, frequency=13.0, damping=40.0, density=600.0), None),
+    "Lead": ("Heavy and firm, hardly springs: where it is hit it stays dented",
+             plastic(.004, 600.0, .03, .8, frequency=40.0, damping=80.0, density=11300.0), None),
+    "Wax": ("Firm, bounces a little, takes small dents and can be bent by hand",
+            plastic(.012, 120.0, .1, .6, frequency=36.0, damping=60.0, density=900.0), None),
+    "Snow": ("Packs where it lands, the more it was pressed the firmer it holds: snowballs",
+             plastic(.006, 400.0, .15, .5, frequency=16.0, damping=90.0, density=300.0), None),
 }
 
 

@@ -112,6 +112,30 @@ class MaterialSettings(bpy.types.PropertyGroup):
     drag: FloatProperty(
         name="Air Drag", default=0.0, min=0.0, soft_max=5.0, max=1000.0,
         description="How fast the air stops every motion (rate per second): feathers 3, stones 0")
+    use_plasticity: BoolProperty(
+        name="Plasticity", default=False, update=settings_changed,
+        description="What is bent or pressed far enough keeps its new shape: clay, dough, metal. "
+                    "Not with quadratic goals, nor with independent levels")
+    yield_strain: FloatProperty(  # "yield" is a word of Python's: no driver could name it
+        name="Yield", default=.05, min=0.0, soft_max=.5, max=100.0, precision=3, step=1,
+        description="Strain (a part of the length) up to which it springs back; beyond, it stays "
+                    "bent: 0 flows under any load, .02 dents at a touch, .2 takes only hard blows")
+    flow: FloatProperty(
+        name="Flow", default=20.0, min=0.0, soft_max=200.0, max=1e6,
+        description="How fast it gives way to what is over the yield strain (rate per second): .5 "
+                    "creeps like taffy, 20 dents in a blow like clay, 200 at once like lead")
+    hardening: FloatProperty(
+        name="Hardening", default=0.0, min=-1e6, soft_min=-1.0, soft_max=2.0, max=1e6,
+        description="Yield strain gained for each unit of strain that stayed: more makes worked "
+                    "places tougher, as of metal; below 0 they get softer and give way further")
+    plastic_limit: FloatProperty(
+        name="Limit", default=0.0, min=0.0, soft_max=3.0, max=1e6,
+        description="Largest strain that may stay (a part of the length): there it springs back "
+                    "again, so that shapes stay recognisable; 0 is no limit")
+    flow_per_step: BoolProperty(
+        name="Flow per Substep", default=False,
+        description="Flow is the papers' nu, the part of the strain over the yield that each "
+                    "substep takes away (0 to 1): depends on the substeps")
 
 
 class ClusterSettings(bpy.types.PropertyGroup):
@@ -296,7 +320,8 @@ class PaintSettings(bpy.types.PropertyGroup):
     """Vertex groups that multiply the material."""
     __annotations__ = {**_painted("stiffness", "Stiffness"), **_painted("damping", "Damping"),
                        **_painted("strain_limit", "Largest Strain"),
-                       **_painted("density", "Density")}
+                       **_painted("density", "Density"), **_painted("yield", "Yield"),
+                       **_painted("flow", "Flow"), **_painted("hardening", "Hardening")}
 
 
 class ColliderSettings(bpy.types.PropertyGroup):
@@ -365,7 +390,7 @@ class ResultSettings(bpy.types.PropertyGroup):
         description="The mesh that the object had before it got shape keys of a bake")
     values: PointerProperty(
         type=bpy.types.Object, name="Values", options=set(),
-        description="The object whose vertices are the particles' velocities and stretches")
+        description="The object whose vertices are the particles' velocities and strains")
     level: IntProperty(
         name="Level", min=0, max=MAX_LEVELS - 1, options=set(),
         description="The level whose clusters particles are numbered by")

@@ -152,6 +152,48 @@ class Bodies(Captures):
         shot = self.capture()
         self.assertEqual([f.bodies[0].material["damping"] for f in shot.frames], [2, 4, 6, 8])
 
+    def test_plasticity(self):
+        obj = add_body()
+        material = obj.pliant.material
+        elastic = self.capture().frames[0].bodies[0].material
+        self.assertEqual(elastic["yield"], float("inf"))
+        for frame, on, value in ((1, False, .1), (3, True, .1), (4, True, .4)):
+            material.use_plasticity, material.yield_strain = on, value
+            obj.keyframe_insert("pliant.material.use_plasticity", frame=frame)
+            obj.keyframe_insert("pliant.material.yield_strain", frame=frame)
+        material.flow, material.hardening, material.plastic_limit = 7.0, -.5, 2.0
+        material.flow_per_step = True
+        found = [f.bodies[0].material for f in self.capture().frames]
+        self.assertEqual([round(m["yield"], 4) for m in found], [np.inf, np.inf, .1, .4])
+        self.assertEqual([found[0][name] for name in ("flow", "hardening", "plastic_limit",
+                                                      "flow_per_step")], [7, -.5, 2, 1])
+        known = {name for name, _ in house.addon("solver._abi").MaterialDesc._fields_}
+        self.assertLessEqual(set(found[0]), known)
+
+    def test_what_cannot_be_plastic_is_told_before_the_bake(self):
+        obj = add_body()
+        own = obj.pliant
+        own.material.goal, own.clusters.levels, own.clusters.level_kind = \
+            "QUADRATIC", 2, "INDEPENDENT"
+        self.capture()  # elastic, it may
+        own.material.use_plasticity = True
+        self.assertRaisesRegex(capture.CaptureError, "quadratic goals", self.capture)
+        own.material.goal = "RIGID"
+        self.assertRaisesRegex(capture.CaptureError, "independent levels", self.capture)
+        own.clusters.level_kind = "NESTED"
+        self.capture()
+
+    def test_painted_yield(self):
+        obj = add_body()
+        obj.vertex_groups.new(name="Half").add(range(4), 1.0, "REPLACE")
+        paint = obj.pliant.paint
+        for name in ("yield", "flow", "hardening"):
+            setattr(paint, f"{name}_group", "Half")
+            setattr(paint, f"{name}_zero", .5)
+        factors = self.capture().bodies[0].factors
+        for name in ("yield", "flow", "hardening"):
+            np.testing.assert_allclose(factors[f"{name}_factor"], [1] * 4 + [.5] * 4)
+
     def test_painted_factors_and_pins(self):
         obj = add_body()
         group = obj.vertex_groups.new(name="Top")

@@ -41,6 +41,7 @@ class Particles(Baked):
                                            origin=self.cache.origin),
                     "velocity": store.read(body.index, frame, Channel.VELOCITY),
                     "stretch": store.read(body.index, frame, Channel.STRETCH),
+                    "plastic_strain": store.read(body.index, frame, Channel.PLASTIC_STRAIN),
                     "cluster": store.read(body.index, frame, Channel.NEAREST_CLUSTER),
                 }
                 for name, values in wanted.items():
@@ -105,6 +106,25 @@ class Particles(Baked):
         self.make("Plain", "POINTS", as_points=False)
         self.assertGreater(len(set(attribute(self.object("Plain Particles").data, "cluster"))),
                            len(fine))
+
+    def test_plastic_strain_of_a_body_that_flows(self):
+        material = self.object("Plain").pliant.material
+        material.use_plasticity, material.yield_strain, material.flow = True, 0.0, 50.0
+        material.frequency = 2.0
+        start = self.object("Plain").pliant.start
+        start.angular_velocity = (0, 0, 20)
+        bpy.ops.pliant.bake()
+        self.cache = house.addon("bridge.folders").cache_of(self.scene)
+        self.make("Plain", "POINTS", as_points=False)
+        made = self.object("Plain Particles")
+
+        def data():
+            return made.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        self.check(data, self.cache.body("Plain"))
+        self.scene.frame_set(START)
+        self.assertFalse(attribute(data(), "plastic_strain").any())
+        self.scene.frame_set(END)
+        self.assertGreater(attribute(data(), "plastic_strain").mean(), .01)
 
     def test_they_follow_another_bake(self):
         self.make("Plain", "POINTS", as_points=False)

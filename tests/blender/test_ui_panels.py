@@ -246,6 +246,16 @@ class Drawing(unittest.TestCase):
         self.assertIn("'Suzanne'", said)
         self.assertIn("closed surface", said.replace(" | ", " "))
 
+    def test_what_cannot_be_plastic_is_said(self):
+        self.obj.pliant.role = "BODY"
+        own = self.obj.pliant
+        own.material.use_plasticity = True
+        self.assertNotIn("goals", texts(drawn(panels.PLIANT_PT_plasticity)))
+        own.material.goal = "QUADRATIC"
+        self.assertIn("Quadratic goals", texts(drawn(panels.PLIANT_PT_plasticity)))
+        own.material.use_plasticity = False
+        self.assertNotIn("goals", texts(drawn(panels.PLIANT_PT_plasticity)))
+
     def test_physics_buttons(self):
         panel = SimpleNamespace(layout=Layout())
         roles.draw_physics_buttons(panel, bpy.context)
@@ -282,7 +292,8 @@ class Texts(unittest.TestCase):
         animatable = {name for name, prop in properties.MaterialSettings.bl_rna.properties.items()
                       if prop.is_animatable and name != "rna_type"}
         self.assertLessEqual({"frequency", "young", "damping", "strain_limit", "pressure",
-                              "inflation", "drag", "use_strain_limit"}, animatable)
+                              "inflation", "drag", "use_strain_limit", "use_plasticity",
+                              "yield_strain", "flow", "hardening", "plastic_limit"}, animatable)
         self.assertTrue(animatable.isdisjoint({"density", "goal"}))
 
     def test_sizes_and_times(self):
