@@ -161,6 +161,14 @@ void reference_svd(mat3 a, mat3* u, double sigma[3], mat3* v);
 /* The six monomials of a rest offset, as quadratic goals use them. */
 void reference_monomials(vec3 p, double width, const reference_quadratic* quad, double q[6]);
 
+/* Finest clusters that share a particle: one byte for each pair. Freed by the caller. */
+uint8_t* reference_shares(const reference* body);
+/* Contacts of all bodies with each other and with themselves, found by asking every pair of
+ * clusters, less those that share a particle: how many members are inside of another cluster's
+ * sphere, and how deep in all. Nothing is moved. */
+uint64_t reference_brute_force(uint32_t count, reference* const* bodies, uint8_t* const* shares,
+                               double* depth);
+
 typedef struct reference_measure
 {
     double mass;

@@ -20,6 +20,8 @@
 /* Particles are averaged within this many spacings, and the grid ends this many beyond them. */
 #define REACH 1.5
 #define PADDING 2.0
+/* Farther away than this many spacings nobody asks how far it is. */
+#define MOST_DISTANCE 5.0
 #define MOST_NODES 67108864.0
 
 void pl_rest_shape_free(pl_rest_shape* shape)
@@ -87,20 +89,21 @@ static void add_particle(const pl_rest_shape* shape, vec3 r, near_sum* sums)
     float per_square = (float)(1 / (reach * reach));
     for (uint32_t z = from[2]; z <= to[2]; ++z)
         for (uint32_t y = from[1]; y <= to[1]; ++y)
-            for (uint32_t x = from[0]; x <= to[0]; ++x)
+        {
+            float dy = (float)(at[1] - shape->lower[1] - cell * y);
+            float dz = (float)(at[2] - shape->lower[2] - cell * z);
+            float across = dy * dy + dz * dz;
+            near_sum* row = sums + (size_t)shape->size[0] * (y + (size_t)shape->size[1] * z);
+            for (uint32_t x = from[0]; x <= to[0] && across * per_square < 1; ++x)
             {
                 float dx = (float)(at[0] - shape->lower[0] - cell * x);
-                float dy = (float)(at[1] - shape->lower[1] - cell * y);
-                float dz = (float)(at[2] - shape->lower[2] - cell * z);
-                float left = 1 - (dx * dx + dy * dy + dz * dz) * per_square;
-                if (!(left > 0))
-                    continue;
+                float left = 1 - (dx * dx + across) * per_square;
+                left = left > 0 ? left : 0;
                 float w = left * left * left;
-                near_sum* sum =
-                    &sums[x + (size_t)shape->size[0] * (y + (size_t)shape->size[1] * z)];
-                sum->weight += w;
-                sum->to[0] += w * dx, sum->to[1] += w * dy, sum->to[2] += w * dz;
+                row[x].weight += w;
+                row[x].to[0] += w * dx, row[x].to[1] += w * dy, row[x].to[2] += w * dz;
             }
+        }
 }
 
 /* Nodes next to the surface: from where it crosses the grid's lines. 0 elsewhere. */
@@ -108,6 +111,13 @@ static float crossing_distance(const pl_rest_shape* shape, const float* d, size_
                                const uint32_t at[3])
 {
     double sum = 0, cell = 1 / shape->per_cell;
+    size_t dy = shape->size[0], dz = dy * shape->size[1];
+    bool inside = d[node]<0, same = at[0]> 0 && at[0] + 1 < shape->size[0] && at[1] > 0 &&
+                  at[1] + 1 < shape->size[1] && at[2] > 0 && at[2] + 1 < shape->size[2];
+    if (same && (d[node - 1] < 0) == inside && (d[node + 1] < 0) == inside &&
+        (d[node - dy] < 0) == inside && (d[node + dy] < 0) == inside &&
+        (d[node - dz] < 0) == inside && (d[node + dz] < 0) == inside)
+        return 0;
     const size_t step[3] = {1, shape->size[0], (size_t)shape->size[0] * shape->size[1]};
     for (int k = 0; k < 3; ++k)
     {
@@ -152,28 +162,39 @@ static float eikonal(const float least[3], float cell)
     return x;
 }
 
+/* One row of nodes, from one end to the other. A node at the grid's edge is its own neighbour,
+ * which never makes it less. */
+static void sweep_row(const uint8_t* fixed, float* d, uint32_t count, bool back, size_t before_y,
+                      size_t behind_y, size_t before_z, size_t behind_z, float cell, float most)
+{
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        uint32_t x = back ? count - 1 - i : i;
+        float* at = d + x;
+        float least[3] = {lesser(at[x > 0 ? -1 : 0], at[x + 1 < count ? 1 : 0]),
+                          lesser(*(at - before_y), at[behind_y]),
+                          lesser(*(at - before_z), at[behind_z])};
+        float nearest = lesser(lesser(least[0], least[1]), least[2]);
+        /* nothing that is not nearer can make it less */
+        if (fixed[x] || !(nearest < *at) || nearest > most)
+            continue;
+        *at = lesser(*at, eikonal(least, cell));
+    }
+}
+
 static void sweep(const pl_rest_shape* shape, const uint8_t* fixed, float* d, int way)
 {
     const uint32_t* size = shape->size;
     size_t dy = size[0], dz = dy * size[1];
-    float cell = (float)(1 / shape->per_cell);
     for (uint32_t i = 0; i < size[2]; ++i)
         for (uint32_t j = 0; j < size[1]; ++j)
-            for (uint32_t k = 0; k < size[0]; ++k)
-            {
-                uint32_t z = way & 4 ? size[2] - 1 - i : i, y = way & 2 ? size[1] - 1 - j : j;
-                uint32_t x = way & 1 ? size[0] - 1 - k : k;
-                size_t n = x + y * dy + z * dz;
-                if (fixed[n])
-                    continue;
-                float least[3] = {
-                    lesser(x ? d[n - 1] : FLT_MAX, x + 1 < size[0] ? d[n + 1] : FLT_MAX),
-                    lesser(y ? d[n - dy] : FLT_MAX, y + 1 < size[1] ? d[n + dy] : FLT_MAX),
-                    lesser(z ? d[n - dz] : FLT_MAX, z + 1 < size[2] ? d[n + dz] : FLT_MAX)};
-                /* nothing that is not nearer can make it less */
-                if (least[0] < d[n] || least[1] < d[n] || least[2] < d[n])
-                    d[n] = lesser(d[n], eikonal(least, cell));
-            }
+        {
+            uint32_t z = way & 4 ? size[2] - 1 - i : i, y = way & 2 ? size[1] - 1 - j : j;
+            size_t row = y * dy + z * dz;
+            sweep_row(fixed + row, d + row, size[0], way & 1, y > 0 ? dy : 0,
+                      y + 1 < size[1] ? dy : 0, z > 0 ? dz : 0, z + 1 < size[2] ? dz : 0,
+                      (float)(1 / shape->per_cell), (float)(MOST_DISTANCE * shape->spacing));
+        }
 }
 
 static pl_status find_distances(pl_rest_shape* shape, const near_sum* sums, size_t nodes)
@@ -201,9 +222,12 @@ static pl_status find_distances(pl_rest_shape* shape, const near_sum* sums, size
                 }
         for (int way = 0; way < 8; ++way)
             sweep(shape, fixed, shape->distance, way);
+        float most = (float)(MOST_DISTANCE * shape->spacing);
         for (n = 0; n < nodes; ++n)
-            if (level[n] < 0)
-                shape->distance[n] = -shape->distance[n];
+        {
+            float distance = lesser(shape->distance[n], most);
+            shape->distance[n] = level[n] < 0 ? -distance : distance;
+        }
     }
     bool fine = level && fixed;
     pl_free(level);
