@@ -249,6 +249,7 @@ class SceneInfo(Structure):
         ("contacts", c_uint64),
         ("mesh_nodes", c_uint64),
         ("mesh_triangles", c_uint64),
+        ("bonds", c_uint64),
         ("asleep", c_uint64),
     ]
 
@@ -450,6 +451,18 @@ class ContactDesc(Structure):
     ]
 
 
+class WeldDesc(Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("reserved", c_uint32),
+        ("body", c_uint64),
+        ("other", c_uint64),
+        ("collider", c_uint64),
+        ("distance", c_double),
+        ("strength", c_double),
+    ]
+
+
 class FieldDesc(Structure):
     _fields_ = [
         ("size", c_uint32),
@@ -554,6 +567,7 @@ STRUCTS = {
     "pliant_pose": Pose,
     "pliant_collider_desc": ColliderDesc,
     "pliant_contact_desc": ContactDesc,
+    "pliant_weld_desc": WeldDesc,
     "pliant_field_desc": FieldDesc,
     "pliant_skin_desc": SkinDesc,
     "pliant_store_desc": StoreDesc,
@@ -647,6 +661,8 @@ FUNCTIONS = {
     "pliant_contact_desc_init": (None, (POINTER(ContactDesc), c_size_t)),
     "pliant_scene_set_contacts": (c_int, (c_uint64, POINTER(ContactDesc))),
     "pliant_body_set_contacts": (c_int, (c_uint64, c_uint32, c_int32)),
+    "pliant_weld_desc_init": (None, (POINTER(WeldDesc), c_size_t)),
+    "pliant_scene_weld": (c_int, (c_uint64, POINTER(WeldDesc), POINTER(c_uint32))),
     "pliant_scene_set_sleep": (c_int, (c_uint64, c_double, c_double)),
     "pliant_field_desc_init": (None, (POINTER(FieldDesc), c_size_t)),
     "pliant_field_create": (c_int, (c_uint64, POINTER(FieldDesc), POINTER(c_uint64))),

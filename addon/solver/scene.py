@@ -192,6 +192,17 @@ class Scene(_Object):
                           {"enabled": int(bool(enabled)), **settings})
         self._call("pliant_scene_set_contacts", byref(desc))
 
+    def weld(self, body, to, distance=0.0, strength=0.0):
+        """Sticks a body to another, or to a simple collider, where they touch now. A bond breaks
+        above `strength` (pascals; 0: never). Returns how many bonds were made; info.bonds is how
+        many still hold."""
+        ends = {"collider" if isinstance(to, Collider) else "other": to.handle}
+        desc = _described(self._library, _abi.WeldDesc, "pliant_weld_desc_init",
+                          {"body": body.handle, "distance": distance, "strength": strength, **ends})
+        count = ctypes.c_uint32()
+        self._call("pliant_scene_weld", byref(desc), byref(count))
+        return count.value
+
     def set_sleep(self, speed, seconds=.5):
         """Lets bodies sleep that were slower than `speed` for `seconds`; 0: none does."""
         self._call("pliant_scene_set_sleep", speed, seconds)

@@ -173,6 +173,7 @@ extern "C"
         uint64_t contacts; /* contacts of particles with colliders and bodies in the last substep */
         uint64_t mesh_nodes;     /* of mesh colliders' trees, visited in the last substep */
         uint64_t mesh_triangles; /* looked at there, once for each eight particles */
+        uint64_t bonds;          /* welded particles that hold */
         uint64_t asleep;         /* bodies */
     } pliant_scene_info;
 
@@ -710,6 +711,25 @@ extern "C"
      * default) its own parts: clusters that share no particle, once they have been apart. */
     PLIANT_API pliant_status pliant_body_set_contacts(pliant_body body, uint32_t groups,
                                                       int32_t self);
+
+    typedef struct pliant_weld_desc
+    {
+        uint32_t size;
+        uint32_t reserved;
+        pliant_body body;  /* whose particles are welded */
+        pliant_body other; /* to this body, whose particles are welded to the first too; or 0 */
+        pliant_collider collider; /* or to this simple collider; or 0 */
+        double distance; /* of a particle from the other's surface, at most; 0 (the default): the
+                            particles' spacing */
+        double strength; /* pascals that a bond bears; 0 (the default): it never breaks */
+    } pliant_weld_desc;
+
+    PLIANT_API void pliant_weld_desc_init(pliant_weld_desc* desc, size_t size);
+    /* Welds a body to another, or to a collider, where they touch now. A bond holds one particle
+     * where it is relative to the other; bodies welded together do not push each other there. count
+     * (may be NULL) is how many bonds were made. Bonds go with their body or collider. */
+    PLIANT_API pliant_status pliant_scene_weld(pliant_scene scene, const pliant_weld_desc* desc,
+                                               uint32_t* count);
 
     /* A body none of whose particles was faster than "speed" (units a second) for "seconds" falls
      * asleep at the end of a frame, together with all that it touches: it stops and costs next to

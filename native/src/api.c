@@ -119,6 +119,7 @@ pliant_status pliant_scene_create(const pliant_scene_desc* desc, pliant_scene* o
     scene->kernels = pl_kernels_for(scene->simd);
     scene->resolve = pl_colliders_resolve_for(scene->simd);
     scene->mesh_kernels = pl_mesh_kernels_for(scene->simd);
+    scene->contact_settings = pl_contact_defaults();
     memcpy(scene->gravity, desc->gravity, sizeof scene->gravity);
     scene->pool = pl_pool_create(desc->threads);
     scene->handle = scene->pool ? pl_handle_new(PL_HANDLE_SCENE, scene, NULL) : 0;
@@ -139,6 +140,7 @@ void pl_scene_remove_body(pl_scene* scene, pl_body* body)
         ++at;
     if (at == scene->body_count)
         return;
+    pl_bonds_drop_body(&scene->bonds, at);
     memmove(scene->bodies + at, scene->bodies + at + 1,
             (scene->body_count - at - 1) * sizeof *scene->bodies);
     --scene->body_count;
@@ -165,6 +167,8 @@ void pl_scene_clear(pl_scene* scene)
         pl_free(scene->fields[i]);
     }
     scene->collider_count = scene->field_count = 0;
+    pl_free(scene->bonds.items);
+    scene->bonds = (pl_bonds){0};
 }
 
 pliant_status pliant_scene_destroy(pliant_scene handle)
@@ -275,6 +279,7 @@ pliant_status pliant_scene_get_info(pliant_scene handle, pliant_scene_info* info
         info->asleep += scene->bodies[b]->asleep;
     info->pairs_violated = scene->pairs_violated;
     info->contacts = scene->contacts;
+    info->bonds = scene->bonds.count;
     info->mesh_nodes = scene->mesh_nodes;
     info->mesh_triangles = scene->mesh_triangles;
     return PLIANT_OK;

@@ -111,6 +111,7 @@ pliant_status pliant_collider_destroy(pliant_collider handle)
         ++at;
     memmove(scene->colliders + at, scene->colliders + at + 1,
             (scene->collider_count - at - 1) * sizeof *scene->colliders);
+    pl_bonds_drop_collider(&scene->bonds, at);
     --scene->collider_count;
     pl_scene_wake(scene);
     for (uint32_t b = 0; collider->mesh && b < scene->body_count; ++b)

@@ -47,3 +47,48 @@ pliant_status pliant_scene_set_sleep(pliant_scene handle, double speed, double s
     scene->sleep_seconds = seconds;
     return PLIANT_OK;
 }
+
+static pl_status index_of(pl_scene* scene, uint64_t handle, const char* what, uint32_t* index)
+{
+    pl_body* body;
+    pl_scene* owner;
+    PL_TRY(pl_get_body(handle, &body, &owner));
+    if (owner != scene)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "The weld's %s belongs to another scene", what);
+    for (*index = 0; scene->bodies[*index] != body;)
+        ++*index;
+    return PLIANT_OK;
+}
+
+pliant_status pliant_scene_weld(pliant_scene handle, const pliant_weld_desc* desc, uint32_t* count)
+{
+    pl_scene* scene;
+    uint32_t body = 0, other = PL_NO_BODY, collider = 0, made = 0;
+    PL_TRY(pl_get_scene(handle, &scene));
+    PL_TRY(pl_check_desc(desc, sizeof *desc, "pliant_weld_desc"));
+    PL_TRY(pl_check_range(desc->distance, 0, 1e9, "the weld's distance"));
+    PL_TRY(pl_check_range(desc->strength, 0, DBL_MAX, "the weld's strength"));
+    PL_TRY(index_of(scene, desc->body, "body", &body));
+    if ((desc->other != 0) == (desc->collider != 0))
+        return pl_fail(PLIANT_ERROR_ARGUMENT,
+                       "A weld is to another body or to a collider: give one of them");
+    if (desc->other)
+        PL_TRY(index_of(scene, desc->other, "other body", &other));
+    if (other == body)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "A body is not welded to itself");
+    while (desc->collider && collider < scene->collider_count &&
+           scene->colliders[collider]->handle != desc->collider)
+        ++collider;
+    if (desc->collider && collider == scene->collider_count)
+        return pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a collider of the scene (any more)",
+                       (unsigned long long)desc->collider);
+    if (desc->collider && scene->colliders[collider]->mesh)
+        return pl_fail(PLIANT_ERROR_ARGUMENT,
+                       "The weld's collider is a mesh: only simple shapes can be welded to");
+    PL_TRY(pl_scene_make_bonds(scene, body, other, collider, desc->distance,
+                               desc->strength > 0 ? desc->strength : INFINITY, &made));
+    pl_scene_wake(scene);
+    if (count)
+        *count = made;
+    return PLIANT_OK;
+}

@@ -120,6 +120,11 @@ void pliant_contact_desc_init(pliant_contact_desc* desc, size_t size)
     desc->iterations = settings.iterations;
 }
 
+void pliant_weld_desc_init(pliant_weld_desc* desc, size_t size)
+{
+    start(desc, size, sizeof *desc);
+}
+
 void pliant_field_desc_init(pliant_field_desc* desc, size_t size)
 {
     if (!start(desc, size, sizeof *desc))

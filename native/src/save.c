@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 6
+#define STATE_VERSION 7
 
 _Static_assert(sizeof(pliant_material_desc) == 136,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -367,6 +367,8 @@ static void visit_scene(pl_archive* a, pl_scene* scene)
                                    pl_field_check(&scene->fields[i]->to) == PLIANT_OK,
                                "a field");
     }
+    if (!pl_archive_failed(a))
+        pl_save_bonds(a, scene);
 }
 
 pl_status pl_scene_save_block(pl_scene* scene, void* buffer, uint64_t* bytes)
@@ -438,6 +440,8 @@ pl_status pl_scene_restore_block(pl_scene* scene, const void* buffer, uint64_t b
     scene->frame_dt = fresh.frame_dt, scene->time = fresh.time;
     scene->cluster_contacts = fresh.cluster_contacts;
     scene->contact_settings = fresh.contact_settings;
+    scene->bonds = fresh.bonds;
+    pl_contacts_free(&scene->cluster_scratch); /* knows bodies that are gone */
     scene->sleep_speed = fresh.sleep_speed, scene->sleep_seconds = fresh.sleep_seconds;
     return PLIANT_OK;
 }

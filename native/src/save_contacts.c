@@ -82,3 +82,47 @@ void pl_save_contact_settings(pl_archive* a, pl_scene* scene)
                            isfinite(s->friction) && isfinite(s->thickness) && s->iterations <= 1000,
                        "the settings of contacts");
 }
+
+/* Whether bonds are between what there is. */
+static bool bond_fits(const pl_scene* scene, const pl_bond* bond)
+{
+    if (bond->body >= scene->body_count || !(bond->most >= 0) || !v3_finite(v3_fromd(bond->anchor)))
+        return false;
+    const pl_particles* p = &scene->bodies[bond->body]->particles;
+    if (bond->particle >= p->id_count || p->slot_of[bond->particle] >= p->slot_count)
+        return false;
+    if (bond->other == PL_NO_BODY)
+        return bond->target < scene->collider_count && !scene->colliders[bond->target]->mesh;
+    return bond->other < scene->body_count && bond->other != bond->body &&
+           bond->target < scene->bodies[bond->other]->level_begin[1];
+}
+
+void pl_save_bonds(pl_archive* a, pl_scene* scene)
+{
+    uint64_t count = scene->bonds.count;
+    pl_archive_tag(a, "BOND");
+    pl_archive_u64(a, &count);
+    if (pl_archive_reading(a))
+        scene->bonds.count = 0;
+    for (uint64_t i = 0; i < count && !pl_archive_failed(a); ++i)
+    {
+        pl_bond bond = {0};
+        if (!pl_archive_reading(a))
+            bond = scene->bonds.items[i];
+        pl_archive_u32(a, &bond.body);
+        pl_archive_u32(a, &bond.particle);
+        pl_archive_u32(a, &bond.other);
+        pl_archive_u32(a, &bond.target);
+        for (int k = 0; k < 3; ++k)
+            pl_archive_f64(a, &bond.anchor[k]);
+        pl_archive_f64(a, &bond.most);
+        if (!pl_archive_reading(a) || pl_archive_failed(a))
+            continue;
+        bool fits =
+            bond_fits(scene, &bond) && pl_grow((void**)&scene->bonds.items, &scene->bonds.capacity,
+                                               (size_t)i + 1, sizeof bond);
+        pl_archive_require(a, fits, "a weld");
+        if (fits)
+            scene->bonds.items[scene->bonds.count++] = bond;
+    }
+}

@@ -268,6 +268,23 @@ class Motion(unittest.TestCase):
         with self.assertRaises(TypeError):
             scene.set_contacts(frictoin=.1)
 
+    def test_welds_hold_until_they_break(self):
+        scene, body = falling(0, material={"stiffness": 16.0})
+        box = scene.add_collider(Shape.BOX, position=(0, 0, 1), extent=(.5, .5, .5))
+        self.assertGreater(scene.weld(body, box, strength=1e6), 10)
+        for _ in range(12):
+            scene.advance()
+        self.assertGreater(body.info.centre[2], -.3)
+        other = scene.add_body(points=body.positions() - (0, 0, 1.05))
+        before = scene.info.bonds
+        self.assertGreater(scene.weld(body, other, distance=.2, strength=10.0), 0)
+        for _ in range(12):
+            scene.advance()
+        self.assertEqual(scene.info.bonds, before)
+        self.assertLess(other.info.centre[2], -1.3)
+        with self.assertRaisesRegex(PliantError, "itself"):
+            scene.weld(body, body)
+
     def test_fields_pull(self):
         scene, body = falling(0)
         scene.set_gravity((0, 0, 0))

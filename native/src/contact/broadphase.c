@@ -380,6 +380,16 @@ static void ask_batches(void* context, uint32_t begin, uint32_t end, uint32_t wo
     }
 }
 
+pl_status pl_broadphase_list(pl_broadphase* b, uint32_t count, uint32_t body_count,
+                             const pl_pair_body* bodies)
+{
+    PL_TRY(reserve(b, count));
+    for (uint32_t n = 0; n < body_count; ++n)
+        for (uint32_t c = 0; c < bodies[n].count; ++c)
+            b->body_of[bodies[n].first + c] = n;
+    return PLIANT_OK;
+}
+
 pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses,
                              uint32_t body_count, const pl_pair_body* bodies, pl_pool* pool,
                              pl_pair_list* pairs)
@@ -387,10 +397,7 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
     pairs->count = 0;
     if (count == 0)
         return PLIANT_OK;
-    PL_TRY(reserve(b, count));
-    for (uint32_t n = 0; n < body_count; ++n)
-        for (uint32_t c = 0; c < bodies[n].count; ++c)
-            b->body_of[bodies[n].first + c] = n;
+    PL_TRY(pl_broadphase_list(b, count, body_count, bodies));
     make_keys(b, count, poses);
     sort_keys(b, count);
     size_t marks = (size_t)count * (pool ? pl_pool_threads(pool) : 1);

@@ -52,6 +52,9 @@ bool pl_pair_may_touch(const pl_proxy_pose* a, const pl_proxy_pose* b);
 pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses,
                              uint32_t body_count, const pl_pair_body* bodies, pl_pool* pool,
                              pl_pair_list* pairs);
+/* Only says which cluster is whose: a part of the above. */
+pl_status pl_broadphase_list(pl_broadphase* b, uint32_t count, uint32_t body_count,
+                             const pl_pair_body* bodies);
 void pl_broadphase_free(pl_broadphase* b);
 void pl_pair_list_free(pl_pair_list* pairs);
 

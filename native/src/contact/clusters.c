@@ -104,7 +104,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
         all->cluster_capacity = 0;
         memset(all->posed, 0, sizeof *all->posed * body_count);
         if (!renew(&all->poses, count, sizeof *all->poses) ||
-            !renew(&all->motions, count, sizeof *all->motions) ||
+            !renew(&all->motions, count + 1, sizeof *all->motions) ||
             !renew(&all->touched, count, sizeof *all->touched) ||
             !renew(&all->partner_begin, count + 2, sizeof *all->partner_begin))
             return pl_fail_memory(count * sizeof *all->poses);
@@ -315,12 +315,24 @@ static void note_hit(const solver* s, const pl_contact* c)
         (target->asleep ? target : source)->hit = true;
 }
 
+/* From the change of the relative velocity to itself; returns an inverse mass of the cluster that
+ * is not less than the one in any direction. */
+static double prepare_bond(const solver* s, pl_contact* c, const pl_cluster_motion* m)
+{
+    vec3 arm = v3_fromd(c->arm), v = pl_contact_velocity(s->bodies[c->body].body, c->slot);
+    vec3 now = v3_sub(v, v3_add(m->v, v3_cross(m->spin, arm)));
+    c->goal[0] += now.x, c->goal[1] += now.y, c->goal[2] += now.z;
+    return m->fixed ? 0 : 1 / m->mass + m3_trace(m->inertia_inverse) * v3_dot(arm, arm);
+}
+
 static pl_status prepare(const solver* s, pl_pool* pool)
 {
     pl_contacts* all = s->all;
     size_t arms = 0;
     for (uint32_t c = 0; c < all->cluster_count; ++c)
         all->motions[c].contacts = 0;
+    memset(&all->motions[all->cluster_count], 0, sizeof *all->motions); /* what bonds hold on to */
+    all->motions[all->cluster_count].fixed = true;
     for (size_t i = 0; i < all->list.count; ++i)
     {
         ++all->motions[all->list.items[i].cluster].contacts;
@@ -355,7 +367,10 @@ static pl_status prepare(const solver* s, pl_pool* pool)
         c->inverse_mass = is_held(body, c->slot) ? 0 : 1 / (double)body->particles.mass[c->slot];
         double cluster =
             m->fixed ? 0 : 1 / m->mass + v3_dot(turn, m3_mulv(m->inertia_inverse, turn));
-        note_hit(s, c);
+        if (c->bond)
+            cluster = prepare_bond(s, c, m);
+        else
+            note_hit(s, c);
         c->k = 1.3 * (all->touches[c->particle] * c->inverse_mass + m->contacts * cluster);
     }
     return PLIANT_OK;
@@ -365,6 +380,12 @@ static pl_status prepare(const solver* s, pl_pool* pool)
  * stays within its cone. */
 static vec3 ask_contact(const pl_contact_settings* settings, pl_contact* c, vec3 relative)
 {
+    if (c->bond)
+    {
+        vec3 whole = v3_scale(v3_sub(v3_fromd(c->goal), relative), 1 / c->k);
+        c->tangent[0] += whole.x, c->tangent[1] += whole.y, c->tangent[2] += whole.z;
+        return whole;
+    }
     vec3 n = v3_fromd(c->n);
     double speed = v3_dot(relative, n);
     double normal = fmax(c->normal + settings->stiffness * (c->target - speed) / c->k, 0);
@@ -504,8 +525,21 @@ static void find_drift(pl_contacts* all, const pl_contact_body* bodies)
         all->drift[i] = mass > 0 ? momentum[i] / mass : 0;
 }
 
+static pl_status find_contacts(pl_contacts* all, const pl_contact_body* bodies,
+                               const pl_contact_settings* settings, double dt, pl_pool* pool)
+{
+    for (uint32_t b = 0; b < all->body_count; ++b)
+        if (bodies[b].self && !bodies[b].body->asleep)
+            pl_pair_rules_release(bodies[b].rules, bodies[b].proxies->count,
+                                  all->poses + all->pair_bodies[b].first, settings->turn);
+    PL_TRY(pl_broadphase_find(&all->broadphase, all->cluster_count, all->poses, all->body_count,
+                              all->pair_bodies, pool, &all->pairs));
+    return all->pairs.count ? pl_contacts_find(all, bodies, settings, dt, pool) : PLIANT_OK;
+}
+
 pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_contact_body* bodies,
-                              const pl_contact_settings* settings, double dt, pl_pool* pool)
+                              const pl_contact_settings* settings, const pl_bond_work* held,
+                              double dt, pl_pool* pool)
 {
     PL_TRY(lay_out(all, body_count, bodies));
     find_drift(all, bodies);
@@ -517,16 +551,11 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
     pl_parallel_for(pool, all->cluster_count, 16, pose_items, &posing_now);
     for (uint32_t b = 0; b < body_count; ++b)
         all->posed[b] = bodies[b].body->asleep ? bodies[b].body : NULL;
-    for (uint32_t b = 0; b < body_count; ++b)
-        if (bodies[b].self && !bodies[b].body->asleep)
-            pl_pair_rules_release(bodies[b].rules, bodies[b].proxies->count,
-                                  all->poses + all->pair_bodies[b].first, settings->turn);
-    PL_TRY(pl_broadphase_find(&all->broadphase, all->cluster_count, all->poses, body_count,
-                              all->pair_bodies, pool, &all->pairs));
-    all->list.count = 0;
-    if (all->pairs.count == 0)
-        return PLIANT_OK;
-    PL_TRY(pl_contacts_find(all, bodies, settings, dt, pool));
+    all->list.count = all->pairs.count = 0;
+    PL_TRY(pl_broadphase_list(&all->broadphase, all->cluster_count, body_count, all->pair_bodies));
+    if (held->touch)
+        PL_TRY(find_contacts(all, bodies, settings, dt, pool));
+    PL_TRY(pl_contacts_add_bonds(all, bodies, held, dt));
     if (all->list.count == 0)
         return PLIANT_OK;
     solver s = {all, bodies, settings, dt};
@@ -537,6 +566,7 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
             let_particles_finish(all);
         iterate(&s, pool);
     }
+    pl_contacts_break_bonds(all, held, dt);
     pl_parallel_for(pool, body_count, 1, apply_items, &s);
     return PLIANT_OK;
 }

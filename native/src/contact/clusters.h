@@ -48,7 +48,11 @@ typedef struct pl_contact
     double arm[3];       /* from the cluster's centre, at the start of the substep */
     double k;            /* the inverse mass that an impulse along n meets */
     double normal;       /* impulse so far */
-    double tangent[3];   /* the same of friction */
+    double tangent[3];   /* the same of friction; of bonds the whole of it */
+    uint32_t bond;       /* 1 + its index if it is one */
+    uint32_t reserved;
+    double goal[3]; /* of bonds: the relative velocity that resolves it; till it is prepared, the
+                       change of it */
 } pl_contact;
 
 /* The rigid motion of a cluster that is in contact, at the start of the substep. */
@@ -70,6 +74,18 @@ typedef struct pl_member_arm
 {
     float x, y, z, weight;
 } pl_member_arm;
+
+struct pl_bonds;
+struct pl_collider_step;
+
+/* What holds besides contacts. */
+typedef struct pl_bond_work
+{
+    struct pl_bonds* bonds;
+    const struct pl_collider_step* colliders; /* collider_count for each body */
+    uint32_t collider_count;
+    bool touch; /* contacts are on: false leaves bonds alone */
+} pl_bond_work;
 
 typedef struct pl_contact_list
 {
@@ -109,13 +125,20 @@ typedef struct pl_contacts
  * whose particles moved are marked; their fits are to be made again. */
 pl_status pl_contacts_resolve(pl_contacts* contacts, uint32_t body_count,
                               const pl_contact_body* bodies, const pl_contact_settings* settings,
-                              double dt, pl_pool* pool);
+                              const pl_bond_work* held, double dt, pl_pool* pool);
 void pl_contacts_free(pl_contacts* contacts);
 
 /* narrow.c: the contacts of the pairs that were found, by cluster. Motions are made for every
  * cluster that has a partner. */
 pl_status pl_contacts_find(pl_contacts* contacts, const pl_contact_body* bodies,
                            const pl_contact_settings* settings, double dt, pl_pool* pool);
+
+/* bonds.c: adds the bonds to the list, and takes out contacts of particles with what they are
+ * bonded to; and says which of them broke. Bonds to colliders have the cluster behind the last one.
+ */
+pl_status pl_contacts_add_bonds(pl_contacts* contacts, const pl_contact_body* bodies,
+                                const pl_bond_work* held, double dt);
+void pl_contacts_break_bonds(const pl_contacts* contacts, const pl_bond_work* held, double dt);
 
 static inline uint32_t pl_contact_body_of(const pl_contacts* c, uint32_t cluster)
 {

@@ -80,6 +80,20 @@ static bool boxes_meet(const box* a, const box* b, double more)
     return true;
 }
 
+static bool spread_along_bonds(const pl_bonds* bonds, uint8_t* has)
+{
+    bool any = false;
+    for (size_t i = 0; i < bonds->count; ++i)
+    {
+        const pl_bond* bond = &bonds->items[i];
+        if (bond->other == PL_NO_BODY || has[bond->body] == has[bond->other])
+            continue;
+        has[bond->body] = has[bond->other] = 1;
+        any = true;
+    }
+    return any;
+}
+
 /* Spreads a property of bodies to those whose boxes meet, from one to the next. */
 static pl_status spread_to_neighbours(const pl_scene* scene, uint8_t* has)
 {
@@ -90,6 +104,8 @@ static pl_status spread_to_neighbours(const pl_scene* scene, uint8_t* has)
         boxes[b] = box_of(scene->bodies[b]);
     double more = scene->contact_settings.thickness;
     bool any = scene->cluster_contacts;
+    while (!any && spread_along_bonds(&scene->bonds, has))
+        ;
     while (any)
     {
         any = false;
@@ -97,6 +113,7 @@ static pl_status spread_to_neighbours(const pl_scene* scene, uint8_t* has)
             for (uint32_t b = 0; b < scene->body_count && has[a]; ++b)
                 if (!has[b] && boxes_meet(&boxes[a], &boxes[b], more))
                     has[b] = 1, any = true;
+        any = spread_along_bonds(&scene->bonds, has) || any;
     }
     pl_free(boxes);
     return PLIANT_OK;
@@ -205,6 +222,12 @@ pl_status pl_sleep_begin_frame(pl_scene* scene)
                 pl_wake(scene->bodies[b]);
                 any = true;
             }
+    for (size_t i = 0; i < scene->bonds.count; ++i)
+    {
+        const pl_bond* bond = &scene->bonds.items[i];
+        any = any || (bond->other != PL_NO_BODY &&
+                      scene->bodies[bond->body]->asleep != scene->bodies[bond->other]->asleep);
+    }
     return any ? pl_sleep_wake_neighbours(scene) : PLIANT_OK;
 }
 

@@ -485,7 +485,7 @@ pl_status pl_substep_do(pl_substep* step)
     since = pl_now_ms();
     pl_limit_strain(step);
     since = pl_substep_lap(scene, PLIANT_STAGE_LIMIT, since);
-    if (scene->cluster_contacts)
+    if (scene->cluster_contacts || scene->bonds.count)
         PL_TRY(pl_touch_clusters(step));
     if (scene->collider_count)
         PL_TRY(resolve_contacts(step));

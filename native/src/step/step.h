@@ -4,6 +4,7 @@
 #define PL_STEP_STEP_H
 
 #include "../base/parallel.h"
+#include "../contact/bonds.h"
 #include "../contact/clusters.h"
 #include "../contact/colliders.h"
 #include "../setup/proxy.h"
@@ -52,6 +53,7 @@ typedef struct pl_scene
     /* Contacts between clusters. */
     bool cluster_contacts;
     pl_contact_settings contact_settings;
+    pl_bonds bonds;
     /* Scratch, made when an advance begins; never part of the state. */
     pl_items chunks;                    /* every chunk of every body */
     pl_items fine;                      /* runs of clusters that hold particles */
@@ -72,6 +74,10 @@ uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most);
 /* Whatever changes a body or the world around it wakes it (sleep.c). */
 void pl_wake(pl_body* body);
 void pl_scene_wake(pl_scene* scene);
+/* touching.c: welds the particles of a body to another, and the other's to it, or to a collider.
+ * How many there are now. */
+pl_status pl_scene_make_bonds(pl_scene* scene, uint32_t body, uint32_t other, uint32_t collider,
+                              double distance, double strength, uint32_t* count);
 void pl_scene_free_scratch(pl_scene* scene);
 
 #endif

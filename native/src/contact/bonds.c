@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Welds. A bond holds a particle at a point of a cluster's rest space, x_c + F_c (a - r_c), or of a
+ * collider: the same condition on a relative velocity as a contact, but in all directions and both
+ * ways, so the contacts' solver (clusters.c) takes it as one more. It breaks when the impulse that
+ * it needs in a substep is more than its strength; that is a stress, and a particle has the area of
+ * a square of the spacing, so that the number of particles does not matter.
+ */
+#include "bonds.h"
+
+#include "../state_rest.h"
+
+static pl_status add_bond(pl_bonds* bonds, pl_bond bond)
+{
+    if (!pl_grow((void**)&bonds->items, &bonds->capacity, bonds->count + 1, sizeof *bonds->items))
+        return pl_fail_memory((bonds->count + 1) * sizeof *bonds->items);
+    bonds->items[bonds->count++] = bond;
+    return PLIANT_OK;
+}
+
+static void set_anchor(pl_bond* bond, vec3 anchor)
+{
+    bond->anchor[0] = anchor.x, bond->anchor[1] = anchor.y, bond->anchor[2] = anchor.z;
+}
+
+/* The cluster of the other body in whose ball the particle is nearest to the middle. */
+static bool find_anchor(const pl_contact_body* other, const pl_proxy_pose* poses, vec3 x,
+                        double distance, pl_bond* bond)
+{
+    const pl_body* body = other->body;
+    double best = INFINITY;
+    for (uint32_t c = 0; c < other->proxies->count; ++c)
+    {
+        vec3 at = pl_pose_to_rest(&poses[c], x);
+        double radius = body->clusters.radius[c] + .5 * body->rest_shape.spacing + distance;
+        double rank = v3_length(v3_sub(at, v3_from(body->clusters.centre[c]))) / radius;
+        if (!(rank <= 1 && rank < best) || pl_rest_distance(&body->rest_shape, at, NULL) > distance)
+            continue;
+        best = rank;
+        bond->target = c;
+        set_anchor(bond, at);
+    }
+    return best < INFINITY;
+}
+
+pl_status pl_bonds_to_body(pl_bonds* bonds, uint32_t a, const pl_contact_body* body, uint32_t b,
+                           const pl_contact_body* other, const pl_proxy_pose* poses,
+                           double distance, double strength)
+{
+    const pl_particles* p = &body->body->particles;
+    double area = body->body->spacing * body->body->spacing;
+    for (uint32_t slot = 0; slot < p->slot_count; ++slot)
+    {
+        pl_bond bond = {.body = a, .particle = p->id[slot], .other = b, .most = strength * area};
+        if (p->mass[slot] > 0 &&
+            find_anchor(other, poses, pl_contact_end(body->body, slot), distance, &bond))
+            PL_TRY(add_bond(bonds, bond));
+    }
+    return PLIANT_OK;
+}
+
+static double collider_distance(const pl_collider_step* s, vec3 p)
+{
+    const double *e = s->extent, outside = s->inside_out ? -1 : 1;
+    double d = 0, across = sqrt(p.x * p.x + p.y * p.y);
+    vec3 over = v3(fabs(p.x) - e[0], fabs(p.y) - e[1], fabs(p.z) - e[2]);
+    if (s->shape == PLIANT_SHAPE_PLANE)
+        return p.z;
+    if (s->shape == PLIANT_SHAPE_SPHERE)
+        d = v3_length(p) - e[0];
+    else if (s->shape == PLIANT_SHAPE_CAPSULE)
+        d = v3_length(v3(p.x, p.y, fmax(fabs(p.z) - e[1], 0))) - e[0];
+    else if (s->shape == PLIANT_SHAPE_CYLINDER)
+        over = v3(across - e[0], fabs(p.z) - e[1], -1e300);
+    if (s->shape == PLIANT_SHAPE_BOX || s->shape == PLIANT_SHAPE_CYLINDER)
+        d = fmin(fmax(over.x, fmax(over.y, over.z)), 0) + v3_length(v3_max(over, v3(0, 0, 0)));
+    return outside * d;
+}
+
+pl_status pl_bonds_to_collider(pl_bonds* bonds, uint32_t a, const pl_body* body, uint32_t index,
+                               const pl_collider* collider, double distance, double strength)
+{
+    const pl_particles* p = &body->particles;
+    const double zero[3] = {0, 0, 0};
+    double area = body->spacing * body->spacing;
+    pl_collider_step step;
+    pl_collider_prepare(collider, zero, 0, 0, &step);
+    for (uint32_t slot = 0; slot < p->slot_count; ++slot)
+    {
+        vec3 x = v3_sub(pl_contact_end(body, slot), v3_fromd(step.p1));
+        const double* r = step.r1;
+        vec3 local = v3(r[0] * x.x + r[3] * x.y + r[6] * x.z, r[1] * x.x + r[4] * x.y + r[7] * x.z,
+                        r[2] * x.x + r[5] * x.y + r[8] * x.z);
+        if (!(p->mass[slot] > 0) || collider_distance(&step, local) > distance)
+            continue;
+        pl_bond bond = {.body = a,
+                        .particle = p->id[slot],
+                        .other = PL_NO_BODY,
+                        .target = index,
+                        .most = strength * area};
+        set_anchor(&bond, local);
+        PL_TRY(add_bond(bonds, bond));
+    }
+    return PLIANT_OK;
+}
+
+void pl_bonds_drop_body(pl_bonds* bonds, uint32_t body)
+{
+    for (size_t i = 0; i < bonds->count; ++i)
+    {
+        pl_bond* bond = &bonds->items[i];
+        bond->broken = bond->body == body || bond->other == body;
+        bond->body -= bond->body > body;
+        bond->other -= bond->other != PL_NO_BODY && bond->other > body;
+    }
+    pl_bonds_clean(bonds);
+}
+
+void pl_bonds_drop_collider(pl_bonds* bonds, uint32_t collider)
+{
+    for (size_t i = 0; i < bonds->count; ++i)
+    {
+        pl_bond* bond = &bonds->items[i];
+        bond->broken = bond->other == PL_NO_BODY && bond->target == collider;
+        bond->target -= bond->other == PL_NO_BODY && bond->target > collider;
+    }
+    pl_bonds_clean(bonds);
+}
+
+size_t pl_bonds_clean(pl_bonds* bonds)
+{
+    size_t kept = 0, count = bonds->count;
+    for (size_t i = 0; i < count; ++i)
+        if (!bonds->items[i].broken)
+            bonds->items[kept++] = bonds->items[i];
+    bonds->count = kept;
+    return count - kept;
+}
+
+/* ------------------------------------------------------------------ a substep */
+
+/* The share of what a bond is off that a substep takes back. */
+#define SHARE 0.8
+
+static vec3 anchor_now(const pl_contacts* all, const pl_contact_body* bodies,
+                       const pl_bond_work* held, const pl_bond* bond)
+{
+    vec3 anchor = v3_fromd(bond->anchor);
+    if (bond->other != PL_NO_BODY)
+        return pl_pose_to_world(&all->poses[all->pair_bodies[bond->other].first + bond->target],
+                                anchor);
+    const pl_collider_step* step =
+        &held->colliders[(size_t)bond->body * held->collider_count + bond->target];
+    const double* r = step->r1;
+    vec3 turned = v3(r[0] * anchor.x + r[1] * anchor.y + r[2] * anchor.z,
+                     r[3] * anchor.x + r[4] * anchor.y + r[5] * anchor.z,
+                     r[6] * anchor.x + r[7] * anchor.y + r[8] * anchor.z);
+    return v3_add(v3_add(turned, v3_fromd(step->p1)), v3_fromd(bodies[bond->body].body->origin));
+}
+
+/* Contacts of bonded particles with the body that they are bonded to. */
+static void drop_contacts(pl_contacts* all, const pl_contact_body* bodies, const pl_bonds* bonds)
+{
+    size_t kept = 0;
+    for (int set = 1; set >= 0; --set)
+    {
+        for (size_t i = 0; i < bonds->count; ++i)
+        {
+            const pl_bond* bond = &bonds->items[i];
+            uint32_t slot = bodies[bond->body].body->particles.slot_of[bond->particle];
+            all->touches[all->slot_begin[bond->body] + slot] =
+                set && bond->other != PL_NO_BODY ? bond->other + 1 : 0;
+        }
+        for (size_t i = 0; i < all->list.count && set; ++i)
+        {
+            const pl_contact* c = &all->list.items[i];
+            if (all->touches[c->particle] != pl_contact_body_of(all, c->cluster) + 1)
+                all->list.items[kept++] = *c;
+        }
+    }
+    all->list.count = kept;
+}
+
+pl_status pl_contacts_add_bonds(pl_contacts* all, const pl_contact_body* bodies,
+                                const pl_bond_work* held, double dt)
+{
+    const pl_bonds* bonds = held->bonds;
+    if (!bonds || bonds->count == 0)
+        return PLIANT_OK;
+    drop_contacts(all, bodies, bonds);
+    if (!pl_grow((void**)&all->list.items, &all->list.capacity, all->list.count + bonds->count,
+                 sizeof *all->list.items))
+        return pl_fail_memory((all->list.count + bonds->count) * sizeof *all->list.items);
+    for (size_t i = 0; i < bonds->count; ++i)
+    {
+        const pl_bond* bond = &bonds->items[i];
+        const pl_body* body = bodies[bond->body].body;
+        uint32_t slot = body->particles.slot_of[bond->particle];
+        bool to_body = bond->other != PL_NO_BODY;
+        if (body->asleep && (!to_body || bodies[bond->other].body->asleep))
+            continue;
+        vec3 off = v3_sub(pl_contact_end(body, slot), anchor_now(all, bodies, held, bond));
+        vec3 change = v3_scale(off, -(to_body ? SHARE : 1) / dt);
+        all->list.items[all->list.count++] =
+            (pl_contact){.particle = all->slot_begin[bond->body] + slot,
+                         .cluster = to_body ? all->pair_bodies[bond->other].first + bond->target
+                                            : all->cluster_count,
+                         .bond = (uint32_t)i + 1,
+                         .goal = {change.x, change.y, change.z}};
+    }
+    return PLIANT_OK;
+}
+
+void pl_contacts_break_bonds(const pl_contacts* all, const pl_bond_work* held, double dt)
+{
+    for (size_t i = 0; i < all->list.count; ++i)
+    {
+        const pl_contact* c = &all->list.items[i];
+        if (c->bond && v3_length(v3_fromd(c->tangent)) > held->bonds->items[c->bond - 1].most * dt)
+            held->bonds->items[c->bond - 1].broken = 1;
+    }
+}
