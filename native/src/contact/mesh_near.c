@@ -200,7 +200,10 @@ static bool add_facet(const pl_mesh_collider* mesh, uint32_t triangle, const pl_
         return false;
     pl_box here = {v3_sub(box.lower, origin), v3_sub(box.upper, origin)};
     k->triangle[k->facet_count] = triangle;
-    k->swept[k->facet_count++] = pl_facet_box(&here);
+    k->swept[k->facet_count] = pl_facet_box(&here);
+    for (int i = 0; i < 8; ++i)
+        k->bounds.at[i] = PL_MIN(k->bounds.at[i], k->swept[k->facet_count].at[i]);
+    ++k->facet_count;
     return true;
 }
 
@@ -211,6 +214,7 @@ static bool collect(const pl_mesh_collider* mesh, const pl_span* span, vec3 orig
     uint32_t stack[PL_TREE_STACK], waiting = 0;
     pl_box around = box_in_world(span, origin);
     k->facet_count = 0;
+    k->bounds = (pl_span){{INFINITY, INFINITY, INFINITY, 0, INFINITY, INFINITY, INFINITY, 0}};
     stack[waiting++] = mesh->tree->root;
     while (waiting)
     {
@@ -246,7 +250,9 @@ static bool list_blocks(const pl_mesh_kernels* kernels, pl_near_chunk* k, uint32
         if (k->left[b])
             for (int i = 0; i < 8; ++i)
                 around.at[i] = PL_MAX(around.at[i], k->listed[b].at[i]);
-    uint32_t some = kernels->sift(k->swept, NULL, k->facet_count, &around, k->some);
+    uint32_t some = 0;
+    if (holds(&around, &k->bounds)) /* as such boxes are written: they touch */
+        some = kernels->sift(k->swept, NULL, k->facet_count, &around, k->some);
     for (uint32_t b = begin; b < end; ++b)
     {
         if (!k->left[b])

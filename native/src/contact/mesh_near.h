@@ -65,6 +65,7 @@ typedef struct pl_near_chunk
     size_t triangle_capacity, swept_capacity, box_capacity, facet_capacity, corners_capacity,
         motion_capacity, entry_capacity, some_capacity;
     pl_span around;     /* what the facets were collected for */
+    pl_span bounds;     /* of all of them, as swept */
     uint32_t* some;     /* facets around a few blocks, while lists are made */
     uint32_t* triangle; /* in tree order, ascending */
     pl_span* swept;     /* of each, over the frame: (lower, 0, -upper, 0) */
