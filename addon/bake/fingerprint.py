@@ -6,6 +6,7 @@ hash for each thing that moves: later frames may change, or be added, without to
 are baked.
 """
 import hashlib
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,8 @@ class Fingerprint:
 
     def _input(self, other, number):
         mine, its = (f.frames.get(number, "").split() for f in (self, other))
-        differ = [name for name, a, b in zip(self.inputs, mine, its) if a != b]
+        names = max(self.inputs, other.inputs, key=len)
+        differ = [name for name, (a, b) in zip(names, itertools.zip_longest(mine, its)) if a != b]
         return differ[0] if differ else "what happens"
 
 
@@ -68,24 +70,36 @@ def _frame_inputs(shot):
     for body in shot.bodies:
         names += [f"the material of '{body.name}'", f"the animation of '{body.name}'"]
     names += [f"the collider '{collider.name}'" for collider in shot.colliders]
-    return names + [f"the force field '{field.name}'" for field in shot.fields]
+    names += [f"the force field '{field.name}'" for field in shot.fields]
+    if _collide(shot.frames):
+        names.append("the collision of bodies")
+    return names
 
 
-def _frame_values(frame):
+def _collide(frames):
+    """Where bodies never collide the hashes are those of bakes from before they could."""
+    return any(frame.contacts is not None for frame in frames)
+
+
+def _frame_values(frame, collide):
     """In the order of _frame_inputs(): for each a list of the objects that it is made of."""
     values = [[frame.gravity]]
     for body in frame.bodies:
         values += [[body.material], [body.matrix, body.pin_vertices, body.pin_strength]]
-    return values + [[vars(collider)] for collider in frame.colliders] + \
-        [[field] for field in frame.fields]
+    values += [[vars(collider)] for collider in frame.colliders]
+    values += [[field] for field in frame.fields]
+    if collide:
+        values.append([frame.contacts, *(body.contacts for body in frame.bodies)])
+    return values
 
 
 def frame_hashes(frames):
     """For each frame its hashes. What is the very same object as in the frame before has its hash:
     most things stand still."""
     before, marks = [], []
+    collide = _collide(frames)
     for frame in frames:
-        values = _frame_values(frame)
+        values = _frame_values(frame, collide)
         before = before or [[]] * len(values)
         marks = marks or [""] * len(values)
         marks = [mark if len(old) == len(new) and all(a is b for a, b in zip(old, new))

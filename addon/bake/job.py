@@ -47,6 +47,8 @@ class Job:
         self.fraction = 0.0  # of the whole, 0 to 1
         self.seconds_per_frame = None
         self.seconds_left = None
+        self.contacts = None  # in the last finished frame, where bodies collide
+        self.most_contacts = None  # (how many, frame): the most of all frames
         self.error = None  # a sentence
         self.status = None  # the library's Status where the error is its own
         self.exception = None  # what the sentence was made from
@@ -154,6 +156,11 @@ class Job:
         self.fraction = min(1.0, (self._simulated - self.shot.start + 1 + fraction) / count)
         return self._cancel.is_set()
 
+    def _count_contacts(self, frame, count):
+        self.contacts = count
+        if self.most_contacts is None or count > self.most_contacts[0]:
+            self.most_contacts = count, frame
+
     def _building(self, index, fraction, stage):
         self.stage = f"{self.shot.bodies[index].name}: {stage}" if stage else "Setting up"
         return self._cancel.is_set()
@@ -206,6 +213,8 @@ class Recorder:
         for index, body in enumerate(shot.bodies):
             self.bodies.append(self._add_body(index, body, first.bodies[index]))
         self.margin = contact_margin(self.bodies)
+        if first.contacts is not None:
+            self._set_contacts(first)
         for collider, state in zip(shot.colliders, first.colliders):
             self.colliders.append(self._add_collider(collider, state))
         for field, state in zip(shot.fields, first.fields):
@@ -339,6 +348,8 @@ class Recorder:
         self._set(frame)
         self.scene.advance(dt=1.0 / shot.fps, substeps=shot.substeps,
                            max_substeps=shot.max_substeps, progress=job._progress)
+        if frame.contacts is not None:
+            job._count_contacts(frame.number, self.scene.info.contacts)
         self._write(frame)
         self.last = frame
 
@@ -348,6 +359,8 @@ class Recorder:
         last = self.last  # None at first after a restore: everything is told again
         if last is None or last.gravity != frame.gravity:
             self.scene.set_gravity(frame.gravity)
+        if last is None or not _same_contacts(last, frame):
+            self._set_contacts(frame)
         for index, made in enumerate(self.bodies):
             self._set_body(index, made, frame, last.bodies[index] if last else None)
         for index, made in enumerate(self.colliders):
@@ -362,6 +375,13 @@ class Recorder:
         for index, made in enumerate(self.fields):
             if last is None or last.fields[index] != frame.fields[index]:
                 made.set(**frame.fields[index])
+
+    def _set_contacts(self, frame):
+        """The same calls whatever was before: a bake that is resumed comes to the same."""
+        on = frame.contacts is not None
+        self.scene.set_contacts(**frame.contacts if on else {"enabled": 0})
+        for made, state in zip(self.bodies, frame.bodies):
+            made.set_contacts(*(state.contacts or () if on else ()))
 
     def _set_body(self, index, made, frame, last):
         body, state, weights = self.shot.bodies[index], frame.bodies[index], self.pins[index]
@@ -402,6 +422,11 @@ class Recorder:
             transform = space.to_object(matrix, self.shot.origin)
             self.transforms[index] = bits, transform
         return transform
+
+
+def _same_contacts(a, b):
+    return a.contacts == b.contacts and (a.contacts is None or all(
+        x.contacts == y.contacts for x, y in zip(a.bodies, b.bodies)))
 
 
 def pin_frequencies(body, weights, strength):

@@ -17,6 +17,7 @@ class BodyFrame:
     material: dict  # settings for Body.set_material
     pin_vertices: np.ndarray | None = None  # (n, 3) float32: the animated mesh, where it is needed
     pin_strength: float = 1.0  # factor on the pins' frequencies, 0 to 1
+    contacts: tuple | None = None  # groups, with itself: for Body.set_contacts; None: all, both
 
 
 @dataclass
@@ -74,6 +75,7 @@ class Frame:
     bodies: list  # BodyFrame for each of Shot.bodies
     colliders: list  # ColliderFrame or ColliderMeshFrame for each of Shot.colliders
     fields: list  # dict of field settings for each of Shot.fields
+    contacts: dict | None = None  # keywords of Scene.set_contacts; None: bodies do not collide
 
 
 @dataclass

@@ -189,6 +189,8 @@ class Capture:
         set_frame(scene, number)
         layer = view_layer_of(scene)
         if self.shot is None:
+            for obj in bodies(scene) + collider_objects(scene):
+                obj.update_tag(refresh={"OBJECT"})  # settings that a script gave are not seen else
             layer.update()
             self._begin(scene, layer.depsgraph)
         self.shot.frames.append(self._frame(scene, layer.depsgraph, number))
@@ -330,13 +332,27 @@ class Capture:
 
     def _frame(self, scene, graph, number):
         shot = self.shot
-        return Frame(
+        made = Frame(
             number, self._same("gravity", settings.gravity(scene)),
             [self._body_frame(body, self._object(scene, body.name), graph, number)
              for body in shot.bodies],
             [self._collider_frame(self._object(scene, c.name), graph, number)
              for c in shot.colliders],
-            [self._field_frame(self._object(scene, f.name), graph) for f in shot.fields])
+            [self._field_frame(self._object(scene, f.name), graph) for f in shot.fields],
+            self._same("contacts", settings.contacts(scene.pliant)))
+        if made.contacts is not None:
+            self._body_contacts(made, scene, graph)
+        return made
+
+    def _body_contacts(self, frame, scene, graph):
+        own = [self._object(scene, body.name).evaluated_get(graph).pliant.contacts
+               for body in self.shot.bodies]
+        states, left = settings.body_contacts(own)
+        if left:
+            self._warn(f"More bodies collide with no other than there are groups for them: {left} "
+                       f"of them collide with each other.")
+        for body, state, values in zip(self.shot.bodies, frame.bodies, states):
+            state.contacts = self._same(("contacts", body.name), values)
 
     def _body_frame(self, body, obj, graph, number):
         evaluated = obj.evaluated_get(graph)

@@ -11,6 +11,7 @@ from ..solver import Clustering, Goal, Kernel, LevelKind, Rotation, Sampling, St
 # what vertex groups may multiply
 PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening")
 PLASTIC = ("yield", "flow", "hardening")  # those that matter to plastic bodies only
+CONTACT_GROUPS = 8  # that an artist may choose from
 QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
 
 
@@ -105,6 +106,29 @@ def gravity(scene):
     if scene.use_gravity and scene.pliant.use_gravity:
         return tuple(scene.gravity)
     return (0.0, 0.0, 0.0)
+
+
+def contacts(own):
+    """Keywords of Scene.set_contacts from a scene's settings; None: bodies do not collide."""
+    if not own.use_contacts:
+        return None
+    return {"friction": own.contact_friction, "restitution": own.contact_restitution,
+            "thickness": own.contact_thickness, "stiffness": own.contact_stiffness,
+            "iterations": own.contact_iterations}
+
+
+def body_contacts(bodies):
+    """Arguments of Body.set_contacts for each of these settings, and how many found no group for
+    themselves. To the library no group is every group: a body that collides with no other gets one
+    that nobody else is in, as long as there are any."""
+    out, alone = [], 0
+    for own in bodies:
+        groups = sum(1 << i for i, on in enumerate(own.groups) if on) if own.use_others else 0
+        if not groups:
+            groups = 1 << min(len(own.groups) + alone, 31)
+            alone += 1
+        out.append((groups, own.use_self))
+    return out, max(0, alone - (32 - CONTACT_GROUPS))
 
 
 def shot_settings(scene):

@@ -74,6 +74,9 @@ def _simulate(shot, folder, resume, log, signals):
     _watch(job, log, signals)
     for sentence in job.warnings:
         log.warn(sentence)
+    if job.most_contacts is not None:
+        count, frame = job.most_contacts
+        log.say("contacts", f"At most {count} contacts, in frame {frame}", most=count, frame=frame)
     if job.state == jobs.CANCELLED:
         if job.frame is None:
             raise Interrupted("Stopped before the first frame was finished.")
@@ -113,10 +116,14 @@ def _watch(job, log, signals):
                 log.say("frame", f"Frame {frame} of {last} ({100 * part:.0f} %) | Time: "
                                  f"{clock(took)}" + (f" | Left: {clock(left)}" if left else ""),
                         frame=frame, last=last, fraction=round(part, 4), seconds=round(took, 2),
-                        seconds_left=None if left is None else round(left, 1))
+                        seconds_left=None if left is None else round(left, 1), **_contacts(job))
             told = job.frame
         if ended:
             return
+
+
+def _contacts(job):
+    return {} if job.contacts is None else {"contacts": job.contacts}
 
 
 def _show(scene, cache):

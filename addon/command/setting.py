@@ -13,7 +13,7 @@ from ..ui import operators_roles, presets
 from . import failures
 from .failures import Failure
 
-BODY_GROUPS = ("material", "clusters", "particles", "start", "paint")
+BODY_GROUPS = ("material", "clusters", "particles", "start", "paint", "contacts")
 STIFFNESS = {"FREQUENCY": "frequency", "YOUNG": "young", "ALPHA": "alpha"}
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
@@ -192,6 +192,8 @@ def _assign(settings, name, value, text):
 
 def read_value(prop, text):
     """A property's value from text; a ValueError says what is wrong with it."""
+    if prop.type == "BOOLEAN" and prop.is_array:
+        return _switches(prop, text)
     if prop.type == "BOOLEAN":
         if text.lower() not in TRUE | FALSE:
             raise ValueError(f"'{text}' is neither true nor false")
@@ -210,6 +212,16 @@ def read_value(prop, text):
     if len(values) > prop.array_length:
         raise ValueError(f"{len(values)} numbers, but there are {prop.array_length}")
     return values + list(prop.default_array)[len(values):]
+
+
+def _switches(prop, text):
+    """1,3: the first and the third are on; nothing: none."""
+    count = prop.array_length
+    numbers = [part.strip() for part in text.split(",") if part.strip()]
+    for part in numbers:
+        if not part.isdecimal() or not 1 <= int(part) <= count:
+            raise ValueError(f"'{part}' is no whole number from 1 to {count}")
+    return [str(index + 1) in numbers for index in range(count)]
 
 
 def _number(prop, text):

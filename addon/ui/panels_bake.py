@@ -5,7 +5,7 @@ import bpy
 from .. import compat
 from ..bridge import results
 from ..preview import session
-from . import drawing, status
+from . import drawing, operators_roles, status
 from .panels import PhysicsPanel, SubPanel, draw_bake_numbers, level_name
 
 
@@ -49,8 +49,37 @@ class PLIANT_PT_collision(SubPanel, bpy.types.Panel):
     bl_label = "Collision"
 
     def draw(self, context):
+        self.draw_bodies(context)
+        self.draw_colliders(context)
+
+    def draw_bodies(self, context):
+        """How bodies collide, and what of it is the scene's: the same for all of them."""
+        scene, own = context.scene.pliant, context.object.pliant.contacts
+        column = self.split(self.layout).column(heading="Scene")
+        column.prop(scene, "use_contacts")
+        count = operators_roles.count_bodies(context.scene)
+        if count > 1 and not scene.use_contacts:
+            drawing.sentence(column, f"The {count} soft bodies pass through each other", "INFO",
+                             context)
+        part = column.column()
+        part.active = scene.use_contacts
+        part.prop(scene, "contact_friction")
+        part.prop(scene, "contact_restitution")
+        part.prop(scene, "contact_thickness")
+        part.prop(scene, "contact_stiffness")
+        part.prop(scene, "contact_iterations")
+        part = self.layout.column(heading="This Body and")
+        part.active = scene.use_contacts
+        part.prop(own, "use_others")
+        part.prop(own, "use_self")
+        row = part.row()
+        row.active = own.use_others
+        row.prop(own, "groups")
+
+    def draw_colliders(self, context):
         found = [obj for obj in context.scene.objects if obj.pliant.role == "COLLIDER"]
         column = self.layout.column(align=True)
+        column.use_property_split = False
         if not found:
             drawing.sentence(column, "There is no collider: bodies fall for ever. Select a floor "
                              "and press Pliant Collider", "INFO", context)

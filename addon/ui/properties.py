@@ -9,6 +9,8 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, \
     FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
+from . import contacts
+
 MAX_LEVELS = 16
 RESULTS = [
     ("PC2", "Point Cache", "Plays through a Mesh Cache modifier: light and exact"),
@@ -414,11 +416,12 @@ class ObjectSettings(bpy.types.PropertyGroup):
     particles: PointerProperty(type=ParticleSettings)
     start: PointerProperty(type=StartSettings)
     paint: PointerProperty(type=PaintSettings)
+    contacts: PointerProperty(type=contacts.BodyContacts)
     collider: PointerProperty(type=ColliderSettings)
     result: PointerProperty(type=ResultSettings)
 
 
-class SceneSettings(bpy.types.PropertyGroup):
+class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
     use_scene_frames: BoolProperty(
         name="Scene Frames", default=True, options=set(),
         description="Bake the frames that the scene plays")
@@ -481,7 +484,7 @@ class SceneSettings(bpy.types.PropertyGroup):
 
 
 classes = (MaterialSettings, ClusterSettings, ParticleSettings, StartSettings, PaintSettings,
-           ColliderSettings, SwitchedModifier, ResultSettings, ObjectSettings, SceneSettings)
+           contacts.BodyContacts, ColliderSettings, SwitchedModifier, ResultSettings, ObjectSettings, SceneSettings)
 
 
 def number_text(value):
@@ -506,7 +509,7 @@ def tell_ranges(cls):
         keywords["description"] = f"{text}. Range: {number_text(low)} {most}"
 
 
-for _cls in classes:
+for _cls in (*classes, contacts.SceneContacts):
     tell_ranges(_cls)
 
 

@@ -78,6 +78,10 @@ class Run:
         return self.job.seconds_left if self.job is not None else None
 
     @property
+    def contacts(self):
+        return self.job.contacts if self.job is not None else None
+
+    @property
     def warnings(self):
         if self.job is not None:
             return self.job.warnings
@@ -206,6 +210,9 @@ class Run:
         what = "quick bake" if self.quick else "bake"
         took = self.job.seconds
         text = f"Baked frames {self.start} to {self.end} in {took:.1f} s ({what})."
+        if self.job.most_contacts is not None:
+            text = f"{text[:-1]}, at most %s contacts (frame %d)." % (
+                f"{self.job.most_contacts[0]:,}", self.job.most_contacts[1])
         return ("WARNING", " ".join([text, *self.warnings])) if self.warnings else ("INFO", text)
 
     def finish(self):

@@ -37,6 +37,8 @@ def running(scene):
         if run.seconds_left is not None:
             line += f", {drawing.duration(run.seconds_left)} left"
         lines.append(line)
+    if run.contacts is not None:
+        lines.append(f"{drawing.count(run.contacts)} contacts")
     return Running(min(1.0, max(0.0, run.fraction)), text, lines, (run.start, run.end))
 
 

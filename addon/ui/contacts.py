@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of contacts between soft bodies, and their panel."""
+import bpy
+from bpy.props import BoolProperty, BoolVectorProperty, FloatProperty, IntProperty
+
+from ..bridge.settings import CONTACT_GROUPS
+
+
+class BodyContacts(bpy.types.PropertyGroup):
+    """What a body collides with."""
+    use_others: BoolProperty(
+        name="Other Bodies", default=True,
+        description="The body bounces off other soft bodies that share a group with it; otherwise "
+                    "they pass through each other")
+    use_self: BoolProperty(
+        name="Itself", default=False,
+        description="Parts of the body that are apart keep out of each other: for tails, ears and "
+                    "sheets that fold over. Takes more time")
+    groups: BoolVectorProperty(
+        name="Groups", size=CONTACT_GROUPS, subtype="LAYER",
+        default=(True,) + (False,) * (CONTACT_GROUPS - 1),
+        description="Bodies that share a group collide. Shift-click chooses several; none: the "
+                    "body collides with no other")
+
+
+class SceneContacts:
+    """Part of the scene's settings: how bodies collide."""
+    use_contacts: BoolProperty(
+        name="Bodies Collide", default=False,
+        description="Soft bodies bounce off each other, and off themselves where they say so. "
+                    "Switched on with a scene's second body; without, bodies pass through each other")
+    contact_friction: FloatProperty(
+        name="Friction", default=.5, min=0.0, soft_max=1.0, max=100.0,
+        description="How much bodies hold each other back when they slide: 0 is wet soap, .5 skin, "
+                    "1 and more rubber")
+    contact_restitution: FloatProperty(
+        name="Bounciness", default=0.0, min=0.0, max=1.0, subtype="FACTOR",
+        description="How much of the speed at which bodies meet comes back at once. Soft bodies "
+                    "bounce by themselves: this adds to it")
+    contact_thickness: FloatProperty(
+        name="Distance", default=0.0, min=0.0, soft_max=.1, max=1e6, unit="LENGTH",
+        description="Distance that bodies keep from each other, and parts of a body from its other "
+                    "parts")
+    contact_stiffness: FloatProperty(
+        name="Firmness", default=1.0, min=0.0, max=1.0, subtype="FACTOR",
+        description="Part of an overlap that is taken away in each substep: less lets bodies sink "
+                    "into each other for a while and is calmer")
+    contact_iterations: IntProperty(
+        name="Iterations", default=8, min=1, soft_max=32, max=1000,
+        description="How often contacts are solved in each substep: more holds piles and quick hits "
+                    "better, and takes longer")

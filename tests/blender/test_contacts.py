@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Soft bodies collide: what the settings say is what is baked, and files from before stay as they
+were."""
+import io
+import json
+import tempfile
+import types
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import bpy
+import house
+
+capture, settings, roles = (house.addon(name) for name in (
+    "bridge.capture", "bridge.settings", "ui.operators_roles"))
+setting, cli, runs = house.addon("command.setting"), house.addon("cli"), house.addon("ui.runs")
+
+
+def add(name, z=0.0, role="BODY"):
+    bpy.ops.mesh.primitive_cube_add(size=1, location=(0, 0, z))
+    obj = bpy.context.object
+    obj.name = name
+    if role:
+        obj.pliant.role = role
+        obj.pliant.particles.mode, obj.pliant.particles.count = "COUNT", 150
+    return obj
+
+
+class Contacts(unittest.TestCase):
+    def setUp(self):
+        self.scene = house.fresh()
+        self.scene.frame_start, self.scene.frame_end = 1, 3
+
+    def capture(self):
+        bpy.context.view_layer.update()
+        return capture.capture_all(bpy.context)
+
+
+class Captured(Contacts):
+    def test_off_by_default(self):
+        add("A"), add("B", 3)
+        shot = self.capture()
+        self.assertTrue(all(frame.contacts is None for frame in shot.frames))
+        self.assertTrue(all(b.contacts is None for frame in shot.frames for b in frame.bodies))
+
+    def test_settings_at_every_frame(self):
+        first, second = add("A"), add("B", 3)
+        own = self.scene.pliant
+        own.use_contacts, own.contact_friction, own.contact_thickness = True, .25, .5
+        own.keyframe_insert("contact_friction", frame=1)
+        own.contact_friction = .75
+        own.keyframe_insert("contact_friction", frame=3)
+        first.pliant.contacts.groups = [False, True, True] + [False] * 5
+        second.pliant.contacts.use_self = True
+        shot = self.capture()
+        self.assertEqual([f.contacts["friction"] for f in shot.frames], [.25, .5, .75])
+        self.assertEqual({f.contacts["thickness"] for f in shot.frames}, {.5})
+        self.assertEqual([b.contacts for b in shot.frames[0].bodies], [(6, False), (1, True)])
+        self.assertIs(shot.frames[0].bodies[0].contacts, shot.frames[2].bodies[0].contacts)
+
+    def test_what_a_script_sets_is_seen(self):
+        first = add("A")
+        add("B", 3)
+        self.scene.pliant.use_contacts = True
+        bpy.context.view_layer.update()
+        first.pliant.material.damping = 17
+        first.pliant.contacts.use_others = False
+        state = capture.capture_all(bpy.context).frames[0].bodies[0]
+        self.assertEqual((state.material["damping"], state.contacts), (17, (1 << 8, False)))
+
+    def test_every_name_is_one_of_the_library(self):
+        self.scene.pliant.use_contacts = True
+        solver = house.addon("solver")
+        with solver.Scene() as scene:
+            scene.set_contacts(**settings.contacts(self.scene.pliant))
+
+    def test_bodies_that_collide_with_none_share_no_group(self):
+        def own(others, on):
+            return types.SimpleNamespace(use_others=others, use_self=False, groups=[on] + [False] * 7)
+
+        made, left = settings.body_contacts([own(False, True)] * 12 + [own(True, False)] * 12 +
+                                            [own(True, True)])
+        groups = [groups for groups, _ in made]
+        self.assertEqual((len(set(groups)), left, groups[-1]), (25, 0, 1))
+        self.assertTrue(all(a & b == 0 for i, a in enumerate(groups) for b in groups[:i]))
+        self.assertTrue(all(0 < g < 1 << 32 for g in groups))
+        self.assertEqual(settings.body_contacts([own(False, True)] * 26)[1], 2)
+
+
+class Roles(Contacts):
+    def test_the_second_body_switches_it_on(self):
+        for name in "ABC":
+            add(name, role="")
+        own = self.scene.pliant
+        for count, name in enumerate("ABC", 1):
+            self.choose(name)
+            bpy.ops.pliant.set_role(role="BODY")
+            self.assertEqual(own.use_contacts, count > 1, name)
+        own.use_contacts = False  # set by hand: stays
+        self.choose("B", "C")
+        bpy.ops.pliant.set_role(role="NONE")
+        bpy.ops.pliant.set_role(role="BODY")
+        self.assertFalse(own.use_contacts)
+
+    def test_files_with_several_bodies_stay_as_they_are(self):
+        add("A"), add("B", 3), add("C", 6, role="")
+        bpy.ops.pliant.set_role(role="BODY")
+        self.assertFalse(self.scene.pliant.use_contacts)
+
+    def test_copies_have_the_settings_and_collide(self):
+        source = add("A")
+        target = add("B", role="")
+        source.pliant.contacts.use_self = True
+        source.pliant.contacts.groups = [False, True] * 4
+        self.choose("A", "B")
+        bpy.ops.pliant.copy_settings()
+        self.assertTrue(target.pliant.contacts.use_self)
+        self.assertEqual(list(target.pliant.contacts.groups), [False, True] * 4)
+        self.assertTrue(self.scene.pliant.use_contacts)
+
+    def choose(self, active, *others):
+        for obj in self.scene.objects:
+            obj.select_set(obj.name in (active, *others))
+        bpy.context.view_layer.objects.active = self.scene.objects[active]
+
+
+class CommandLine(Contacts):
+    def test_groups_are_given_by_number(self):
+        prop = add("A").pliant.contacts.bl_rna.properties["groups"]
+        self.assertEqual(setting.read_value(prop, "1, 3"), [True, False, True] + [False] * 5)
+        self.assertEqual(setting.read_value(prop, ""), [False] * 8)
+        for text in ("0", "9", "a", "1,-2", "1.5"):
+            with self.assertRaisesRegex(ValueError, "from 1 to 8"):
+                setting.read_value(prop, text)
+
+    def test_the_report_counts_contacts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            add("A"), add("B", 1.02)
+            blend = Path(folder, "two.blend")
+            bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+            counts = {}
+            for switch in ("off", "on"):
+                said = io.StringIO()
+                with redirect_stdout(said):
+                    code = cli.main(["bake", "--blend", str(blend), "--out", f"{folder}/{switch}",
+                                     "--frames", "1-8", "--log-json", "--set",
+                                     f"scene.use_contacts={switch}", "--set",
+                                     "A:contacts.groups=2", "--set", "B:contacts.groups=1,2",
+                                     "--set", "B:start.velocity=0,0,-2"])
+                self.assertEqual(code, 0, said.getvalue())
+                events = [json.loads(line) for line in said.getvalue().splitlines()
+                          if line.startswith("{")]
+                counts[switch] = [e["most"] for e in events if e["event"] == "contacts"]
+                frames = [e for e in events if e["event"] == "frame"]
+                self.assertEqual("contacts" in frames[-1], switch == "on")
+            self.assertEqual(counts["off"], [])
+            self.assertGreater(counts["on"][0], 0)
+
+
+class Bakes(Contacts):
+    def test_the_message_counts_contacts(self):
+        add("A")
+        add("B", 1.02).pliant.start.velocity = (0, 0, -2)
+        self.scene.frame_end = 8
+        self.scene.pliant.use_contacts = True
+        with tempfile.TemporaryDirectory() as folder:
+            self.scene.pliant.folder = folder
+            self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
+            self.assertRegex(runs.last_message[self.scene.name][1], r"at most \d+ contacts \(frame")
+
+
+if __name__ == "__main__":
+    unittest.main()
