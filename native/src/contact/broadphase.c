@@ -337,6 +337,7 @@ static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
     while (depth)
     {
         uint32_t level = stack[--depth].level, node = stack[depth].node;
+        ++list->visited;
         uint32_t found = overlaps(own, t->b->box[t->level_begin[level] + node]);
         for (; found; found &= found - 1)
         {
@@ -375,6 +376,7 @@ static void ask_batches(void* context, uint32_t begin, uint32_t end, uint32_t wo
     {
         pl_pair_list* list = &t->b->found[n];
         list->count = 0;
+        list->visited = 0;
         for (uint32_t i = n * BATCH; i < PL_MIN((n + 1) * BATCH, t->count); ++i)
             ask(t, list, marks, i);
     }
@@ -412,8 +414,12 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
     if (t.failed)
         return pl_fail_memory((size_t)count * sizeof(pl_pair));
     size_t total = 0;
+    b->visited = 0;
     for (uint32_t n = 0; n < batches; ++n)
+    {
         total += b->found[n].count;
+        b->visited += b->found[n].visited;
+    }
     if (!pl_grow((void**)&pairs->pairs, &pairs->capacity, total, sizeof(pl_pair)))
         return pl_fail_memory(total * sizeof(pl_pair));
     for (uint32_t n = 0; n < batches; ++n)

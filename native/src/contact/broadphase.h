@@ -16,6 +16,7 @@ typedef struct pl_pair_list
 {
     pl_pair* pairs;
     size_t count, capacity;
+    uint64_t visited; /* nodes of the tree, to find them */
 } pl_pair_list;
 
 /* What the broadphase knows of a body. */
@@ -38,6 +39,7 @@ typedef struct pl_broadphase
         *box)[6][4]; /* nodes of the tree, from the leaves up: lower and upper of four children */
     uint32_t* marks; /* by worker and cluster: whom else it does not collide with */
     size_t mark_capacity;
+    uint64_t visited; /* nodes of the tree, by the last call's queries */
     uint32_t* body_of;
     pl_pair_list* found; /* by batch of queries */
     size_t batch_count;
