@@ -16,7 +16,7 @@ typedef struct bench_options
     int64_t clusters;
     double radius;
     int kernel, levels, level_kind, goal, contacts;
-    double alpha, young, frequency, gamma, omega, damping;
+    double alpha, young, frequency, gamma, omega, damping, yield;
     int strain_iterations;
     uint32_t steps, warm_up;
     int threads;

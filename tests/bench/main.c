@@ -26,6 +26,7 @@ static void usage(FILE* out)
         "  --alpha A | --young PA | --frequency HZ\n"
         "  --gamma G --omega W --strain-iterations K   --gamma 0 switches limits off\n"
         "  --damping D       the papers' k_d with --alpha, otherwise a rate per second\n"
+        "  --yield STRAIN    plastic from this strain on: the papers' flow, nu 1 a step\n"
         "  --violate         a strain limit that nearly every pair violates in each iteration\n"
         "  --steps S --warm-up S\n"
         "  --threads T (0: all cores; default 1) --simd auto|scalar|sse2|avx2|avx512|neon\n"
@@ -123,7 +124,7 @@ static bool take_number(const char* option, const char* text, bench_options* o)
         double* value;
     } reals[] = {{"--radius", &o->radius},       {"--alpha", &o->alpha}, {"--young", &o->young},
                  {"--frequency", &o->frequency}, {"--gamma", &o->gamma}, {"--omega", &o->omega},
-                 {"--damping", &o->damping}};
+                 {"--damping", &o->damping},     {"--yield", &o->yield}};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; ++i)
         if (strcmp(option, reals[i].name) == 0)
         {
@@ -154,7 +155,7 @@ static bench_options parse(int argc, char** argv)
     bench_options o = {0};
     o.clusters = -1;
     o.kernel = o.levels = o.level_kind = o.goal = o.contacts = o.strain_iterations = -1;
-    o.radius = o.alpha = o.young = o.frequency = o.gamma = o.omega = o.damping = -1;
+    o.radius = o.alpha = o.young = o.frequency = o.gamma = o.omega = o.damping = o.yield = -1;
     o.steps = 100, o.warm_up = 10, o.threads = 1;
     o.max_particles = 4000000;
     for (int i = 1; i < argc; ++i)

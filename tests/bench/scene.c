@@ -42,6 +42,8 @@ static void apply_material(const bench_options* o, pliant_material_desc* materia
         material->strain_relaxation = o->omega;
     if (o->strain_iterations >= 0)
         material->strain_iterations = (uint32_t)o->strain_iterations;
+    if (o->yield >= 0)
+        material->yield = o->yield, material->flow = 1, material->flow_per_step = 1;
     if (o->goal >= 0)
         material->goal = (uint32_t)o->goal;
 }
