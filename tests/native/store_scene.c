@@ -90,11 +90,10 @@ bool store_bodies_same(const pl_frame_body* a, const pl_frame_body* b)
     size_t p = a->particles, c = a->clusters, m = a->memberships;
     return same(a->x, b->x, 12 * p) && same(a->v, b->v, 12 * p) &&
            same(a->gradient, b->gradient, 36 * c) && same(a->rate, b->rate, 36 * c) &&
-           same(a->plastic, b->plastic, 4 * c) &&
-           same(a->rest, b->rest, 12 * p) && same(a->mass, b->mass, 4 * p) &&
-           same(a->shell, b->shell, 4 * p) && same(a->nearest, b->nearest, 4 * p) &&
-           same(a->begin, b->begin, 4 * (p + 1)) && same(a->cluster, b->cluster, 4 * m) &&
-           same(a->weight, b->weight, 4 * m);
+           same(a->plastic, b->plastic, 4 * c) && same(a->rest, b->rest, 12 * p) &&
+           same(a->mass, b->mass, 4 * p) && same(a->shell, b->shell, 4 * p) &&
+           same(a->nearest, b->nearest, 4 * p) && same(a->begin, b->begin, 4 * (p + 1)) &&
+           same(a->cluster, b->cluster, 4 * m) && same(a->weight, b->weight, 4 * m);
 }
 
 uint64_t store_hash(int32_t frame)

@@ -13,7 +13,7 @@
 #include <base/rng.h>
 #include <scenes/bars.h>
 #include <setup/layout.h>
-#include <shape.h>
+#include <state_shape.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "layout.h"
 
 #include "../base/lapack.h"
-#include "../shape.h"
+#include "../state_shape.h"
 #include "blocks.h"
 #include "quadratic_rest.h"
 

@@ -23,7 +23,7 @@
  */
 #include "../base/elementary.h"
 #include "../base/jacobi.h"
-#include "../shape.h"
+#include "../state_shape.h"
 #include "rotation.h"
 #include "substep.h"
 

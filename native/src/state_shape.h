@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* From the scatter of a cluster's members at rest to what matching uses of it. Set-up finds the
  * eigenvectors with LAPACKE, a step with Jacobi's method (base/jacobi.h). */
-#ifndef PL_SHAPE_H
-#define PL_SHAPE_H
+#ifndef PL_STATE_SHAPE_H
+#define PL_STATE_SHAPE_H
 
 #include "state.h"
 
