@@ -412,7 +412,7 @@ static void let_particles_finish(pl_contacts* all)
     }
 }
 
-static void iterate(const solver* s, pl_pool* pool)
+static void iterate(const solver* s, bool last, pl_pool* pool)
 {
     pl_contacts* all = s->all;
     for (size_t i = 0; i < all->list.count; ++i)
@@ -435,7 +435,8 @@ static void iterate(const solver* s, pl_pool* pool)
         dv[2] += impulse.z * c->inverse_mass;
     }
     pl_parallel_for(pool, all->body_count, 1, spread_items, (void*)(uintptr_t)s);
-    pl_parallel_for(pool, all->touched_count, 4, refresh_items, (void*)(uintptr_t)s);
+    if (!last)
+        pl_parallel_for(pool, all->touched_count, 4, refresh_items, (void*)(uintptr_t)s);
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -562,9 +563,10 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
     PL_TRY(prepare(&s, pool));
     for (uint32_t i = 0; i < settings->iterations; ++i)
     {
-        if (i + 1 == settings->iterations)
+        bool last = i + 1 == settings->iterations;
+        if (last)
             let_particles_finish(all);
-        iterate(&s, pool);
+        iterate(&s, last, pool);
     }
     pl_contacts_break_bonds(all, held, dt);
     pl_parallel_for(pool, body_count, 1, apply_items, &s);
