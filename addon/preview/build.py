@@ -41,6 +41,16 @@ class Request:
     threads: int = 0
     compression: bool = True
     checkpoint_every: int = 10
+    proxies: bool = False  # the contact shapes are shown too
+
+
+@dataclass
+class Proxies:
+    """Contact shapes of the finest clusters, at rest."""
+    centres: np.ndarray  # (c, 3)
+    radii: np.ndarray  # (c,)
+    planes: np.ndarray  # (c, 6, 4)
+    colours: np.ndarray  # (c, 3) sRGB
 
 
 @dataclass
@@ -60,6 +70,7 @@ class Shown:
     level_clusters: list
     memberships: int
     warnings: list
+    proxies: Proxies | None = None
     serial: int = field(default_factory=itertools.count(1).__next__)  # what was drawn of which
 
 
@@ -136,7 +147,19 @@ def _show(body, source, request):
         centres=centres, radii=radii, colours=colours,
         vertex_colours=vertex_colours, spacing=info.spacing,
         level_clusters=[entry.clusters for entry in info.level],
-        memberships=sum(entry.memberships for entry in info.level), warnings=body.warnings)
+        memberships=sum(entry.memberships for entry in info.level), warnings=body.warnings,
+        proxies=_proxies(body, request, colours if level == 0 else None))
+
+
+def _proxies(body, request, colours):
+    if not request.proxies:
+        return None
+    centres = body.read(Channel.CLUSTER_CENTRE, origin=request.origin)
+    radii = body.read(Channel.CLUSTER_RADIUS)
+    planes = body.read(Channel.CLUSTER_PLANES, origin=request.origin).reshape(-1, 6, 4)
+    if colours is None:
+        colours = palette.colour_clusters(centres)
+    return Proxies(centres, radii, planes, colours)
 
 
 def _estimate(scene, made, request, outcome, progress):

@@ -49,7 +49,8 @@ def request(scene, depsgraph=None):
     start, end = settings.frame_range(scene)
     return Request(sources, origin=origin, level=scene.pliant.preview_level,
                    fps=settings.frame_rate(scene), frames=max(1, end - start + 1),
-                   gravity=settings.gravity(scene), **settings.shot_settings(scene)), refused
+                   gravity=settings.gravity(scene),
+                   proxies=scene.pliant.preview_proxies, **settings.shot_settings(scene)), refused
 
 
 _triangles = {}  # object's name -> (topology, triangles): finding them is the slow part

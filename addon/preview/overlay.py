@@ -9,6 +9,7 @@ import numpy as np
 from mathutils import Matrix
 
 from .. import compat
+from . import proxies
 
 SEGMENTS = 40
 MOST_CIRCLES = 1500
@@ -57,6 +58,8 @@ def _draw():
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
     gpu.state.depth_mask_set(False)
+    if settings.preview_proxies:
+        _draw_all_proxies(bodies, settings.preview_opacity)
     for body, matrix in bodies:
         with gpu.matrix.push_pop():
             gpu.matrix.multiply_matrix(matrix)
@@ -66,6 +69,39 @@ def _draw():
                 _draw_points(body, settings.preview_opacity)
     gpu.state.depth_mask_set(True)
     gpu.state.blend_set("NONE")
+
+
+def _draw_all_proxies(bodies, opacity):
+    """Solid, and hidden by each other and by what is in front of them."""
+    import gpu
+    gpu.state.depth_test_set("LESS_EQUAL")
+    gpu.state.depth_mask_set(True)
+    for body, matrix in bodies:
+        if body.proxies is not None:
+            with gpu.matrix.push_pop():
+                gpu.matrix.multiply_matrix(matrix)
+                _draw_proxies(body, opacity)
+    gpu.state.depth_test_set("NONE")
+    gpu.state.depth_mask_set(False)
+
+
+def _draw_proxies(body, opacity):
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+    shader = gpu.shader.from_builtin("FLAT_COLOR")
+
+    def make():
+        shown = body.proxies
+        count = min(proxies.MOST, len(shown.centres))
+        corners, light = proxies.corners(shown.centres[:count], shown.radii[:count],
+                                         shown.planes[:count])
+        colours = shown.colours[:count, None] * light[:, :, None]
+        colours = np.repeat(colours.reshape(-1, 3), 3, axis=0)
+        return batch_for_shader(shader, "TRIS", {
+            "pos": np.ascontiguousarray(corners.reshape(-1, 3), np.float32),
+            "color": _with_alpha(colours, min(1.0, .2 + 1.6 * opacity))})
+
+    _kept("proxies", body, (body.serial, opacity), make).draw(shader)
 
 
 def _kept(kind, body, made_from, make):

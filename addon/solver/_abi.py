@@ -135,6 +135,7 @@ class Channel(IntEnum):
     MEMBER_OFFSET = 20
     PLASTIC_STRAIN = 21
     CLUSTER_PLASTIC = 22
+    CLUSTER_PLANES = 23
 
 
 class Factor(IntEnum):

@@ -44,6 +44,7 @@ CHANNELS = {
     Channel.MEMBER_OFFSET: (np.float32, 3),
     Channel.PLASTIC_STRAIN: (np.float32, 1),
     Channel.CLUSTER_PLASTIC: (np.float32, 10),
+    Channel.CLUSTER_PLANES: (np.float32, 24),
 }
 
 

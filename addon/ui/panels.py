@@ -245,6 +245,7 @@ class PLIANT_PT_preview(SubPanel, bpy.types.Panel):
         column.prop(settings, "preview_colours")
         column.prop(settings, "preview_particles")
         column.prop(settings, "preview_spheres")
+        column.prop(settings, "preview_proxies")
         column = self.layout.column()
         column.prop(settings, "preview_level")
         column.prop(settings, "preview_opacity")

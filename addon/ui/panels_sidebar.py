@@ -47,6 +47,7 @@ class PLIANT_PT_sidebar_preview(SidebarPanel, bpy.types.Panel):
         row.prop(settings, "preview_colours", toggle=True)
         row.prop(settings, "preview_particles", toggle=True)
         row.prop(settings, "preview_spheres", toggle=True)
+        self.layout.prop(settings, "preview_proxies", toggle=True)
         row = self.layout.row(align=True)
         row.prop(settings, "preview_level")
         row.prop(settings, "preview_opacity", slider=True)

@@ -475,6 +475,10 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
     preview_spheres: BoolProperty(
         name="Clusters", default=True, options=set(), update=preview_redrawn,
         description="Draw how far each cluster reaches, as circles")
+    preview_proxies: BoolProperty(
+        name="Contact Shapes", default=False, options=set(), update=settings_changed,
+        description="Draw the balls, cut flat by planes, by which the finest clusters find what they "
+                    "may touch")
     preview_level: IntProperty(
         name="Level", default=0, min=0, max=MAX_LEVELS - 1, options=set(),
         update=settings_changed, description="Level whose clusters are shown; 0 is the finest")

@@ -545,6 +545,9 @@ extern "C"
         PLIANT_PLASTIC_STRAIN,  /* 1 f4 a particle: its clusters' blended plastic strain, the sum of
                                    all flow */
         PLIANT_CLUSTER_PLASTIC, /* 10 f4 a cluster of "level": F^p, plastic strain */
+        PLIANT_CLUSTER_PLANES,  /* 24 f4 a cluster of "level": up to six half-spaces n, a that cut
+                                   its ball to its contact shape (finest level): n . r + a <= 0, r at
+                                   rest and relative to origin; n is nil where there are fewer */
     } pliant_channel;
 
     /* Reads a channel. With buffer NULL, *bytes becomes the size needed; otherwise it is the

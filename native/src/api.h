@@ -36,6 +36,8 @@ void pl_body_rest(const pl_body* body, const double origin[3], float* out);
 pl_status pl_body_deformation(const pl_body* body, float* f, float* rate);
 /* Nearest cluster of a level, by particle. */
 pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out);
+/* PLIANT_CLUSTER_PLANES of a level. */
+pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3], float* out);
 /* Members of the clusters of a level; begin has one more than clusters. particle NULL: begin only.
  */
 pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, uint32_t* particle,

@@ -430,6 +430,7 @@ static channel_shape shape_of(uint32_t channel)
         [PLIANT_MEMBER_OFFSET] = {12, 'm'},
         [PLIANT_PLASTIC_STRAIN] = {4, 'p'},
         [PLIANT_CLUSTER_PLASTIC] = {40, 'c'},
+        [PLIANT_CLUSTER_PLANES] = {96, 'c'},
     };
     return channel < PL_COUNTOF(shapes) ? shapes[channel] : (channel_shape){0, 0};
 }
@@ -469,6 +470,8 @@ static pl_status read_clusters(const pl_body* body, uint32_t channel, uint32_t l
         case PLIANT_CLUSTER_GRADIENT:
             memcpy(out, k->f + first, sizeof(float) * 9 * count);
             break;
+        case PLIANT_CLUSTER_PLANES:
+            return pl_body_planes(body, level, to, out);
         case PLIANT_CLUSTER_PLASTIC:
             for (uint32_t c = 0; c < count; ++c)
             {

@@ -164,6 +164,42 @@ class Preview(unittest.TestCase):
         session.finish()
         self.assertEqual(session.shown(obj).level, 1)
 
+    def test_contact_shapes_where_they_are_wanted(self):
+        obj = soft("uv_sphere")
+        bpy.ops.pliant.preview()
+        self.assertIsNone(session.shown(obj).proxies)
+        bpy.context.scene.pliant.preview_proxies = True
+        session.finish()
+        body = session.shown(obj)
+        shapes = body.proxies
+        np.testing.assert_array_equal(shapes.centres, body.centres)
+        self.assertEqual(shapes.planes.shape, (len(body.centres), 6, 4))
+        proxies = house.addon("preview.proxies")
+        corners, light = proxies.corners(shapes.centres, shapes.radii, shapes.planes)
+        self.assertTrue(np.isfinite(corners).all() and (light > 0).all() and (light <= 1.001).all())
+        # every shape is within its ball and behind its planes, and some are cut
+        away = corners - shapes.centres[:, None, None]
+        reach = np.linalg.norm(away, axis=3) / shapes.radii[:, None, None]
+        self.assertLess(reach.max(), 1.0001)
+        self.assertLess(reach.min(), .9)
+        for plane in range(6):
+            normal, offset = shapes.planes[:, plane, :3], shapes.planes[:, plane, 3]
+            over = np.einsum("ctvk,ck->ctv", corners, normal) + offset[:, None, None]
+            self.assertLess(over.max(), 1e-4)
+        # together they hold every particle
+        inside = np.zeros(len(body.particles), bool)
+        for centre, radius, planes in zip(shapes.centres, shapes.radii, shapes.planes):
+            near = np.linalg.norm(body.particles - centre, axis=1) <= radius * 1.0001
+            inside |= near & (body.particles @ planes[:, :3].T + planes[:, 3] <= 1e-4).all(axis=1)
+        self.assertTrue(inside.all())
+
+    def test_a_ball_is_closed_and_faces_outward(self):
+        points, triangles = house.addon("preview.proxies").ball(2)
+        self.assertEqual((len(points), len(triangles)), (162, 320))
+        a, b, c = (points[triangles[:, k]] for k in range(3))
+        volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
+        self.assertAlmostEqual(volume, 4.18879, delta=.2)
+
     def test_colours_can_be_left_off(self):
         obj = soft()
         bpy.ops.pliant.preview()

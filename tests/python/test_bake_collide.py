@@ -133,6 +133,30 @@ class Face(unittest.TestCase):
             with self.assertRaises(TypeError):
                 scene.set_contacts(stickiness=1.0)
 
+    def test_contact_shapes_are_read_and_nothing_changes(self):
+        with solver.Scene() as scene:
+            body = scene.add_body(bake_scene.CUBE, bake_scene.FACES, sample={"count": 300})
+            before = scene.hash()
+            origin = (1.0, -2.0, 3.0)
+            read = [body.read(solver.Channel.CLUSTER_PLANES, origin=at) for at in (None, origin)]
+            self.assertEqual(scene.hash(), before)
+            scene.set_contacts()
+            scene.advance(dt=1 / 24)  # now the simulation has its own
+            np.testing.assert_array_equal(body.read(solver.Channel.CLUSTER_PLANES), read[0])
+            plain, moved = (planes.reshape(-1, 6, 4) for planes in read)
+            np.testing.assert_array_equal(plain[:, :, :3], moved[:, :, :3])
+            np.testing.assert_allclose(moved[:, :, 3], plain[:, :, 3] + plain[:, :, :3] @ origin,
+                                       atol=1e-5)
+            lengths = np.linalg.norm(plain[:, :, :3], axis=2)
+            self.assertTrue(np.isclose(lengths, 1, atol=1e-5).any())
+            self.assertTrue((np.isclose(lengths, 1, atol=1e-5) | (lengths == 0)).all())
+            # every member of a cluster is behind its planes
+            begin = body.read(solver.Channel.MEMBER_BEGIN)
+            rest = body.read(solver.Channel.REST)[body.read(solver.Channel.MEMBER_PARTICLE)]
+            for cluster, planes in enumerate(plain):
+                members = rest[begin[cluster]:begin[cluster + 1]]
+                self.assertLess((members @ planes[:, :3].T + planes[:, 3]).max(), 1e-5)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -71,6 +71,26 @@ def test_overlay_follows_its_settings(w):
     yield .5
 
 
+def test_contact_shapes_are_drawn(w):
+    yield from stage.soft(w)
+    yield from stage.look_at(w)
+    settings = bpy.context.scene.pliant
+    settings.preview_particles = settings.preview_spheres = settings.preview_colours = False
+    switch(w)
+    yield lambda: outcome() is not None
+    yield 1
+    before = w.look()
+    settings.preview_proxies = True
+    yield lambda: outcome() is not None and outcome().bodies[0].proxies is not None
+    yield 1
+    w.screenshot("contact-shapes")
+    assert window.differs(before, w.look()) > .03
+    part, hues = view_colours(w)
+    assert part > .15 and hues >= 7, (part, hues)
+    switch(w)
+    yield .5
+
+
 def test_it_follows_changes_of_the_body(w):
     yield from stage.soft(w)
     switch(w)
