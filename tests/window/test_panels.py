@@ -106,7 +106,7 @@ def test_sidebar(w):
     yield from w.sidebar("Pliant")
     yield 1
     w.screenshot("sidebar")
-    found = yield from w.buttons("VIEW_3D", "UI", columns=(.3,), until="pliant.quick_bake")
+    found = yield from w.buttons("VIEW_3D", "UI", columns=(.3,), until="pliant.quick_bake", step=9)
     for name in ("pliant.set_role", "pliant.preview", "pliant.bake", "pliant.quick_bake",
                  "pliant.copy_settings", "preview_level"):
         assert name in found, f"no {name} in {sorted(found)}"
