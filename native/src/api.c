@@ -133,17 +133,21 @@ pliant_status pliant_scene_create(const pliant_scene_desc* desc, pliant_scene* o
     return PLIANT_OK;
 }
 
+uint32_t pl_list_remove(void* list, uint32_t* count, const void* object)
+{
+    unsigned char* bytes = list; /* pointers of any type: compared and moved as bytes */
+    uint32_t at = 0;
+    while (memcmp(bytes + at * sizeof object, &object, sizeof object) != 0)
+        ++at;
+    --*count;
+    memmove(bytes + at * sizeof object, bytes + (at + 1) * sizeof object,
+            (*count - at) * sizeof object);
+    return at;
+}
+
 void pl_scene_remove_body(pl_scene* scene, pl_body* body)
 {
-    uint32_t at = 0;
-    while (at < scene->body_count && scene->bodies[at] != body)
-        ++at;
-    if (at == scene->body_count)
-        return;
-    pl_bonds_drop_body(&scene->bonds, at);
-    memmove(scene->bodies + at, scene->bodies + at + 1,
-            (scene->body_count - at - 1) * sizeof *scene->bodies);
-    --scene->body_count;
+    pl_bonds_drop_body(&scene->bonds, pl_list_remove(scene->bodies, &scene->body_count, body));
     pl_handle_free(body->handle);
     pl_pressure_free(body->pressure);
     pl_follow_free(body->binding);
@@ -451,12 +455,7 @@ pliant_status pliant_field_destroy(pliant_field handle)
     pl_field* field;
     pl_scene* scene;
     PL_TRY(get_field(handle, &field, &scene));
-    uint32_t at = 0;
-    while (scene->fields[at] != field)
-        ++at;
-    memmove(scene->fields + at, scene->fields + at + 1,
-            (scene->field_count - at - 1) * sizeof *scene->fields);
-    --scene->field_count;
+    pl_list_remove(scene->fields, &scene->field_count, field);
     pl_handle_free(handle);
     pl_free(field);
     return PLIANT_OK;

@@ -51,6 +51,8 @@ void pl_cluster_rate(const pl_body* body, uint32_t c, float rate[9]);
 /* The largest singular value of a row-major 3x3 matrix. */
 float pl_largest_stretch(const float f[9]);
 
+/* Takes an object out of one of a scene's lists; returns where it was. */
+uint32_t pl_list_remove(void* list, uint32_t* count, const void* object);
 /* Removes a body from its scene and frees it. */
 void pl_scene_remove_body(pl_scene* scene, pl_body* body);
 void pl_scene_clear(pl_scene* scene);

@@ -106,13 +106,8 @@ pliant_status pliant_collider_destroy(pliant_collider handle)
     pl_collider* collider;
     pl_scene* scene;
     PL_TRY(get_collider(handle, &collider, &scene));
-    uint32_t at = 0;
-    while (scene->colliders[at] != collider)
-        ++at;
-    memmove(scene->colliders + at, scene->colliders + at + 1,
-            (scene->collider_count - at - 1) * sizeof *scene->colliders);
+    uint32_t at = pl_list_remove(scene->colliders, &scene->collider_count, collider);
     pl_bonds_drop_collider(&scene->bonds, at);
-    --scene->collider_count;
     pl_scene_wake(scene);
     for (uint32_t b = 0; collider->mesh && b < scene->body_count; ++b)
         pl_near_drop(scene->bodies[b], collider->mesh);

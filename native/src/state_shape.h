@@ -23,6 +23,15 @@ static inline mat3 pl_load_symmetric(const float a[6])
     return (mat3){{{a[0], a[3], a[5]}, {a[3], a[1], a[4]}, {a[5], a[4], a[2]}}};
 }
 
+/* S of something with these second moments (material.c): sqrt(tr(A^2) / (m tr A)). */
+static inline double pl_shape_width(const double a[6], double mass)
+{
+    double trace = a[0] + a[1] + a[2];
+    double square =
+        a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + 2 * (a[3] * a[3] + a[4] * a[4] + a[5] * a[5]);
+    return trace > 0 && mass > 0 ? sqrt(square / trace / mass) : 0;
+}
+
 /* A_rr, its inverse along the directions that have extent, and which those are. "values"
  * (ascending) and "vectors" (columns) are A_rr's. */
 static inline void pl_set_shape(pl_body* body, uint32_t c, mat3 arr, double mass,

@@ -5,6 +5,7 @@
 
 #include "test.h"
 
+#include <api.h>
 #include <contact/pose.h>
 #include <scenes/points.h>
 #include <setup/body.h>
@@ -12,6 +13,46 @@
 #include <setup/proxy.h>
 #include <setup/rest_shape.h>
 #include <state_rest.h>
+
+/* A scene, and what is behind its handle. */
+typedef struct contact_scene
+{
+    pliant_scene handle;
+    pl_scene* scene;
+} contact_scene;
+
+static inline contact_scene contact_scene_open(uint32_t threads, double gravity)
+{
+    contact_scene s = {0, NULL};
+    pliant_scene_desc desc;
+    pliant_scene_desc_init(&desc, sizeof desc);
+    desc.threads = threads;
+    desc.gravity[2] = gravity;
+    CHECK_OK(pliant_scene_create(&desc, &s.handle));
+    CHECK_OK(pl_get_scene(s.handle, &s.scene));
+    return s;
+}
+
+static inline void contact_scene_enable(const contact_scene* s)
+{
+    pliant_contact_desc desc;
+    pliant_contact_desc_init(&desc, sizeof desc);
+    desc.enabled = 1;
+    CHECK_OK(pliant_scene_set_contacts(s->handle, &desc));
+}
+
+/* Frames of 1/24 s, until one fails. */
+static inline pliant_status contact_scene_advance(const contact_scene* s, int frames,
+                                                  uint32_t substeps)
+{
+    pliant_frame_desc desc;
+    pliant_frame_desc_init(&desc, sizeof desc);
+    desc.substeps = substeps;
+    pliant_status status = PLIANT_OK;
+    for (int i = 0; i < frames && status == PLIANT_OK; ++i)
+        status = pliant_scene_advance(s->handle, &desc);
+    return status;
+}
 
 static const double contact_no_drift[3] = {0, 0, 0};
 

@@ -6,20 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct yard
-{
-    pliant_scene handle;
-    pl_scene* scene;
-} yard;
+typedef contact_scene yard;
 
 static bool open_yard(yard* y, uint32_t threads, double gravity)
 {
-    pliant_scene_desc desc;
-    pliant_scene_desc_init(&desc, sizeof desc);
-    desc.threads = threads;
-    desc.gravity[2] = gravity;
-    CHECK_OK(pliant_scene_create(&desc, &y->handle));
-    CHECK_OK(pl_get_scene(y->handle, &y->scene));
+    *y = contact_scene_open(threads, gravity);
     return y->handle != 0;
 }
 
@@ -56,13 +47,7 @@ static uint32_t weld(const yard* y, pliant_body a, pliant_body b, pliant_collide
 
 static pliant_status frames(const yard* y, int count)
 {
-    pliant_frame_desc desc;
-    pliant_frame_desc_init(&desc, sizeof desc);
-    desc.substeps = 8;
-    pliant_status status = PLIANT_OK;
-    for (int i = 0; i < count && status == PLIANT_OK; ++i)
-        status = pliant_scene_advance(y->handle, &desc);
-    return status;
+    return contact_scene_advance(y, count, 8);
 }
 
 static vec3 centre_of(const yard* y, uint32_t b, vec3* momentum, vec3* spin)

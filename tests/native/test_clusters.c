@@ -6,24 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct duel
-{
-    pliant_scene handle;
-    pl_scene* scene;
-} duel;
+typedef contact_scene duel;
 
 static bool open_scene(duel* d, uint32_t threads, double gravity)
 {
-    pliant_scene_desc desc;
-    pliant_scene_desc_init(&desc, sizeof desc);
-    desc.threads = threads;
-    desc.gravity[2] = gravity;
-    CHECK_OK(pliant_scene_create(&desc, &d->handle));
-    CHECK_OK(pl_get_scene(d->handle, &d->scene));
-    pliant_contact_desc contacts;
-    pliant_contact_desc_init(&contacts, sizeof contacts);
-    contacts.enabled = 1;
-    CHECK_OK(pliant_scene_set_contacts(d->handle, &contacts));
+    *d = contact_scene_open(threads, gravity);
+    contact_scene_enable(d);
     return d->handle != 0;
 }
 
@@ -46,10 +34,7 @@ static void add(const duel* d, scene_points points, uint32_t clusters, vec3 at, 
 
 static pliant_status advance(const duel* d, uint32_t substeps)
 {
-    pliant_frame_desc desc;
-    pliant_frame_desc_init(&desc, sizeof desc);
-    desc.substeps = substeps;
-    return pliant_scene_advance(d->handle, &desc);
+    return contact_scene_advance(d, 1, substeps);
 }
 
 typedef struct momenta

@@ -59,13 +59,7 @@ static uint32_t sleepers(const bed* d)
 
 static pliant_status frames(const bed* d, int count)
 {
-    pliant_frame_desc desc;
-    pliant_frame_desc_init(&desc, sizeof desc);
-    desc.substeps = 6;
-    pliant_status status = PLIANT_OK;
-    for (int i = 0; i < count && status == PLIANT_OK; ++i)
-        status = pliant_scene_advance(d->handle, &desc);
-    return status;
+    return contact_scene_advance(&(contact_scene){d->handle, d->scene}, count, 6);
 }
 
 static bool put_to_bed(bed* d, uint32_t threads)

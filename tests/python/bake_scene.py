@@ -2,8 +2,11 @@
 """A small shot made by hand: a cube that falls on a floor, part of it painted and pinned."""
 import support  # noqa: F401 - makes addon importable
 
+from unittest import mock
+
 import numpy as np
 from addon import solver
+from addon.bake import job as jobs
 from addon.bake import shot as shots
 
 CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (1, 3)], np.float32)
@@ -31,6 +34,19 @@ def frame(number, **changes):
     values = {"gravity": (0.0, 0.0, -9.81), "bodies": [body_frame(number)], "colliders": [collider],
               "fields": [field], **changes}
     return shots.Frame(number, **values)
+
+
+def run_until(job, number):
+    """Runs a job that is cancelled inside the frame `number`."""
+    advance = jobs.Recorder.advance
+
+    def stopped(recorder, state):
+        if state.number == number:
+            job.cancel()
+        advance(recorder, state)
+
+    with mock.patch.object(jobs.Recorder, "advance", stopped):
+        job.run()
 
 
 def shot(start=1, end=24, **changes):

@@ -4,7 +4,6 @@ import tempfile
 import unittest
 from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import bake_scene
 import numpy as np
@@ -78,15 +77,7 @@ class Collide(unittest.TestCase):
         for frame in made.frames[:8]:  # also when it is switched on on the way
             frame.contacts = None
         whole, part = self.bake(made, "whole"), plan.make_job(self.folder / "part", made)
-        advance = jobs.Recorder.advance
-
-        def stopped(recorder, state):
-            if state.number == 13:
-                part.cancel()
-            advance(recorder, state)
-
-        with mock.patch.object(jobs.Recorder, "advance", stopped):
-            part.run()
+        bake_scene.run_until(part, 13)
         self.assertEqual(part.state, jobs.CANCELLED)
         again = self.bake(made, "part", plan.RESUME)
         for cached in whole.cache.bodies:

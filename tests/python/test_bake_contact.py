@@ -3,7 +3,6 @@
 import tempfile
 import unittest
 from pathlib import Path
-from unittest import mock
 
 import bake_scene
 import numpy as np
@@ -48,15 +47,7 @@ class Contact(unittest.TestCase):
             whole.run()
             self.assertEqual(whole.state, jobs.DONE, whole.error)
             part = plan.make_job(Path(folder) / "part", made)
-            advance = jobs.Recorder.advance
-
-            def stopped(recorder, state):
-                if state.number == 9:
-                    part.cancel()
-                advance(recorder, state)
-
-            with mock.patch.object(jobs.Recorder, "advance", stopped):
-                part.run()
+            bake_scene.run_until(part, 9)
             self.assertEqual(part.state, jobs.CANCELLED)
             rest = plan.make_job(Path(folder) / "part", made, plan.RESUME)
             rest.run()

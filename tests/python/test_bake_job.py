@@ -45,15 +45,7 @@ class Jobs(unittest.TestCase):
     def bake_until(self, name, frame, shot=None):
         """Cancelled inside the frame after `frame`."""
         job = plan.make_job(self.place / name, shot or bake_scene.shot())
-        advance = jobs.Recorder.advance
-
-        def stopped(recorder, state):
-            if state.number == frame + 1:
-                job.cancel()
-            advance(recorder, state)
-
-        with mock.patch.object(jobs.Recorder, "advance", stopped):
-            job.run()
+        bake_scene.run_until(job, frame + 1)
         self.assertEqual((job.state, job.frame), (jobs.CANCELLED, frame))
         return job
 

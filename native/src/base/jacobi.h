@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Eigenvectors of a symmetric 3x3 matrix inside a step, where LAPACKE may not be asked: whose it is
- * would become part of the results. Plain IEEE operations. */
+/* Eigenvectors of a symmetric 3x3 matrix where LAPACKE may not be asked (inside a step, whose it is
+ * would become part of the results) or need not be. Plain IEEE operations. */
 #ifndef PL_JACOBI_H
 #define PL_JACOBI_H
 

@@ -9,25 +9,11 @@
  */
 #include "pose.h"
 
+#include "../base/jacobi.h"
+
 #include <float.h>
 
 /* ------------------------------------------------------------------ mending F */
-
-/* One Jacobi rotation that makes a.m[p][q] zero (Golub and Van Loan, Matrix Computations). */
-static void jacobi_turn(mat3* a, mat3* v, int p, int q)
-{
-    if (a->m[p][q] == 0)
-        return;
-    double theta = (a->m[q][q] - a->m[p][p]) / (2 * a->m[p][q]);
-    double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
-    double c = 1 / sqrt(t * t + 1), s = t * c;
-    mat3 turn = m3_identity();
-    turn.m[p][p] = turn.m[q][q] = c;
-    turn.m[p][q] = s, turn.m[q][p] = -s;
-    *a = m3_mul(m3_transpose(turn), m3_mul(*a, turn));
-    a->m[p][q] = a->m[q][p] = 0;
-    *v = m3_mul(*v, turn);
-}
 
 static vec3 column(mat3 a, int i)
 {
@@ -43,25 +29,13 @@ static vec3 across(vec3 a)
 
 static mat3 mend_slowly(mat3 f)
 {
-    mat3 a = m3_mul(m3_transpose(f), f), v = m3_identity();
-    for (int sweep = 0; sweep < 12; ++sweep)
-    {
-        jacobi_turn(&a, &v, 0, 1);
-        jacobi_turn(&a, &v, 0, 2);
-        jacobi_turn(&a, &v, 1, 2);
-    }
-    int order[3] = {0, 1, 2}; /* singular values, descending */
-    for (int i = 0; i < 2; ++i)
-        for (int j = 0; j < 2 - i; ++j)
-            if (a.m[order[j]][order[j]] < a.m[order[j + 1]][order[j + 1]])
-            {
-                int other = order[j];
-                order[j] = order[j + 1], order[j + 1] = other;
-            }
+    mat3 v;
+    double squares[3]; /* of the singular values, ascending */
+    pl_jacobi3(m3_mul(m3_transpose(f), f), squares, &v);
     vec3 right[3], left[3];
     double sigma[3];
     for (int i = 0; i < 3; ++i)
-        right[i] = column(v, order[i]);
+        right[i] = column(v, 2 - i);         /* descending */
     right[2] = v3_cross(right[0], right[1]); /* a rotation, so that F's own sign shows in U */
     for (int i = 0; i < 3; ++i)
         sigma[i] = v3_length(left[i] = m3_mulv(f, right[i]));

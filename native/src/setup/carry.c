@@ -19,6 +19,7 @@
  */
 #include "carry.h"
 
+#include "../base/jacobi.h"
 #include "../base/nearest.h"
 
 #include <string.h>
@@ -30,34 +31,6 @@ enum
 };
 
 static const double LEAST_EXTENT = 1e-6, FARTHEST = 4;
-
-/* Eigenvectors (columns) and eigenvalues of a symmetric matrix: Jacobi's rotations. */
-static void principal_axes(mat3 a, mat3* axes, double values[3])
-{
-    *axes = m3_identity();
-    for (int turn = 0; turn < 24; ++turn)
-    {
-        int p = turn % 3, q = (p + 1) % 3;
-        if (a.m[p][q] == 0)
-            continue;
-        double theta = (a.m[q][q] - a.m[p][p]) / (2 * a.m[p][q]);
-        double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
-        double c = 1 / sqrt(t * t + 1), s = t * c;
-        for (int i = 0; i < 3; ++i)
-        {
-            double ip = a.m[i][p], iq = a.m[i][q];
-            a.m[i][p] = c * ip - s * iq, a.m[i][q] = s * ip + c * iq;
-        }
-        for (int i = 0; i < 3; ++i)
-        {
-            double pi = a.m[p][i], qi = a.m[q][i], vp = axes->m[i][p], vq = axes->m[i][q];
-            a.m[p][i] = c * pi - s * qi, a.m[q][i] = s * pi + c * qi;
-            axes->m[i][p] = c * vp - s * vq, axes->m[i][q] = s * vp + c * vq;
-        }
-    }
-    for (int i = 0; i < 3; ++i)
-        values[i] = a.m[i][i];
-}
 
 typedef struct carry_job
 {
@@ -117,7 +90,7 @@ static vec3 find_tilt(mat3 spread, vec3 away)
     mat3 axes;
     double values[3];
     vec3 tilt = v3(0, 0, 0);
-    principal_axes(spread, &axes, values);
+    pl_jacobi3(spread, values, &axes);
     double least = LEAST_EXTENT * fmax(values[0], fmax(values[1], values[2]));
     for (int k = 0; k < 3 && least > 0; ++k)
     {

@@ -15,18 +15,6 @@
 
 /* ------------------------------------------------------------------ clusters at rest */
 
-/* S_c (material.c) of second moments xx yy zz xy yz zx: sqrt(tr(A^2) / (m tr A)). */
-static double shape_width(const float arr[6], float mass)
-{
-    double a[6];
-    for (int j = 0; j < 6; ++j)
-        a[j] = arr[j];
-    double trace = a[0] + a[1] + a[2];
-    double square =
-        a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + 2 * (a[3] * a[3] + a[4] * a[4] + a[5] * a[5]);
-    return trace > 0 && mass > 0 ? sqrt(square / trace / mass) : 0;
-}
-
 /* A_rr and what follows from it. */
 static pl_status set_shape(pl_body* body, uint32_t c, mat3 arr, double mass)
 {
@@ -43,7 +31,10 @@ static pl_status set_shape(pl_body* body, uint32_t c, mat3 arr, double mass)
     k->yield_factor[c] = k->flow_factor[c] = k->hardening_factor[c] = 1;
     for (int j = 0; j < 3; ++j)
         k->fp[c][4 * j] = 1;
-    k->shape_width[c] = shape_width(k->arr[c], k->mass[c]);
+    double moments[6]; /* as they are kept */
+    for (int j = 0; j < 6; ++j)
+        moments[j] = k->arr[c][j];
+    k->shape_width[c] = pl_shape_width(moments, k->mass[c]);
     if (k->rank[c] < 3)
         body->warnings |= PLIANT_WARN_FLAT_CLUSTERS;
     return PLIANT_OK;

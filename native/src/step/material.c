@@ -48,19 +48,11 @@
 #include "material.h"
 
 #include "../base/elementary.h"
+#include "../state_shape.h"
 
 static const double PI = 3.14159265358979323846;
 static const double CALM = 1;
 static const double MOST = 1.8;
-
-/* S of something with these second moments xx yy zz xy yz zx over its mass. */
-static double shape_width(const double a[6], double mass)
-{
-    double trace = a[0] + a[1] + a[2];
-    double square =
-        a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + 2 * (a[3] * a[3] + a[4] * a[4] + a[5] * a[5]);
-    return trace > 0 && mass > 0 ? sqrt(square / trace / mass) : 0;
-}
 
 /* S_body: the finest clusters' moments about the body's centre add up to its own. */
 static double body_width(const pl_body* body)
@@ -86,7 +78,7 @@ static double body_width(const pl_body* body)
             a[3 + j] += k->arr[c][3 + j] + k->mass[c] * d[j] * d[(j + 1) % 3];
         }
     }
-    return shape_width(a, mass);
+    return pl_shape_width(a, mass);
 }
 
 /* How a cluster swings: 2 pi f_c, and S_c / S_body, by which the whole body swings slower. */

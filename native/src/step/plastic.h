@@ -126,13 +126,12 @@ PL_INLINE void pl_plastic_load(const pl_clusters* k, const pl_eight* eight, vf f
 /* |s_p - 1| with s_p the stretches of F^p: their squares sum to |F^p|^2, and l is their sum. */
 PL_INLINE vf pl_plastic_size8(const vf fp[9])
 {
-    vf g[9], r[9], square = vf_set1(3), sum = vf_set1(0);
-    memcpy(g, fp, sizeof g);
-    pl_rotation8(g, r);
+    vf r[9], square = vf_set1(3), sum = vf_set1(0);
+    pl_rotation8(fp, r);
     for (int j = 0; j < 9; ++j)
     {
-        square = vf_mad(square, g[j], g[j]);
-        sum = vf_mad(sum, g[j], r[j]);
+        square = vf_mad(square, fp[j], fp[j]);
+        sum = vf_mad(sum, fp[j], r[j]);
     }
     return vf_sqrt(vf_max(vf_sub(square, vf_add(sum, sum)), vf_set1(0)));
 }
