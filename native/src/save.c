@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 7
+#define STATE_VERSION 8
 
 _Static_assert(sizeof(pliant_material_desc) == 136,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -40,7 +40,11 @@ static void visit_particles(pl_archive* a, pl_particles* p)
     PL_ARCHIVE_ARRAY(a, p->id, p->slot_count);
     PL_ARCHIVE_ARRAY(a, p->slot_of, p->id_count);
     PL_ARCHIVE_ARRAY(a, p->shell, p->id_count);
-    pl_archive_require(a, p->mass && p->norm && p->quanta && p->id && p->slot_of && p->shell,
+    PL_ARCHIVE_ARRAY(a, p->parent, p->id_count);
+    PL_ARCHIVE_ARRAY(a, p->birth, p->id_count);
+    pl_archive_require(a,
+                       p->mass && p->norm && p->quanta && p->id && p->slot_of && p->shell &&
+                           p->parent && p->birth,
                        "particles");
     if (pl_archive_reading(a) && !pl_archive_failed(a))
         pl_archive_require(a, pl_particles_fit(p), "the numbering of particles");

@@ -9,7 +9,7 @@ bool pl_particles_fit(const pl_particles* p)
         p->id_count > p->slot_count || p->count > p->id_count)
         return false;
     for (uint32_t i = 0; i < p->id_count; ++i)
-        if (p->slot_of[i] >= p->slot_count || p->id[p->slot_of[i]] != i)
+        if (p->slot_of[i] >= p->slot_count || p->id[p->slot_of[i]] != i || p->parent[i] > i)
             return false;
     for (uint32_t s = 0; s < p->slot_count; ++s)
         if (p->id[s] != PL_NO_PARTICLE && (p->id[s] >= p->id_count || p->slot_of[p->id[s]] != s))

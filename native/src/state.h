@@ -138,6 +138,8 @@ typedef struct pl_particles
     uint32_t* id;        /* external id, or PL_NO_PARTICLE */
     uint32_t* slot_of;   /* external id -> slot */
     uint32_t* shell;     /* by external id */
+    uint32_t* parent;    /* by external id: of whom it is a copy; its own for the first ones */
+    uint64_t* birth;     /* by external id: the substep that made it, 0 for the first */
     uint32_t id_count;   /* ids ever given */
 } pl_particles;
 

@@ -210,6 +210,7 @@ pl_status pl_blocks_place(pl_body* body, const pl_layout_input* in, const pl_by_
             p->id[slot] = id;
             p->slot_of[id] = slot;
             p->shell[id] = in->shell ? in->shell[id] : 0;
+            p->parent[id] = id;
         }
     }
     pl_free(order);

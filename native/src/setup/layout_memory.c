@@ -16,7 +16,8 @@ bool pl_particles_alloc(pl_particles* p, uint32_t slots, uint32_t ids)
                (p->r[k] = PL_NEW(float, slots)) && fine;
     return (p->mass = PL_NEW(float, slots)) && (p->norm = PL_NEW(float, slots)) &&
            (p->quanta = PL_NEW(uint64_t, slots)) && (p->id = PL_NEW(uint32_t, slots)) &&
-           (p->slot_of = PL_NEW(uint32_t, ids)) && (p->shell = PL_NEW(uint32_t, ids)) && fine;
+           (p->slot_of = PL_NEW(uint32_t, ids)) && (p->shell = PL_NEW(uint32_t, ids)) &&
+           (p->parent = PL_NEW(uint32_t, ids)) && (p->birth = PL_NEW(uint64_t, ids)) && fine;
 }
 
 static void particles_free(pl_particles* p)
@@ -33,6 +34,8 @@ static void particles_free(pl_particles* p)
     pl_free(p->id);
     pl_free(p->slot_of);
     pl_free(p->shell);
+    pl_free(p->parent);
+    pl_free(p->birth);
 }
 
 bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)

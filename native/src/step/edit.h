@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Changing memberships, clusters and particles of a body that moves. Fracture, reclustering and
+ * resampling say here what changes; pl_edit_end rebuilds the chunks and clusters that were touched
+ * and nothing else. Positions and velocities stay as they are, bit for bit.
+ *
+ *   pl_edit_begin ── members, slots, set, add_cluster, divide ... ──┬── pl_edit_end
+ *                                                                   └── pl_edit_abandon
+ *
+ * Clusters that have no members are dead: their fade and mass are 0 and they wait at the end of the
+ * finest level, or wherever they died, to be used again. The indices of living clusters of the
+ * finest level never change; those of coarser levels do when more room is made.
+ */
+#ifndef PL_STEP_EDIT_H
+#define PL_STEP_EDIT_H
+
+#include "../state.h"
+
+/* A particle's place in a cluster of the finest level. */
+typedef struct pl_member
+{
+    uint32_t cluster;
+    float kernel;   /* before fades and normalising; positive */
+    double rest[3]; /* r_ic, relative to the body's rest origin; in double, so that a place that is
+                       read and set again is the same to the bit */
+} pl_member;
+
+typedef struct pl_edit pl_edit;
+
+/* Opens an edit. Bodies with independent levels or quadratic goals are refused. "now" is the
+ * scene's substep: the birth of particles and clusters that are made. */
+pl_status pl_edit_begin(pl_body* body, uint64_t now, pl_edit** edit);
+/* Forgets what was asked; frees the edit. Room that was made stays, clusters and particles that
+ * were added go. */
+void pl_edit_abandon(pl_edit* edit);
+
+/* As edited so far; valid until the next call. Clusters, slots ascend. NULL when out of memory
+ * (then count is 0). */
+const pl_member* pl_edit_members(pl_edit* edit, uint32_t slot, uint32_t* count);
+const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count);
+
+/* Replaces a particle's memberships: at least one, clusters ascending. "members" may be what
+ * pl_edit_members gave. */
+pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count);
+/* A new cluster of the finest level, in all but its members as another is (F^p, hardening, painted
+ * factors, fade, contact planes, links to coarse clusters). The caller may write what it likes to
+ * the arrays of the body's clusters afterwards; these may have moved. */
+pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster);
+/* Takes so many quanta of a particle's mass (fewer than it has) for a copy of it: same x, v, r,
+ * memberships, pins, forces; a new id whose parent is the particle's. A full chunk gets more slots:
+ * then all slots may have other numbers, "slot" included, and lists of slots are stale; external
+ * ids stay. */
+pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy);
+
+/* Makes it so and frees the edit, also if it fails: chunk entries, rows, normalisers, parts, rest
+ * centres, A_rr, widths, proxies, overlap maps, links of nested levels. "updates" counts the
+ * memberships that were rewritten; may be NULL. */
+pl_status pl_edit_end(pl_edit* edit, uint64_t* updates);
+
+#endif
