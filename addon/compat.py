@@ -69,3 +69,15 @@ def point_shader(uniform):
 
 def has_alembic():
     return bool(bpy.app.build_options.alembic)
+
+
+def voxels_by_size(node):
+    """Has a Points to Volume node take the size of its voxels, not their number."""
+    if hasattr(node, "resolution_mode"):
+        node.resolution_mode = "VOXEL_SIZE"
+    else:  # 5.0 on
+        node.inputs["Resolution Mode"].default_value = "Size"
+
+
+def voxel_size_socket(node):
+    return next(s for s in node.inputs if s.name == "Voxel Size" and s.enabled)

@@ -7,8 +7,11 @@ Geometry Nodes modifier copies them from there, bit for bit, in whatever Blender
 """
 import bpy
 
+from .. import compat
 
 OFFSET_NODE = "Pliant Offset"
+BALL = 2.1  # radii of particles: large enough to leave no holes,
+SHRINK = 1.7  # and as many of them the mesh is drawn in again
 
 
 def companion(name, vertices):
@@ -34,7 +37,15 @@ class Builder:
             self.group.interface.new_socket("Geometry", in_out=direction,
                                             socket_type="NodeSocketGeometry")
         self._column = 0
-        self._geometry = self.node("NodeGroupInput").outputs[0]
+        self._given = self.node("NodeGroupInput")
+        self._geometry = self._given.outputs[0]
+
+    def setting(self, name, kind, default, least, most, text):
+        """An input that the artist can change in the modifier."""
+        socket = self.group.interface.new_socket(name, in_out="INPUT", socket_type=kind)
+        socket.default_value, socket.description = default, text
+        socket.min_value, socket.max_value = least, most
+        return self._given.outputs[name]
 
     def node(self, kind, inputs=(), **settings):
         """A node; inputs: a value or an output for each name."""
@@ -50,23 +61,40 @@ class Builder:
                 socket.default_value = value
         return node
 
-    def sampled(self, source, offset):
-        """The position of the companion's vertex index + offset."""
-        info = self.node("GeometryNodeObjectInfo", {"Object": source}, transform_space="ORIGINAL")
-        index = self.node("GeometryNodeInputIndex").outputs[0]
-        if offset:
-            # whole numbers, exact up to 16 million particles in any Blender
-            add = self.node("ShaderNodeMath", operation="ADD", name=OFFSET_NODE)
-            self.group.links.new(index, add.inputs[0])
-            add.inputs[1].default_value = offset
-            index = add.outputs[0]
-        position = self.node("GeometryNodeInputPosition").outputs[0]
-        node = self.node("GeometryNodeSampleIndex", {"Geometry": info.outputs["Geometry"]},
-                         data_type="FLOAT_VECTOR", domain="POINT")
-        for name, value in (("Value", position), ("Index", index)):
-            self.group.links.new(value, next(s for s in node.inputs
+    def computed(self, operation, *values, kind="ShaderNodeMath"):
+        """What a math node makes of values and outputs."""
+        node = self.node(kind, operation=operation)
+        for socket, value in zip((s for s in node.inputs if s.enabled), values):
+            if isinstance(value, bpy.types.NodeSocket):
+                self.group.links.new(value, socket)
+            else:
+                socket.default_value = value
+        return next(s for s in node.outputs if s.enabled)
+
+    def named(self, name, data_type):
+        """A point attribute of the geometry."""
+        return self.node("GeometryNodeInputNamedAttribute", {"Name": name},
+                         data_type=data_type).outputs[0]
+
+    def at(self, geometry, value, index, data_type):
+        """A value of another geometry's point."""
+        node = self.node("GeometryNodeSampleIndex", {"Geometry": geometry}, data_type=data_type,
+                         domain="POINT")
+        for name, given in (("Value", value), ("Index", index)):
+            self.group.links.new(given, next(s for s in node.inputs
                                              if s.name == name and s.enabled))
         return next(s for s in node.outputs if s.enabled)
+
+    def sampled(self, source, part, count):
+        """The position of the companion's vertex index + part * count."""
+        info = self.node("GeometryNodeObjectInfo", {"Object": source}, transform_space="ORIGINAL")
+        index = self.node("GeometryNodeInputIndex").outputs[0]
+        if part:
+            # whole numbers, exact up to 16 million vertices in any Blender
+            index = self.computed("ADD", index, part * count)
+            index.node.name = f"{OFFSET_NODE} {part}"
+        position = self.node("GeometryNodeInputPosition").outputs[0]
+        return self.at(info.outputs["Geometry"], position, index, "FLOAT_VECTOR")
 
     def parts(self, vector):
         return self.node("ShaderNodeSeparateXYZ", {"Vector": vector}).outputs
@@ -80,10 +108,17 @@ class Builder:
                                          if s.name == "Value" and s.enabled))
         self._geometry = node.outputs[0]
 
-    def to_points(self, radius):
-        """Makes a point cloud of the vertices."""
-        node = self.node("GeometryNodeMeshToPoints", {"Mesh": self._geometry, "Radius": radius})
+    def through(self, kind, inputs=(), **settings):
+        """Sends the geometry through a node whose first socket it is."""
+        node = self.node(kind, inputs, **settings)
+        self.group.links.new(self._geometry, node.inputs[0])
         self._geometry = node.outputs[0]
+        return node
+
+    @property
+    def geometry(self):
+        """As it is at this point of the construction."""
+        return self._geometry
 
     def finish(self):
         self.node("NodeGroupOutput", {"Geometry": self._geometry})
@@ -93,25 +128,96 @@ class Builder:
 def velocity_group(source):
     """A group that gives each vertex the position of the companion's as its "velocity"."""
     builder = Builder("Pliant Velocity")
-    builder.store("velocity", builder.sampled(source, 0), "FLOAT_VECTOR")
+    builder.store("velocity", builder.sampled(source, 0, 0), "FLOAT_VECTOR")
     return builder.finish()
 
 
-def particle_group(source, count, radius):
-    """Velocity from the companion's first `count` vertices, stretch and plastic strain from x
-    and y of those after them; radius: of the points that particles become, None: they stay vertices."""
+# What the companion of particles has, one vertex a particle each, in this order: velocity; stretch,
+# plastic strain and radius; where the deformation takes the three axes.
+PARTS = 5
+DEFORMATION = ("deformation_x", "deformation_y", "deformation_z")
+
+
+def particle_group(source, count, as_points):
+    """Gives particles what the companion has for them; as_points: they become a point cloud."""
     builder = Builder("Pliant Particles")
-    builder.store("velocity", builder.sampled(source, 0), "FLOAT_VECTOR")
-    strains = builder.parts(builder.sampled(source, count))
-    builder.store("stretch", strains[0], "FLOAT")
-    builder.store("plastic_strain", strains[1], "FLOAT")
-    if radius is not None:
-        builder.to_points(radius)
+    builder.store("velocity", builder.sampled(source, 0, count), "FLOAT_VECTOR")
+    stretch, plastic, radius = builder.parts(builder.sampled(source, 1, count))
+    builder.store("stretch", stretch, "FLOAT")
+    builder.store("plastic_strain", plastic, "FLOAT")
+    for axis, name in enumerate(DEFORMATION):
+        builder.store(name, builder.sampled(source, 2 + axis, count), "FLOAT_VECTOR")
+    if as_points:
+        builder.through("GeometryNodeMeshToPoints", {"Radius": radius})
+    else:
+        builder.store("radius", radius, "FLOAT")
     return builder.finish()
 
 
 def set_particle_count(group, count):
     """Tells a particle_group() that there are now this many particles."""
-    node = group.nodes.get(OFFSET_NODE)
-    if node is not None:
-        node.inputs[1].default_value = count
+    for part in range(1, PARTS):
+        node = group.nodes.get(f"{OFFSET_NODE} {part}")
+        if node is not None:
+            node.inputs[1].default_value = part * count
+
+
+def surface_group(material):
+    """A closed mesh about the particles of a particle_group(), for flow beyond what any mesh could
+    follow. Each particle stands for a cell of material; eight points in it, moved as the material
+    there is deformed, keep drawn-out parts from falling into beads. Balls about them become a
+    volume, that a mesh, which is smoothed and has the particles' velocity and plastic strain."""
+    builder = Builder("Pliant Surface")
+    size = builder.setting("Size", "NodeSocketFloat", 1.0, .1, 5.0, "Of the balls about particles")
+    detail = builder.setting("Detail", "NodeSocketFloat", 3.0, .5, 20.0,
+                             "Voxels from one particle to the next: more is finer, and slower")
+    smooth = builder.setting("Smooth", "NodeSocketInt", 4, 0, 200, "How often it is smoothed")
+    particles = builder.geometry
+    radius = builder.named("radius", "FLOAT")
+    number = builder.through("GeometryNodeDuplicateElements", {"Amount": 8},
+                             domain="POINT").outputs["Duplicate Index"]
+    builder.through("GeometryNodeSetPosition", {"Offset": _in_its_cell(builder, number, radius)})
+    usual = builder.node("GeometryNodeAttributeStatistic", {"Geometry": particles,
+                                                            "Attribute": radius})
+    spacing = builder.computed("MULTIPLY", usual.outputs["Mean"], 2.0)
+    voxel = builder.computed("DIVIDE", spacing, detail)
+    ball = builder.computed("MULTIPLY", builder.computed("MULTIPLY", radius, BALL), size)
+    node = builder.through("GeometryNodePointsToVolume", {"Radius": ball})
+    compat.voxels_by_size(node)
+    builder.group.links.new(voxel, compat.voxel_size_socket(node))
+    builder.through("GeometryNodeVolumeToMesh", {"Threshold": .5})
+    position = builder.node("GeometryNodeInputPosition").outputs[0]
+    blur = builder.node("GeometryNodeBlurAttribute", {"Value": position, "Iterations": smooth},
+                        data_type="FLOAT_VECTOR")
+    builder.through("GeometryNodeSetPosition",
+                    {"Position": next(s for s in blur.outputs if s.enabled)})
+    inwards = builder.node("ShaderNodeVectorMath", {
+        "Vector": builder.node("GeometryNodeInputNormal").outputs[0],
+        "Scale": builder.computed("MULTIPLY", spacing, -SHRINK / 2)}, operation="SCALE").outputs[0]
+    builder.through("GeometryNodeSetPosition", {"Offset": inwards})
+    nearest = builder.node("GeometryNodeSampleNearest", {"Geometry": particles},
+                           domain="POINT").outputs[0]
+    for name, kind in (("velocity", "FLOAT_VECTOR"), ("plastic_strain", "FLOAT")):
+        builder.store(name, builder.at(particles, builder.named(name, kind), nearest, kind), kind)
+    builder.through("GeometryNodeSetShadeSmooth")
+    if material is not None:
+        builder.through("GeometryNodeSetMaterial", {"Material": material})
+    return builder.finish()
+
+
+def _in_its_cell(builder, number, radius):
+    """From a particle to the number-th of eight points of its cell, which is twice the radius wide
+    at rest."""
+    sides = (builder.computed("MODULO", number, 2.0),
+             builder.computed("MODULO", builder.computed("FLOOR", builder.computed(
+                 "DIVIDE", number, 2.0)), 2.0),
+             builder.computed("FLOOR", builder.computed("DIVIDE", number, 4.0)))
+    whole = None
+    for side, name in zip(sides, DEFORMATION):
+        length = builder.computed("MULTIPLY", builder.computed("SUBTRACT", side, .5), radius)
+        scaled = builder.node("ShaderNodeVectorMath", {
+            "Vector": builder.named(name, "FLOAT_VECTOR"), "Scale": length},
+            operation="SCALE").outputs[0]
+        whole = scaled if whole is None else builder.computed("ADD", whole, scaled,
+                                                              kind="ShaderNodeVectorMath")
+    return whole

@@ -6,9 +6,12 @@
     velocity  metres a second, in the world's directions
     stretch   how far the material about the particle is drawn out: 1 is at rest
     plastic_strain  how much the material there has flowed since the start: 0 is not at all
+    radius    half the distance to neighbours at rest
+    deformation_x, deformation_y, deformation_z  where the material's deformation takes the axes
 
-Positions come from a PC2 file; velocity, stretch and plastic_strain from the positions of a companion (nodes.py).
-The object plays in any Blender, with or without Pliant.
+Positions come from a PC2 file; what else changes from the positions of a companion (nodes.py).
+The object plays in any Blender, with or without Pliant. A second group of nodes can make a mesh of
+them, for bodies that flow farther than the faces of their own mesh can follow.
 """
 import bpy
 import numpy as np
@@ -24,8 +27,12 @@ def object_name(body):
     return f"{body.name} Particles"
 
 
-def make(scene, output, level=0, as_points=True, progress=None):
-    """The object of a body's particles, in the scene; one that was there before is replaced."""
+SURFACE = "Pliant Surface"  # the modifier that makes a mesh of particles
+
+
+def make(scene, output, level=0, as_points=True, progress=None, surface=False, material=None):
+    """The object of a body's particles, in the scene; one that was there before is replaced.
+    surface: nodes make a mesh of them, of that material."""
     body = output.body
     old = next((o for o in scene.objects if o.pliant.result.kind == "POINTS"
                 and o.pliant.result.body == body.name), None)
@@ -40,8 +47,14 @@ def make(scene, output, level=0, as_points=True, progress=None):
     result.values = nodes.companion(f"{body.name} Particle Values", 0)
     _show(obj, output, *values)
     obj.modifiers.new("Pliant Values", "NODES").node_group = nodes.particle_group(
-        result.values, len(values[0]), _radius(values[0]) if as_points else None)
+        result.values, len(values[0]), as_points or surface)
+    if surface:
+        obj.modifiers.new(SURFACE, "NODES").node_group = nodes.surface_group(material)
     return obj
+
+
+def has_surface(obj):
+    return obj.modifiers.get(SURFACE) is not None
 
 
 def fill(obj, output):
@@ -66,7 +79,7 @@ def _show(obj, output, rest, clusters):
     modifiers.play(obj, output.path("particles.pc2"), output.first)
     if result.values is not None:
         result.values.data.clear_geometry()
-        result.values.data.vertices.add(2 * len(rest))
+        result.values.data.vertices.add(nodes.PARTS * len(rest))
         modifiers.play(result.values, output.path("values.pc2"), output.first)
 
 
@@ -88,7 +101,7 @@ def remove(obj):
 def _written(output, level, progress):
     """Writes the files; where the particles are in the first frame, and each one's cluster."""
     rest, clusters = _unchanging(output.cache, output.body, level, output.first)
-    _write(output, len(rest), output.path("particles.pc2"), output.path("values.pc2"), progress)
+    _write(output, rest, output.path("particles.pc2"), output.path("values.pc2"), progress)
     return rest, clusters
 
 
@@ -112,27 +125,31 @@ def _unchanging(cache, body, level, first):
                         f"{str(error).rstrip('.')}.") from error
 
 
-def _write(output, count, places, values, progress):
-    cache, index = output.cache, output.body.index
+def _write(output, rest, places, values, progress):
+    cache, index, count = output.cache, output.body.index, len(rest)
+    radius = _radius(rest)
 
     def positions():
         for frame in output.frames:
             yield store.read(index, frame, Channel.POSITION, origin=cache.origin)
 
     def others():
-        row = np.zeros((2 * count, 3), np.float32)
+        row = np.zeros((nodes.PARTS, count, 3), np.float32)
+        row[1, :, 2] = radius
         for number, frame in enumerate(output.frames):
-            row[:count] = store.read(index, frame, Channel.VELOCITY)
-            row[count:, 0] = store.read(index, frame, Channel.STRETCH)
-            row[count:, 1] = store.read(index, frame, Channel.PLASTIC_STRAIN)
-            yield row
+            row[0] = store.read(index, frame, Channel.VELOCITY)
+            row[1, :, 0] = store.read(index, frame, Channel.STRETCH)
+            row[1, :, 1] = store.read(index, frame, Channel.PLASTIC_STRAIN)
+            gradients = store.read(index, frame, Channel.DEFORMATION).reshape(-1, 3, 3)
+            row[2:] = gradients.transpose(2, 0, 1)  # columns
+            yield row.reshape(-1, 3)
             if progress:
                 progress((number + 1) / output.count)
 
     try:
         with cache.open_store() as store:
             write_pc2(places, count, output.first, positions())
-            write_pc2(values, 2 * count, output.first, others())
+            write_pc2(values, nodes.PARTS * count, output.first, others())
     except solver.PliantError as error:
         raise BakeError(f"The frames in {cache.store_path} cannot be used: "
                         f"{str(error).rstrip('.')}.") from error

@@ -22,7 +22,7 @@ class Remark(str):
     """A sentence for the artist that is no warning."""
 
 
-KINDS = ("PC2", "MDD", "SHAPE_KEYS", "ALEMBIC", "POINTS")
+KINDS = ("PC2", "MDD", "SHAPE_KEYS", "ALEMBIC", "POINTS", "SURFACE")
 
 
 # ---------------------------------------------------------------- what to make it from
@@ -144,7 +144,8 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
     """Has an object show its bake as a kind of result; returns sentences to tell the artist.
 
     relative: shape keys one a frame, for FBX. reimport: the object plays the Alembic file itself.
-    level, as_points: of particles, which become an object of their own.
+    level, as_points: of particles, which become an object of their own (SURFACE: with nodes that
+    make a mesh of them).
     """
     if kind not in KINDS:
         raise BakeError(f"There is no result '{kind}'.")
@@ -159,8 +160,9 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
     if output.last < output.cache.end:
         told.append(Remark(f"Frames {output.first} to {output.last} are baked, of {output.first} "
                            f"to {output.cache.end}."))
-    if kind == "POINTS":
-        points.make(scene, output, level, as_points, progress)
+    if kind in ("POINTS", "SURFACE"):
+        points.make(scene, output, level, as_points, progress, kind == "SURFACE",
+                    obj.active_material)
         return told
     if kind == "SHAPE_KEYS":
         told += _make_keys(obj, output, relative, progress)
@@ -259,7 +261,7 @@ def bind(scene, obj, body_name, kind="PC2", **options):
         raise BakeError(f"'{body_name}' is not in the bake, which has {names}.")
     if cache.body(obj.name) is not None and obj.name == body_name:
         raise BakeError(f"'{obj.name}' is that body itself: it need not be bound.")
-    if kind == "POINTS":
+    if kind in ("POINTS", "SURFACE"):
         raise BakeError("Particles are made from the body itself, not from a mesh bound to it.")
     result = obj.pliant.result
     before = result.body

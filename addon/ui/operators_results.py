@@ -11,8 +11,11 @@ from . import properties, runs
 
 FORMATS = [
     *properties.RESULTS,
-    ("POINTS", "Particles", "The particles as an object, with cluster, level, velocity, stretch and "
-                            "plastic strain"),
+    ("POINTS", "Particles", "The particles as an object, with cluster, level, velocity, stretch, "
+                            "plastic strain, radius and deformation"),
+    ("SURFACE", "Particles to Mesh", "The particles as an object whose nodes make a mesh of them, "
+                                     "for flow that the body's own faces cannot follow; hide the "
+                                     "body itself then"),
 ]
 
 
@@ -125,8 +128,9 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
         return super().refusal(context)
 
     def draw_more(self, layout):
-        if self.format == "POINTS":
+        if self.format in ("POINTS", "SURFACE"):
             layout.prop(self, "level")
+        if self.format == "POINTS":
             layout.prop(self, "as_points")
 
     def work(self, context, progress):

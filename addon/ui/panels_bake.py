@@ -214,7 +214,8 @@ def draw_result_buttons(layout):
     for kind, text, icon in (("PC2", "Point Cache", "MOD_MESHDEFORM"), ("MDD", "MDD", "FILE"),
                              ("SHAPE_KEYS", "Shape Keys", "SHAPEKEY_DATA"),
                              ("ALEMBIC", "Alembic", "FILE_CACHE"),
-                             ("POINTS", "Particles", "PARTICLES")):
+                             ("POINTS", "Particles", "PARTICLES"),
+                             ("SURFACE", "Particles to Mesh", "OUTLINER_OB_META")):
         part = grid.row(align=True)
         part.enabled = kind != "ALEMBIC" or compat.has_alembic()
         part.operator("pliant.make_result", text=text, icon=icon).format = kind

@@ -139,6 +139,14 @@ class PLIANT_MT_material_presets(bpy.types.Menu):
             bpy.types.Menu.draw_preset(self, context)
 
     @staticmethod
+    def reset_cb(context, _filepath):
+        """Before a user's preset is run. One that was saved before there was plasticity does not
+        speak of it, and means that there is none: what it does not say is as in PLAIN."""
+        if context.object:
+            for key, value in PLAIN.items():
+                setattr(context.object.pliant.material, key, value)
+
+    @staticmethod
     def post_cb(context, filepath):
         """After a user's preset was run."""
         if context.object:

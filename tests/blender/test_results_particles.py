@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake's particles as an object: places and attributes are the frame store's, bit for bit."""
 import bpy
+import bmesh
 import house
 import numpy as np
 from baked import END, START, Baked, results
@@ -19,6 +20,22 @@ def cloud_of(obj):
                 instance.object.type == "POINTCLOUD":
             return instance.object.data
     return None
+
+
+def pieces(form):
+    """Connected parts of a bmesh, as lists of vertices."""
+    left, found = set(form.verts), []
+    while left:
+        piece, edge = [], [left.pop()]
+        while edge:
+            vertex = edge.pop()
+            piece.append(vertex)
+            for near in (e.other_vert(vertex) for e in vertex.link_edges):
+                if near in left:
+                    left.remove(near)
+                    edge.append(near)
+        found.append(piece)
+    return found
 
 
 def attribute(data, name):
@@ -44,6 +61,9 @@ class Particles(Baked):
                     "plastic_strain": store.read(body.index, frame, Channel.PLASTIC_STRAIN),
                     "cluster": store.read(body.index, frame, Channel.NEAREST_CLUSTER),
                 }
+                gradients = store.read(body.index, frame, Channel.DEFORMATION).reshape(-1, 3, 3)
+                for axis, letter in enumerate("xyz"):
+                    wanted[f"deformation_{letter}"] = gradients[:, :, axis]
                 for name, values in wanted.items():
                     np.testing.assert_array_equal(attribute(data, name), values, f"{name} {frame}")
                     if name in changed:
@@ -65,6 +85,48 @@ class Particles(Baked):
         self.check(lambda: cloud_of(obj), self.cache.body("Plain"))
         radius = attribute(cloud_of(obj), "radius")
         self.assertTrue((radius > .01).all() and (radius < .5).all())
+
+    def test_a_mesh_about_the_particles(self):
+        """Closed, as large as the body, with the body's material, and it follows the bake."""
+        obj = self.object("Plain")
+        obj.data.materials.append(bpy.data.materials.new("Paint"))
+        self.make("Plain", "SURFACE")
+        made = self.object("Plain Particles")
+        seen = []
+        for frame in (START, END):
+            self.scene.frame_set(frame)
+            mesh = made.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+            form = bmesh.new()
+            form.from_mesh(mesh)
+            self.assertTrue(all(edge.is_manifold for edge in form.edges))
+            seen.append((form.calc_volume(), len(form.verts), attribute(mesh, "position").mean(0)))
+            self.assertEqual([m.name for m in mesh.materials if m], ["Paint"])
+            self.assertEqual(attribute(mesh, "velocity").any(), frame == END)
+            self.assertEqual(len(attribute(mesh, "plastic_strain")), len(mesh.vertices))
+            form.free()
+        self.assertGreater(seen[0][1], 500)
+        self.assertGreater(np.linalg.norm(seen[1][2] - seen[0][2]), .1, "it does not move")
+        with self.cache.open_store() as store:
+            places = store.read(self.cache.body("Plain").index, END, Channel.POSITION,
+                                origin=self.cache.origin)
+        np.testing.assert_allclose(seen[1][2], places.mean(0), atol=.3)
+
+    def test_a_ball_keeps_its_volume_as_a_mesh_of_particles(self):
+        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=1)
+        ball = bpy.context.object
+        ball.name = "Ball"
+        ball.pliant.role = "BODY"
+        ball.pliant.particles.count = 1500
+        self.scene.frame_end = START + 1
+        bpy.ops.pliant.bake()
+        self.make("Ball", "SURFACE")
+        self.scene.frame_set(START)
+        form = bmesh.new()
+        form.from_mesh(self.object("Ball Particles").evaluated_get(
+            bpy.context.evaluated_depsgraph_get()).to_mesh())
+        self.assertAlmostEqual(form.calc_volume() / (4 / 3 * np.pi), 1, delta=.08)
+        self.assertEqual(len(pieces(form)), 1, "there are holes inside")
+        form.free()
 
     def test_it_stands_in_the_world(self):
         obj = self.make("Plain", "POINTS", as_points=False)

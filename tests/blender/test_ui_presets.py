@@ -148,6 +148,22 @@ class Users(unittest.TestCase):
         self.assertEqual(self.files(), [])
         self.assertEqual(material.preset, "")
 
+    def test_one_saved_before_plasticity_means_off(self):
+        material = self.obj.pliant.material
+        bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", name="Old")
+        path = self.files()[0]
+        with open(path, encoding="utf-8") as file:
+            lines = file.readlines()
+        plastic = ("use_plasticity", "yield_strain", "flow", "hardening", "plastic_limit")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(line for line in lines if not any(f".{n}" in line for n in plastic))
+        frequency = material.frequency
+        presets.apply(self.obj, "Clay")
+        bpy.ops.script.execute_preset(filepath=path, menu_idname="PLIANT_MT_material_presets")
+        self.assertFalse(material.use_plasticity)
+        self.assertAlmostEqual(material.frequency, frequency, places=5)
+        bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", remove_active=True)
+
     def test_our_own_are_neither_replaced_nor_removed(self):
         with self.assertRaises(RuntimeError):
             bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", name="Rubber")
