@@ -139,20 +139,20 @@ class Window:
                     pass
         return ()
 
-    def buttons(self, kind, region="WINDOW", until=None, columns=(.25, .5, .75), step=18):
+    def buttons(self, kind, region="WINDOW", until=None, columns=(.25, .5, .75), step=18, pause=.06):
         """places = yield from window.buttons('PROPERTIES'): what is found by moving the mouse over a
         region, row by row: {"pliant.bake": (x, y), "stiffness": (x, y), ...}, the first place of each;
-        stops early at a name `until`."""
+        stops early at a name `until`. At each place the mouse rests for `pause` seconds."""
         left, top, right, bottom = self.box(kind, region)
         found = {}
         for column in columns:
             x = round(left + column * (right - left))
             for y in range(top + 8, bottom - 4, step):
                 self._xdotool("mousemove", x, y)
-                yield .06
+                yield pause
                 names = self._under_mouse(kind, region)
                 if until in names:
-                    yield .2  # the mouse may have been seen here late
+                    yield .2  # what was seen may be what the mouse was over before
                     names = self._under_mouse(kind, region)
                 for name in names:
                     found.setdefault(name, (x, y))
@@ -162,10 +162,16 @@ class Window:
 
     def find(self, name, kind, region="WINDOW"):
         """place = yield from window.find("pliant.bake", 'PROPERTIES'): of an operator's or a
-        property's button. Where several buttons call an operator: "pliant.set_role(role='BODY')". A place further down than the region shows is not found: scroll first."""
-        found = yield from self.buttons(kind, region, until=name)
-        assert name in found, f"no button {name} in {kind} {region}; there are {sorted(found)}"
-        return found[name]
+        property's button. Where several buttons call an operator: "pliant.set_role(role='BODY')". A
+        place further down than the region shows is not found: scroll first. A busy machine sees the
+        mouse late, and then a button is passed by unseen: so once more, slower and in other rows."""
+        seen = set()
+        for step, pause in ((18, .06), (13, .2), (11, .5)):
+            found = yield from self.buttons(kind, region, until=name, step=step, pause=pause)
+            if name in found:
+                return found[name]
+            seen.update(found)
+        raise AssertionError(f"no button {name} in {kind} {region}; there are {sorted(seen)}")
 
     def press(self, name, kind, region="WINDOW"):
         """yield from window.press("pliant.bake", 'VIEW_3D', "UI"): finds the button and clicks it."""
