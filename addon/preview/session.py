@@ -12,9 +12,10 @@ import time
 
 import bpy
 
-from ..bridge import modifiers
+from ..bake.errors import BakeError
+from ..bridge import folders, modifiers
 from ..ui import drawing, properties
-from . import build, colours, gather, overlay
+from . import build, colours, gather, overlay, strain
 
 QUIET = .35  # seconds without a change before it is built anew
 TICK = .1
@@ -32,7 +33,8 @@ class Session:
         self.changed_at = 0.0  # 0: nothing has changed
         self.built_from = ""
         self.frame = scene.frame_current
-        self.painted = {}  # mesh's name -> the Shown that it is painted by
+        self.painted = {}  # mesh's name -> what it is painted by
+        self.strains = {}  # object's name -> strain.Strains, of the bake as it was when read
 
 
 _session = None
@@ -154,15 +156,7 @@ def _paint():
             obj = scene.objects.get(body.name)
             if obj is None or obj.type != "MESH" or obj.pliant.role != "BODY":
                 continue
-            # painting is a change of the mesh, which would have us look at it and paint again
-            if session.painted.get(obj.data.name) is body and colours.is_painted(obj.data):
-                wanted.add(obj.data.name)
-                continue
-            problem = colours.paint(obj.data, body.vertex_colours)
-            if problem:
-                session.refused[body.name] = problem
-            else:
-                session.painted[obj.data.name] = body
+            if _paint_body(scene, obj, body):
                 wanted.add(obj.data.name)
     for name in colours.painted():
         mesh = bpy.data.meshes.get(name)
@@ -170,6 +164,43 @@ def _paint():
             colours.clean(mesh)
     if wanted:
         colours.show_in_viewports()
+
+
+def _paint_body(scene, obj, body):
+    """Whether a body's mesh has its colours now."""
+    session = _session
+    shown, make = (body.serial, None), lambda: body.vertex_colours
+    if scene.pliant.preview_colour_by == "PLASTIC":
+        try:
+            found = _strains(scene, obj)
+            frame = min(max(scene.frame_current, found.first), found.last)
+            shown, make = (found.mark, frame), lambda: found.colours(frame)
+        except BakeError as error:
+            session.refused[body.name] = str(error)
+    # painting is a change of the mesh, which would have us look at it and paint again
+    if session.painted.get(obj.data.name) == shown and colours.is_painted(obj.data):
+        return True
+    try:
+        problem = colours.paint(obj.data, make())
+    except BakeError as error:
+        problem = str(error)
+    if problem:
+        session.refused[body.name] = problem
+        return False
+    session.painted[obj.data.name] = shown
+    return True
+
+
+def _strains(scene, obj):
+    """The plastic strains of a body in the bake as it is now."""
+    cache = folders.cache_of(scene)
+    if cache is None:
+        raise BakeError("Nothing is baked: bake to see where bodies flow")
+    known = _session.strains.get(obj.name)
+    if known is None or known.mark != strain.mark(cache):
+        known = _session.strains[obj.name] = strain.Strains(cache, obj.name)
+    _session.refused.pop(obj.name, None)
+    return known
 
 
 def _to_draw():
@@ -240,6 +271,15 @@ def _on_change(scene, depsgraph):
 
 
 @bpy.app.handlers.persistent
+def _on_frame(scene, *_):
+    """Another frame has other strains. Nothing else that is painted changes with the frame."""
+    if _session is not None and scene.name == _session.scene and \
+            scene.pliant.preview_colours and scene.pliant.preview_colour_by == "PLASTIC" and \
+            not bpy.app.is_job_running("RENDER") and not _is_baking():
+        _paint()
+
+
+@bpy.app.handlers.persistent
 def _before_save(*_):
     if _session is not None:
         colours.clean_all(forget=False)
@@ -270,9 +310,9 @@ def _after_undo(*_):
         colours.sweep(_swept)
 
 
-HANDLERS = {"depsgraph_update_post": _on_change, "save_pre": _before_save, "save_post": _after_save,
-            "save_post_fail": _after_save, "load_pre": _before_load, "undo_post": _after_undo,
-            "redo_post": _after_undo}
+HANDLERS = {"depsgraph_update_post": _on_change, "frame_change_post": _on_frame,
+            "save_pre": _before_save, "save_post": _after_save, "save_post_fail": _after_save,
+            "load_pre": _before_load, "undo_post": _after_undo, "redo_post": _after_undo}
 
 
 def register():

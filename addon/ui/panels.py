@@ -243,6 +243,9 @@ class PLIANT_PT_preview(SubPanel, bpy.types.Panel):
         settings = context.scene.pliant
         column = self.plain(self.layout).column(heading="Show")
         column.prop(settings, "preview_colours")
+        part = column.column()
+        part.active = settings.preview_colours
+        part.prop(settings, "preview_colour_by")
         column.prop(settings, "preview_particles")
         column.prop(settings, "preview_spheres")
         column.prop(settings, "preview_proxies")

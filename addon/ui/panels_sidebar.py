@@ -48,6 +48,7 @@ class PLIANT_PT_sidebar_preview(SidebarPanel, bpy.types.Panel):
         row.prop(settings, "preview_particles", toggle=True)
         row.prop(settings, "preview_spheres", toggle=True)
         self.layout.prop(settings, "preview_proxies", toggle=True)
+        self.layout.prop(settings, "preview_colour_by", text="")
         row = self.layout.row(align=True)
         row.prop(settings, "preview_level")
         row.prop(settings, "preview_opacity", slider=True)

@@ -469,6 +469,13 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         name="Colours", default=True, options=set(), update=settings_changed,
         description="Colour each vertex by the cluster that is nearest, in the colour attribute "
                     "\"Pliant Clusters\"; it goes when the preview is switched off")
+    preview_colour_by: EnumProperty(
+        name="Colour by", default="CLUSTERS", options=set(), update=settings_changed,
+        description="What the colours tell",
+        items=[("CLUSTERS", "Clusters", "Each vertex by the cluster that is nearest"),
+               ("PLASTIC", "Plastic Strain", "How much the material has flowed up to this frame of "
+                                             "the bake: from blue, not at all, to red, the most "
+                                             "that it does")])
     preview_particles: BoolProperty(
         name="Particles", default=True, options=set(), update=preview_redrawn,
         description="Draw the particles as points, in the colour of the cluster that is nearest")

@@ -54,6 +54,55 @@ class Preview(unittest.TestCase):
             self.assertEqual(colour[3], 1)
         self.assertGreater(len(np.unique(colours(obj.data), axis=0)), 5)
 
+    def bake_flowing(self):
+        """A ball of clay that falls on its lower side; the cache."""
+        scene = bpy.context.scene
+        obj = soft("ico_sphere", 500, subdivisions=3, location=(0, 0, 1.2))
+        house.addon("ui.presets").apply(obj, "Clay")
+        bpy.ops.mesh.primitive_plane_add(size=20)
+        bpy.context.object.pliant.role = "COLLIDER"
+        bpy.context.view_layer.objects.active = obj
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        scene.frame_end, scene.pliant.folder = 20, folder.name
+        bpy.ops.pliant.bake()
+        return obj, house.addon("bridge.folders").cache_of(scene)
+
+    def test_colours_tell_where_it_has_flowed(self):
+        obj, cache = self.bake_flowing()
+        scene = bpy.context.scene
+        scene.pliant.preview_colour_by = "PLASTIC"
+        scene.frame_set(1)
+        bpy.ops.pliant.preview(wait=True)
+        untouched = colours(obj.data)
+        self.assertEqual(len(np.unique(untouched, axis=0)), 1, "nothing has flowed yet")
+        scene.frame_set(20)
+        flowed = colours(obj.data)
+        self.assertGreater(len(np.unique(flowed, axis=0)), 20)
+        with cache.open_store() as store:
+            strains = store.read(0, 20, solver.Channel.PLASTIC_STRAIN)
+            places = store.read(0, 1, solver.Channel.POSITION, origin=cache.origin)
+        near = palette.nearest(cache.rest(cache.bodies[0]), places)
+        order = np.argsort(strains[near])
+        redness = flowed[:, 0] - flowed[:, 2]
+        self.assertGreater(redness[order[-20:]].mean(), redness[order[:20]].mean() + .1)
+        scene.frame_set(1)
+        np.testing.assert_array_equal(colours(obj.data), untouched)
+        scene.pliant.preview_colour_by = "CLUSTERS"
+        session.finish()
+        self.assertGreater(len(np.unique(colours(obj.data), axis=0)), 5)
+        bpy.ops.pliant.preview()
+        self.assertNotIn(ATTRIBUTE, obj.data.attributes)
+
+    def test_without_a_bake_it_says_so_and_shows_clusters(self):
+        obj = soft()
+        with tempfile.TemporaryDirectory() as folder:
+            bpy.context.scene.pliant.folder = folder
+            bpy.context.scene.pliant.preview_colour_by = "PLASTIC"
+            bpy.ops.pliant.preview(wait=True)
+            self.assertIn("bake", session.current().refused[obj.name])
+            self.assertGreater(len(np.unique(colours(obj.data), axis=0)), 5)
+
     def test_the_numbers_are_the_librarys(self):
         obj = soft()
         obj.pliant.clusters.levels = 2

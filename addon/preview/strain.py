@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a baked body has flowed, as colours of its vertices. No bpy in here.
+
+A vertex has the plastic strain of the particle that is nearest at the bake's first frame. Colours
+span from nothing to the largest strain of the bake's last frame, so that frames can be compared.
+"""
+import numpy as np
+
+from ..bake.errors import BakeError
+from ..solver import Channel, PliantError
+from . import palette
+
+LEAST = .01  # a bake in which less has flowed than this shows nothing
+# from untouched to the largest strain, sRGB
+RAMP = np.array([(.16, .20, .42), (.13, .50, .62), (.40, .75, .42), (.96, .82, .25), (.88, .25, .16)])
+
+
+def ramp(values):
+    """(n, 3) sRGB colours of values from 0 to 1."""
+    at = np.clip(values, 0, 1) * (len(RAMP) - 1)
+    low = np.minimum(at.astype(int), len(RAMP) - 2)
+    part = (at - low)[:, None]
+    return (1 - part) * RAMP[low] + part * RAMP[low + 1]
+
+
+class Strains:
+    """The plastic strains of one baked body."""
+
+    def __init__(self, cache, name):
+        """BakeError: the body is not baked, or the bake cannot be read."""
+        body = cache.body(name)
+        baked = cache.baked()
+        if body is None or baked is None:
+            raise BakeError(f"\"{name}\" is not baked: bake it to see where it flows")
+        self.cache, self.index = cache, body.index
+        self.first, self.last = baked
+        self.mark = mark(cache)
+        with self._store() as store:
+            places = store.read(self.index, self.first, Channel.POSITION, origin=cache.origin)
+            self.particle = palette.nearest(cache.rest(body), places)
+            self.most = float(store.read(self.index, self.last, Channel.PLASTIC_STRAIN).max())
+
+    def _store(self):
+        try:
+            return self.cache.open_store()
+        except PliantError as error:
+            raise BakeError(str(error)) from error
+
+    def colours(self, frame):
+        """(v, 4) linear, for the nearest frame that is baked."""
+        frame = min(max(frame, self.first), self.last)
+        with self._store() as store:
+            try:
+                strain = store.read(self.index, frame, Channel.PLASTIC_STRAIN)
+            except PliantError as error:
+                raise BakeError(str(error)) from error
+        found = np.ones((len(self.particle), 4), np.float32)
+        shares = strain / max(self.most, LEAST)
+        found[:, :3] = palette.linear_from_srgb(ramp(shares))[self.particle]
+        return found
+
+
+def mark(cache):
+    """Changes with every bake, and as one grows."""
+    try:
+        found = (cache.store_path / "journal.plj").stat()
+    except OSError:
+        return None
+    return str(cache.folder), found.st_mtime_ns, found.st_size, found.st_ino
