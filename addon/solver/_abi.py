@@ -5,7 +5,7 @@ from ctypes import c_char_p, c_double, c_float, c_int, c_int32, c_size_t, c_uint
     c_void_p, CFUNCTYPE, POINTER, Structure
 from enum import IntEnum, IntFlag
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 MAX_LEVELS = 16
 PIN_HELD = 1000000.0
 
@@ -436,6 +436,9 @@ class ColliderDesc(Structure):
         ("thickness", c_double),
         ("inside_out", c_uint32),
         ("groups", c_uint32),
+        ("surface_velocity", c_double * 3),
+        ("surface_spin", c_double * 3),
+        ("surface_centre", c_double * 3),
     ]
 
 
@@ -662,6 +665,7 @@ FUNCTIONS = {
     "pliant_contact_desc_init": (None, (POINTER(ContactDesc), c_size_t)),
     "pliant_scene_set_contacts": (c_int, (c_uint64, POINTER(ContactDesc))),
     "pliant_body_set_contacts": (c_int, (c_uint64, c_uint32, c_int32)),
+    "pliant_body_set_surface": (c_int, (c_uint64, c_double, c_double, c_double)),
     "pliant_weld_desc_init": (None, (POINTER(WeldDesc), c_size_t)),
     "pliant_scene_weld": (c_int, (c_uint64, POINTER(WeldDesc), POINTER(c_uint32))),
     "pliant_scene_set_sleep": (c_int, (c_uint64, c_double, c_double)),

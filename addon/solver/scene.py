@@ -187,16 +187,14 @@ class Scene(_Object):
         self._call("pliant_scene_set_gravity", vector(gravity, "gravity"))
 
     def set_contacts(self, enabled=True, **settings):
-        """Contacts of bodies with each other and with themselves, off in a new scene. Settings:
-        the fields of pliant_contact_desc; those not given have their defaults."""
+        """Contacts of bodies with each other and with themselves, off in a new scene."""
         desc = _described(self._library, _abi.ContactDesc, "pliant_contact_desc_init",
                           {"enabled": int(bool(enabled)), **settings})
         self._call("pliant_scene_set_contacts", byref(desc))
 
     def weld(self, body, to, distance=0.0, strength=0.0):
-        """Sticks a body to another, or to a simple collider, where they touch now. A bond breaks
-        above `strength` (pascals; 0: never). Returns how many bonds were made; info.bonds is how
-        many still hold."""
+        """Sticks a body to another, or to a collider, where they touch now. A bond breaks above
+        `strength` (pascals; 0: never). Returns how many were made; info.bonds: how many hold."""
         ends = {"collider" if isinstance(to, Collider) else "other": to.handle}
         desc = _described(self._library, _abi.WeldDesc, "pliant_weld_desc_init",
                           {"body": body.handle, "distance": distance, "strength": strength, **ends})
@@ -367,9 +365,12 @@ class Body(_Object):
                    float_pointer(vertices))
 
     def set_contacts(self, groups=0, self_contact=True):
-        """Which bodies it collides with once Scene.set_contacts() is on: those with a bit of
-        `groups` in common (0 is as all bits), and its own parts."""
+        """Whom it collides with: those with a bit of `groups` in common (0: all), and its parts."""
         self._call("pliant_body_set_contacts", groups, int(bool(self_contact)))
+
+    def set_surface(self, friction=-1.0, restitution=-1.0, thickness=-1.0):
+        """Of its own; below 0: the scene's (against colliders: theirs)."""
+        self._call("pliant_body_set_surface", friction, restitution, thickness)
 
     def set_follow(self, follow):
         self._call("pliant_body_set_follow", int(bool(follow)))
@@ -459,7 +460,7 @@ class Collider(_Object):
         self._desc.pose, self._placed = pose, True
 
     def set(self, **settings):
-        """Friction, restitution, thickness from the next frame on."""
+        """Friction, restitution, thickness, surface_... from the next frame on."""
         self._change("pliant_collider_set", settings)
 
 

@@ -57,7 +57,7 @@ extern "C"
 #endif
 
 /* Raised whenever a struct, an enum or a function changes meaning. */
-#define PLIANT_ABI_VERSION 2
+#define PLIANT_ABI_VERSION 3
 
 /* Most levels of clusters that a body may have. */
 #define PLIANT_MAX_LEVELS 16
@@ -656,6 +656,13 @@ extern "C"
         double thickness;    /* distance kept from the surface; default 0 */
         uint32_t inside_out; /* non-zero: bodies are kept inside (sphere, box, capsule, cylinder) */
         uint32_t groups;     /* reserved: collision groups; default all bits */
+        /* A surface that runs although the shape stands still (a conveyor belt, a spinning drum):
+         * what touches it is dragged by friction as if it moved, on top of its own motion, with the
+         * part along the surface of velocity + spin x (point - centre). In the axes of the pose; in
+         * the world's for a mesh, where the centre is relative to the world's zero. Default 0. */
+        double surface_velocity[3];
+        double surface_spin[3]; /* radians a second */
+        double surface_centre[3];
     } pliant_collider_desc;
 
     PLIANT_API void pliant_collider_desc_init(pliant_collider_desc* desc, size_t size);
@@ -682,8 +689,8 @@ extern "C"
      * SHELL, which have no pose. */
     PLIANT_API pliant_status pliant_collider_move(pliant_collider collider,
                                                   const pliant_pose* pose);
-    /* Friction, restitution, thickness from the next frame on; shape and pose of the desc are
-     * ignored. */
+    /* Friction, restitution, thickness and how the surface runs, from the next frame on; shape and
+     * pose of the desc are ignored. */
     PLIANT_API pliant_status pliant_collider_set(pliant_collider collider,
                                                  const pliant_collider_desc* desc);
 
@@ -715,13 +722,21 @@ extern "C"
     PLIANT_API pliant_status pliant_body_set_contacts(pliant_body body, uint32_t groups,
                                                       int32_t self);
 
+    /* What a body's own surface is like, from the next substep on; a number below 0 (the default of
+     * all three) is not its own. Two bodies that touch, each with its own numbers or else the
+     * scene's: friction is the geometric mean, so that something slippery is slippery on anything;
+     * restitution and thickness are the larger of the two. Of a body and a collider friction and
+     * restitution go by the same rule; without its own the body takes the collider's. */
+    PLIANT_API pliant_status pliant_body_set_surface(pliant_body body, double friction,
+                                                     double restitution, double thickness);
+
     typedef struct pliant_weld_desc
     {
         uint32_t size;
         uint32_t reserved;
         pliant_body body;  /* whose particles are welded */
         pliant_body other; /* to this body, whose particles are welded to the first too; or 0 */
-        pliant_collider collider; /* or to this simple collider; or 0 */
+        pliant_collider collider; /* or to this collider; or 0 */
         double distance; /* of a particle from the other's surface, at most; 0 (the default): the
                             particles' spacing */
         double strength; /* pascals that a bond bears; 0 (the default): it never breaks */
@@ -729,7 +744,9 @@ extern "C"
 
     PLIANT_API void pliant_weld_desc_init(pliant_weld_desc* desc, size_t size);
     /* Welds a body to another, or to a collider, where they touch now. A bond holds one particle
-     * where it is relative to the other; bodies welded together do not push each other there. count
+     * where it is relative to the other: to a cluster of a body, to the pose of a collider, to the
+     * nearest triangle of a mesh, wherever that goes. Bodies welded together do not push each other
+     * there. count
      * (may be NULL) is how many bonds were made. Bonds go with their body or collider. */
     PLIANT_API pliant_status pliant_scene_weld(pliant_scene scene, const pliant_weld_desc* desc,
                                                uint32_t* count);

@@ -15,6 +15,16 @@ static pl_status get_collider(uint64_t handle, pl_collider** collider, pl_scene*
                                (unsigned long long)handle);
 }
 
+static void set_surface(pl_collider* collider, const pliant_collider_desc* desc)
+{
+    collider->friction = (float)desc->friction;
+    collider->restitution = (float)desc->restitution;
+    collider->thickness = (float)desc->thickness;
+    memcpy(collider->surface_velocity, desc->surface_velocity, sizeof desc->surface_velocity);
+    memcpy(collider->surface_spin, desc->surface_spin, sizeof desc->surface_spin);
+    memcpy(collider->surface_centre, desc->surface_centre, sizeof desc->surface_centre);
+}
+
 /* Takes the mesh (may be NULL) where it succeeds. */
 static pl_status add_collider(pl_scene* scene, const pliant_collider_desc* desc,
                               pl_mesh_collider* mesh, pliant_collider* out)
@@ -29,9 +39,7 @@ static pl_status add_collider(pl_scene* scene, const pliant_collider_desc* desc,
     collider->shape = desc->shape;
     collider->inside_out = desc->inside_out;
     collider->groups = desc->groups;
-    collider->friction = (float)desc->friction;
-    collider->restitution = (float)desc->restitution;
-    collider->thickness = (float)desc->thickness;
+    set_surface(collider, desc);
     if (!mesh)
     {
         collider->from = desc->pose;
@@ -143,11 +151,12 @@ pliant_status pliant_collider_set(pliant_collider handle, const pliant_collider_
     PL_TRY(pl_collider_check(&whole));
     whole.pose = collider->to;
     PL_TRY(pl_collider_check(&whole));
-    if (collider->friction != (float)desc->friction ||
-        collider->thickness != (float)desc->thickness)
+    pl_collider before = *collider;
+    set_surface(collider, desc);
+    bool runs_on = memcmp(before.surface_velocity, collider->surface_velocity,
+                          3 * sizeof before.surface_velocity) == 0;
+    if (collider->friction != before.friction || collider->thickness != before.thickness ||
+        !runs_on)
         pl_scene_wake(scene);
-    collider->friction = (float)desc->friction;
-    collider->restitution = (float)desc->restitution;
-    collider->thickness = (float)desc->thickness;
     return PLIANT_OK;
 }

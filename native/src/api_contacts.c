@@ -35,6 +35,23 @@ pliant_status pliant_body_set_contacts(pliant_body handle, uint32_t groups, int3
     return PLIANT_OK;
 }
 
+pliant_status pliant_body_set_surface(pliant_body handle, double friction, double restitution,
+                                      double thickness)
+{
+    pl_body* body;
+    pl_scene* scene;
+    PL_TRY(pl_get_body(handle, &body, &scene));
+    PL_TRY(pl_check_range(friction, -FLT_MAX, FLT_MAX, "the body's friction"));
+    PL_TRY(pl_check_range(restitution, -FLT_MAX, 1, "the body's restitution"));
+    PL_TRY(pl_check_range(thickness, -FLT_MAX, 1e9, "the body's thickness"));
+    if (body->friction != friction || body->thickness != thickness)
+        pl_wake(body);
+    body->friction = friction;
+    body->restitution = restitution;
+    body->thickness = thickness;
+    return PLIANT_OK;
+}
+
 pliant_status pliant_scene_set_sleep(pliant_scene handle, double speed, double seconds)
 {
     pl_scene* scene;
@@ -82,9 +99,6 @@ pliant_status pliant_scene_weld(pliant_scene handle, const pliant_weld_desc* des
     if (desc->collider && collider == scene->collider_count)
         return pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a collider of the scene (any more)",
                        (unsigned long long)desc->collider);
-    if (desc->collider && scene->colliders[collider]->mesh)
-        return pl_fail(PLIANT_ERROR_ARGUMENT,
-                       "The weld's collider is a mesh: only simple shapes can be welded to");
     PL_TRY(pl_scene_make_bonds(scene, body, other, collider, desc->distance,
                                desc->strength > 0 ? desc->strength : INFINITY, &made));
     pl_scene_wake(scene);

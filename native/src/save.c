@@ -274,6 +274,9 @@ static void visit_collider(pl_archive* a, pl_collider* c)
     pl_archive_bytes(a, &c->friction, sizeof c->friction);
     pl_archive_bytes(a, &c->restitution, sizeof c->restitution);
     pl_archive_bytes(a, &c->thickness, sizeof c->thickness);
+    pl_archive_bytes(a, c->surface_velocity, sizeof c->surface_velocity);
+    pl_archive_bytes(a, c->surface_spin, sizeof c->surface_spin);
+    pl_archive_bytes(a, c->surface_centre, sizeof c->surface_centre);
     pl_archive_bytes(a, &c->from, sizeof c->from);
     pl_archive_bytes(a, &c->to, sizeof c->to);
     if (pl_archive_reading(a) && !pl_archive_failed(a))

@@ -176,6 +176,12 @@ bool pl_collider_fits(const pl_collider* c)
                                  .restitution = c->restitution,
                                  .thickness = c->thickness,
                                  .inside_out = c->inside_out};
+    for (int k = 0; k < 3; ++k)
+    {
+        desc.surface_velocity[k] = c->surface_velocity[k];
+        desc.surface_spin[k] = c->surface_spin[k];
+        desc.surface_centre[k] = c->surface_centre[k];
+    }
     if (pl_collider_check(&desc) != PLIANT_OK)
         return false;
     desc.pose = c->to;

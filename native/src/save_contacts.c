@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "save_contacts.h"
 
+#include "contact/mesh_collider.h"
+
 static bool planes_fit(const pl_proxies* proxies, uint32_t clusters, uint32_t planes)
 {
     if (!proxies->plane_begin)
@@ -43,6 +45,9 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
     pl_archive_tag(a, "PROX");
     pl_archive_u32(a, &body->contact_groups);
     pl_archive_bool(a, &body->no_self_contact);
+    pl_archive_f64(a, &body->friction);
+    pl_archive_f64(a, &body->restitution);
+    pl_archive_f64(a, &body->thickness);
     pl_archive_bool(a, &body->asleep);
     pl_archive_f64(a, &body->quiet);
     pl_archive_u32(a, &planes);
@@ -56,6 +61,10 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
     proxies->plane_capacity = proxies->plane ? planes : 0;
     body->pair_rules.held_count = (size_t)held;
     pl_archive_require(a, planes_fit(proxies, clusters, planes), "the half-spaces of clusters");
+    pl_archive_require(a,
+                       isfinite(body->friction) && body->restitution <= 1 &&
+                           isfinite(body->restitution) && isfinite(body->thickness),
+                       "the surface of a body");
     pl_archive_require(a, held_fit(&body->pair_rules, clusters),
                        "the clusters that do not collide yet");
 }
@@ -92,7 +101,13 @@ static bool bond_fits(const pl_scene* scene, const pl_bond* bond)
     if (bond->particle >= p->id_count || p->slot_of[bond->particle] >= p->slot_count)
         return false;
     if (bond->other == PL_NO_BODY)
-        return bond->target < scene->collider_count && !scene->colliders[bond->target]->mesh;
+    {
+        const pl_mesh_collider* mesh =
+            bond->target < scene->collider_count ? scene->colliders[bond->target]->mesh : NULL;
+        return bond->target < scene->collider_count &&
+               (!mesh || bond->triangle < mesh->triangle_count) && isfinite(bond->weights[0]) &&
+               isfinite(bond->weights[1]);
+    }
     return bond->other < scene->body_count && bond->other != bond->body &&
            bond->target < scene->bodies[bond->other]->level_begin[1];
 }
@@ -113,6 +128,9 @@ void pl_save_bonds(pl_archive* a, pl_scene* scene)
         pl_archive_u32(a, &bond.particle);
         pl_archive_u32(a, &bond.other);
         pl_archive_u32(a, &bond.target);
+        pl_archive_u32(a, &bond.triangle);
+        for (int k = 0; k < 2; ++k)
+            pl_archive_f64(a, &bond.weights[k]);
         for (int k = 0; k < 3; ++k)
             pl_archive_f64(a, &bond.anchor[k]);
         pl_archive_f64(a, &bond.most);

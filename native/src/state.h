@@ -422,6 +422,7 @@ typedef struct pl_body
     pl_pair_rules pair_rules;
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
     bool no_self_contact;
+    double friction, restitution, thickness; /* of its own surface; below 0: not its own */
     /* Sleep (step/sleep.c). */
     bool asleep;
     double quiet; /* seconds for which it has been slow */

@@ -3,6 +3,7 @@
 #include "contact_bodies.h"
 
 #include <api.h>
+#include <scenes/meshes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,119 @@ TEST(welds_to_a_collider_hold_and_break)
         CHECK(info.bonds == y.scene->bonds.count);
         CHECK_OK(pliant_scene_destroy(y.handle));
     }
+}
+
+/* The same from a mesh that moves, turns and bends; and welds outlast a restore. */
+typedef struct ceiling
+{
+    pliant_collider handle;
+    scene_mesh mesh;
+} ceiling;
+
+static ceiling open_ceiling(const yard* y, uint32_t shape)
+{
+    ceiling c = {0, scene_box(1, 1, .4f, 6)};
+    pliant_collider_desc desc;
+    pliant_mesh_desc mesh;
+    scene_mesh_move(&c.mesh, 0, 0, .75f); /* down to .55, as far above the cube as they are apart */
+    pliant_collider_desc_init(&desc, sizeof desc);
+    desc.shape = shape;
+    pliant_mesh_desc_init(&mesh, sizeof mesh);
+    mesh.vertex_count = c.mesh.vertex_count, mesh.vertices = c.mesh.vertices;
+    mesh.triangle_count = c.mesh.triangle_count, mesh.triangles = c.mesh.triangles;
+    CHECK_OK(pliant_collider_create_mesh(y->handle, &desc, &mesh, &c.handle));
+    return c;
+}
+
+static void move_ceiling(ceiling* c, int frame)
+{
+    scene_mesh_move(&c->mesh, .02f, 0, 0);
+    for (uint32_t i = 0; i < c->mesh.vertex_count; ++i) /* a slow wave */
+        c->mesh.vertices[3 * i + 2] += .005f * sinf(.3f * (float)frame + c->mesh.vertices[3 * i]);
+    CHECK_OK(pliant_collider_set_mesh(c->handle, c->mesh.vertex_count, NULL, c->mesh.vertices));
+}
+
+TEST(welds_to_a_mesh_follow_it_and_break)
+{
+    for (uint32_t shape = PLIANT_SHAPE_MESH; shape <= PLIANT_SHAPE_SHELL; ++shape)
+        for (int weak = 0; weak < 2; ++weak)
+        {
+            yard y;
+            REQUIRE(open_yard(&y, 1, -9.81));
+            ceiling c = open_ceiling(&y, shape);
+            pliant_body body = cube(&y, 0, .3, 0);
+            uint32_t bonds = weld(&y, body, 0, c.handle, weak ? 1000 : 100000);
+            CHECK_MSG(bonds == 25, "%u bonds", bonds);
+            for (int f = 0; f < 24; ++f)
+            {
+                move_ceiling(&c, f);
+                REQUIRE_OK(frames(&y, 1));
+            }
+            vec3 at = centre_of(&y, 0, NULL, NULL);
+            CHECK(y.scene->bonds.count == (weak ? 0 : 25));
+            CHECK_MSG(weak ? at.z < -1 : at.z > 0 && fabs(at.x - .48) < .15,
+                      "shape %u, weak %d: it is at %g %g", shape, weak, at.x, at.z);
+            scene_mesh_free(&c.mesh);
+            CHECK_OK(pliant_scene_destroy(y.handle));
+        }
+}
+
+/* Each bonded particle stays where it is on its triangle, to a thousandth of the spacing, however
+ * the mesh turns. */
+TEST(a_weld_turns_with_its_triangle)
+{
+    yard y;
+    REQUIRE(open_yard(&y, 1, 0));
+    ceiling c = open_ceiling(&y, PLIANT_SHAPE_MESH);
+    pliant_body body = cube(&y, 0, .3, 0);
+    CHECK(weld(&y, body, 0, c.handle, 0) == 25);
+    for (int f = 0; f < 24; ++f)
+    {
+        scene_mesh_turn(&c.mesh, 0, .6f, .8f, .06f);
+        CHECK_OK(pliant_collider_set_mesh(c.handle, c.mesh.vertex_count, NULL, c.mesh.vertices));
+        REQUIRE_OK(frames(&y, 1));
+    }
+    REQUIRE_OK(frames(&y, 24));
+    const pl_body* it = y.scene->bodies[0];
+    for (size_t i = 0; i < y.scene->bonds.count; ++i)
+    {
+        const pl_bond* bond = &y.scene->bonds.items[i];
+        const uint32_t* corner = c.mesh.triangles + 3 * (size_t)bond->triangle;
+        vec3 a = v3_from(c.mesh.vertices + 3 * corner[0]),
+             n = v3_normalised(v3_cross(v3_sub(v3_from(c.mesh.vertices + 3 * corner[1]), a),
+                                        v3_sub(v3_from(c.mesh.vertices + 3 * corner[2]), a)));
+        vec3 x = contact_world(it, it->particles.slot_of[bond->particle]);
+        CHECK_NEAR(v3_dot(v3_sub(x, a), n), bond->anchor[2], 1e-4);
+    }
+    scene_mesh_free(&c.mesh);
+    CHECK_OK(pliant_collider_destroy(c.handle));
+    CHECK(y.scene->bonds.count == 0);
+    CHECK_OK(pliant_scene_destroy(y.handle));
+}
+
+TEST(welds_to_a_mesh_go_on_after_a_restore_and_with_more_threads)
+{
+    yard y[2];
+    uint64_t bytes = 0, hashes[2];
+    REQUIRE(open_yard(&y[0], 1, -2));
+    REQUIRE(open_yard(&y[1], 2, -2));
+    ceiling c = open_ceiling(&y[0], PLIANT_SHAPE_MESH);
+    CHECK(weld(&y[0], cube(&y[0], 0, .3, 0), 0, c.handle, 5e4) == 25);
+    REQUIRE_OK(frames(&y[0], 3));
+    REQUIRE_OK(pliant_scene_save(y[0].handle, NULL, &bytes));
+    void* buffer = malloc(bytes);
+    REQUIRE_OK(pliant_scene_save(y[0].handle, buffer, &bytes));
+    REQUIRE_OK(pliant_scene_restore(y[1].handle, buffer, bytes));
+    CHECK(y[1].scene->bonds.count == y[0].scene->bonds.count);
+    free(buffer);
+    for (int i = 0; i < 2; ++i)
+    {
+        REQUIRE_OK(frames(&y[i], 5));
+        CHECK_OK(pliant_scene_hash(y[i].handle, &hashes[i]));
+        CHECK_OK(pliant_scene_destroy(y[i].handle));
+    }
+    CHECK(hashes[0] == hashes[1]);
+    scene_mesh_free(&c.mesh);
 }
 
 TEST(welds_go_on_after_a_restore_and_with_more_threads)

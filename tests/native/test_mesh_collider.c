@@ -55,7 +55,8 @@ static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, e
 {
     float start[3][8];
     pl_chunk chunk = {.slot_count = 8, .block_count = 1};
-    pl_body body = {.chunk_count = 1, .chunks = &chunk, .particles = {.slot_count = 8}};
+    pl_body body = {
+        .chunk_count = 1, .chunks = &chunk, .particles = {.slot_count = 8}, .friction = -1};
     pl_near_job job = {.collider = c,
                        .body = &body,
                        .kernels = pl_mesh_kernels_for(PLIANT_SIMD_AUTO),

@@ -268,6 +268,18 @@ class Motion(unittest.TestCase):
         with self.assertRaises(TypeError):
             scene.set_contacts(frictoin=.1)
 
+    def test_a_belt_drags_and_slippery_bodies_slide(self):
+        scene, body = falling(.5, material={"stiffness": 16.0, "damping": 8.0})
+        scene.add_collider(friction=.5, surface_velocity=(1, 0, 0))
+        slippery = scene.add_body(points=body.positions() + (4, 0, 0))
+        slippery.set_surface(friction=0)
+        for _ in range(72):
+            scene.advance(substeps=8)
+        self.assertAlmostEqual(float(body.velocities()[:, 0].mean()), 1, delta=.05)
+        self.assertAlmostEqual(float(slippery.velocities()[:, 0].mean()), 0, delta=.01)
+        with self.assertRaisesRegex(PliantError, "restitution"):
+            slippery.set_surface(restitution=2)
+
     def test_welds_hold_until_they_break(self):
         scene, body = falling(0, material={"stiffness": 16.0})
         box = scene.add_collider(Shape.BOX, position=(0, 0, 1), extent=(.5, .5, .5))

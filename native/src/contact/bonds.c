@@ -9,6 +9,7 @@
 #include "bonds.h"
 
 #include "../state_rest.h"
+#include "mesh_find.h"
 
 static pl_status add_bond(pl_bonds* bonds, pl_bond bond)
 {
@@ -77,9 +78,76 @@ static double collider_distance(const pl_collider_step* s, vec3 p)
     return outside * d;
 }
 
+/* ------------------------------------------------------------------ meshes */
+
+/* Columns: along the first edge, across it, the normal; none for a triangle without an area. */
+static mat3 triangle_frame(const pl_corners* t)
+{
+    if (!pl_corners_area(t))
+        return m3_zero();
+    vec3 x = v3_normalised(v3_sub(t->b, t->a)), z = v3_normalised(pl_corners_normal(t)),
+         y = v3_cross(z, x);
+    return (mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
+}
+
+static pl_corners corners_at(const pl_mesh_collider* mesh, uint32_t triangle, double t)
+{
+    vec3 at[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        uint32_t i = mesh->triangles[3 * (size_t)triangle + k];
+        at[k] = v3_mad(mesh->from[i], v3_sub(mesh->to[i], mesh->from[i]), t);
+    }
+    return (pl_corners){at[0], at[1], at[2]};
+}
+
+static vec3 anchor_on_mesh(const pl_mesh_collider* mesh, const pl_bond* bond, double t)
+{
+    pl_corners now = corners_at(mesh, bond->triangle, t);
+    const double *w = bond->weights, weights[3] = {1 - w[0] - w[1], w[0], w[1]};
+    return v3_add(pl_corners_mix(&now, weights),
+                  m3_mulv(triangle_frame(&now), v3_fromd(bond->anchor)));
+}
+
+static pl_status bonds_to_mesh(pl_bonds* bonds, uint32_t a, const pl_body* body, uint32_t index,
+                               const pl_collider* collider, double distance, double strength)
+{
+    const pl_particles* p = &body->particles;
+    pl_mesh_collider* mesh = collider->mesh;
+    double area = body->spacing * body->spacing, weights[3];
+    pl_mesh_collider_refit(mesh);
+    pl_moving_view view = {.mesh = mesh, .tree = mesh->tree};
+    for (uint32_t slot = 0; slot < p->slot_count; ++slot)
+    {
+        vec3 x = pl_contact_end(body, slot);
+        if (!(p->mass[slot] > 0))
+            continue;
+        uint32_t near = pl_moving_nearest(&view, x, weights);
+        if (near == PL_NO_TRIANGLE)
+            continue;
+        pl_bond bond = {.body = a,
+                        .particle = p->id[slot],
+                        .other = PL_NO_BODY,
+                        .target = index,
+                        .triangle = mesh->tree->order[near],
+                        .most = strength * area};
+        pl_corners now = corners_at(mesh, bond.triangle, 0);
+        vec3 nearest = pl_triangle_nearest(&now, x, weights), off = v3_sub(x, nearest);
+        bool inside = collider->shape == PLIANT_SHAPE_MESH && pl_moving_inside(&view, x);
+        if (v3_length(off) > distance && !inside)
+            continue;
+        bond.weights[0] = weights[1], bond.weights[1] = weights[2];
+        set_anchor(&bond, m3_mulv(m3_transpose(triangle_frame(&now)), off));
+        PL_TRY(add_bond(bonds, bond));
+    }
+    return PLIANT_OK;
+}
+
 pl_status pl_bonds_to_collider(pl_bonds* bonds, uint32_t a, const pl_body* body, uint32_t index,
                                const pl_collider* collider, double distance, double strength)
 {
+    if (collider->mesh)
+        return bonds_to_mesh(bonds, a, body, index, collider, distance, strength);
     const pl_particles* p = &body->particles;
     const double zero[3] = {0, 0, 0};
     double area = body->spacing * body->spacing;
@@ -149,6 +217,8 @@ static vec3 anchor_now(const pl_contacts* all, const pl_contact_body* bodies,
     if (bond->other != PL_NO_BODY)
         return pl_pose_to_world(&all->poses[all->pair_bodies[bond->other].first + bond->target],
                                 anchor);
+    if (held->meshes[bond->target]->mesh)
+        return anchor_on_mesh(held->meshes[bond->target]->mesh, bond, held->t1);
     const pl_collider_step* step =
         &held->colliders[(size_t)bond->body * held->collider_count + bond->target];
     const double* r = step->r1;

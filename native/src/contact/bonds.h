@@ -13,9 +13,11 @@ typedef struct pl_bond
     uint32_t other;          /* body, or PL_NO_BODY: a collider */
     uint32_t target;         /* finest cluster of the other body, or collider */
     uint32_t broken;         /* in this substep */
-    uint32_t reserved;
-    double anchor[3]; /* rest space of the other body, or the collider's own space */
-    double most;      /* newtons that it bears; infinite: any */
+    uint32_t triangle;       /* of a mesh collider, as its maker numbers them */
+    double anchor[3]; /* rest space of the other body; the collider's own space; of a mesh: from the
+                         point of the triangle, along its edge, across it, along its normal */
+    double weights[2]; /* of that point: of the triangle's second and third corner */
+    double most;       /* newtons that it bears; infinite: any */
 } pl_bond;
 
 #define PL_NO_BODY UINT32_MAX
@@ -31,7 +33,8 @@ typedef struct pl_bonds
 pl_status pl_bonds_to_body(pl_bonds* bonds, uint32_t a, const pl_contact_body* body, uint32_t b,
                            const pl_contact_body* other, const pl_proxy_pose* poses,
                            double distance, double strength);
-/* The same for a collider, as it is at the start of the frame. */
+/* The same for a collider, as it is at the start of the frame; of a solid mesh, what is inside of
+ * it too. */
 pl_status pl_bonds_to_collider(pl_bonds* bonds, uint32_t a, const pl_body* body, uint32_t index,
                                const pl_collider* collider, double distance, double strength);
 /* After a body or a collider has been taken out: its bonds go, and later indices move up. */

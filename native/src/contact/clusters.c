@@ -325,6 +325,15 @@ static double prepare_bond(const solver* s, pl_contact* c, const pl_cluster_moti
     return m->fixed ? 0 : 1 / m->mass + m3_trace(m->inertia_inverse) * v3_dot(arm, arm);
 }
 
+static double pair_friction(const solver* s, const pl_contact* c)
+{
+    double common = s->settings->friction, own = s->bodies[c->body].body->friction;
+    double other = s->bodies[pl_contact_body_of(s->all, c->cluster)].body->friction;
+    if (own < 0 && other < 0)
+        return common;
+    return sqrt(pl_own_or(own, common) * pl_own_or(other, common));
+}
+
 static pl_status prepare(const solver* s, pl_pool* pool)
 {
     pl_contacts* all = s->all;
@@ -367,6 +376,7 @@ static pl_status prepare(const solver* s, pl_pool* pool)
         c->inverse_mass = is_held(body, c->slot) ? 0 : 1 / (double)body->particles.mass[c->slot];
         double cluster =
             m->fixed ? 0 : 1 / m->mass + v3_dot(turn, m3_mulv(m->inertia_inverse, turn));
+        c->friction = c->bond ? 0 : pair_friction(s, c);
         if (c->bond)
             cluster = prepare_bond(s, c, m);
         else
@@ -391,7 +401,7 @@ static vec3 ask_contact(const pl_contact_settings* settings, pl_contact* c, vec3
     double normal = fmax(c->normal + settings->stiffness * (c->target - speed) / c->k, 0);
     vec3 slip = v3_mad(relative, n, -speed), before = v3_fromd(c->tangent);
     vec3 tangent = v3_mad(before, slip, -settings->stiffness / c->k);
-    double most = settings->friction * normal, length = v3_length(tangent);
+    double most = c->friction * normal, length = v3_length(tangent);
     if (length > most)
         tangent = v3_scale(tangent, most / length);
     vec3 impulse = v3_mad(v3_sub(tangent, before), n, normal - c->normal);
@@ -544,11 +554,14 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
 {
     PL_TRY(lay_out(all, body_count, bodies));
     find_drift(all, bodies);
-    double nearness = 0;
+    double nearness = 0, thickness = 0;
     for (uint32_t b = 0; b < body_count; ++b)
+    {
         nearness = fmax(nearness, bodies[b].proxies->most_inset +
                                       PL_CONTACT_NEARNESS * bodies[b].body->rest_shape.spacing);
-    posing posing_now = {all, bodies, dt, settings->thickness + nearness};
+        thickness = fmax(thickness, pl_contact_thickness(bodies[b].body, settings));
+    }
+    posing posing_now = {all, bodies, dt, thickness + nearness};
     pl_parallel_for(pool, all->cluster_count, 16, pose_items, &posing_now);
     for (uint32_t b = 0; b < body_count; ++b)
         all->posed[b] = bodies[b].body->asleep ? bodies[b].body : NULL;

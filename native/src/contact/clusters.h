@@ -36,6 +36,16 @@ typedef struct pl_contact_body
     bool self;
 } pl_contact_body;
 
+/* What a body's surface is like: its own, or the scene's. */
+static inline double pl_own_or(double own, double common)
+{
+    return own < 0 ? common : own;
+}
+static inline double pl_contact_thickness(const pl_body* body, const pl_contact_settings* settings)
+{
+    return pl_own_or(body->thickness, settings->thickness);
+}
+
 /* One particle against one cluster. */
 typedef struct pl_contact
 {
@@ -47,9 +57,10 @@ typedef struct pl_contact
     double inverse_mass; /* of the particle */
     double arm[3];       /* from the cluster's centre, at the start of the substep */
     double k;            /* the inverse mass that an impulse along n meets */
-    double normal;       /* impulse so far */
-    double tangent[3];   /* the same of friction; of bonds the whole of it */
-    uint32_t bond;       /* 1 + its index if it is one */
+    double friction;
+    double normal;     /* impulse so far */
+    double tangent[3]; /* the same of friction; of bonds the whole of it */
+    uint32_t bond;     /* 1 + its index if it is one */
     uint32_t reserved;
     double goal[3]; /* of bonds: the relative velocity that resolves it; till it is prepared, the
                        change of it */
@@ -83,7 +94,9 @@ typedef struct pl_bond_work
 {
     struct pl_bonds* bonds;
     const struct pl_collider_step* colliders; /* collider_count for each body */
+    const struct pl_collider* const* meshes;  /* the same ones, for those that are meshes */
     uint32_t collider_count;
+    double t1;  /* the substep's end, as a fraction of the frame */
     bool touch; /* contacts are on: false leaves bonds alone */
 } pl_bond_work;
 

@@ -94,6 +94,14 @@ pl_status pl_collider_check(const pliant_collider_desc* desc)
         return pl_fail(PLIANT_ERROR_ARGUMENT,
                        "the collider's restitution is %g: it must be from 0 to 1",
                        desc->restitution);
+    for (int i = 0; i < 3; ++i)
+        if (!is_length(fabs(desc->surface_velocity[i])) ||
+            !is_length(fabs(desc->surface_spin[i])) || !is_length(fabs(desc->surface_centre[i])))
+            return pl_fail(
+                PLIANT_ERROR_ARGUMENT,
+                "the collider's surface runs with velocity %g, spin %g about %g along an "
+                "axis: they must be finite",
+                desc->surface_velocity[i], desc->surface_spin[i], desc->surface_centre[i]);
     if (desc->inside_out && desc->shape == PLIANT_SHAPE_PLANE)
         return pl_fail(PLIANT_ERROR_ARGUMENT,
                        "the collider is a plane turned inside out: a plane has no inside");
@@ -162,6 +170,39 @@ static mat3 rotation_matrix(const double q[4])
     return (mat3){{{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
                    {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
                    {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}}};
+}
+
+/* ------------------------------------------------------------------ surfaces */
+
+pl_running pl_collider_running(const pl_collider* collider, const double origin[3], double t1)
+{
+    vec3 velocity = v3_fromd(collider->surface_velocity), spin = v3_fromd(collider->surface_spin);
+    vec3 centre = v3_fromd(collider->surface_centre);
+    pl_running running = {.on = v3_dot(velocity, velocity) > 0 || v3_dot(spin, spin) > 0};
+    if (!running.on)
+        return running;
+    if (!collider->mesh)
+    {
+        pliant_pose pose = pose_at(collider, t1);
+        mat3 r = rotation_matrix(pose.rotation);
+        velocity = m3_mulv(r, velocity), spin = m3_mulv(r, spin);
+        centre = v3_add(m3_mulv(r, centre), v3_fromd(pose.position));
+    }
+    velocity = v3_sub(velocity, v3_cross(spin, v3_sub(centre, v3_fromd(origin))));
+    running.velocity[0] = velocity.x, running.velocity[1] = velocity.y,
+    running.velocity[2] = velocity.z;
+    running.spin[0] = spin.x, running.spin[1] = spin.y, running.spin[2] = spin.z;
+    return running;
+}
+
+double pl_mixed_friction(double own, double other)
+{
+    return own < 0 ? other : sqrt(own * other);
+}
+
+double pl_mixed_restitution(double own, double other)
+{
+    return own > other ? own : other;
 }
 
 /* ------------------------------------------------------------------ preparation */
@@ -300,6 +341,7 @@ void pl_collider_prepare(const pl_collider* collider, const double origin[3], do
         slide.z = 0;
         p0 = v3_add(p0, m3_mulv(r0, slide)), p1 = v3_add(p1, m3_mulv(r1, slide));
     }
+    step->running = pl_collider_running(collider, origin, t1);
     double axes0[3], axes1[3];
     axis_sizes(step->shape, start.extent, margin, axes0);
     axis_sizes(step->shape, end.extent, margin, axes1);

@@ -11,9 +11,19 @@ typedef struct pl_collider
     uint64_t handle;
     uint32_t shape, inside_out, groups;
     float friction, restitution, thickness;
+    /* How the surface runs, in the axes of the pose, or of the world for a mesh. */
+    double surface_velocity[3], surface_spin[3], surface_centre[3];
     pliant_pose from, to;          /* at the start and the end of the frame; rotations normalised */
     struct pl_mesh_collider* mesh; /* NULL for simple shapes */
 } pl_collider;
+
+/* How a surface runs beyond its motion: at x, relative to a body's origin, with the part along the
+ * surface of velocity + spin x x. */
+typedef struct pl_running
+{
+    bool on;
+    double velocity[3], spin[3];
+} pl_running;
 
 /* A collider during one substep, relative to one body's origin, ready for the inner loop. The exact
  * poses are in double, for the few particles that touch; the maps in float are for the many that
@@ -23,6 +33,7 @@ typedef struct pl_collider_step
     uint32_t shape, inside_out;
     double friction, restitution;
     double thickness; /* 0 for inside-out shapes: theirs is taken off the extents */
+    pl_running running;
     /* Poses at the substep's start and end: world -> local is R^T (x - p). Row-major R. */
     double p0[3], r0[9];
     double p1[3], r1[9];
@@ -49,11 +60,18 @@ void pl_pose_normalise(pliant_pose* pose);
  * empty bounds: it touches nothing here. */
 void pl_collider_prepare(const pl_collider* collider, const double origin[3], double t0, double t1,
                          pl_collider_step* step);
+/* The surface's own motion at the end of a substep (t1), as a body with this origin sees it. */
+pl_running pl_collider_running(const pl_collider* collider, const double origin[3], double t1);
+/* Friction and restitution where a surface meets another: the geometric mean, and the larger. Below
+ * 0: not its own, so the other's. */
+double pl_mixed_friction(double own, double other);
+double pl_mixed_restitution(double own, double other);
 /* At the end of a frame: from = to. */
 void pl_collider_finish(pl_collider* collider);
 void pl_collider_free(pl_collider* collider);
-/* Where a mesh is in this frame; false if it does not move in it. */
-bool pl_mesh_collider_sweep(const struct pl_mesh_collider* mesh, double lower[3], double upper[3]);
+/* Where a mesh is in this frame; false if it does not move in it, unless that is to count too. */
+bool pl_mesh_collider_sweep(const struct pl_mesh_collider* mesh, bool still_too, double lower[3],
+                            double upper[3]);
 
 /* Pushes particles out of the colliders and changes their velocities: normal part by restitution
  * relative to the moving surface, tangential part by Coulomb friction. x is where the particles are

@@ -18,6 +18,12 @@ PL_INLINE lanes3 bcast3(const float* p)
 {
     return (lanes3){vf_bcast(p), vf_bcast(p + 1), vf_bcast(p + 2)};
 }
+PL_INLINE lanes3 cross3(lanes3 a, lanes3 b)
+{
+    return (lanes3){vf_sub(vf_mul(a.y, b.z), vf_mul(a.z, b.y)),
+                    vf_sub(vf_mul(a.z, b.x), vf_mul(a.x, b.z)),
+                    vf_sub(vf_mul(a.x, b.y), vf_mul(a.y, b.x))};
+}
 PL_INLINE lanes3 add3(lanes3 a, lanes3 b)
 {
     return (lanes3){vf_add(a.x, b.x), vf_add(a.y, b.y), vf_add(a.z, b.z)};

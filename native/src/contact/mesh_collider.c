@@ -243,9 +243,10 @@ void pl_mesh_collider_finish(pl_mesh_collider* mesh)
     mesh->moved = true;
 }
 
-bool pl_mesh_collider_sweep(const pl_mesh_collider* mesh, double lower[3], double upper[3])
+bool pl_mesh_collider_sweep(const pl_mesh_collider* mesh, bool still_too, double lower[3],
+                            double upper[3])
 {
-    if (memcmp(mesh->from, mesh->to, sizeof *mesh->from * mesh->vertex_count) == 0)
+    if (!still_too && memcmp(mesh->from, mesh->to, sizeof *mesh->from * mesh->vertex_count) == 0)
         return false;
     vec3 low = mesh->from[0], high = low;
     for (uint32_t i = 0; i < mesh->vertex_count; ++i)

@@ -32,6 +32,7 @@ typedef struct pl_moving_view
     vec3 origin;
     double t0, t1;
     double thickness, friction, restitution;
+    pl_running running;
     bool solid;
     const pl_moving_neighbours* near; /* NULL: not known */
 } pl_moving_view;

@@ -81,6 +81,17 @@ PL_INLINE void set_path(const pl_mesh_lanes* job, path* q)
     q->length = vf_add(sum_abs(sub3(q->x, q->s)), vf_set1(1.5f * job->shift));
 }
 
+/* As run_at() of touch.c: what is left of the velocity beside a surface that runs. */
+PL_APART lanes3 less_running(const pl_running* running, lanes3 n, lanes3 at, lanes3 u)
+{
+    const float w[3] = {(float)running->spin[0], (float)running->spin[1], (float)running->spin[2]};
+    const float v[3] = {(float)running->velocity[0], (float)running->velocity[1],
+                        (float)running->velocity[2]};
+    lanes3 run = add3(bcast3(v), cross3(bcast3(w), at));
+    run = mad3(run, n, vf_neg(dot3(run, n)));
+    return sub3(u, run);
+}
+
 /* As touch_side() and respond() of touch.c. Returns who was pushed. */
 PL_APART vm push_off(const pl_mesh_lanes* job, path* q, const planes* p, vm who, vf ignore)
 {
@@ -96,6 +107,8 @@ PL_APART vm push_off(const pl_mesh_lanes* job, path* q, const planes* p, vm who,
     lanes3 n = p->normal, x = mad3(q->x, n, push), v = q->v;
     lanes3 moved = surface_shift(job, p, mad3(q->x, n, push));
     lanes3 u = sub3(v, (lanes3){vf_div(moved.x, dt), vf_div(moved.y, dt), vf_div(moved.z, dt)});
+    if (job->running->on)
+        u = less_running(job->running, n, x, u);
     vf approach = vf_neg(dot3(u, n));
     vm hits = vf_lt(zero, approach);
     approach = vf_keep(hits, approach);
@@ -110,7 +123,7 @@ PL_APART vm push_off(const pl_mesh_lanes* job, path* q, const planes* p, vm who,
     x = mad3(x, u, vf_mul(vf_mul(slowed, vf_sub(vf_set1(1), time)), dt));
     /* takes the rounding out of a position that is the start, moved with the surface */
     lanes3 there = add3(q->s, p->carried);
-    vm rests = vm_andnot(vm_or(loose, overlaps), vm_and(held, who));
+    vm rests = vm_andnot(vm_or(loose, overlaps), vm_and(held, job->running->on ? none() : who));
     rests = vm_and(rests, vf_le(sum_abs(sub3(x, there)), q->touching));
     x = select3(rests, there, x);
     q->x = select3(who, x, q->x);

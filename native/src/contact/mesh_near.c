@@ -433,14 +433,17 @@ bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
     const pl_chunk* chunk = &job->body->chunks[job->chunk];
     pl_near* near = pl_near_find(job->body, mesh);
     pl_near_chunk* k = &near->chunks[job->chunk];
+    double friction = pl_mixed_friction(job->body->friction, collider->friction);
+    double restitution = pl_mixed_restitution(job->body->restitution, collider->restitution);
     pl_moving_view s = {.mesh = mesh,
                         .tree = mesh->tree,
                         .origin = v3_fromd(job->body->origin),
                         .t0 = job->t0,
                         .t1 = job->t1,
                         .thickness = collider->thickness,
-                        .friction = collider->friction,
-                        .restitution = collider->restitution,
+                        .friction = friction,
+                        .restitution = restitution,
+                        .running = pl_collider_running(collider, job->body->origin, job->t1),
                         .solid = collider->shape == PLIANT_SHAPE_MESH};
     const float* const start[3] = {job->start[0], job->start[1], job->start[2]};
     pl_mesh_paths paths = {.blocks = chunk->block_count,
@@ -473,8 +476,9 @@ bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
                            .corners = k->corners,
                            .motion = mesh->still ? NULL : k->motion,
                            .thickness = paths.thickness,
-                           .friction = collider->friction,
-                           .restitution = collider->restitution,
+                           .friction = (float)friction,
+                           .restitution = (float)restitution,
+                           .running = &s.running,
                            .dt = job->dt,
                            .shift = paths.shift};
     for (uint32_t b = 0; b < paths.blocks; ++b)

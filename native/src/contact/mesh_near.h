@@ -148,7 +148,8 @@ typedef struct pl_mesh_lanes
     const uint32_t* list;
     uint32_t count;
     float thickness, friction, restitution, dt, shift; /* shift: the farthest that a vertex goes */
-    unsigned lanes;                                    /* which of the eight */
+    const pl_running* running;
+    unsigned lanes; /* which of the eight */
     const float* start[3];
     float *x[3], *v[3];
     pl_settled* settled; /* NULL: the mesh moves */

@@ -62,6 +62,7 @@ static pl_collider_step plane_on(const pl_moving_view* s, const pl_moving* m,
                               .friction = s->friction,
                               .restitution = s->restitution,
                               .thickness = thickness,
+                              .running = s->running,
                               .growth = {1, 1, 1}};
     mat3 tilt = tilt_to(up);
     mat3 r0 = m3_mul(frame_of(&m->at0), tilt), r1 = m3_mul(frame_of(&m->at1), tilt);

@@ -268,15 +268,15 @@ static bool is_hooked(const search* s, const verdict* found, const pl_body* body
 /* Soft bodies bounce by themselves. Restitution is what a contact adds to that, and it goes by how
  * fast the particle's cluster comes, not by how the particle swings: otherwise each swing at the
  * surface would be thrown back, and add to the energy. */
-static double bounce(const search* s, const pl_cluster_motion* home, const verdict* found,
-                     vec3 start, vec3 surface)
+static double bounce(const search* s, double restitution, const pl_cluster_motion* home,
+                     const verdict* found, vec3 start, vec3 surface)
 {
     vec3 comes = v3_add(home->v, v3_cross(home->spin, v3_sub(start, home->x)));
     double speed = v3_dot(v3_sub(comes, surface), found->n);
     double resting = PL_CONTACT_RESTING * s->settings->gravity * s->dt;
     if (!(speed < -resting && found->gap + speed * s->dt < 0))
         return -INFINITY;
-    return -s->settings->restitution * speed;
+    return -restitution * speed;
 }
 
 static void make_contact(const search* s, const verdict* found, uint32_t home, const pl_body* body,
@@ -286,11 +286,14 @@ static void make_contact(const search* s, const verdict* found, uint32_t home, c
     vec3 start = pl_contact_start(body, slot, s->dt);
     memset(out, 0, sizeof *out);
     out->target = found->gap > 0 ? -found->gap / s->dt : -found->gap / (s->dt + RECOVERY_TIME);
-    if (s->settings->restitution > 0)
+    const pl_body* other = s->bodies[pl_contact_body_of(s->contacts, found->cluster)].body;
+    double restitution = fmax(pl_own_or(body->restitution, s->settings->restitution),
+                              pl_own_or(other->restitution, s->settings->restitution));
+    if (restitution > 0)
     {
         vec3 surface = v3_add(m->v, v3_cross(m->spin, v3_sub(start, m->x)));
         const pl_cluster_motion* own = &s->contacts->motions[home];
-        out->target = fmax(out->target, bounce(s, own, found, start, surface));
+        out->target = fmax(out->target, bounce(s, restitution, own, found, start, surface));
     }
     out->particle = particle;
     out->cluster = found->cluster;
@@ -308,6 +311,9 @@ static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, ve
     const uint32_t* slots = source->proxies->member_slot + source->proxies->member_begin[c];
     const float* insets = source->proxies->inset + source->proxies->member_begin[c];
     uint32_t count = source->proxies->surface_end[c] - source->proxies->member_begin[c];
+    const pl_body* other = s->bodies[pl_contact_body_of(all, all->partner[begin])].body;
+    double thickness =
+        fmax(pl_contact_thickness(body, s->settings), pl_contact_thickness(other, s->settings));
     for (uint32_t i = 0; i < count; ++i)
         best[i].rank = INFINITY;
     for (uint32_t n = begin; n < end; ++n)
@@ -324,7 +330,7 @@ static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, ve
                            pl_contact_start(body, slots[i], s->dt),
                            pl_contact_end(body, slots[i]),
                            pl_contact_velocity(body, slots[i]),
-                           s->settings->thickness + insets[i]};
+                           thickness + insets[i]};
             if (judge(&t, &p, s->dt, best[i].rank, &found))
                 best[i] = found;
         }

@@ -126,6 +126,18 @@ typedef struct contact
     bool rests;  /* it was touching then; neither: it was inside */
 } contact;
 
+/* What a surface that runs adds to its velocity at a point: the part along it. */
+static void run_at(const pl_running* running, const double* n, const double* at, double* out)
+{
+    const double* w = running->spin;
+    out[0] = running->velocity[0] + (w[1] * at[2] - w[2] * at[1]);
+    out[1] = running->velocity[1] + (w[2] * at[0] - w[0] * at[2]);
+    out[2] = running->velocity[2] + (w[0] * at[1] - w[1] * at[0]);
+    double away = dot3(out, n);
+    for (int i = 0; i < 3; ++i)
+        out[i] -= away * n[i];
+}
+
 /* Takes the rounding out of a position that is the start, moved with the surface. */
 static void return_to_start(const pl_collider_step* step, pl_contact_particle* q, const double* a)
 {
@@ -144,16 +156,19 @@ static void return_to_start(const pl_collider_step* step, pl_contact_particle* q
 static void respond(const pl_collider_step* step, pl_contact_particle* q, const contact* c,
                     const double* a, const double* b)
 {
-    double n[3], at[3], surface[3], u[3];
+    double n[3], at[3], surface[3], u[3], run[3] = {0, 0, 0};
     turn3(step->r1, c->n, n);
     for (int i = 0; i < 3; ++i)
         at[i] = b[i] + c->push * c->n[i];
     turn3(step->turn, at, surface);
     for (int i = 0; i < 3; ++i)
+        q->x[i] += c->push * n[i];
+    if (step->running.on)
+        run_at(&step->running, n, q->x, run);
+    for (int i = 0; i < 3; ++i)
     {
         surface[i] = (step->shift[i] + surface[i]) / q->dt;
-        u[i] = q->v[i] - surface[i];
-        q->x[i] += c->push * n[i];
+        u[i] = q->v[i] - (surface[i] + run[i]);
     }
     double approach = -dot3(u, n);
     if (!(approach > 0))
@@ -174,7 +189,7 @@ static void respond(const pl_collider_step* step, pl_contact_particle* q, const 
         q->v[i] -= slowed * u[i];
         q->x[i] -= slowed * (1 - c->time) * q->dt * u[i];
     }
-    if (held && c->rests)
+    if (held && c->rests && !step->running.on)
         return_to_start(step, q, a);
 }
 

@@ -274,6 +274,7 @@ pl_status pl_body_build(pl_body* body, const pliant_body_desc* desc, pl_pool* po
     build b;
     memset(&b, 0, sizeof b);
     memset(body, 0, sizeof *body);
+    body->friction = body->restitution = body->thickness = -1;
     pl_status status = build_all(body, desc, pool, task, &b);
     build_free(&b);
     if (status != PLIANT_OK)

@@ -96,8 +96,13 @@ static pl_status run_substeps(pl_scene* scene, const pliant_frame_desc* desc,
                            .fields = fields};
         for (uint32_t b = 0; b < scene->body_count; ++b)
             for (uint32_t i = 0; i < scene->collider_count; ++i)
-                pl_collider_prepare(scene->colliders[i], scene->bodies[b]->origin, step.t0, step.t1,
-                                    &colliders[(size_t)b * scene->collider_count + i]);
+            {
+                const pl_body* body = scene->bodies[b];
+                pl_collider_step* it = &colliders[(size_t)b * scene->collider_count + i];
+                pl_collider_prepare(scene->colliders[i], body->origin, step.t0, step.t1, it);
+                it->friction = pl_mixed_friction(body->friction, it->friction);
+                it->restitution = pl_mixed_restitution(body->restitution, it->restitution);
+            }
         for (uint32_t i = 0; i < scene->field_count; ++i)
             pl_field_at(scene->fields[i], step.t1, &fields[i]);
         PL_TRY(pl_substep_do(&step));

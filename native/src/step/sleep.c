@@ -102,7 +102,9 @@ static pl_status spread_to_neighbours(const pl_scene* scene, uint8_t* has)
         return pl_fail_memory(scene->body_count * sizeof *boxes);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         boxes[b] = box_of(scene->bodies[b]);
-    double more = scene->contact_settings.thickness;
+    double more = 0;
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        more = fmax(more, pl_contact_thickness(scene->bodies[b], &scene->contact_settings));
     bool any = scene->cluster_contacts;
     while (!any && spread_along_bonds(&scene->bonds, has))
         ;
@@ -177,10 +179,11 @@ static bool comes_near(const pl_collider* collider, const pl_body* body)
 {
     pl_collider_step step;
     box own = box_of(body), around;
+    bool runs = pl_collider_running(collider, body->origin, 1).on;
     if (collider->mesh)
-        return pl_mesh_collider_sweep(collider->mesh, around.lower, around.upper) &&
+        return pl_mesh_collider_sweep(collider->mesh, runs, around.lower, around.upper) &&
                boxes_meet(&around, &own, collider->thickness);
-    if (memcmp(&collider->from, &collider->to, sizeof collider->from) == 0)
+    if (memcmp(&collider->from, &collider->to, sizeof collider->from) == 0 && !runs)
         return false;
     pl_collider_prepare(collider, body->origin, 0, 1, &step);
     for (int k = 0; k < 3; ++k)

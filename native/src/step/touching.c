@@ -48,7 +48,7 @@ static pl_status list_bodies(pl_scene* scene)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
-        PL_TRY(make_shapes(body, scene->contact_settings.thickness));
+        PL_TRY(make_shapes(body, pl_contact_thickness(body, &scene->contact_settings)));
         scene->contact_bodies[b] = (pl_contact_body){
             body, &body->proxies, &body->pair_rules,
             body->contact_groups ? body->contact_groups : UINT32_MAX, !body->no_self_contact};
@@ -106,8 +106,12 @@ pl_status pl_touch_clusters(pl_substep* step)
     scene->contact_settings.wake_speed = 2 * scene->sleep_speed;
     scene->contact_settings.turn = scene->substep;
     scene->contact_settings.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    pl_bond_work held = {&scene->bonds, step->colliders, scene->collider_count,
-                         scene->cluster_contacts};
+    pl_bond_work held = {.bonds = &scene->bonds,
+                         .colliders = step->colliders,
+                         .meshes = (const pl_collider* const*)scene->colliders,
+                         .collider_count = scene->collider_count,
+                         .t1 = step->t1,
+                         .touch = scene->cluster_contacts};
     PL_TRY(pl_contacts_resolve(&scene->cluster_scratch, scene->body_count, scene->contact_bodies,
                                &scene->contact_settings, &held, step->dt, scene->pool));
     pl_bonds_clean(&scene->bonds);
