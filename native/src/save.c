@@ -127,6 +127,11 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         {k->hardening_factor, sizeof(float)},
         {k->fp, sizeof *k->fp},
         {k->plastic_strain, sizeof(float)},
+        {k->own, sizeof *k->own},
+        {k->in_body, sizeof *k->in_body},
+        {k->from_body, sizeof *k->from_body},
+        {k->changed, sizeof *k->changed},
+        {k->birth, sizeof *k->birth},
         {quadratic ? k->quad_inverse : NULL, sizeof *k->quad_inverse},
         {quadratic ? k->quad_slope : NULL, sizeof *k->quad_slope},
         {quadratic ? k->quad_thin : NULL, sizeof *k->quad_thin},
@@ -175,9 +180,9 @@ static void visit_figures(pl_archive* a, pl_body* body)
     pl_archive_bytes(a, body->remainder, sizeof body->remainder);
     pl_archive_bytes(a, body->turn, sizeof body->turn);
     pl_archive_bytes(a, body->pivot, sizeof body->pivot);
-    double* doubles[] = {&body->grid,        &body->mass_quantum, &body->mass,
-                         &body->rest_volume, &body->spacing,      &body->width,
-                         &body->sample_ms,   &body->cluster_ms,   &body->overlap};
+    double* doubles[] = {
+        &body->grid,  &body->mass_quantum, &body->mass,      &body->rest_volume, &body->spacing,
+        &body->width, &body->shape_width,  &body->sample_ms, &body->cluster_ms,  &body->overlap};
     for (size_t i = 0; i < PL_COUNTOF(doubles); ++i)
         pl_archive_f64(a, doubles[i]);
     pl_archive_u32(a, &body->sampling);

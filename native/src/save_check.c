@@ -73,7 +73,7 @@ bool pl_parts_fit(const pl_body* body)
     {
         if (k->part_begin[c] > k->part_begin[c + 1] ||
             k->part_begin[c + 1] > k->part_begin[k->count] ||
-            (c < held_end(body) && k->part_begin[c] == k->part_begin[c + 1]))
+            (c < held_end(body) && k->part_begin[c] == k->part_begin[c + 1] && k->fade[c] > 0))
             return false;
         for (uint32_t p = k->part_begin[c]; p < k->part_begin[c + 1]; ++p)
             if (k->part[p].chunk >= body->chunk_count ||
@@ -89,7 +89,7 @@ static bool links_of_fit(const pl_body* body, uint32_t level, uint32_t c)
 {
     const pl_links* links = &body->links;
     uint32_t begin = links->by_coarse_begin[c], end = links->by_coarse_begin[c + 1];
-    if (begin > end || end > links->count || (begin == end) != (level == 0))
+    if (begin > end || end > links->count || (begin < end && level == 0))
         return false;
     for (uint32_t i = begin; i < end; ++i)
         if (links->coarse[i] != c || links->fine[i] < body->level_begin[level - 1] ||
@@ -97,7 +97,8 @@ static bool links_of_fit(const pl_body* body, uint32_t level, uint32_t c)
             return false;
     begin = links->by_fine_begin[c], end = links->by_fine_begin[c + 1];
     bool coarsest = level + 1 == body->level_count;
-    if (begin > end || end > links->count || (begin == end) != coarsest)
+    bool dead = level == 0 && !(body->clusters.fade[c] > 0);
+    if (begin > end || end > links->count || (begin == end) != (coarsest || dead))
         return false;
     for (uint32_t n = begin; n < end; ++n)
         if (links->by_fine[n] >= links->count || links->fine[links->by_fine[n]] != c)

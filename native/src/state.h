@@ -160,7 +160,15 @@ typedef struct pl_clusters
     float* width_rms;    /* W_c = sqrt(tr A_rr / M) */
     double* shape_width; /* S_c, which stiffness goes by (material.c); of the first rest shape */
     float* width_max;    /* largest rest distance of a member from the centre of mass */
-    float* fade;         /* 1 */
+    float* fade;         /* 1; 0: dead, without members */
+    /* Rest space of its own (step/edit.h). Offsets p in it are G (r - in_body) for rest positions r
+     * of the body, as nearly as its members allow: exactly, with G = 1 and in_body = rest, until
+     * the cluster is made anew from a body that has flowed. */
+    uint8_t* own;          /* some member has a rest position of its own in it */
+    float (*in_body)[3];   /* centre of mass in the body's rest shape */
+    float (*from_body)[9]; /* G */
+    uint8_t* changed;      /* members changed since the rules of contacts were made */
+    uint64_t* birth;       /* the substep that made it; 0 for the first */
     /* Painted factors, averaged over the members. */
     float *stiffness_factor, *damping_factor, *limit_factor;
     float *yield_factor, *flow_factor, *hardening_factor;
@@ -403,7 +411,8 @@ typedef struct pl_body
     double mass;
     double rest_volume;
     double spacing;
-    double width; /* W_body */
+    double width;       /* W_body */
+    double shape_width; /* S_body (material.c), of the first rest shape */
     double sample_ms, cluster_ms;
     double overlap;
     uint32_t sampling, cluster_iterations;
@@ -423,6 +432,7 @@ typedef struct pl_body
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
     bool no_self_contact;
     double friction, restitution, thickness; /* of its own surface; below 0: not its own */
+    bool shapes_stale; /* memberships changed since proxies and pair_rules were made */
     /* Sleep (step/sleep.c). */
     bool asleep;
     double quiet; /* seconds for which it has been slow */

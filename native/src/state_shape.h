@@ -32,6 +32,34 @@ static inline double pl_shape_width(const double a[6], double mass)
     return trace > 0 && mass > 0 ? sqrt(square / trace / mass) : 0;
 }
 
+/* S_body of a body as it was laid out: the finest clusters' moments about the body's centre add up
+ * to its own. */
+static inline double pl_body_shape_width(const pl_body* body)
+{
+    const pl_clusters* k = &body->clusters;
+    double mass = 0, mean[3] = {0}, a[6] = {0};
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+    {
+        mass += k->mass[c];
+        for (int j = 0; j < 3; ++j)
+            mean[j] += (double)k->mass[c] * k->rest[c][j];
+    }
+    for (int j = 0; j < 3 && mass > 0; ++j)
+        mean[j] /= mass;
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+    {
+        double d[3];
+        for (int j = 0; j < 3; ++j)
+            d[j] = k->rest[c][j] - mean[j];
+        for (int j = 0; j < 3; ++j)
+        {
+            a[j] += k->arr[c][j] + k->mass[c] * d[j] * d[j];
+            a[3 + j] += k->arr[c][3 + j] + k->mass[c] * d[j] * d[(j + 1) % 3];
+        }
+    }
+    return pl_shape_width(a, mass);
+}
+
 /* A_rr, its inverse along the directions that have extent, and which those are. "values"
  * (ascending) and "vectors" (columns) are A_rr's. */
 static inline void pl_set_shape(pl_body* body, uint32_t c, mat3 arr, double mass,

@@ -53,24 +53,60 @@ static void free_near(pl_near* near)
     pl_free(near);
 }
 
+static bool make_chunk(pl_near_chunk* k, const pl_chunk* chunk)
+{
+    uint32_t blocks = chunk->slot_count / 8;
+    k->begin = PL_NEW(uint32_t, blocks);
+    k->end = PL_NEW(uint32_t, blocks);
+    k->listed = PL_NEW(pl_span, blocks);
+    k->movable = PL_NEW(uint8_t, blocks);
+    k->left = PL_NEW(uint8_t, blocks);
+    k->settled = PL_NEW(pl_settled, blocks);
+    return k->settled && k->begin && k->end && k->listed && k->movable && k->left;
+}
+
 static bool make_chunks(pl_near* near, const pl_body* body)
 {
     near->chunk_count = body->chunk_count;
     near->chunks = PL_NEW(pl_near_chunk, body->chunk_count);
     for (uint32_t c = 0; near->chunks && c < body->chunk_count; ++c)
-    {
-        pl_near_chunk* k = &near->chunks[c];
-        uint32_t blocks = body->chunks[c].slot_count / 8;
-        k->begin = PL_NEW(uint32_t, blocks);
-        k->end = PL_NEW(uint32_t, blocks);
-        k->listed = PL_NEW(pl_span, blocks);
-        k->movable = PL_NEW(uint8_t, blocks);
-        k->left = PL_NEW(uint8_t, blocks);
-        k->settled = PL_NEW(pl_settled, blocks);
-        if (!k->settled || !k->begin || !k->end || !k->listed || !k->movable || !k->left)
+        if (!make_chunk(&near->chunks[c], &body->chunks[c]))
             return false;
-    }
     return near->chunks;
+}
+
+pl_status pl_near_follow(pl_body* body)
+{
+    uint32_t blocks = body->particles.slot_count / 8;
+    for (uint32_t i = 0; i < body->near_count; ++i)
+    {
+        pl_near* near = body->near[i];
+        uint8_t* outside = pl_realloc(near->outside, blocks, 1);
+        near->outside = outside ? outside : near->outside;
+        near->block_count = outside ? blocks : near->block_count;
+        pl_near_chunk* chunks = pl_realloc(near->chunks, body->chunk_count, sizeof *chunks);
+        near->chunks = chunks ? chunks : near->chunks;
+        while (outside && chunks && near->chunk_count < body->chunk_count)
+        {
+            uint32_t c = near->chunk_count++;
+            if (!make_chunk(&chunks[c], &body->chunks[c]))
+                return pl_fail_memory(blocks);
+        }
+        if (!outside || !chunks)
+            return pl_fail_memory(blocks);
+    }
+    return PLIANT_OK;
+}
+
+void pl_near_copy(const pl_body* body, uint32_t from, uint32_t to, uint32_t chunk)
+{
+    for (uint32_t i = 0; i < body->near_count; ++i)
+    {
+        uint8_t* outside = body->near[i]->outside;
+        unsigned known = outside[from / 8] >> from % 8 & 1;
+        outside[to / 8] = (uint8_t)((outside[to / 8] & ~(1u << to % 8)) | known << to % 8);
+        body->near[i]->chunks[chunk].made = false;
+    }
 }
 
 pl_status pl_near_add(pl_body* body, const pl_mesh_collider* mesh, pl_near** out)

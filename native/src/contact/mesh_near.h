@@ -107,6 +107,10 @@ void pl_near_forget(pl_body* body);
 /* Adds what the last substep looked at, and begins anew. */
 void pl_near_count(const pl_body* body, uint64_t* nodes, uint64_t* triangles);
 void pl_near_forget_chunk(const pl_body* body, uint32_t chunk);
+/* After chunks were added. */
+pl_status pl_near_follow(pl_body* body);
+/* A particle was copied to a free slot, which is in this chunk. */
+void pl_near_copy(const pl_body* body, uint32_t from, uint32_t to, uint32_t chunk);
 
 /* One chunk in one substep. */
 typedef struct pl_near_job

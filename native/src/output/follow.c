@@ -36,7 +36,7 @@ typedef struct rest_triangle
 struct pl_mesh_binding
 {
     pl_skin_binding skin; /* particles by id to used vertices */
-    uint32_t triangle_count, vertex_count;
+    uint32_t triangle_count, vertex_count, particle_count;
     rest_triangle* triangles;
     uint32_t* vertex; /* used vertices of the mesh */
     uint32_t* begin;  /* vertex_count + 1: the triangles around each */
@@ -161,7 +161,7 @@ static void rest_positions(const pl_body* body, vec3* rest)
 static pl_status bind_particles(struct pl_mesh_binding* b, const pl_body* body, double edge,
                                 pl_pool* pool)
 {
-    uint32_t particles = body->particles.id_count;
+    uint32_t particles = b->particle_count = body->particles.id_count;
     vec3* rest = PL_NEW(vec3, particles);
     vec3* vertices = PL_NEW(vec3, b->vertex_count);
     b->gradient = PL_NEW(mat3, b->triangle_count);
@@ -187,8 +187,10 @@ static pl_status bind_particles(struct pl_mesh_binding* b, const pl_body* body, 
 static pl_status need_binding(pl_body* body, pl_pool* pool)
 {
     double edge = 0;
-    if (body->binding)
+    if (body->binding && body->binding->particle_count == body->particles.id_count)
         return PLIANT_OK;
+    pl_follow_free(body->binding); /* particles were added since */
+    body->binding = NULL;
     struct pl_mesh_binding* b = PL_NEW(struct pl_mesh_binding, 1);
     pl_status status = b ? list_triangles(b, body, &edge) : pl_fail_memory(sizeof *b);
     if (status == PLIANT_OK)

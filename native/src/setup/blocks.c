@@ -384,8 +384,7 @@ pl_status pl_blocks_list_parts(pl_body* body)
     return PLIANT_OK;
 }
 
-/* The rest moments of one chunk's rows, exactly as the kernels weigh them. */
-static void chunk_rest_moments(const pl_chunk* chunk, const pl_particles* p, double (*sums)[4])
+void pl_layout_chunk_moments(const pl_chunk* chunk, const pl_particles* p, double (*sums)[4])
 {
     memset(sums, 0, chunk->row_count * sizeof *sums);
     for (uint32_t b = 0; b < chunk->block_count; ++b)
@@ -423,7 +422,7 @@ pl_status pl_layout_rest_moments(pl_body* body)
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {
         const pl_chunk* chunk = &body->chunks[c];
-        chunk_rest_moments(chunk, &body->particles, sums);
+        pl_layout_chunk_moments(chunk, &body->particles, sums);
         for (uint32_t r = 0; r < chunk->row_count; ++r)
         {
             pl_part* part = &k->part[at[chunk->rows[r]]++];

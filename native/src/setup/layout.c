@@ -30,7 +30,8 @@ static pl_status set_shape(pl_body* body, uint32_t c, mat3 arr, double mass)
     k->stiffness_factor[c] = k->damping_factor[c] = k->limit_factor[c] = 1;
     k->yield_factor[c] = k->flow_factor[c] = k->hardening_factor[c] = 1;
     for (int j = 0; j < 3; ++j)
-        k->fp[c][4 * j] = 1;
+        k->fp[c][4 * j] = k->from_body[c][4 * j] = 1;
+    memcpy(k->in_body[c], k->rest[c], sizeof k->rest[c]);
     double moments[6]; /* as they are kept */
     for (int j = 0; j < 6; ++j)
         moments[j] = k->arr[c][j];
@@ -250,6 +251,7 @@ static void set_figures(pl_body* body, const pl_layout_input* in, const pl_hiera
         second += v3_dot(offset, offset) * p->mass[p->slot_of[i]];
     }
     body->width = sqrt(second / body->mass);
+    body->shape_width = pl_body_shape_width(body);
     for (uint32_t l = 0; l < body->level_count; ++l)
     {
         body->level_weight[l] = h->weight[l];

@@ -29,6 +29,9 @@ pl_status pl_layout_average_factor(const pl_body* body, const float* by_id, floa
  * or rest centres change. */
 pl_status pl_layout_rest_moments(pl_body* body);
 
+/* The rest moments (mass, first moment) of one chunk's rows, exactly as the kernels weigh them. */
+void pl_layout_chunk_moments(const pl_chunk* chunk, const pl_particles* p, double (*sums)[4]);
+
 /* Finds chunk->half from the chunk's entries; false when out of memory. */
 bool pl_layout_halve(pl_chunk* chunk);
 
@@ -40,6 +43,15 @@ void pl_body_free(pl_body* body);
 
 /* Allocates the cluster arrays for "count" clusters; false when out of memory. */
 bool pl_clusters_alloc(pl_clusters* clusters, uint32_t count, bool quadratic);
+/* Inserts "more" zeroed clusters at "at": those behind move. Whoever has their indices follows. On
+ * failure the body stays as it was, but for larger blocks of memory. */
+bool pl_clusters_insert(pl_clusters* clusters, uint32_t at, uint32_t more);
+/* The same for begins of lists, of which there are "count"; those inserted are empty. */
+bool pl_begins_insert(uint32_t** begin, uint32_t count, uint32_t at, uint32_t more);
+/* Everything of a cluster but its parts. */
+void pl_cluster_copy(pl_clusters* clusters, uint32_t from, uint32_t to);
+/* Frees what a chunk has of memberships and sums. */
+void pl_chunk_free(pl_chunk* chunk);
 bool pl_particles_alloc(pl_particles* particles, uint32_t slots, uint32_t ids);
 
 #endif

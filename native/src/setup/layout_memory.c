@@ -38,74 +38,109 @@ static void particles_free(pl_particles* p)
     pl_free(p->birth);
 }
 
+/* Every array over clusters but part_begin, which has one more. */
+// clang-format off
+#define CLUSTER_ARRAYS(X)                                                                          \
+    X(centre) X(radius) X(rest) X(mass) X(arr) X(arr_inv) X(rank) X(axis) X(density) X(width_rms)  \
+    X(shape_width) X(width_max) X(fade) X(stiffness_factor) X(damping_factor) X(limit_factor)      \
+    X(yield_factor) X(flow_factor) X(hardening_factor) X(fp) X(plastic_strain) X(flow_share)       \
+    X(energy) X(rest_change) X(alpha) X(kappa) X(ref) X(limit_ref) X(lever[0]) X(lever[1]) X(x)    \
+    X(f) X(row) X(limit) X(sums) X(own) X(in_body) X(from_body) X(changed) X(birth)
+#define QUADRATIC_ARRAYS(X) X(quad_inverse) X(quad_slope) X(quad_thin) X(quad_row)
+// clang-format on
+
 bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)
 {
+    bool fine = true;
     c->count = count;
 /* one more than there are: kernels load four floats where a cluster has three */
-#define NEED(field) ((c->field = pl_alloc((size_t)count + 1, sizeof *c->field)) != NULL)
-    bool fine = NEED(centre) && NEED(radius) && NEED(rest) && NEED(mass) && NEED(arr) &&
-                NEED(arr_inv) && NEED(rank) && NEED(axis) && NEED(density) && NEED(width_rms) &&
-                NEED(width_max) && NEED(fade) && NEED(stiffness_factor) && NEED(damping_factor) &&
-                NEED(limit_factor) && NEED(yield_factor) && NEED(flow_factor) &&
-                NEED(hardening_factor) && NEED(fp) && NEED(plastic_strain) && NEED(flow_share) &&
-                NEED(energy) && NEED(rest_change) && NEED(shape_width) && NEED(alpha) &&
-                NEED(kappa) && NEED(ref) && NEED(limit_ref) && NEED(lever[0]) && NEED(lever[1]) &&
-                NEED(x) && NEED(f) && NEED(row) && NEED(limit) && NEED(sums);
-    if (fine && quadratic)
-        fine = NEED(quad_inverse) && NEED(quad_slope) && NEED(quad_thin) && NEED(quad_row);
+#define NEED(field)                                                                                \
+    fine = fine && (c->field = pl_alloc((size_t)count + 1, sizeof *c->field)) != NULL;
+    CLUSTER_ARRAYS(NEED)
+    if (quadratic)
+    {
+        QUADRATIC_ARRAYS(NEED)
+    }
 #undef NEED
     return fine && (c->part_begin = PL_NEW(uint32_t, (size_t)count + 1));
 }
 
-static void clusters_free(pl_clusters* c)
+/* In two steps, so that running out of memory in the middle leaves everything as it was: room at
+ * the end, then a gap of zeroes at "at". */
+static bool grow_items(void** items, size_t size, uint32_t count, uint32_t more)
 {
-    void* arrays[] = {c->centre,
-                      c->radius,
-                      c->rest,
-                      c->mass,
-                      c->arr,
-                      c->arr_inv,
-                      c->rank,
-                      c->axis,
-                      c->density,
-                      c->width_rms,
-                      c->width_max,
-                      c->fade,
-                      c->stiffness_factor,
-                      c->damping_factor,
-                      c->limit_factor,
-                      c->yield_factor,
-                      c->flow_factor,
-                      c->hardening_factor,
-                      c->fp,
-                      c->plastic_strain,
-                      c->flow_share,
-                      c->energy,
-                      c->rest_change,
-                      c->shape_width,
-                      c->alpha,
-                      c->kappa,
-                      c->x,
-                      c->ref,
-                      c->limit_ref,
-                      c->lever[0],
-                      c->lever[1],
-                      c->f,
-                      c->row,
-                      c->limit,
-                      c->sums,
-                      c->quad_inverse,
-                      c->quad_slope,
-                      c->quad_thin,
-                      c->quad_row,
-                      c->part_begin,
-                      c->part,
-                      NULL};
-    for (size_t i = 0; i < PL_COUNTOF(arrays); ++i)
-        pl_free(arrays[i]);
+    void* grown = pl_realloc(*items, (size_t)count + more, size);
+    if (grown)
+        *items = grown;
+    return grown != NULL;
 }
 
-static void chunk_free(pl_chunk* chunk)
+static void open_gap(void* items, size_t size, uint32_t count, uint32_t at, uint32_t more)
+{
+    char* first = (char*)items + at * size;
+    memmove(first + more * size, first, (count - at) * size);
+    memset(first, 0, more * size);
+}
+
+bool pl_begins_insert(uint32_t** begin, uint32_t count, uint32_t at, uint32_t more)
+{
+    if (!*begin)
+        return true;
+    uint32_t value = (*begin)[at];
+    if (!grow_items((void**)begin, sizeof **begin, count, more))
+        return false;
+    open_gap(*begin, sizeof **begin, count, at, more);
+    for (uint32_t i = 0; i < more; ++i)
+        (*begin)[at + i] = value;
+    return true;
+}
+
+bool pl_clusters_insert(pl_clusters* c, uint32_t at, uint32_t more)
+{
+    uint32_t count = c->count + 1; /* with the one behind the last */
+    bool fine = true;
+#define GROW(field) fine = fine && grow_items((void**)&c->field, sizeof *c->field, count, more);
+    CLUSTER_ARRAYS(GROW)
+    if (c->quad_inverse)
+    {
+        QUADRATIC_ARRAYS(GROW)
+    }
+#undef GROW
+    if (!fine || !pl_begins_insert(&c->part_begin, count, at, more))
+        return false;
+#define OPEN(field) open_gap(c->field, sizeof *c->field, count, at, more);
+    CLUSTER_ARRAYS(OPEN)
+    if (c->quad_inverse)
+    {
+        QUADRATIC_ARRAYS(OPEN)
+    }
+#undef OPEN
+    c->count += more;
+    return true;
+}
+
+void pl_cluster_copy(pl_clusters* c, uint32_t from, uint32_t to)
+{
+#define COPY(field) memcpy(&c->field[to], &c->field[from], sizeof *c->field);
+    CLUSTER_ARRAYS(COPY)
+    if (c->quad_inverse)
+    {
+        QUADRATIC_ARRAYS(COPY)
+    }
+#undef COPY
+}
+
+static void clusters_free(pl_clusters* c)
+{
+#define FREE(field) pl_free(c->field);
+    CLUSTER_ARRAYS(FREE)
+    QUADRATIC_ARRAYS(FREE)
+#undef FREE
+    pl_free(c->part_begin);
+    pl_free(c->part);
+}
+
+void pl_chunk_free(pl_chunk* chunk)
 {
     pl_free(chunk->rows);
     pl_free(chunk->block_begin);
@@ -150,7 +185,7 @@ void pl_body_free(pl_body* body)
     particles_free(&body->particles);
     for (uint32_t i = 0; body->chunks && i < body->chunk_count; ++i)
     {
-        chunk_free(&body->chunks[i]);
+        pl_chunk_free(&body->chunks[i]);
         if (body->limit_sums)
             pl_free(body->limit_sums[i]);
     }

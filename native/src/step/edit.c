@@ -1,52 +1,301 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "edit.h"
+/*
+ * An edit keeps the new memberships of the particles that change, by slot, beside the body's own;
+ * whoever asks sees both as one. pl_edit_end then builds the chunks with changed slots anew, and
+ * what follows from them:
+ *
+ *   changes ──► chunks (edit_build.c) ──► parts ──► rest of clusters (edit_rest.c) ──► coarse
+ * levels
+ */
+#include "edit_parts.h"
+
+#include <math.h>
+#include <string.h>
 
 pl_status pl_edit_begin(pl_body* body, uint64_t now, pl_edit** edit)
 {
-    (void)body, (void)now;
     *edit = NULL;
-    return pl_fail(PLIANT_ERROR_UNSUPPORTED, "Memberships cannot be changed yet");
+    if (body->level_kind != PLIANT_LEVELS_NESTED && body->level_count > 1)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The body has %u independent levels: memberships change with nested levels "
+                       "only",
+                       body->level_count);
+    if (body->material.goal == PLIANT_GOAL_QUADRATIC)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The body has quadratic goals: memberships change with others only");
+    pl_edit* fresh = PL_NEW(pl_edit, 1);
+    if (!fresh || !(fresh->change_of_slot = PL_NEW(uint32_t, body->particles.slot_count)))
+    {
+        pl_free(fresh);
+        return pl_fail_memory((size_t)body->particles.slot_count * 4);
+    }
+    fresh->body = body;
+    fresh->now = now;
+    fresh->slot_count = body->particles.slot_count;
+    *edit = fresh;
+    return PLIANT_OK;
+}
+
+static void edit_free(pl_edit* edit)
+{
+    for (size_t i = 0; i < edit->change_count; ++i)
+        pl_free(edit->changes[i].members);
+    pl_free(edit->changes);
+    pl_free(edit->change_of_slot);
+    pl_free(edit->added);
+    pl_free(edit->divisions);
+    pl_free(edit->members);
+    pl_free(edit->slots);
+    pl_free(edit);
 }
 
 void pl_edit_abandon(pl_edit* edit)
 {
-    (void)edit;
+    if (!edit)
+        return;
+    pl_edit_undo_room(edit);
+    edit_free(edit);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+/* Entries are sorted by the halves of their block that they belong to first. */
+static void sort_members(pl_member* members, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; ++i)
+    {
+        pl_member one = members[i];
+        uint32_t at = i;
+        for (; at > 0 && members[at - 1].cluster > one.cluster; --at)
+            members[at] = members[at - 1];
+        members[at] = one;
+    }
+}
+
+bool pl_edit_read(pl_edit* edit, uint32_t slot, uint32_t* count)
+{
+    const pl_body* body = edit->body;
+    const pl_particles* p = &body->particles;
+    const pl_chunk* chunk = &body->chunks[pl_chunk_of_slot(body, slot)];
+    uint32_t block = (slot - chunk->slot_begin) / 8, lane = slot % 8, found = 0;
+    uint32_t begin = chunk->block_begin[block], end = chunk->block_begin[block + 1];
+    *count = 0;
+    if (!pl_grow((void**)&edit->members, &edit->member_capacity, (size_t)(end - begin) + 1,
+                 sizeof *edit->members))
+        return false;
+    for (uint32_t e = begin; e < end; ++e)
+    {
+        float kernel = chunk->entry_kernel[8 * (size_t)e + lane];
+        if (!(kernel > 0))
+            continue;
+        pl_member* m = &edit->members[found++];
+        m->cluster = chunk->rows[chunk->entry_row[e]];
+        m->kernel = kernel;
+        for (uint32_t k = 0; k < 3; ++k)
+            m->rest[k] =
+                (double)chunk->rest_origin[k] +
+                (chunk->own_rest ? chunk->own_rest[24 * (size_t)e + 8 * k + lane] : p->r[k][slot]);
+    }
+    sort_members(edit->members, found);
+    *count = found;
+    return true;
 }
 
 const pl_member* pl_edit_members(pl_edit* edit, uint32_t slot, uint32_t* count)
 {
-    (void)edit, (void)slot;
-    *count = 0;
-    return NULL;
+    uint32_t at = edit->change_of_slot[slot];
+    if (at)
+    {
+        *count = edit->changes[at - 1].count;
+        return edit->changes[at - 1].members;
+    }
+    return pl_edit_read(edit, slot, count) ? edit->members : NULL;
+}
+
+static bool has_cluster(const pl_change* change, uint32_t cluster)
+{
+    for (uint32_t i = 0; i < change->count; ++i)
+        if (change->members[i].cluster == cluster)
+            return true;
+    return false;
+}
+
+static bool add_slot(pl_edit* edit, uint32_t* count, uint32_t slot)
+{
+    if (!pl_grow((void**)&edit->slots, &edit->slot_capacity, (size_t)*count + 1,
+                 sizeof *edit->slots))
+        return false;
+    /* nearly sorted as they come */
+    uint32_t at = (*count)++;
+    for (; at > 0 && edit->slots[at - 1] > slot; --at)
+        edit->slots[at] = edit->slots[at - 1];
+    edit->slots[at] = slot;
+    return true;
+}
+
+/* The unchanged slots of a chunk that are in the row's cluster. */
+static bool slots_of_row(pl_edit* edit, const pl_chunk* chunk, uint32_t row, uint32_t* count)
+{
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            for (uint32_t lane = 0; lane < 8 && chunk->entry_row[e] == row; ++lane)
+            {
+                uint32_t slot = chunk->slot_begin + 8 * b + lane;
+                if (chunk->entry_kernel[8 * (size_t)e + lane] > 0 && !edit->change_of_slot[slot] &&
+                    !add_slot(edit, count, slot))
+                    return false;
+            }
+    return true;
 }
 
 const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count)
 {
-    (void)edit, (void)cluster;
+    const pl_body* body = edit->body;
+    const pl_clusters* k = &body->clusters;
     *count = 0;
-    return NULL;
+    bool fine = pl_grow((void**)&edit->slots, &edit->slot_capacity, 1, sizeof *edit->slots);
+    for (uint32_t at = k->part_begin[cluster]; fine && at < k->part_begin[cluster + 1]; ++at)
+        fine = slots_of_row(edit, &body->chunks[k->part[at].chunk], k->part[at].row, count);
+    for (size_t i = 0; fine && i < edit->change_count; ++i)
+        if (has_cluster(&edit->changes[i], cluster))
+            fine = add_slot(edit, count, edit->changes[i].slot);
+    *count = fine ? *count : 0;
+    return fine ? edit->slots : NULL;
+}
+
+/* ------------------------------------------------------------------ changing */
+
+static bool replace(pl_change* change, const pl_member* members, uint32_t count)
+{
+    pl_member* fresh = PL_NEW(pl_member, count); /* members may be the change's own */
+    if (!fresh)
+        return false;
+    memcpy(fresh, members, count * sizeof *fresh);
+    pl_free(change->members);
+    change->members = fresh;
+    change->count = count;
+    return true;
+}
+
+static pl_change* add_change(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count)
+{
+    if (!pl_grow((void**)&edit->changes, &edit->change_capacity, edit->change_count + 1,
+                 sizeof *edit->changes))
+        return NULL;
+    pl_change* change = &edit->changes[edit->change_count];
+    *change = (pl_change){.slot = slot};
+    if (!replace(change, members, count))
+        return NULL;
+    edit->change_of_slot[slot] = (uint32_t)++edit->change_count;
+    return change;
+}
+
+pl_change* pl_edit_change(pl_edit* edit, uint32_t slot)
+{
+    uint32_t count, at = edit->change_of_slot[slot];
+    if (at)
+        return &edit->changes[at - 1];
+    return pl_edit_read(edit, slot, &count) ? add_change(edit, slot, edit->members, count) : NULL;
+}
+
+static pl_status check_members(const pl_edit* edit, uint32_t slot, const pl_member* members,
+                               uint32_t count)
+{
+    const pl_particles* p = &edit->body->particles;
+    if (slot >= p->slot_count || p->id[slot] == PL_NO_PARTICLE)
+        return pl_fail(PLIANT_ERROR_INTERNAL, "Slot %u has no particle to change", slot);
+    if (count == 0)
+        return pl_fail(PLIANT_ERROR_INTERNAL, "Particle %u would be in no cluster", p->id[slot]);
+    for (uint32_t i = 0; i < count; ++i)
+        if (members[i].cluster >= edit->body->level_begin[1] ||
+            (i && members[i - 1].cluster >= members[i].cluster) ||
+            !(members[i].kernel > 0 && isfinite(members[i].kernel)))
+            return pl_fail(PLIANT_ERROR_INTERNAL,
+                           "Particle %u would be in cluster %u with a kernel value of %g",
+                           p->id[slot], members[i].cluster, members[i].kernel);
+    return PLIANT_OK;
+}
+
+static bool same_members(const pl_member* a, const pl_member* b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        if (a[i].cluster != b[i].cluster || a[i].kernel != b[i].kernel ||
+            memcmp(a[i].rest, b[i].rest, sizeof a[i].rest) != 0)
+            return false;
+    return true;
 }
 
 pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count)
 {
-    (void)edit, (void)slot, (void)members, (void)count;
-    return pl_fail(PLIANT_ERROR_UNSUPPORTED, "Memberships cannot be changed yet");
+    PL_TRY(check_members(edit, slot, members, count));
+    uint32_t at = edit->change_of_slot[slot], before = 0;
+    if (at)
+        return replace(&edit->changes[at - 1], members, count)
+                   ? PLIANT_OK
+                   : pl_fail_memory(count * sizeof *members);
+    if (members == edit->members)
+    {
+        /* what was read last, perhaps written to: keep it while the body is read again */
+        pl_change* change = add_change(edit, slot, members, count);
+        if (!change || !pl_edit_read(edit, slot, &before))
+            return pl_fail_memory(count * sizeof *members);
+        if (before == count && same_members(edit->members, change->members, count))
+        {
+            pl_free(change->members);
+            edit->change_of_slot[slot] = 0;
+            --edit->change_count;
+        }
+        return PLIANT_OK;
+    }
+    if (!pl_edit_read(edit, slot, &before))
+        return pl_fail_memory(count * sizeof *members);
+    if (before == count && same_members(edit->members, members, count))
+        return PLIANT_OK;
+    return add_change(edit, slot, members, count) ? PLIANT_OK
+                                                  : pl_fail_memory(count * sizeof *members);
 }
 
-pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster)
+/* ------------------------------------------------------------------ the end */
+
+static void count_memberships(pl_body* body)
 {
-    (void)edit, (void)like, (void)cluster;
-    return pl_fail(PLIANT_ERROR_UNSUPPORTED, "Clusters cannot be added yet");
+    uint64_t total = 0;
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        total += body->chunks[c].member_count;
+    body->level_memberships[0] = total;
+    if (body->particles.count)
+        body->overlap = (double)total / body->particles.count;
 }
 
-pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy)
+static pl_status finish(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
 {
-    (void)edit, (void)slot, (void)quanta, (void)copy;
-    return pl_fail(PLIANT_ERROR_UNSUPPORTED, "Particles cannot be divided yet");
+    pl_body* body = edit->body;
+    PL_TRY(pl_edit_build(edit, chunks, clusters));
+    count_memberships(body);
+    PL_TRY(pl_edit_link(edit));
+    PL_TRY(pl_rest_refresh(body, chunks, clusters));
+    body->shapes_stale = true;
+    body->matched = body->fitted = false;
+    return PLIANT_OK;
 }
 
 pl_status pl_edit_end(pl_edit* edit, uint64_t* updates)
 {
-    (void)edit, (void)updates;
-    return pl_fail(PLIANT_ERROR_UNSUPPORTED, "Memberships cannot be changed yet");
+    pl_body* body = edit->body;
+    pl_status status = PLIANT_OK;
+    if (edit->change_count)
+    {
+        uint8_t* chunks = PL_NEW(uint8_t, body->chunk_count);
+        uint8_t* clusters = PL_NEW(uint8_t, body->clusters.count);
+        status = chunks && clusters ? finish(edit, chunks, clusters)
+                                    : pl_fail_memory(body->clusters.count);
+        pl_free(chunks);
+        pl_free(clusters);
+    }
+    else
+        pl_edit_undo_room(edit); /* clusters that nobody joined */
+    if (updates)
+        *updates = edit->updates;
+    edit_free(edit);
+    return status;
 }

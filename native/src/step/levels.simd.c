@@ -108,7 +108,8 @@ static void sum_one(const pl_links* links, pl_clusters* k, uint32_t c)
     vd point[3];
     double x[3], v[3];
     memset(&t, 0, sizeof t);
-    memcpy(ref, k->ref[links->fine[begin]], sizeof k->ref[c]);
+    if (begin < end) /* else all that it had is dead */
+        memcpy(ref, k->ref[links->fine[begin]], sizeof k->ref[c]);
     for (int j = 0; j < 3; ++j)
         point[j] = vd_set1(ref[j]);
     for (uint32_t i = begin; i < end; i += 8)

@@ -80,10 +80,11 @@ static void sum_quadratic_parts(const pl_match_batch* batch, uint32_t c, const d
     }
 }
 
-/* The reference point of a cluster that has parts. */
+/* The reference point of a cluster: any will do for dead ones, which have no parts. */
 PL_INLINE const float* reference(const pl_match_batch* batch, uint32_t c)
 {
-    return batch->chunks[batch->part[batch->part_begin[c]].chunk].pos_origin;
+    bool dead = batch->part_begin[c] == batch->part_begin[c + 1];
+    return batch->chunks[dead ? 0 : batch->part[batch->part_begin[c]].chunk].pos_origin;
 }
 
 /* F from that of pl_lever_gradient: completed for clusters that lack a direction. */

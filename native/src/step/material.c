@@ -54,33 +54,6 @@ static const double PI = 3.14159265358979323846;
 static const double CALM = 1;
 static const double MOST = 1.8;
 
-/* S_body: the finest clusters' moments about the body's centre add up to its own. */
-static double body_width(const pl_body* body)
-{
-    const pl_clusters* k = &body->clusters;
-    double mass = 0, mean[3] = {0}, a[6] = {0};
-    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
-    {
-        mass += k->mass[c];
-        for (int j = 0; j < 3; ++j)
-            mean[j] += (double)k->mass[c] * k->rest[c][j];
-    }
-    for (int j = 0; j < 3 && mass > 0; ++j)
-        mean[j] /= mass;
-    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
-    {
-        double d[3];
-        for (int j = 0; j < 3; ++j)
-            d[j] = k->rest[c][j] - mean[j];
-        for (int j = 0; j < 3; ++j)
-        {
-            a[j] += k->arr[c][j] + k->mass[c] * d[j] * d[j];
-            a[3 + j] += k->arr[c][3 + j] + k->mass[c] * d[j] * d[(j + 1) % 3];
-        }
-    }
-    return pl_shape_width(a, mass);
-}
-
 /* How a cluster swings: 2 pi f_c, and S_c / S_body, by which the whole body swings slower. */
 typedef struct swing
 {
@@ -124,7 +97,7 @@ uint32_t pl_material_substeps(const pl_body* body, double dt, uint32_t most)
     if (body->material.stiffness_kind == PLIANT_STIFFNESS_ALPHA)
         return 1;
     swing largest[PLIANT_MAX_LEVELS];
-    double width = body_width(body);
+    double width = body->shape_width;
     for (uint32_t l = 0; l < body->level_count; ++l)
         largest[l] = fastest(body, l, width);
     for (uint32_t n = 1; n < most; ++n)
@@ -172,7 +145,7 @@ static void share_out(pl_body* body, const double wanted[PLIANT_MAX_LEVELS],
 static void stiffen(pl_body* body, double dt)
 {
     pl_clusters* k = &body->clusters;
-    double wanted[PLIANT_MAX_LEVELS], limit[PLIANT_MAX_LEVELS], width = body_width(body);
+    double wanted[PLIANT_MAX_LEVELS], limit[PLIANT_MAX_LEVELS], width = body->shape_width;
     double reached = 0, mass = 0;
     for (uint32_t l = 0; l < body->level_count; ++l)
         wanted[l] = alpha_for(fastest(body, l, width), dt);
@@ -208,7 +181,7 @@ static void dampen(pl_body* body, double dt)
 {
     pl_clusters* k = &body->clusters;
     const pliant_material_desc* m = &body->material;
-    double width = body_width(body);
+    double width = body->shape_width;
     for (uint32_t l = 0; l < body->level_count; ++l)
         for (uint32_t c = body->level_begin[l]; c < body->level_begin[l + 1]; ++c)
         {

@@ -84,7 +84,7 @@ static double forgotten_share(const pl_body* body, uint32_t c, mat3 back)
         mass += um;
         square += u * k->energy[f][0] * strain2(back, k->f[f], links->b[i]);
     }
-    double n = energy > 0 ? sqrt(square / energy) : 0, y = yield / mass;
+    double n = energy > 0 ? sqrt(square / energy) : 0, y = mass > 0 ? yield / mass : 0;
     k->energy[c][0] = (float)energy;
     k->energy[c][1] = (float)flowing;
     k->energy[c][2] = (float)y;

@@ -2,26 +2,28 @@
 /* Contacts between clusters within a substep: who takes part, and fits for them. */
 #include "substep.h"
 
+#include <string.h>
+
 /* Shapes and rules of a body that has none. A restored body has its half-spaces and the pairs that
- * are held back: what follows from memberships is made again. */
+ * are held back; one whose memberships changed has them as well: what follows from memberships is
+ * made again. */
 static pl_status make_shapes(pl_body* body, double thickness)
 {
-    if (body->pair_rules.share_begin)
+    if (body->pair_rules.share_begin && !body->shapes_stale)
         return PLIANT_OK;
-    bool restored = body->proxies.plane_begin != NULL;
+    bool had = body->proxies.plane_begin != NULL;
     pl_proxy_desc desc = pl_proxy_defaults(body);
-    PL_TRY(pl_rest_shape_build(body, &body->rest_shape));
-    if (restored)
+    if (!body->rest_shape.distance)
+        PL_TRY(pl_rest_shape_build(body, &body->rest_shape));
+    if (had)
         PL_TRY(pl_proxies_list_members(body, &body->proxies));
     else
         PL_TRY(pl_proxies_build(body, &desc, &body->proxies));
-    uint8_t* unchanged = restored ? PL_NEW(uint8_t, body->proxies.count) : NULL;
-    if (restored && !unchanged)
-        return pl_fail_memory(body->proxies.count);
-    pl_status status =
-        pl_pair_rules_make(body, &body->proxies, thickness, unchanged, &body->pair_rules);
-    pl_free(unchanged);
-    return status;
+    PL_TRY(pl_pair_rules_make(body, &body->proxies, thickness, had ? body->clusters.changed : NULL,
+                              &body->pair_rules));
+    memset(body->clusters.changed, 0, body->clusters.count);
+    body->shapes_stale = false;
+    return PLIANT_OK;
 }
 
 /* Sleepers that were hit are awake from now on; in this substep they stood like a wall. */

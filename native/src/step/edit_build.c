@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Builds chunks with changed slots anew, in the form that set-up gives them (setup/blocks.c): a
+ * block's entries ascend by cluster within each of its sides, rows come in the order in which
+ * entries name them. A chunk whose memberships all have the body's rest positions has shared rest,
+ * another has its own.
+ */
+#include "edit_parts.h"
+
+#include <string.h>
+
+/* The members of a chunk's slots, before it is built anew. */
+typedef struct chunk_members
+{
+    uint32_t* begin; /* slot_count + 1 */
+    pl_member* items;
+    size_t capacity;
+} chunk_members;
+
+/* What is filled anew; it becomes the chunk's when all went well. */
+typedef struct maker
+{
+    const pl_edit* edit;
+    pl_chunk chunk;      /* a copy of the old one with fresh arrays */
+    uint32_t* local;     /* by cluster: 1 + its row, or 0 */
+    chunk_members lists; /* kept from chunk to chunk */
+    size_t rows, entries;
+} maker;
+
+static pl_status list_members(pl_edit* edit, const pl_chunk* chunk, chunk_members* lists)
+{
+    uint32_t total = 0;
+    pl_free(lists->begin);
+    lists->begin = PL_NEW(uint32_t, (size_t)chunk->slot_count + 1);
+    if (!lists->begin)
+        return pl_fail_memory(chunk->slot_count);
+    for (uint32_t s = 0; s < chunk->slot_count; ++s)
+    {
+        uint32_t count = 0;
+        const pl_member* members = pl_edit_members(edit, chunk->slot_begin + s, &count);
+        if (!members && edit->body->particles.id[chunk->slot_begin + s] != PL_NO_PARTICLE)
+            return pl_fail_memory(count);
+        if (!pl_grow((void**)&lists->items, &lists->capacity, (size_t)total + count + 1,
+                     sizeof *lists->items))
+            return pl_fail_memory((size_t)total * sizeof *lists->items);
+        if (count)
+            memcpy(lists->items + total, members, count * sizeof *members);
+        total += count;
+        lists->begin[s + 1] = total;
+    }
+    return PLIANT_OK;
+}
+
+/* Whether all memberships have the particle's own rest position. */
+static bool has_shared_rest(const pl_body* body, const pl_chunk* chunk, const chunk_members* lists)
+{
+    const pl_particles* p = &body->particles;
+    for (uint32_t s = 0; s < chunk->slot_count; ++s)
+        for (uint32_t m = lists->begin[s]; m < lists->begin[s + 1]; ++m)
+            for (int k = 0; k < 3; ++k)
+                if ((float)(lists->items[m].rest[k] - chunk->rest_origin[k]) !=
+                    p->r[k][chunk->slot_begin + s])
+                    return false;
+    return true;
+}
+
+static uint32_t row_of(maker* m, uint32_t cluster)
+{
+    if (!m->local[cluster])
+    {
+        m->chunk.rows[m->chunk.row_count] = cluster;
+        m->local[cluster] = ++m->chunk.row_count;
+    }
+    return m->local[cluster] - 1;
+}
+
+/* Which sides of the block have the cluster: 1, 2 or both. */
+static uint32_t sides_of(const maker* m, uint32_t first, uint32_t cluster)
+{
+    uint32_t sides = 0;
+    for (uint32_t lane = 0; lane < 8; ++lane)
+        for (uint32_t i = m->lists.begin[first + lane]; i < m->lists.begin[first + lane + 1]; ++i)
+            if (m->lists.items[i].cluster == cluster)
+                sides |= lane < 4 ? 1 : 2;
+    return sides;
+}
+
+static void fill_entry(maker* m, uint32_t first, uint32_t entry, uint32_t cluster)
+{
+    pl_chunk* chunk = &m->chunk;
+    const pl_particles* p = &m->edit->body->particles;
+    chunk->entry_row[entry] = (uint16_t)row_of(m, cluster);
+    for (uint32_t lane = 0; lane < 8; ++lane)
+    {
+        const pl_member* found = NULL;
+        for (uint32_t i = m->lists.begin[first + lane]; i < m->lists.begin[first + lane + 1]; ++i)
+            if (m->lists.items[i].cluster == cluster)
+                found = &m->lists.items[i];
+        chunk->entry_kernel[8 * (size_t)entry + lane] = found ? found->kernel : 0;
+        for (uint32_t k = 0; k < 3 && chunk->own_rest; ++k)
+            chunk->own_rest[24 * (size_t)entry + 8 * k + lane] =
+                found ? (float)(found->rest[k] - chunk->rest_origin[k])
+                      : p->r[k][chunk->slot_begin + first + lane];
+    }
+}
+
+/* The entries of a block: three passes for its sides, each by ascending clusters. */
+static void fill_block(maker* m, uint32_t block)
+{
+    static const uint32_t pass_sides[3] = {1, 3, 2};
+    uint32_t first = 8 * block, entry = m->chunk.block_begin[block];
+    for (int pass = 0; pass < 3; ++pass)
+    {
+        uint32_t at[8];
+        memcpy(at, m->lists.begin + first, sizeof at);
+        for (;;)
+        {
+            uint32_t next = UINT32_MAX;
+            for (uint32_t lane = 0; lane < 8; ++lane)
+                if (at[lane] < m->lists.begin[first + lane + 1])
+                    next = PL_MIN(next, m->lists.items[at[lane]].cluster);
+            if (next == UINT32_MAX)
+                break;
+            for (uint32_t lane = 0; lane < 8; ++lane)
+                at[lane] += at[lane] < m->lists.begin[first + lane + 1] &&
+                            m->lists.items[at[lane]].cluster == next;
+            if (sides_of(m, first, next) == pass_sides[pass])
+                fill_entry(m, first, entry++, next);
+        }
+    }
+    m->chunk.block_begin[block + 1] = entry;
+}
+
+static void set_norms(const pl_edit* edit, pl_chunk* chunk)
+{
+    const pl_body* body = edit->body;
+    const pl_particles* p = &body->particles;
+    chunk->member_count = 0;
+    for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
+        for (uint32_t lane = 0; lane < 8; ++lane)
+        {
+            uint32_t slot = chunk->slot_begin + 8 * b + lane;
+            float sum = 0;
+            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            {
+                float value = chunk->entry_kernel[8 * (size_t)e + lane];
+                sum += value * body->clusters.fade[chunk->rows[chunk->entry_row[e]]];
+                chunk->member_count += value > 0;
+            }
+            if (edit->change_of_slot[slot]) /* others keep theirs to the bit */
+                p->norm[slot] = sum > 0 ? 1 / sum : 0;
+        }
+}
+
+static bool make_arrays(maker* m, uint32_t entries, bool own)
+{
+    pl_chunk* chunk = &m->chunk;
+    chunk->entry_count = entries;
+    chunk->row_count = 0;
+    chunk->block_begin = PL_NEW(uint32_t, (size_t)chunk->slot_count / 8 + 1);
+    chunk->rows = PL_NEW(uint32_t, entries);
+    chunk->entry_row = PL_NEW(uint16_t, entries);
+    chunk->entry_kernel = PL_NEW(float, (size_t)entries * 8);
+    chunk->own_rest = own ? PL_NEW(float, (size_t)entries * 24) : NULL;
+    chunk->half = NULL;
+    chunk->sums = chunk->quad_sums = NULL;
+    return chunk->block_begin && chunk->rows && chunk->entry_row && chunk->entry_kernel &&
+           (!own || chunk->own_rest);
+}
+
+/* How many different clusters the eight lanes of each block have, over all blocks. */
+static uint32_t count_entries(maker* m, uint32_t blocks)
+{
+    uint32_t total = 0;
+    for (uint32_t b = 0; b < blocks; ++b)
+    {
+        uint32_t begin = m->lists.begin[8 * b], end = m->lists.begin[8 * b + 8];
+        for (uint32_t i = begin; i < end; ++i)
+            total += m->local[m->lists.items[i].cluster]++ == 0;
+        for (uint32_t i = begin; i < end; ++i)
+            m->local[m->lists.items[i].cluster] = 0;
+    }
+    return total;
+}
+
+static pl_status fill_chunk(maker* m)
+{
+    pl_chunk* chunk = &m->chunk;
+    uint32_t used = 0;
+    for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
+    {
+        fill_block(m, b);
+        if (m->lists.begin[8 * b] < m->lists.begin[8 * b + 8])
+            used = b + 1;
+    }
+    chunk->block_count = used;
+    for (uint32_t r = 0; r < chunk->row_count; ++r)
+        m->local[chunk->rows[r]] = 0;
+    if (chunk->row_count > UINT16_MAX)
+        return pl_fail(PLIANT_ERROR_CLUSTERING,
+                       "%u clusters meet in one chunk of particles: the clusters overlap too much",
+                       chunk->row_count);
+    chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
+    return chunk->sums && pl_layout_halve(chunk) ? PLIANT_OK
+                                                 : pl_fail_memory((size_t)chunk->row_count * 96);
+}
+
+/* Scratch of strain limiting goes by rows. */
+static pl_status fit_limits(pl_body* body, uint32_t chunk)
+{
+    if (!body->limit_sums)
+        return PLIANT_OK;
+    float* sums = PL_NEW(float, (size_t)body->chunks[chunk].row_count * 8);
+    if (!sums)
+        return pl_fail_memory((size_t)body->chunks[chunk].row_count * 32);
+    pl_free(body->limit_sums[chunk]);
+    body->limit_sums[chunk] = sums;
+    return PLIANT_OK;
+}
+
+static pl_status build_chunk(maker* m, uint32_t index, uint8_t* clusters)
+{
+    pl_edit* edit = (pl_edit*)m->edit;
+    pl_body* body = edit->body;
+    pl_chunk* chunk = &body->chunks[index];
+    PL_TRY(list_members(edit, chunk, &m->lists));
+    for (uint32_t s = 0; s < chunk->slot_count; ++s)
+    {
+        uint32_t slot = chunk->slot_begin + s, count;
+        if (!edit->change_of_slot[slot])
+            continue;
+        if (!pl_edit_read(edit, slot, &count))
+            return pl_fail_memory(64);
+        for (uint32_t i = 0; i < count; ++i)
+            clusters[edit->members[i].cluster] = 1;
+        for (uint32_t i = m->lists.begin[s]; i < m->lists.begin[s + 1]; ++i)
+            clusters[m->lists.items[i].cluster] = 1;
+        edit->updates += m->lists.begin[s + 1] - m->lists.begin[s];
+    }
+    m->chunk = *chunk;
+    bool own = !has_shared_rest(body, chunk, &m->lists);
+    pl_status status = make_arrays(m, count_entries(m, chunk->slot_count / 8), own)
+                           ? fill_chunk(m)
+                           : pl_fail_memory((size_t)m->chunk.entry_count * 48);
+    if (status != PLIANT_OK)
+    {
+        pl_chunk_free(&m->chunk);
+        return status;
+    }
+    pl_chunk_free(chunk);
+    *chunk = m->chunk;
+    set_norms(edit, chunk);
+    chunk->moved = 1;
+    return fit_limits(body, index);
+}
+
+/* ------------------------------------------------------------------ parts */
+
+/* What a chunk's row had before, if it is the same as before. */
+static const pl_part* old_part(const pl_part* parts, const uint32_t* begin, uint32_t cluster,
+                               uint32_t chunk)
+{
+    for (uint32_t at = begin[cluster]; at < begin[cluster + 1]; ++at)
+        if (parts[at].chunk == chunk)
+            return &parts[at];
+    return NULL;
+}
+
+/* Lists where clusters have their sums; moments of untouched chunks are kept. */
+static pl_status list_parts(pl_body* body, const uint8_t* chunks)
+{
+    pl_clusters* k = &body->clusters;
+    pl_part* parts = NULL;
+    uint64_t total = 0;
+    uint32_t* begin = PL_NEW(uint32_t, (size_t)k->count + 2);
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        total += body->chunks[c].row_count;
+    if (!begin || !(parts = PL_NEW(pl_part, total)))
+    {
+        pl_free(begin);
+        return pl_fail_memory(total * sizeof *parts);
+    }
+    uint32_t* at = begin + 1; /* one further, so that filling leaves the begins */
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        for (uint32_t r = 0; r < body->chunks[c].row_count; ++r)
+            ++at[body->chunks[c].rows[r] + 1];
+    for (uint32_t c = 0; c < k->count; ++c)
+        at[c + 1] += at[c];
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        for (uint32_t r = 0; r < body->chunks[c].row_count; ++r)
+        {
+            uint32_t cluster = body->chunks[c].rows[r];
+            pl_part* part = &parts[at[cluster]++];
+            const pl_part* old = chunks[c] ? NULL : old_part(k->part, k->part_begin, cluster, c);
+            if (old)
+                *part = *old;
+            part->chunk = c;
+            part->row = r;
+        }
+    memcpy(k->part_begin, begin, ((size_t)k->count + 1) * sizeof *begin);
+    pl_free(begin);
+    pl_free(k->part);
+    k->part = parts;
+    return PLIANT_OK;
+}
+
+/* Clusters that nobody is in any more; coarse ones have no particles in any case. */
+static void bury(pl_body* body, const uint8_t* clusters)
+{
+    pl_clusters* k = &body->clusters;
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+        if (clusters[c] && k->part_begin[c] == k->part_begin[c + 1])
+        {
+            k->fade[c] = k->mass[c] = k->alpha[c] = k->kappa[c] = 0;
+            k->shape_width[c] = k->width_max[c] = k->width_rms[c] = 0;
+        }
+}
+
+pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
+{
+    pl_body* body = edit->body;
+    maker m = {.edit = edit, .local = PL_NEW(uint32_t, body->clusters.count)};
+    pl_status status = m.local ? PLIANT_OK : pl_fail_memory(body->clusters.count * 4);
+    for (size_t i = 0; i < edit->change_count; ++i)
+        chunks[pl_chunk_of_slot(body, edit->changes[i].slot)] = 1;
+    for (size_t i = 0; i < edit->added_count; ++i)
+        clusters[edit->added[i].cluster] = 1;
+    for (uint32_t c = 0; c < body->chunk_count && status == PLIANT_OK; ++c)
+        if (chunks[c])
+            status = build_chunk(&m, c, clusters);
+    pl_free(m.local);
+    pl_free(m.lists.begin);
+    pl_free(m.lists.items);
+    if (status == PLIANT_OK)
+        status = list_parts(body, chunks);
+    if (status == PLIANT_OK)
+        bury(body, clusters);
+    return status;
+}

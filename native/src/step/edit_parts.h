@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* What the files of an edit share (edit.h is what others see). */
+#ifndef PL_STEP_EDIT_PARTS_H
+#define PL_STEP_EDIT_PARTS_H
+
+#include "../setup/layout.h"
+#include "../setup/proxy.h"
+#include "edit.h"
+
+/* The new memberships of a particle, clusters ascending. */
+typedef struct pl_change
+{
+    uint32_t slot, count;
+    pl_member* members;
+} pl_change;
+
+/* A cluster that was added, and what it is like. */
+typedef struct pl_addition
+{
+    uint32_t cluster, like;
+} pl_addition;
+
+/* A particle that was divided. */
+typedef struct pl_division
+{
+    uint32_t slot, copy;
+    uint64_t quanta; /* of the particle before */
+} pl_division;
+
+struct pl_edit
+{
+    pl_body* body;
+    uint64_t now;
+    uint32_t* change_of_slot; /* 1 + its index, or 0 */
+    uint32_t slot_count;      /* slots that change_of_slot has */
+    pl_change* changes;
+    size_t change_count, change_capacity;
+    pl_addition* added;
+    size_t added_count, added_capacity;
+    pl_division* divisions;
+    size_t division_count, division_capacity;
+    uint32_t next_dead; /* no cluster before this is dead */
+    /* What members and slots were listed in last. */
+    pl_member* members;
+    size_t member_capacity;
+    uint32_t* slots;
+    size_t slot_capacity;
+    uint64_t updates;
+};
+
+static inline uint32_t pl_chunk_of_slot(const pl_body* body, uint32_t slot)
+{
+    uint32_t low = 0, high = body->chunk_count;
+    while (high - low > 1)
+    {
+        uint32_t middle = (low + high) / 2;
+        *(body->chunks[middle].slot_begin <= slot ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* edit.c: the members of a slot as the body has them, into edit->members. */
+bool pl_edit_read(pl_edit* edit, uint32_t slot, uint32_t* count);
+/* The change of a slot, made from what it has if there is none yet; NULL when out of memory. */
+pl_change* pl_edit_change(pl_edit* edit, uint32_t slot);
+
+/* edit_room.c */
+void pl_edit_undo_room(pl_edit* edit);
+
+/* edit_build.c: chunks and parts. "chunks" and "clusters" are flags, set for what was touched. */
+pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters);
+
+/* edit_rest.c: what follows from memberships, masses, fades and normalisers: moments of the flagged
+ * chunks' parts, then rest centres, A_rr and so on of the flagged clusters of the finest level, and
+ * of coarse clusters that have such. Their parts must be in flagged chunks, or be right. */
+pl_status pl_rest_refresh(pl_body* body, const uint8_t* chunks, const uint8_t* clusters);
+
+/* edit_links.c: links of clusters that were added as those they are like, and none of dead ones. */
+pl_status pl_edit_link(pl_edit* edit);
+
+#endif

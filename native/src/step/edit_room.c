@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Room for clusters and particles that an edit adds. Dead clusters are used again; when there are
+ * none, an eighth more is inserted behind the finest level. A copy of a particle takes a free slot
+ * of its chunk; when there is none, one of a chunk beside it, with the same rest origin, which is
+ * made behind all others. So neither finest clusters nor slots ever change their numbers.
+ */
+#include "../contact/mesh_near.h"
+#include "edit_parts.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ clusters */
+
+static bool is_dead(const pl_body* body, uint32_t c)
+{
+    const pl_clusters* k = &body->clusters;
+    return !(k->fade[c] > 0) && k->part_begin[c] == k->part_begin[c + 1];
+}
+
+static pl_status insert_clusters(pl_body* body, uint32_t more)
+{
+    uint32_t at = body->level_begin[1], count = body->clusters.count;
+    pl_links* links = &body->links;
+    pl_proxies* proxies = &body->proxies;
+    uint8_t* axis_planes =
+        proxies->axis_planes ? pl_realloc(proxies->axis_planes, (size_t)at + more, 1) : NULL;
+    if (proxies->axis_planes && !axis_planes)
+        return pl_fail_memory((size_t)at + more);
+    proxies->axis_planes = axis_planes;
+    pl_runs_free(&links->runs);
+    if (!pl_clusters_insert(&body->clusters, at, more) ||
+        !pl_begins_insert(&links->by_coarse_begin, count + 1, at, more) ||
+        !pl_begins_insert(&links->by_fine_begin, count + 2, at, more) ||
+        !pl_begins_insert(&proxies->plane_begin, at + 1, at, more))
+        return pl_fail_memory((size_t)more * 600);
+    for (uint32_t i = 0; i < links->count; ++i)
+    {
+        links->fine[i] += links->fine[i] >= at ? more : 0;
+        links->coarse[i] += more;
+    }
+    for (uint32_t l = 1; l <= body->level_count; ++l)
+        body->level_begin[l] += more;
+    if (proxies->plane_begin)
+        proxies->count = at + more;
+    for (uint32_t c = at; c < at + more; ++c)
+        for (int j = 0; j < 3; ++j)
+            body->clusters.fp[c][4 * j] = body->clusters.from_body[c][4 * j] = 1;
+    body->shapes_stale = true;
+    return PLIANT_OK;
+}
+
+/* The half-spaces of a cluster become those of another. */
+static pl_status copy_planes(pl_proxies* proxies, uint32_t from, uint32_t to)
+{
+    if (!proxies->plane_begin)
+        return PLIANT_OK;
+    uint32_t* begin = proxies->plane_begin;
+    uint32_t count = begin[from + 1] - begin[from], had = begin[to + 1] - begin[to];
+    uint32_t all = begin[proxies->count];
+    if (!pl_grow((void**)&proxies->plane, &proxies->plane_capacity, (size_t)all + count + 1,
+                 sizeof *proxies->plane))
+        return pl_fail_memory((size_t)all * sizeof *proxies->plane);
+    float(*plane)[4] = proxies->plane;
+    memmove(plane + begin[to] + count, plane + begin[to + 1],
+            (all - begin[to + 1]) * sizeof *plane);
+    for (uint32_t c = to + 1; c <= proxies->count; ++c)
+        begin[c] += count - had;
+    for (uint32_t i = 0; i < count; ++i)
+        memcpy(plane[begin[to] + i], plane[begin[from] + i], sizeof *plane);
+    proxies->axis_planes[to] = proxies->axis_planes[from];
+    return PLIANT_OK;
+}
+
+pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster)
+{
+    pl_body* body = edit->body;
+    uint32_t c = edit->next_dead, finest = body->level_begin[1];
+    if (like >= finest || is_dead(body, like))
+        return pl_fail(PLIANT_ERROR_INTERNAL, "No cluster can be like cluster %u", like);
+    while (c < finest && !is_dead(body, c))
+        ++c;
+    edit->next_dead = c;
+    if (c == finest)
+        PL_TRY(insert_clusters(body, PL_MAX(finest / 64 * 8, 8u)));
+    if (!pl_grow((void**)&edit->added, &edit->added_capacity, edit->added_count + 1,
+                 sizeof *edit->added))
+        return pl_fail_memory(edit->added_count * sizeof *edit->added);
+    PL_TRY(copy_planes(&body->proxies, like, c));
+    pl_cluster_copy(&body->clusters, like, c);
+    body->clusters.birth[c] = edit->now;
+    edit->added[edit->added_count++] = (pl_addition){c, like};
+    *cluster = c;
+    return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ particles */
+
+/* Lengthens an array by slot, if there is one. */
+static bool lengthen(void** array, size_t size, uint32_t slots)
+{
+    void* grown = *array ? pl_realloc(*array, slots, size) : NULL;
+    if (*array && !grown)
+        return false;
+    *array = grown;
+    return true;
+}
+
+static bool lengthen_floats(float** array, uint32_t slots)
+{
+    return lengthen((void**)array, sizeof **array, slots);
+}
+
+static bool lengthen_all(pl_edit* edit, uint32_t slots)
+{
+    pl_body* body = edit->body;
+    pl_particles* p = &body->particles;
+    bool fine = lengthen_floats(&p->mass, slots) && lengthen_floats(&p->norm, slots) &&
+                lengthen_floats(&body->pins.frequency, slots) &&
+                lengthen((void**)&p->quanta, sizeof *p->quanta, slots) &&
+                lengthen((void**)&p->id, sizeof *p->id, slots) &&
+                lengthen((void**)&edit->change_of_slot, sizeof *edit->change_of_slot, slots);
+    for (int k = 0; k < 3; ++k)
+        fine = fine && lengthen_floats(&p->x[k], slots) && lengthen_floats(&p->v[k], slots) &&
+               lengthen_floats(&p->r[k], slots) && lengthen_floats(&body->pins.from[k], slots) &&
+               lengthen_floats(&body->pins.to[k], slots) &&
+               lengthen_floats(&body->acceleration[k], slots) &&
+               lengthen_floats(&body->force[k], slots) && lengthen_floats(&body->shift[k], slots);
+    return fine;
+}
+
+/* A chunk of free slots behind all others, for particles of one that is full. */
+static pl_status add_chunk(pl_edit* edit, uint32_t full)
+{
+    pl_body* body = edit->body;
+    pl_particles* p = &body->particles;
+    uint32_t size = PL_MAX(body->chunks[full].slot_count / 4 / 8 * 8, 64u);
+    uint32_t begin = p->slot_count, end = begin + size;
+    if (!lengthen((void**)&body->chunks, sizeof *body->chunks, body->chunk_count + 1) ||
+        !lengthen((void**)&body->limit_sums, sizeof *body->limit_sums, body->chunk_count + 1) ||
+        !lengthen_all(edit, end))
+        return pl_fail_memory((size_t)end * 80);
+    pl_chunk* chunk = &body->chunks[body->chunk_count];
+    const pl_chunk* old = &body->chunks[full];
+    *chunk = (pl_chunk){.slot_begin = begin,
+                        .slot_count = size,
+                        .middle_slot = begin,
+                        .block_begin = PL_NEW(uint32_t, size / 8 + 1),
+                        .half = pl_alloc(size / 8, sizeof *chunk->half),
+                        .rows = PL_NEW(uint32_t, 0),
+                        .entry_row = PL_NEW(uint16_t, 0),
+                        .entry_kernel = PL_NEW(float, 0),
+                        .sums = PL_NEW(float, 0),
+                        .moved = 1};
+    memcpy(chunk->rest_origin, old->rest_origin, sizeof chunk->rest_origin);
+    memcpy(chunk->pos_origin, old->pos_origin, sizeof chunk->pos_origin);
+    bool fine = chunk->block_begin && chunk->half && chunk->rows && chunk->entry_row &&
+                chunk->entry_kernel && chunk->sums &&
+                (!body->limit_sums || (body->limit_sums[body->chunk_count] = PL_NEW(float, 0)));
+    if (!fine)
+    {
+        pl_chunk_free(chunk);
+        return pl_fail_memory(size);
+    }
+    for (uint32_t s = begin; s < end; ++s)
+    {
+        p->id[s] = PL_NO_PARTICLE;
+        for (int k = 0; k < 3; ++k)
+            p->x[k][s] = p->x[k][old->middle_slot], p->r[k][s] = p->r[k][old->middle_slot];
+    }
+    p->slot_count = edit->slot_count = end;
+    ++body->chunk_count;
+    body->shapes_stale = true;
+    return pl_near_follow(body);
+}
+
+static uint32_t free_slot(const pl_body* body, const pl_chunk* chunk)
+{
+    for (uint32_t s = chunk->slot_begin; s < chunk->slot_begin + chunk->slot_count; ++s)
+        if (body->particles.id[s] == PL_NO_PARTICLE)
+            return s;
+    return UINT32_MAX;
+}
+
+static pl_status find_slot(pl_edit* edit, uint32_t slot, uint32_t* found)
+{
+    pl_body* body = edit->body;
+    uint32_t home = pl_chunk_of_slot(body, slot);
+    *found = free_slot(body, &body->chunks[home]);
+    for (uint32_t c = 0; c < body->chunk_count && *found == UINT32_MAX; ++c)
+        if (memcmp(body->chunks[c].rest_origin, body->chunks[home].rest_origin,
+                   sizeof body->chunks[c].rest_origin) == 0)
+            *found = free_slot(body, &body->chunks[c]);
+    if (*found != UINT32_MAX)
+        return PLIANT_OK;
+    PL_TRY(add_chunk(edit, home));
+    *found = body->chunks[body->chunk_count - 1].slot_begin;
+    return PLIANT_OK;
+}
+
+static bool lengthen_ids(pl_particles* p)
+{
+    uint32_t count = p->id_count + 1;
+    return lengthen((void**)&p->slot_of, sizeof *p->slot_of, count) &&
+           lengthen((void**)&p->shell, sizeof *p->shell, count) &&
+           lengthen((void**)&p->parent, sizeof *p->parent, count) &&
+           lengthen((void**)&p->birth, sizeof *p->birth, count);
+}
+
+static void set_quanta(pl_body* body, uint32_t slot, uint64_t quanta)
+{
+    body->particles.quanta[slot] = quanta;
+    body->particles.mass[slot] = (float)((double)quanta * body->mass_quantum);
+}
+
+static void copy_slot(pl_body* body, uint32_t from, uint32_t to)
+{
+    pl_particles* p = &body->particles;
+    for (int k = 0; k < 3; ++k)
+    {
+        float* arrays[] = {p->x[k],          p->v[k],
+                           p->r[k],          body->pins.from[k],
+                           body->pins.to[k], body->acceleration[k],
+                           body->force[k],   body->shift[k]};
+        for (size_t i = 0; i < PL_COUNTOF(arrays); ++i)
+            if (arrays[i])
+                arrays[i][to] = arrays[i][from];
+    }
+    if (body->pins.frequency)
+        body->pins.frequency[to] = body->pins.frequency[from];
+    pl_near_copy(body, from, to, pl_chunk_of_slot(body, to));
+}
+
+pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy)
+{
+    pl_body* body = edit->body;
+    pl_particles* p = &body->particles;
+    if (quanta == 0 || quanta >= p->quanta[slot])
+        return pl_fail(PLIANT_ERROR_INTERNAL, "Particle %u has %llu quanta and cannot give %llu",
+                       p->id[slot], (unsigned long long)p->quanta[slot],
+                       (unsigned long long)quanta);
+    if (body->pressure)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "A body under pressure cannot divide its particles: it would leak");
+    uint32_t to;
+    PL_TRY(find_slot(edit, slot, &to));
+    pl_change* change = pl_edit_change(edit, slot);
+    if (!change ||
+        !pl_grow((void**)&edit->divisions, &edit->division_capacity, edit->division_count + 1,
+                 sizeof *edit->divisions) ||
+        !lengthen_ids(p))
+        return pl_fail_memory((size_t)p->id_count * 20);
+    edit->divisions[edit->division_count++] = (pl_division){slot, to, p->quanta[slot]};
+    uint32_t id = p->id_count++;
+    copy_slot(body, slot, to);
+    set_quanta(body, to, quanta);
+    set_quanta(body, slot, p->quanta[slot] - quanta);
+    p->id[to] = id;
+    p->slot_of[id] = to;
+    p->shell[id] = p->shell[p->id[slot]];
+    p->parent[id] = p->id[slot];
+    p->birth[id] = edit->now;
+    ++p->count;
+    *copy = to;
+    /* the copy reads as a particle without members till now */
+    return pl_edit_set(edit, to, change->members, change->count);
+}
+
+void pl_edit_undo_room(pl_edit* edit)
+{
+    pl_body* body = edit->body;
+    pl_particles* p = &body->particles;
+    for (size_t i = 0; i < edit->added_count; ++i)
+    {
+        uint32_t c = edit->added[i].cluster;
+        body->clusters.fade[c] = body->clusters.mass[c] = 0;
+        body->clusters.shape_width[c] = body->clusters.alpha[c] = body->clusters.kappa[c] = 0;
+    }
+    for (size_t i = edit->division_count; i-- > 0;)
+    {
+        const pl_division* d = &edit->divisions[i];
+        p->id[d->copy] = PL_NO_PARTICLE;
+        p->quanta[d->copy] = 0;
+        p->mass[d->copy] = p->norm[d->copy] = 0;
+        set_quanta(body, d->slot, d->quanta);
+        --p->id_count;
+        --p->count;
+    }
+}
