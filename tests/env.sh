@@ -18,7 +18,7 @@ PACKAGES_FOR_ALL="clang clang-format git"
 BLENDER_PACKAGES="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxext6 libxt6 libxkbcommon0
                   libsm6 libice6 libgl1 libegl1 libgomp1"
 WINDOW_PACKAGES="debootstrap debian-archive-keyring"
-PYTHON_PACKAGES="numpy scipy-openblas32"
+PYTHON_PACKAGES="numpy scipy-openblas32 manifold3d==3.5.4"
 
 started=$SECONDS
 
@@ -114,7 +114,7 @@ need_python()
     base=$(base_python) || give_up "Python 3.10 or later with venv is needed"
     version=$("$base" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
     folder=$CACHE/python-$version
-    make_environment "$base" "$folder" 'import numpy' $PYTHON_PACKAGES ||
+    make_environment "$base" "$folder" 'import numpy, manifold3d' $PYTHON_PACKAGES ||
         give_up "a Python environment could not be made in $folder"
     PYTHON=$folder/bin/python
 }

@@ -182,9 +182,9 @@ class Addon(unittest.TestCase):
                 self.assertLessEqual(level, depth, f"{path.name} reaches outside solver/")
 
     def test_threads_know_no_blender(self):
-        """What runs in a thread: a bake, and what the preview builds."""
-        files = [*sorted((ADDON / "bake").rglob("*.py")), ADDON / "preview" / "build.py",
-                 ADDON / "preview" / "palette.py"]
+        """What runs in a thread or a process: a bake, cutting, and what the preview builds."""
+        files = [*sorted((ADDON / "bake").rglob("*.py")), *sorted((ADDON / "cracks").rglob("*.py")),
+                 ADDON / "preview" / "build.py", ADDON / "preview" / "palette.py"]
         self.assertGreater(len(files), 6)
         for path in files:
             for module, _ in self.imports(path):

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Crack surfaces: from a mesh and its particles' final connectivity to one mesh with crack faces.
+
+    contract   what goes in and comes out, as plain arrays
+    cells      material space divided among the particle copies; when neighbours parted
+    sheets     the cracks between them, smoothed and roughened, as an opened solid
+    cut        the mesh cut with it (manifold3d)
+    assemble   polygons, UVs, materials, weights, pieces and births of the result
+    along_faces  meshes that are no solid
+    binding    which particles the vertices follow, before and after
+
+Nothing here knows Blender.
+"""
+from .breaking import break_mesh
+from .contract import (Broken, CrackError, Look, Particles, Surface, pairs_of_groups)
+
+__all__ = ["Broken", "CrackError", "Look", "Particles", "Surface", "break_mesh", "pairs_of_groups"]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cut triangles as a mesh again: whole polygons where nothing was cut, and all layers.
+
+Vertices: those of the old mesh first, in its order, then the new ones. Faces: those that came through
+whole, then parts of cut ones, then the faces of the cracks.
+"""
+import numpy as np
+
+from . import graph
+from .contract import Broken, Surface
+from .cut import Triangles
+from .layers import Layers, Part
+
+
+def assemble(surface, split, pieces, sheets, cells, part, rest, spacing, look):
+    """A Broken without its binding. `split`: the surface's Triangles; `part`: component of each copy."""
+    snap(pieces, cells.step)
+    outside, within = np.flatnonzero(~pieces.inside), np.flatnonzero(pieces.inside)
+    source = old_corners(surface, split, pieces, outside)
+    origin = np.full(len(pieces.vertices), -1)
+    known = source >= 0
+    origin[pieces.triangles[outside][known]] = source[known]
+    pieces.vertices[origin >= 0] = surface.vertices[origin[origin >= 0]]
+    origin = renumber(pieces, origin, len(surface.vertices))
+
+    whole, whole_corners = whole_faces(surface, split, pieces, outside, source)
+    cut_out = outside[~whole[split.face[pieces.source[outside]]]]
+    crack = Surface(sheets.vertices + sheets.back, np.arange(len(sheets.quads) + 1) * 4,
+                    sheets.quads.ravel())
+    crack_split = Triangles(np.arange(4 * len(sheets.quads)).reshape(-1, 4)[:, [0, 1, 2, 0, 2, 3]]
+                            .reshape(-1, 3), np.repeat(np.arange(len(sheets.quads)), 2))
+    square, square_corners = whole_faces(crack, crack_split, pieces, within,
+                                         old_corners(crack, crack_split, pieces, within))
+    cut_in = within[~square[pieces.source[within] // 2]]
+    outer = Part(np.flatnonzero(whole), np.diff(surface.face_start)[whole], whole_corners, cut_out,
+                 pieces)
+    inner = Part(np.flatnonzero(square), np.full(square.sum(), 4), square_corners, cut_in, pieces)
+    result = Layers(surface, split, pieces, origin, look).surface(outer, inner)
+
+    inside = np.repeat([False, True], [len(outer.sizes), len(inner.sizes)])
+    source_face = np.where(inside, -1, 0)
+    source_face[~inside] = np.concatenate([outer.faces, split.face[pieces.source[cut_out]]])
+    face_birth = np.full(len(inside), np.inf)
+    face_birth[inside] = sheets.birth[np.concatenate([inner.faces, pieces.source[cut_in] // 2])]
+    birth = np.full(len(pieces.vertices), np.inf)
+    np.minimum.at(birth, pieces.triangles[within].ravel(),
+                  np.repeat(sheets.birth[pieces.source[within] // 2], 3))
+    copy, piece = sides(pieces, within, sheets, cells, part, rest, spacing)
+    first = result.corners[result.face_start[:-1]]
+    return Broken(result, inside, piece[first], piece, face_birth, birth, copy, origin, source_face)
+
+
+def renumber(pieces, origin, old):
+    """Sorts the vertices, old ones first in their order; gives the old ones in the new order."""
+    order = np.lexsort((np.arange(len(origin)), np.where(origin >= 0, origin, old)))
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    pieces.vertices = pieces.vertices[order]
+    pieces.triangles = number[pieces.triangles]
+    return origin[order]
+
+
+def snap(pieces, step):
+    """Both sides of a crack at one place, to the bit."""
+    on_crack = np.unique(pieces.triangles[pieces.inside])
+    place = graph.same_places(pieces.vertices[on_crack], 1e-6 * step)
+    _, first = np.unique(place, return_index=True)
+    pieces.vertices[on_crack] = pieces.vertices[on_crack[first[place]]]
+
+
+def old_corners(surface, split, pieces, chosen):
+    """For each corner of some triangles the vertex of the surface they are from that it is, or -1."""
+    vertex = surface.corners[split.corner[pieces.source[chosen]]]
+    corner = pieces.vertices[pieces.triangles[chosen]]
+    squared = ((corner[:, :, None, :] - surface.vertices[vertex][:, None, :, :]) ** 2).sum(3)
+    size = np.ptp(surface.vertices, axis=0).max()
+    return np.where(squared.min(2) <= (1e-9 * size) ** 2,
+                    np.take_along_axis(vertex, squared.argmin(2), 1), -1)
+
+
+def whole_faces(surface, split, pieces, chosen, source):
+    """Which faces came through whole, and the new vertices of all their corners one after another."""
+    triangle = pieces.source[chosen]
+    times = np.bincount(triangle, minlength=len(split.face))
+    want = surface.corners[split.corner[triangle]]
+    match = source[:, None, :] == want[:, :, None]      # the old corner k is at the new corner m
+    intact = (times[triangle] == 1) & match.any(2).all(1)
+    faces = len(surface.face_start) - 1
+    whole = np.bincount(split.face[triangle[intact]], minlength=faces) == \
+        np.bincount(split.face, minlength=faces)
+    vertex = np.full(len(surface.corners), -1)
+    use = intact & whole[split.face[triangle]]
+    at = np.take_along_axis(pieces.triangles[chosen][use], match[use].argmax(2), 1)
+    vertex[split.corner[triangle[use]]] = at
+    return whole, vertex[np.repeat(whole, np.diff(surface.face_start))]
+
+
+def sides(pieces, within, sheets, cells, part, rest, spacing):
+    """The copy in whose cell each vertex is, and its piece.
+
+    On a crack the sheet knows. Near one, the side counts that the vertex is connected to: its cell on
+    the grid may be the other side's, since sheets were moved.
+    """
+    count = len(pieces.vertices)
+    edges = graph.unique_edges(pieces.triangles)
+    body = graph.components(count, edges[:, 0], edges[:, 1])
+    copy = cells.copy_at(pieces.vertices)
+    owner = sheets.copy[pieces.source[within] // 2]
+    at = pieces.triangles[within].ravel()
+    piece_of_body = most_common(body, part[copy], part.max() + 1)
+    if len(within):
+        on_body, voted = most_common(body[at], part[np.repeat(owner, 3)], part.max() + 1, True)
+        piece_of_body[on_body] = voted
+    # the lowest copy of a crack vertex's faces that is of its piece
+    held = part[np.repeat(owner, 3)] == piece_of_body[body[at]]
+    least = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(least, at[held], np.repeat(owner, 3)[held])
+    on_crack = least < np.iinfo(np.int64).max
+    copy[on_crack] = least[on_crack]
+    near = graph.nearest_source(pieces.vertices, edges, np.flatnonzero(on_crack), 0.8 * spacing)
+    follow = (near >= 0) & ~on_crack
+    copy[follow] = copy[near[follow]]
+    piece = piece_of_body[body]
+    for v in np.flatnonzero(part[copy] != piece):       # few: a sheet has moved across them
+        own = np.flatnonzero(part == piece[v])
+        copy[v] = own[((rest[own] - pieces.vertices[v]) ** 2).sum(1).argmin()]
+    return copy, piece
+
+
+def most_common(group, value, values, with_groups=False):
+    """The value that each group has most often (the lowest of those); for all groups from 0, or with
+    the groups that there are."""
+    key, number = np.unique(group * values + value, return_counts=True)
+    order = np.lexsort((key, -number, key // values))
+    group_of = key[order] // values
+    first = np.r_[True, group_of[1:] != group_of[:-1]]
+    chosen = key[order][first] % values
+    return (group_of[first], chosen) if with_groups else chosen

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Material space divided into cells, one for each particle copy, on a regular grid.
+
+A box of the grid belongs to the copy whose rest position is nearest to its middle (a Voronoi cell,
+to within a box); copies of one particle share its cell, divided by the planes that divided them.
+A grid in place of exact polyhedra: whatever the particles are, two boxes meet in a square or not at
+all, so the complex of cracks has no degenerate case; sheets.py smooths the steps away.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+
+NEVER = -np.inf     # time of a pair that never shared a cluster
+
+
+@dataclass
+class Cells:
+    origin: np.ndarray      # corner of box (0, 0, 0)
+    step: float             # edge of a box
+    copy: np.ndarray        # (nx, ny, nz) particle copy of each box
+
+    def box_of(self, points):
+        """Index (n, 3) of the box that each point is in, the nearest one for points outside."""
+        index = np.floor((points - self.origin) / self.step).astype(np.int64)
+        return np.clip(index, 0, np.array(self.copy.shape) - 1)
+
+    def copy_at(self, points):
+        return self.copy[tuple(self.box_of(points).T)]
+
+
+def spacing_of(particles):
+    """The distance of neighbours at rest: given, or what fills the bounding box."""
+    if particles.spacing > 0:
+        return float(particles.spacing)
+    rest = particles.rest[particles.parent < 0]
+    extent = np.ptp(rest, axis=0)
+    largest = extent.max(initial=0)
+    if not largest > 0:
+        return 1.0
+    used = extent[extent > 1e-6 * largest] / largest
+    return float(largest * (used.prod() / len(rest)) ** (1 / len(used)))
+
+
+def divide(particles, low, high, spacing, look):
+    """Cells of all space from `low` to `high` and a margin around it."""
+    step = spacing / max(look.detail, 1.0)
+    margin = 1.5 * spacing
+    extent = np.maximum(high - low, spacing) + 2 * margin
+    while np.ceil(extent / step).prod() > look.most_cells:
+        step *= 1.05
+    shape = np.ceil(extent / step).astype(np.int64) + 2
+    middle = (low + high) / 2
+    cells = Cells(middle - shape * step / 2, step, None)
+    sites = np.flatnonzero(particles.parent < 0)
+    nearest = stamp(cells.origin, step, shape, particles.rest[sites], spacing)
+    spread(nearest)
+    cells.copy = follow_splits(cells, sites[nearest], particles)
+    return cells
+
+
+def stamp(origin, step, shape, rest, spacing):
+    """The nearest of `rest` for the middle of each box that has one near, otherwise -1.
+
+    Every site offers itself to the boxes around it, one offset at a time for all sites at once;
+    sites that share a box take turns, so that no two write to one place.
+    """
+    nearest = np.full(shape, -1, np.int64)
+    flat, best = nearest.reshape(-1), np.full(nearest.size, np.inf)
+    base = np.clip(np.floor((rest - origin) / step).astype(np.int64), 0, shape - 1)
+    stride = np.array([shape[1] * shape[2], shape[2], 1])
+    order = np.argsort(base @ stride, kind="stable")
+    place = (base @ stride)[order]
+    first = np.r_[True, place[1:] != place[:-1]]
+    turn = np.arange(len(order)) - np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
+    reach = int(np.ceil(1.3 * spacing / step))
+    offsets = np.stack(np.meshgrid(*[np.arange(-reach, reach + 1)] * 3, indexing="ij"), -1)
+    offsets = offsets.reshape(-1, 3)
+    offsets = offsets[(offsets ** 2).sum(1) <= (reach + 1) ** 2]
+    for t in range(turn.max(initial=-1) + 1):
+        sites = order[turn == t]
+        for offset in offsets:
+            box = base[sites] + offset
+            fits = ((box >= 0) & (box < shape)).all(1)
+            box, who = box[fits], sites[fits]
+            squared = ((origin + (box + 0.5) * step - rest[who]) ** 2).sum(1)
+            index = box @ stride
+            nearer = squared < best[index]
+            best[index[nearer]] = squared[nearer]
+            flat[index[nearer]] = who[nearer]
+    return nearest
+
+
+def spread(labels):
+    """Gives boxes without a label that of a neighbour, until all have one."""
+    while True:
+        empty = labels < 0
+        if not empty.any():
+            return
+        before = labels.copy()
+        for axis in range(3):
+            for to, of in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
+                to_index = tuple(to if a == axis else slice(None) for a in range(3))
+                of_index = tuple(of if a == axis else slice(None) for a in range(3))
+                take = (labels[to_index] < 0) & (before[of_index] >= 0)
+                labels[to_index][take] = before[of_index][take]
+
+
+def follow_splits(cells, copy, particles):
+    """The copy that each box of a divided particle ended with: through its splits, oldest first."""
+    for s in np.argsort(particles.split_time, kind="stable"):
+        index = np.argwhere(copy == particles.split_old[s])
+        middles = cells.origin + (index + 0.5) * cells.step
+        side = (middles - particles.split_point[s]) @ particles.split_normal[s] > 0
+        copy[tuple(index[side].T)] = particles.split_new[s]
+    return copy
+
+
+class Partings:
+    """When two copies parted: the time they last shared a cluster, infinity if they still do."""
+
+    def __init__(self, particles, spacing):
+        self.particles, self.count = particles, len(particles.rest)
+        self.near = 2.5 * spacing
+        low, high = particles.pairs.min(1, initial=self.count), particles.pairs.max(1, initial=-1)
+        key = low * self.count + high
+        order = np.lexsort((-particles.until, key))
+        key, until = key[order], particles.until[order]
+        first = np.r_[True, key[1:] != key[:-1]] if len(key) else np.zeros(0, bool)
+        self.key, self.until = key[first], until[first]
+        both = np.concatenate([particles.pairs, particles.pairs[:, ::-1]])
+        self.neighbour = both[np.argsort(both[:, 0], kind="stable"), 1]
+        self.begin = np.searchsorted(np.sort(both[:, 0]), np.arange(self.count + 1))
+
+    def listed(self, a, b):
+        """Times of listed pairs, NEVER for others."""
+        if not len(self.key):
+            return np.full(len(a), NEVER)
+        key = np.minimum(a, b) * self.count + np.maximum(a, b)
+        at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
+        return np.where(self.key[at] == key, self.until[at], NEVER)
+
+    def times(self, a, b):
+        """Times of pairs of different copies (two arrays).
+
+        An unlisted pair has what its ancestors had, up to the younger one's birth. Neighbours that
+        never shared a cluster are held together by a third one near both, as at the seam of two
+        clusters: they part when the last such bridge does.
+        """
+        a, b = a.copy(), b.copy()
+        start_a, start_b = a.copy(), b.copy()
+        parent, birth = self.particles.parent, self.particles.birth
+        time, limit = np.full(len(a), NEVER), np.full(len(a), np.inf)
+        going = np.ones(len(a), bool)
+        while going.any():
+            known = self.listed(a, b)
+            done = going & ((known > NEVER) | (a == b))
+            time[done] = np.minimum(limit[done], np.where(a == b, np.inf, known)[done])
+            going &= ~done
+            lift_a = going & (parent[a] >= 0) & ((birth[a] >= birth[b]) | (parent[b] < 0))
+            lift_b = going & ~lift_a & (parent[b] >= 0)
+            limit[lift_a] = np.minimum(limit[lift_a], birth[a[lift_a]])
+            limit[lift_b] = np.minimum(limit[lift_b], birth[b[lift_b]])
+            a[lift_a], b[lift_b] = parent[a[lift_a]], parent[b[lift_b]]
+            going = lift_a | lift_b
+        for i in np.flatnonzero(time == NEVER):
+            time[i] = self.bridge(start_a[i], start_b[i])
+        return time
+
+    def bridge(self, a, b):
+        rest = self.particles.rest
+        common = np.intersect1d(self.neighbour[self.begin[a]:self.begin[a + 1]],
+                                self.neighbour[self.begin[b]:self.begin[b + 1]])
+        near = (((rest[common] - rest[a]) ** 2).sum(1) < self.near ** 2) & \
+            (((rest[common] - rest[b]) ** 2).sum(1) < self.near ** 2)
+        common = common[near]
+        if not len(common):
+            return NEVER
+        through = np.minimum(self.listed(np.full(len(common), a), common),
+                             self.listed(np.full(len(common), b), common))
+        return float(through.max())
+
+
+def neighbours(cells):
+    """Pairs (low, high) of copies whose cells meet, and for each axis which pair meets at each
+    square between boxes: index into the pairs, or -1 within a cell."""
+    count = int(cells.copy.max()) + 1
+    keys, squares = [], []
+    for axis in range(3):
+        lower = np.take(cells.copy, range(cells.copy.shape[axis] - 1), axis)
+        upper = np.take(cells.copy, range(1, cells.copy.shape[axis]), axis)
+        key = np.minimum(lower, upper) * count + np.maximum(lower, upper)
+        key[lower == upper] = -1
+        squares.append(key)
+        keys.append(np.unique(key))
+    unique = np.unique(np.concatenate(keys))
+    unique = unique[unique >= 0]
+    for axis in range(3):
+        found = np.searchsorted(unique, squares[axis])
+        found[squares[axis] < 0] = -1
+        squares[axis] = found
+    return np.column_stack([unique // count, unique % count]), squares

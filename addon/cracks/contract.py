@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the cracks are made from and what comes of them: plain arrays, the contract of this package.
+
+Everything is in material space: the coordinates of the mesh and of the particles at rest. Times are
+in one unit of the caller's choice (frames or seconds); infinity means "never parted".
+"""
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+class CrackError(Exception):
+    """A sentence for the artist: the surfaces cannot be made, and nothing was changed."""
+
+
+@dataclass
+class Surface:
+    """A mesh of polygons with what it carries. Layers are arrays of rows by name.
+
+    Corner layers are interpolated within a face, point layers within a triangle of it; face layers
+    are copied. A layer named in `normals` holds unit vectors (custom normals): they are made
+    unit again.
+    """
+    vertices: np.ndarray                # (n, 3) float64
+    face_start: np.ndarray              # (f + 1): where each face's corners begin
+    corners: np.ndarray                 # vertex of each corner
+    material: np.ndarray = None         # (f,) slot of each face; None: all 0
+    corner_layers: dict = field(default_factory=dict)   # name -> (corners, k): UVs, normals, colours
+    point_layers: dict = field(default_factory=dict)    # name -> (n, k): vertex groups, attributes
+    face_layers: dict = field(default_factory=dict)     # name -> (f, k)
+    normals: tuple = ()
+
+
+@dataclass
+class Particles:
+    """The final set of particles of one body, and how they came apart.
+
+    A copy made by a split has a parent (an index into the same arrays) and the same rest position
+    as its parent. `pairs` lists who shared a cluster: `until` is infinity for a pair that shares
+    one in the last frame, otherwise the time at which it last did. Pairs of copies may be left out
+    where their ancestors are listed: until its birth a copy is its parent. Groups of the last
+    frame become pairs with `pairs_of_groups`.
+
+    `splits` are the planes in material space that divided single particles: at `split_time` copy
+    `split_old` was divided, `split_new` took the side that the normal points to. `planes` are those
+    that divided clusters (centre, normal, reach, time): faces of cracks near them are drawn
+    toward them. Both may be empty.
+    """
+    rest: np.ndarray                    # (p, 3)
+    parent: np.ndarray                  # (p,) -1: an original particle
+    birth: np.ndarray                   # (p,) time of the split that made it; originals -infinity
+    pairs: np.ndarray                   # (m, 2)
+    until: np.ndarray                   # (m,)
+    spacing: float = 0.0                # distance of neighbours at rest; 0: estimated
+    split_old: np.ndarray = None
+    split_new: np.ndarray = None
+    split_point: np.ndarray = None      # (s, 3)
+    split_normal: np.ndarray = None     # (s, 3)
+    split_time: np.ndarray = None
+    plane_point: np.ndarray = None      # (q, 3)
+    plane_normal: np.ndarray = None
+    plane_reach: np.ndarray = None      # (q,)
+    plane_time: np.ndarray = None
+
+
+@dataclass
+class Look:
+    """What the artist may set."""
+    detail: float = 3.0                 # steps of the grid that cracks are made on, per spacing
+    smoothing: float = 1.0              # 0: as blocky as that grid; 1: smooth; more: smoother
+    roughness: float = 0.0              # height of the grain on crack faces, in spacings
+    grain: float = 0.5                  # width of its coarsest features, in spacings
+    seed: int = 0
+    inside_material: int = None         # slot of the crack faces; None: one after the last in use
+    inside_uv_scale: float = 1.0        # UV units per unit of length on crack faces
+    uv_layers: tuple = ()               # corner layers that are UVs: crack faces get box UVs there
+    support: float = 2.0                # reach of the skin, in spacings (as the library's skin has it)
+    most_cells: int = 3_000_000         # the grid is made coarser rather than larger
+
+
+@dataclass
+class Broken:
+    """The mesh with its cracks. Topology is the same through the whole shot.
+
+    A vertex follows the entries `binding` gives it: particle, weight, and until when the entry holds
+    (infinity: to the end). See binding.py for how output uses them.
+    """
+    surface: Surface
+    inside: np.ndarray                  # (f,) bool: face of a crack
+    face_piece: np.ndarray              # (f,) connected part of the joined particles, 0 to pieces - 1
+    piece: np.ndarray                   # (n,) the same of vertices
+    face_birth: np.ndarray              # (f,) time at which the crack opened; infinity: outside
+    birth: np.ndarray                   # (n,) the earliest of its crack faces; infinity: on none
+    copy: np.ndarray                    # (n,) particle copy in whose cell the vertex is
+    source_vertex: np.ndarray           # (n,) vertex of the old mesh, or -1
+    source_face: np.ndarray             # (f,) face of the old mesh, or -1: made inside
+    binding: object = None              # binding.Binding
+    warnings: list = field(default_factory=list)
+    untouched: bool = False             # nothing was cut: surface is the old mesh itself
+
+
+def pairs_of_groups(start, members):
+    """Pairs (m, 2) of particles that are in one group, from groups one after another (clusters)."""
+    found = []
+    for begin, end in zip(start[:-1], start[1:]):
+        group = np.unique(np.asarray(members[begin:end], np.int64))
+        first, second = np.triu_indices(len(group), 1)
+        found.append(np.column_stack([group[first], group[second]]))
+    if not found:
+        return np.zeros((0, 2), np.int64)
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def check(surface, particles):
+    """The same with its arrays as the code expects them; a sentence where they cannot be right."""
+    def array(values, dtype, width, what, count=None):
+        values = np.zeros((0, width) if width else 0, dtype) if values is None \
+            else np.ascontiguousarray(values, dtype)
+        if values.ndim != (2 if width else 1) or (width and values.shape[1] != width):
+            raise CrackError(f"The {what} have the shape {values.shape}.")
+        if count is not None and len(values) != count:
+            raise CrackError(f"There are {len(values)} {what}, not {count}.")
+        return values
+
+    surface.vertices = array(surface.vertices, np.float64, 3, "vertices")
+    surface.face_start = array(surface.face_start, np.int64, 0, "starts of faces")
+    surface.corners = array(surface.corners, np.int64, 0, "corners")
+    faces = len(surface.face_start) - 1
+    if faces < 0 or surface.face_start[-1] != len(surface.corners) or \
+            (faces and np.diff(surface.face_start).min() < 3):
+        raise CrackError("The mesh has faces of fewer than three corners.")
+    if not np.isfinite(surface.vertices).all():
+        at = int(np.flatnonzero(~np.isfinite(surface.vertices).all(1))[0])
+        raise CrackError(f"Vertex {at} of the mesh has no position.")
+    if len(surface.corners) and (surface.corners.min() < 0 or
+                                 surface.corners.max() >= len(surface.vertices)):
+        raise CrackError("A face of the mesh names a vertex that is not there.")
+    surface.material = array(np.zeros(faces) if surface.material is None else surface.material,
+                             np.int64, 0, "material slots", faces)
+    for layers, count, what in ((surface.corner_layers, len(surface.corners), "corner"),
+                                (surface.point_layers, len(surface.vertices), "point"),
+                                (surface.face_layers, faces, "face")):
+        for name, values in layers.items():
+            if len(values) != count:
+                raise CrackError(f"The {what} layer '{name}' has {len(values)} rows, not {count}.")
+
+    count = len(particles.rest)
+    particles.rest = array(particles.rest, np.float64, 3, "rest positions")
+    particles.parent = array(particles.parent, np.int64, 0, "parents", count)
+    particles.birth = array(particles.birth, np.float64, 0, "births", count)
+    particles.pairs = array(particles.pairs, np.int64, 2, "pairs")
+    particles.until = array(particles.until, np.float64, 0, "times of pairs", len(particles.pairs))
+    if count == 0 or not np.isfinite(particles.rest).all():
+        raise CrackError("A body without particles cannot break." if count == 0 else
+                         "A particle has no rest position.")
+    if (particles.parent >= np.arange(count)).any():
+        at = int(np.flatnonzero(particles.parent >= np.arange(count))[0])
+        raise CrackError(f"Particle {at} comes before its parent {particles.parent[at]}.")
+    if len(particles.pairs) and (particles.pairs.min() < 0 or particles.pairs.max() >= count):
+        raise CrackError(f"A pair names particle {particles.pairs.max()}; there are {count}.")
+    splits = 0 if particles.split_old is None else len(particles.split_old)
+    planes = 0 if particles.plane_point is None else len(particles.plane_point)
+    for name, dtype, width, number in (
+            ("split_old", np.int64, 0, splits), ("split_new", np.int64, 0, splits),
+            ("split_point", np.float64, 3, splits), ("split_normal", np.float64, 3, splits),
+            ("split_time", np.float64, 0, splits), ("plane_point", np.float64, 3, planes),
+            ("plane_normal", np.float64, 3, planes), ("plane_reach", np.float64, 0, planes),
+            ("plane_time", np.float64, 0, planes)):
+        setattr(particles, name, array(getattr(particles, name), dtype, width,
+                                       name.replace("_", " ") + "s", number))
+    for name in ("split_old", "split_new"):
+        values = getattr(particles, name)
+        if len(values) and (values.min() < 0 or values.max() >= count):
+            raise CrackError(f"A split names particle {values.max()}; there are {count}.")
+    return surface, particles
