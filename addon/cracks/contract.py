@@ -52,15 +52,15 @@ class Particles:
     pairs: np.ndarray                   # (m, 2)
     until: np.ndarray                   # (m,)
     spacing: float = 0.0                # distance of neighbours at rest; 0: estimated
-    split_old: np.ndarray = None
-    split_new: np.ndarray = None
-    split_point: np.ndarray = None      # (s, 3)
-    split_normal: np.ndarray = None     # (s, 3)
-    split_time: np.ndarray = None
-    plane_point: np.ndarray = None      # (q, 3)
-    plane_normal: np.ndarray = None
-    plane_reach: np.ndarray = None      # (q,)
-    plane_time: np.ndarray = None
+    split_old: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    split_new: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    split_point: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    split_normal: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    split_time: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    plane_point: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    plane_normal: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    plane_reach: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    plane_time: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass
@@ -114,8 +114,7 @@ def pairs_of_groups(start, members):
 def check(surface, particles):
     """The same with its arrays as the code expects them; a sentence where they cannot be right."""
     def array(values, dtype, width, what, count=None):
-        values = np.zeros((0, width) if width else 0, dtype) if values is None \
-            else np.ascontiguousarray(values, dtype)
+        values = np.ascontiguousarray(values, dtype)
         if values.ndim != (2 if width else 1) or (width and values.shape[1] != width):
             raise CrackError(f"The {what} have the shape {values.shape}.")
         if count is not None and len(values) != count:
@@ -158,8 +157,7 @@ def check(surface, particles):
         raise CrackError(f"Particle {at} comes before its parent {particles.parent[at]}.")
     if len(particles.pairs) and (particles.pairs.min() < 0 or particles.pairs.max() >= count):
         raise CrackError(f"A pair names particle {particles.pairs.max()}; there are {count}.")
-    splits = 0 if particles.split_old is None else len(particles.split_old)
-    planes = 0 if particles.plane_point is None else len(particles.plane_point)
+    splits, planes = len(particles.split_old), len(particles.plane_point)
     for name, dtype, width, number in (
             ("split_old", np.int64, 0, splits), ("split_new", np.int64, 0, splits),
             ("split_point", np.float64, 3, splits), ("split_normal", np.float64, 3, splits),

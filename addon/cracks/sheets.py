@@ -137,18 +137,19 @@ class Sheet:
 
     def toward_planes(self, start, particles, spacing):
         """A function that drops points on their split planes, and which corners have one (0 or 1)."""
-        points = np.concatenate([particles.plane_point, particles.split_point])
         normals = np.concatenate([particles.plane_normal, particles.split_normal])
-        reach = np.concatenate([particles.plane_reach, np.full(len(particles.split_point), spacing)])
-        time = np.concatenate([particles.plane_time, particles.split_time])
         length = np.sqrt((normals ** 2).sum(1))
-        usable = length > 0
-        points, reach, time = points[usable], reach[usable], time[usable]
-        normals = normals[usable] / length[usable, None]
+        normals = normals / np.where(length > 0, length, 1)[:, None]
+        # a particle's split matters around the particle, wherever on the plane its point is
+        own, normal = particles.rest[particles.split_old], normals[len(particles.plane_point):]
+        foot = own - ((own - particles.split_point) * normal).sum(1)[:, None] * normal
+        points = np.concatenate([particles.plane_point, foot])
+        reach = np.concatenate([particles.plane_reach, np.full(len(foot), spacing)])
+        time = np.concatenate([particles.plane_time, particles.split_time])
         earliest = np.full(len(start), np.inf)
         np.minimum.at(earliest, self.local.ravel(), np.repeat(self.birth, 4))
         best, chosen = np.full(len(start), np.inf), np.full(len(start), -1)
-        for s in range(len(points)):
+        for s in np.flatnonzero(length > 0):
             away = start - points[s]
             height = np.abs(away @ normals[s])
             near = (height < spacing) & ((away ** 2).sum(1) < (reach[s] + spacing) ** 2)
