@@ -82,6 +82,9 @@ def _roles(parser):
     parser.add_argument("--set", action="append", default=[], dest="settings",
                         metavar="[OBJECT:]SETTING=VALUE", help="a setting of the bodies or colliders "
                         "(material.damping=3) or of the scene (scene.substeps=8)")
+    parser.add_argument("--weld", action="append", default=[], dest="welds",
+                        metavar="OBJECT:OTHER[=PASCALS]", help="stick one to the other where they "
+                        "touch at the first frame; it tears off above so many pascals")
     parser.add_argument("--frames", type=frame_range, metavar="FIRST-LAST", help="default: as the "
                         "scene says")
     parser.add_argument("--threads", type=whole, metavar="N", help="cores to use, 0 for all; never "

@@ -217,8 +217,11 @@ class Recorder:
             self._set_contacts(first)
         for collider, state in zip(shot.colliders, first.colliders):
             self.colliders.append(self._add_collider(collider, state))
+        self._set_sleep(first)
+        self._set_surfaces(first, None)
         for field, state in zip(shot.fields, first.fields):
             self.fields.append(self.scene.add_field(field.kind, **state))
+        self._weld()
         self._take_warnings()
         self._bind()
         for body, made, weights, state in zip(shot.bodies, self.bodies, self.pins, first.bodies):
@@ -246,8 +249,18 @@ class Recorder:
             made.set_follow(True)
         return made
 
+    def _weld(self):
+        """Where things touch at the first frame; in a bake that is resumed they are welded already."""
+        known = {body.name: made for body, made in zip(self.shot.bodies, self.bodies)}
+        ends = known | {c.name: made for c, made in zip(self.shot.colliders, self.colliders)}
+        for weld in self.shot.welds:
+            if not self.scene.weld(known[weld.body], ends[weld.to], weld.distance, weld.strength):
+                self.job.warnings.append(f"'{weld.body}' does not touch '{weld.to}' at the first "
+                                         f"frame: nothing is welded.")
+
     def _add_collider(self, collider, state):
-        settings = dict(vars(state), thickness=state.thickness + self.margin)
+        settings = dict(vars(state), thickness=state.thickness + self.margin, **_running(state))
+        del settings["runs"]
         if collider.triangles is not None:
             settings.update(triangles=collider.triangles, origin=self.shot.origin)
         try:
@@ -361,6 +374,9 @@ class Recorder:
             self.scene.set_gravity(frame.gravity)
         if last is None or not _same_contacts(last, frame):
             self._set_contacts(frame)
+        if last is None or last.sleep != frame.sleep:
+            self._set_sleep(frame)
+        self._set_surfaces(frame, last)
         for index, made in enumerate(self.bodies):
             self._set_body(index, made, frame, last.bodies[index] if last else None)
         for index, made in enumerate(self.colliders):
@@ -371,7 +387,7 @@ class Recorder:
                 else:
                     made.move(state.position, state.rotation, state.extent)
                 made.set(friction=state.friction, restitution=state.restitution,
-                         thickness=state.thickness + self.margin)
+                         thickness=state.thickness + self.margin, **_running(state))
         for index, made in enumerate(self.fields):
             if last is None or last.fields[index] != frame.fields[index]:
                 made.set(**frame.fields[index])
@@ -382,6 +398,14 @@ class Recorder:
         self.scene.set_contacts(**frame.contacts if on else {"enabled": 0})
         for made, state in zip(self.bodies, frame.bodies):
             made.set_contacts(*(state.contacts or () if on else ()))
+
+    def _set_sleep(self, frame):
+        self.scene.set_sleep(*frame.sleep or (0.0, 0.0))
+
+    def _set_surfaces(self, frame, last):
+        for index, (made, state) in enumerate(zip(self.bodies, frame.bodies)):
+            if last is None or last.bodies[index].surface != state.surface:
+                made.set_surface(*state.surface or ())
 
     def _set_body(self, index, made, frame, last):
         body, state, weights = self.shot.bodies[index], frame.bodies[index], self.pins[index]
@@ -427,6 +451,12 @@ class Recorder:
 def _same_contacts(a, b):
     return a.contacts == b.contacts and (a.contacts is None or all(
         x.contacts == y.contacts for x, y in zip(a.bodies, b.bodies)))
+
+
+def _running(state):
+    """Keywords of a collider whose surface runs, or does not."""
+    names = ("surface_velocity", "surface_spin", "surface_centre")
+    return dict(zip(names, state.runs or ((0.0, 0.0, 0.0),) * 3))
 
 
 def pin_frequencies(body, weights, strength):

@@ -18,6 +18,7 @@ class BodyFrame:
     pin_vertices: np.ndarray | None = None  # (n, 3) float32: the animated mesh, where it is needed
     pin_strength: float = 1.0  # factor on the pins' frequencies, 0 to 1
     contacts: tuple | None = None  # groups, with itself: for Body.set_contacts; None: all, both
+    surface: tuple | None = None  # arguments of Body.set_surface; None: nothing of its own
 
 
 @dataclass
@@ -43,6 +44,7 @@ class ColliderFrame:
     friction: float = .5
     restitution: float = 0.0
     thickness: float = 0.0
+    runs: tuple | None = None  # how its surface does: velocity, spin, centre, in the pose's axes
 
 
 @dataclass(eq=False)  # one that stands still is the same object in both frames
@@ -51,6 +53,7 @@ class ColliderMeshFrame:
     friction: float = .5
     restitution: float = 0.0
     thickness: float = 0.0
+    runs: tuple | None = None  # velocity, spin, centre in the world
 
 
 @dataclass
@@ -59,6 +62,15 @@ class Collider:
     shape: int  # a solver.Shape
     inside_out: bool = False
     triangles: np.ndarray | None = None  # (m, 3) uint32, of MESH and SHELL
+
+
+@dataclass
+class Weld:
+    """Sticks a body to another one, or to a collider, where they touch at the first frame."""
+    body: str
+    to: str
+    strength: float = 0.0  # pascals; 0: it never breaks
+    distance: float = 0.0  # 0: the particles' spacing
 
 
 @dataclass
@@ -76,6 +88,7 @@ class Frame:
     colliders: list  # ColliderFrame or ColliderMeshFrame for each of Shot.colliders
     fields: list  # dict of field settings for each of Shot.fields
     contacts: dict | None = None  # keywords of Scene.set_contacts; None: bodies do not collide
+    sleep: tuple | None = None  # arguments of Scene.set_sleep; None: bodies do not
 
 
 @dataclass
@@ -88,6 +101,7 @@ class Shot:
     bodies: list
     colliders: list = field(default_factory=list)
     fields: list = field(default_factory=list)
+    welds: list = field(default_factory=list)
     frames: list = field(default_factory=list)  # Frame start, start + 1, ... as captured
     substeps: int = 0  # 0: automatic
     max_substeps: int = 32

@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 
 from ..bake import space
-from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot
+from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weld
 from ..solver import Shape
 from . import collider_meshes, colliders, fields, meshes, modifiers, settings
 
@@ -205,6 +205,7 @@ class Capture:
                    for axis in range(3))
         self.shot.colliders = [self._collider(obj, graph, room) for obj in collider_objects(scene)]
         self.shot.fields = list(self._fields(scene))
+        self.shot.welds = list(self._welds(scene))
 
     def _origin(self, scene, graph):
         places = [np.array(o.evaluated_get(graph).matrix_world)[:3, 3] for o in bodies(scene)]
@@ -330,6 +331,20 @@ class Capture:
                     self._warn(sentence)
                 yield Field(obj.name, fields.KINDS[obj.field.type])
 
+    def _welds(self, scene):
+        """Once for each two objects, whichever of them it is set on: the first counts."""
+        met = set()
+        for obj in bodies(scene) + collider_objects(scene):
+            for own in obj.pliant.welds:
+                if (problem := settings.weld_problem(obj, own.object)) is not None:
+                    raise CaptureError(f"'{obj.name}' {problem}.", obj.name)
+                other = self._object(scene, own.object.name)
+                pair = frozenset((obj.name, other.name))
+                if pair not in met:
+                    met.add(pair)
+                    body, to = (obj, other) if obj.pliant.role == "BODY" else (other, obj)
+                    yield Weld(body.name, to.name, own.strength, own.distance)
+
     def _frame(self, scene, graph, number):
         shot = self.shot
         made = Frame(
@@ -339,7 +354,8 @@ class Capture:
             [self._collider_frame(self._object(scene, c.name), graph, number)
              for c in shot.colliders],
             [self._field_frame(self._object(scene, f.name), graph) for f in shot.fields],
-            self._same("contacts", settings.contacts(scene.pliant)))
+            self._same("contacts", settings.contacts(scene.pliant)),
+            self._same("sleep", settings.sleep(scene.pliant)))
         if made.contacts is not None:
             self._body_contacts(made, scene, graph)
         return made
@@ -369,7 +385,9 @@ class Capture:
             raise CaptureError(f"'{obj.name}' is plastic, but {refusal}.", obj.name)
         material = self._same(("material", body.name), settings.material(own.material))
         return BodyFrame(matrix, material, vertices,
-                         self._same(("pins", body.name), own.start.pin_strength))
+                         self._same(("pins", body.name), own.start.pin_strength),
+                         surface=self._same(("surface", body.name),
+                                            settings.body_surface(own.contacts)))
 
     def _collider_frame(self, obj, graph, number):
         evaluated = obj.evaluated_get(graph)
@@ -478,7 +496,11 @@ class Capture:
 
 
 def _surface(own):
-    return {"friction": own.friction, "restitution": own.restitution, "thickness": own.thickness}
+    runs = None
+    if own.use_running:
+        runs = tuple(own.surface_velocity), tuple(own.surface_spin)
+    return {"friction": own.friction, "restitution": own.restitution, "thickness": own.thickness,
+            "runs": runs}
 
 
 def hidden(obj, layer):

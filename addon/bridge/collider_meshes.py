@@ -11,7 +11,7 @@ import numpy as np
 from ..bake import space
 from ..bake.shot import ColliderMeshFrame
 from ..solver import Shape
-from . import meshes
+from . import colliders, meshes
 
 
 class Unusable(Exception):
@@ -70,4 +70,8 @@ def vertices(evaluated, topology):
 
 
 def placed(local, matrix, origin, surface):
-    return ColliderMeshFrame(space.to_simulation(local, matrix, origin), **surface)
+    runs, parts = surface["runs"], colliders.decompose(matrix)
+    if runs is not None and parts is not None:
+        runs = colliders.running(runs, parts[1], parts[0])
+    return ColliderMeshFrame(space.to_simulation(local, matrix, origin),
+                             **dict(surface, runs=runs if parts is not None else None))

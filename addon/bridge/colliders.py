@@ -157,7 +157,18 @@ def guess(vertices, triangles, room=0.0):
 # ---------------------------------------------------------------- where it is
 
 
-def place(guess, low, high, matrix, **surface):
+def running(runs, rotation, position, axes=np.eye(3), centre=np.zeros(3)):
+    """How a surface runs, as a frame has it: velocity, spin and the point that it spins about. What
+    is given (None: it does not) goes by the object's axes, about its origin; what comes out by these
+    axes, about this centre."""
+    if runs is None:
+        return None
+    velocity, spin = (axes.T @ (rotation @ np.asarray(value, np.float64)) for value in runs)
+    pivot = axes.T @ (position - centre)
+    return tuple(tuple(map(float, value)) for value in (velocity, spin, pivot))
+
+
+def place(guess, low, high, matrix, runs=None, **surface):
     """A ColliderFrame for an object with this local bounding box and matrix, None if the matrix
     says nothing; and how far the true shape is from the one that is used."""
     parts = decompose(matrix, guess.axis)
@@ -167,6 +178,7 @@ def place(guess, low, high, matrix, **surface):
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
     matrix = np.asarray(matrix, np.float64)
     centre = matrix[:3, :3] @ ((low + high) / 2) + position
+    own = rotation
     turn = _turn(guess.axis)
     half = ((high - low) / 2 * scale) @ turn
     rotation = rotation @ turn
@@ -183,7 +195,8 @@ def place(guess, low, high, matrix, **surface):
     elif guess.shape == Shape.SPHERE and half.max() > 0:
         off = max(off, float(np.ptp(half) / half.max()))
     return ColliderFrame(tuple(map(float, centre)), quaternion(rotation),
-                         extent(guess.shape, half), **surface), off
+                         extent(guess.shape, half),
+                         runs=running(runs, own, position, rotation, centre), **surface), off
 
 
 def extent(shape, half):

@@ -117,6 +117,29 @@ def contacts(own):
             "iterations": own.contact_iterations}
 
 
+def sleep(own):
+    """Arguments of Scene.set_sleep; None: bodies do not."""
+    return (own.sleep_speed, own.sleep_seconds) if own.use_sleep else None
+
+
+def body_surface(own):
+    """Arguments of Body.set_surface; None: nothing is its own."""
+    return (own.friction, own.restitution, own.thickness) if own.use_surface else None
+
+
+def weld_problem(obj, other):
+    """Why an object cannot be welded to another, as the end of a sentence about it; None: it can."""
+    if other is None:
+        return "is to be welded to nothing: choose a soft body or a collider, or remove the weld"
+    if other == obj:
+        return "cannot be welded to itself"
+    if other.pliant.role == "NONE":
+        return f"cannot be welded to '{other.name}', which is neither a soft body nor a collider"
+    if obj.pliant.role == other.pliant.role == "COLLIDER":
+        return f"cannot be welded to '{other.name}': both are colliders, and one must be a soft body"
+    return None
+
+
 def body_contacts(bodies):
     """Arguments of Body.set_contacts for each of these settings, and how many found no group for
     themselves. To the library no group is every group: a body that collides with no other gets one

@@ -33,6 +33,13 @@ def info(options, log, signals):
     for obj in capture.collider_objects(scene):
         log.say("collider", f"Collider '{obj.name}': {obj.pliant.collider.shape.lower()}",
                 object=obj.name, shape=obj.pliant.collider.shape)
+    for obj in capture.bodies(scene) + capture.collider_objects(scene):
+        for weld in obj.pliant.welds:
+            other = weld.object.name if weld.object else None
+            bears = f"up to {weld.strength:g} Pa" if weld.strength else "for ever"
+            log.say("weld", f"'{obj.name}' is welded to "
+                            f"{repr(other) if other else 'nothing'} {bears}", object=obj.name,
+                    to=other, strength=weld.strength)
     for quick in (False, True):
         _baked(scene, quick, log)
 

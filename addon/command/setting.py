@@ -9,6 +9,7 @@ import difflib
 import bpy
 
 from ..bridge import folders
+from ..bridge import settings as bridge_settings
 from ..ui import operators_roles, presets
 from . import failures
 from .failures import Failure
@@ -101,6 +102,8 @@ def apply(options, scene):
             presets.apply(obj, name)
     for text in options.settings:
         _set(scene, text)
+    for text in options.welds:
+        _weld(scene, text)
     if options.frames is not None:
         scene.pliant.use_scene_frames = False
         scene.pliant.frame_start, scene.pliant.frame_end = options.frames
@@ -140,6 +143,31 @@ def _give_roles(scene, role, names):
             obj.pliant.role = "NONE"
     for obj in objects:
         obj.pliant.role = role
+
+
+def _weld(scene, text):
+    """One --weld: OBJECT:OTHER[=PASCALS]. Instead of what the file says of the two."""
+    names, equals, strength = text.partition("=")
+    first, colon, second = names.partition(":")
+    if not colon:
+        raise Failure(failures.USAGE, f"--weld {text}: two objects are given as OBJECT:OTHER.")
+    obj, other = (find_object(scene, name.strip()) for name in (first, second))
+    problem = bridge_settings.weld_problem(obj, other)
+    if problem is None and obj.pliant.role == "NONE":
+        problem = "is neither a soft body nor a collider"
+    if problem is not None:
+        raise Failure(failures.SCENE, f"--weld {text}: '{obj.name}' {problem}.")
+    for one, to in ((obj, other), (other, obj)):
+        for index in reversed(range(len(one.pliant.welds))):
+            if one.pliant.welds[index].object == to:
+                one.pliant.welds.remove(index)
+    weld = obj.pliant.welds.add()
+    weld.object = other
+    if equals:
+        try:
+            weld.strength = read_value(weld.bl_rna.properties["strength"], strength.strip())
+        except ValueError as error:
+            raise Failure(failures.USAGE, f"--weld {text}: {error}.") from None
 
 
 def _chosen(text, names):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of contacts between soft bodies, and their panel."""
+"""Settings of contacts between soft bodies, of welds and of sleep."""
 import bpy
-from bpy.props import BoolProperty, BoolVectorProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, BoolVectorProperty, FloatProperty, IntProperty, PointerProperty
 
 from ..bridge.settings import CONTACT_GROUPS
 
@@ -21,6 +21,42 @@ class BodyContacts(bpy.types.PropertyGroup):
         default=(True,) + (False,) * (CONTACT_GROUPS - 1),
         description="Bodies that share a group collide. Shift-click chooses several; none: the "
                     "body collides with no other")
+    use_surface: BoolProperty(
+        name="Own Surface", default=False,
+        description="The body has a friction, a bounciness and a distance of its own instead of the "
+                    "scene's. Of two that touch, friction is the geometric mean (slippery on "
+                    "anything if one is), bounciness and distance are the larger")
+    friction: FloatProperty(
+        name="Friction", default=.5, min=0.0, soft_max=1.0, max=100.0,
+        description="How much the body is held back when it slides over others and over colliders: "
+                    "0 is wet soap, .5 skin, 1 and more rubber")
+    restitution: FloatProperty(
+        name="Bounciness", default=0.0, min=0.0, max=1.0, subtype="FACTOR",
+        description="How much of the speed at which it meets others and colliders comes back at "
+                    "once. Soft bodies bounce by themselves: this adds to it")
+    thickness: FloatProperty(
+        name="Distance", default=0.0, min=0.0, soft_max=.1, max=1e6, unit="LENGTH",
+        description="Distance that the body keeps from other bodies and from itself")
+
+
+def can_be_welded(_self, obj):
+    return obj.pliant.role in ("BODY", "COLLIDER")
+
+
+class WeldSettings(bpy.types.PropertyGroup):
+    """One thing that the object is stuck to."""
+    object: PointerProperty(
+        type=bpy.types.Object, name="Object", poll=can_be_welded, options=set(),
+        description="Soft body or collider that it sticks to where they touch at the first frame of "
+                    "the bake; from then on they go together")
+    strength: FloatProperty(
+        name="Strength", default=0.0, min=0.0, soft_max=1e6, max=1e12, options=set(),
+        description="Pascals that the weld bears before it tears off: a cubic metre of water "
+                    "hanging on a square metre needs about 10,000. 0 never tears")
+    distance: FloatProperty(
+        name="Reach", default=0.0, min=0.0, soft_max=.1, max=1e6, unit="LENGTH", options=set(),
+        description="How far apart they may be to be stuck. 0: the distance of the body's particles "
+                    "from each other")
 
 
 class SceneContacts:
@@ -49,3 +85,14 @@ class SceneContacts:
         name="Iterations", default=8, min=1, soft_max=32, max=1000,
         description="How often contacts are solved in each substep: more holds piles and quick hits "
                     "better, and takes longer")
+    use_sleep: BoolProperty(
+        name="Sleep", default=False,
+        description="Bodies that have settled stop, and cost next to nothing until something "
+                    "touches them or a collider comes near")
+    sleep_speed: FloatProperty(
+        name="Speed", default=.02, min=1e-6, soft_max=1.0, max=1e6, unit="VELOCITY",
+        description="A body falls asleep when no part of it is faster than this, together with all "
+                    "that it touches")
+    sleep_seconds: FloatProperty(
+        name="After", default=.5, min=0.0, soft_max=5.0, max=1e6, unit="TIME_ABSOLUTE",
+        description="Seconds for which it must have been so slow")

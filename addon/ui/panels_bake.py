@@ -75,6 +75,25 @@ class PLIANT_PT_collision(SubPanel, bpy.types.Panel):
         row = part.row()
         row.active = own.use_others
         row.prop(own, "groups")
+        self.draw_surface(own)
+        self.draw_sleep(scene)
+
+    def draw_surface(self, own):
+        column = self.layout.column(heading="This Body")
+        column.prop(own, "use_surface")
+        part = column.column()
+        part.active = own.use_surface
+        part.prop(own, "friction")
+        part.prop(own, "restitution")
+        part.prop(own, "thickness")
+
+    def draw_sleep(self, scene):
+        column = self.layout.column(heading="Scene")
+        column.prop(scene, "use_sleep")
+        part = column.column()
+        part.active = scene.use_sleep
+        part.prop(scene, "sleep_speed")
+        part.prop(scene, "sleep_seconds")
 
     def draw_colliders(self, context):
         found = [obj for obj in context.scene.objects if obj.pliant.role == "COLLIDER"]
@@ -106,6 +125,11 @@ class PLIANT_PT_collider(SubPanel, bpy.types.Panel):
         column.prop(collider, "friction")
         column.prop(collider, "restitution")
         column.prop(collider, "thickness")
+        column.prop(collider, "use_running")
+        part = column.column()
+        part.active = collider.use_running
+        part.prop(collider, "surface_velocity")
+        part.prop(collider, "surface_spin")
 
 
 # ---------------------------------------------------------------- bake

@@ -355,6 +355,18 @@ class ColliderSettings(bpy.types.PropertyGroup):
     inside_out: BoolProperty(
         name="Container", default=False, options=set(),
         description="Bodies are kept inside instead of outside; a mesh is then a thin shell")
+    use_running: BoolProperty(
+        name="Moving Surface", default=False,
+        description="The surface runs although the object stands still, and drags what touches it: a "
+                    "conveyor belt, a spinning drum")
+    surface_velocity: FloatVectorProperty(
+        name="Velocity", size=3, subtype="XYZ", unit="VELOCITY",
+        description="How fast the surface runs, along the object's own axes. What of it points into "
+                    "the surface does nothing")
+    surface_spin: FloatVectorProperty(
+        name="Spin", size=3, subtype="XYZ", unit="ROTATION",
+        description="How fast the surface turns about the object's origin, around each of its own "
+                    "axes, in a second")
 
 
 def role_changed(self, context):
@@ -417,6 +429,9 @@ class ObjectSettings(bpy.types.PropertyGroup):
     start: PointerProperty(type=StartSettings)
     paint: PointerProperty(type=PaintSettings)
     contacts: PointerProperty(type=contacts.BodyContacts)
+    welds: CollectionProperty(
+        type=contacts.WeldSettings, name="Welds", options=set(),
+        description="What the object is stuck to")
     collider: PointerProperty(type=ColliderSettings)
     result: PointerProperty(type=ResultSettings)
 
@@ -495,7 +510,8 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
 
 
 classes = (MaterialSettings, ClusterSettings, ParticleSettings, StartSettings, PaintSettings,
-           contacts.BodyContacts, ColliderSettings, SwitchedModifier, ResultSettings, ObjectSettings, SceneSettings)
+           contacts.BodyContacts, contacts.WeldSettings, ColliderSettings, SwitchedModifier,
+           ResultSettings, ObjectSettings, SceneSettings)
 
 
 def number_text(value):

@@ -227,8 +227,9 @@ pliant_status pliant_body_set_material(pliant_body handle, const pliant_material
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
-    pl_wake(body);
     PL_TRY(pl_check_material(material));
+    if (memcmp(&body->material, material, sizeof *material) != 0)
+        pl_wake(body); /* the same again, as after a restore, changes nothing */
     if (material->density != body->material.density || material->goal != body->material.goal)
         return pl_fail(PLIANT_ERROR_STATE,
                        "Density and goal are fixed once a body is made (%g to %g, %u to %u)",
@@ -424,7 +425,8 @@ pliant_status pliant_body_set_follow(pliant_body handle, int32_t follow)
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
-    pl_wake(body);
+    if (follow || body->pins.follow)
+        pl_wake(body);
     if (follow)
         PL_TRY(need_targets(body));
     body->pins.follow = follow != 0;

@@ -11,6 +11,7 @@ properties = house.addon("ui.properties")
 panels = house.addon("ui.panels")
 panels_bake = house.addon("ui.panels_bake")
 sidebar = house.addon("ui.panels_sidebar")
+welds = house.addon("ui.welds")
 weights = house.addon("ui.weights")
 drawing = house.addon("ui.drawing")
 fitting = house.addon("ui.fitting")
@@ -106,7 +107,7 @@ def vars_of(cls, name):
 
 
 def all_panels():
-    return [*panels.classes, *panels_bake.classes, *sidebar.classes]
+    return [*panels.classes, *panels_bake.classes, welds.PLIANT_PT_welds, *sidebar.classes]
 
 
 def texts(notes):
@@ -182,6 +183,11 @@ class Drawing(unittest.TestCase):
         seen |= {note[1] for note in drawn(panels.PLIANT_PT_paint) if note[0] == "prop"}
         self.obj.pliant.role = "COLLIDER"
         seen |= {note[1] for note in drawn(panels_bake.PLIANT_PT_collider) if note[0] == "prop"}
+        self.assertNotIn("strength", seen)
+        self.obj.pliant.welds.add()
+        notes = drawn(welds.PLIANT_PT_welds)
+        self.assertIn("is to be welded to nothing", texts(notes))
+        seen |= {note[1] for note in notes if note[0] == "prop"} | {"welds"}
         missing = []
         for cls in SETTINGS:
             for name in cls.bl_rna.properties.keys():

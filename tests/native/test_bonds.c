@@ -131,6 +131,33 @@ TEST(welds_to_a_collider_hold_and_break)
     }
 }
 
+/* A floor has no middle, but it slides and turns all the same; far from the world's zero too. */
+TEST(welds_to_a_plane_go_where_it_slides)
+{
+    yard y;
+    pliant_collider_desc desc;
+    pliant_collider floor;
+    REQUIRE(open_yard(&y, 1, -9.81));
+    pliant_collider_desc_init(&desc, sizeof desc);
+    desc.friction = 0;
+    desc.pose.position[0] = 995;
+    CHECK_OK(pliant_collider_create(y.handle, &desc, &floor));
+    CHECK(weld(&y, cube(&y, 1000, .24, 0), 0, floor, 0) == 25);
+    for (int f = 0; f < 24; ++f)
+    {
+        desc.pose.position[0] += .05;
+        desc.pose.rotation[3] += .01;
+        CHECK_OK(pliant_collider_move(floor, &desc.pose));
+        REQUIRE_OK(frames(&y, 1));
+    }
+    REQUIRE_OK(frames(&y, 24));
+    vec3 at = centre_of(&y, 0, NULL, NULL);
+    double angle = 2 * atan(.24);
+    CHECK_MSG(fabs(at.x - 995 - 1.2 - 5 * cos(angle)) < .05 && fabs(at.y - 5 * sin(angle)) < .05,
+              "it is at %g %g", at.x, at.y);
+    CHECK_OK(pliant_scene_destroy(y.handle));
+}
+
 /* The same from a mesh that moves, turns and bends; and welds outlast a restore. */
 typedef struct ceiling
 {

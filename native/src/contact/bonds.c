@@ -152,13 +152,14 @@ pl_status pl_bonds_to_collider(pl_bonds* bonds, uint32_t a, const pl_body* body,
     const double zero[3] = {0, 0, 0};
     double area = body->spacing * body->spacing;
     pl_collider_step step;
+    vec3 position;
+    mat3 rotation;
     pl_collider_prepare(collider, zero, 0, 0, &step);
+    pl_collider_place(collider, 0, &position, &rotation);
     for (uint32_t slot = 0; slot < p->slot_count; ++slot)
     {
-        vec3 x = v3_sub(pl_contact_end(body, slot), v3_fromd(step.p1));
-        const double* r = step.r1;
-        vec3 local = v3(r[0] * x.x + r[3] * x.y + r[6] * x.z, r[1] * x.x + r[4] * x.y + r[7] * x.z,
-                        r[2] * x.x + r[5] * x.y + r[8] * x.z);
+        vec3 x = v3_sub(pl_contact_end(body, slot), position);
+        vec3 local = m3_mulv(m3_transpose(rotation), x);
         if (!(p->mass[slot] > 0) || collider_distance(&step, local) > distance)
             continue;
         pl_bond bond = {.body = a,
@@ -210,22 +211,18 @@ size_t pl_bonds_clean(pl_bonds* bonds)
 /* The share of what a bond is off that a substep takes back. */
 #define SHARE 0.8
 
-static vec3 anchor_now(const pl_contacts* all, const pl_contact_body* bodies,
-                       const pl_bond_work* held, const pl_bond* bond)
+static vec3 anchor_now(const pl_contacts* all, const pl_bond_work* held, const pl_bond* bond)
 {
-    vec3 anchor = v3_fromd(bond->anchor);
+    vec3 anchor = v3_fromd(bond->anchor), position;
+    mat3 rotation;
     if (bond->other != PL_NO_BODY)
         return pl_pose_to_world(&all->poses[all->pair_bodies[bond->other].first + bond->target],
                                 anchor);
-    if (held->meshes[bond->target]->mesh)
-        return anchor_on_mesh(held->meshes[bond->target]->mesh, bond, held->t1);
-    const pl_collider_step* step =
-        &held->colliders[(size_t)bond->body * held->collider_count + bond->target];
-    const double* r = step->r1;
-    vec3 turned = v3(r[0] * anchor.x + r[1] * anchor.y + r[2] * anchor.z,
-                     r[3] * anchor.x + r[4] * anchor.y + r[5] * anchor.z,
-                     r[6] * anchor.x + r[7] * anchor.y + r[8] * anchor.z);
-    return v3_add(v3_add(turned, v3_fromd(step->p1)), v3_fromd(bodies[bond->body].body->origin));
+    const pl_collider* collider = held->colliders[bond->target];
+    if (collider->mesh)
+        return anchor_on_mesh(collider->mesh, bond, held->t1);
+    pl_collider_place(collider, held->t1, &position, &rotation);
+    return v3_add(m3_mulv(rotation, anchor), position);
 }
 
 /* Contacts of bonded particles with the body that they are bonded to. */
@@ -269,7 +266,7 @@ pl_status pl_contacts_add_bonds(pl_contacts* all, const pl_contact_body* bodies,
         bool to_body = bond->other != PL_NO_BODY;
         if (body->asleep && (!to_body || bodies[bond->other].body->asleep))
             continue;
-        vec3 off = v3_sub(pl_contact_end(body, slot), anchor_now(all, bodies, held, bond));
+        vec3 off = v3_sub(pl_contact_end(body, slot), anchor_now(all, held, bond));
         vec3 change = v3_scale(off, -(to_body ? SHARE : 1) / dt);
         all->list.items[all->list.count++] =
             (pl_contact){.particle = all->slot_begin[bond->body] + slot,

@@ -87,15 +87,13 @@ typedef struct pl_member_arm
 } pl_member_arm;
 
 struct pl_bonds;
-struct pl_collider_step;
+struct pl_collider;
 
 /* What holds besides contacts. */
 typedef struct pl_bond_work
 {
     struct pl_bonds* bonds;
-    const struct pl_collider_step* colliders; /* collider_count for each body */
-    const struct pl_collider* const* meshes;  /* the same ones, for those that are meshes */
-    uint32_t collider_count;
+    const struct pl_collider* const* colliders;
     double t1;  /* the substep's end, as a fraction of the frame */
     bool touch; /* contacts are on: false leaves bonds alone */
 } pl_bond_work;

@@ -172,6 +172,13 @@ static mat3 rotation_matrix(const double q[4])
                    {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}}};
 }
 
+void pl_collider_place(const pl_collider* collider, double t, vec3* position, mat3* rotation)
+{
+    pliant_pose pose = pose_at(collider, t);
+    *position = v3_fromd(pose.position);
+    *rotation = rotation_matrix(pose.rotation);
+}
+
 /* ------------------------------------------------------------------ surfaces */
 
 pl_running pl_collider_running(const pl_collider* collider, const double origin[3], double t1)
@@ -183,10 +190,11 @@ pl_running pl_collider_running(const pl_collider* collider, const double origin[
         return running;
     if (!collider->mesh)
     {
-        pliant_pose pose = pose_at(collider, t1);
-        mat3 r = rotation_matrix(pose.rotation);
+        vec3 position;
+        mat3 r;
+        pl_collider_place(collider, t1, &position, &r);
         velocity = m3_mulv(r, velocity), spin = m3_mulv(r, spin);
-        centre = v3_add(m3_mulv(r, centre), v3_fromd(pose.position));
+        centre = v3_add(m3_mulv(r, centre), position);
     }
     velocity = v3_sub(velocity, v3_cross(spin, v3_sub(centre, v3_fromd(origin))));
     running.velocity[0] = velocity.x, running.velocity[1] = velocity.y,

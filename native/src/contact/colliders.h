@@ -5,6 +5,7 @@
 #define PL_CONTACT_COLLIDERS_H
 
 #include "../base/core.h"
+#include "../base/math3.h"
 
 typedef struct pl_collider
 {
@@ -60,6 +61,8 @@ void pl_pose_normalise(pliant_pose* pose);
  * empty bounds: it touches nothing here. */
 void pl_collider_prepare(const pl_collider* collider, const double origin[3], double t0, double t1,
                          pl_collider_step* step);
+/* Where a simple shape is at a fraction of the frame, in the world. */
+void pl_collider_place(const pl_collider* collider, double t, vec3* position, mat3* rotation);
 /* The surface's own motion at the end of a substep (t1), as a body with this origin sees it. */
 pl_running pl_collider_running(const pl_collider* collider, const double origin[3], double t1);
 /* Friction and restitution where a surface meets another: the geometric mean, and the larger. Below
