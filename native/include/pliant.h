@@ -522,7 +522,8 @@ extern "C"
         PLIANT_MASS,             /* 1 f4 a particle, kg */
         PLIANT_MASS_QUANTA,      /* 1 u8 a particle */
         PLIANT_SHELL,            /* 1 u4 a particle */
-        PLIANT_DEFORMATION,      /* 9 f4 a particle: its clusters' blended deformation gradients */
+        PLIANT_DEFORMATION,      /* 9 f4 a particle: its clusters' blended deformation gradients,
+                                    from the body's rest shape */
         PLIANT_STRETCH,          /* 1 f4 a particle: largest singular value of that */
         PLIANT_NEAREST_CLUSTER,  /* 1 u4 a particle: the cluster of "level" whose centre is nearest
                                     at rest */

@@ -45,7 +45,11 @@ pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, 
 /* Memberships of the finest level by particle, in the order in which the particle's deformation is
  * summed; begin has one more than particles. */
 void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster, float* weight);
-/* dF/dt of a finest cluster: its rigid rotation applied to F. */
+/* F and dF/dt of a finest cluster, its rigid rotation applied to F, both as maps of the body's rest
+ * shape. A cluster that was made anew from a body that had flowed has a rest shape of its own, in
+ * which it knows nothing of the flow before: the way there from the body's comes first, so that
+ * surfaces go on as they were when clusters change. */
+void pl_cluster_gradient(const pl_body* body, uint32_t c, float f[9]);
 void pl_cluster_rate(const pl_body* body, uint32_t c, float rate[9]);
 
 /* The largest singular value of a row-major 3x3 matrix. */

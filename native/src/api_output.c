@@ -106,10 +106,12 @@ static pl_status fill_frame(const pl_body* body, bool layout, pl_frame_body* fra
         return pl_fail_memory((size_t)frame->particles * 24);
     pl_body_positions(body, body->origin, frame->x);
     pl_body_velocities(body, frame->v);
-    memcpy(frame->gradient, body->clusters.f, sizeof(float) * 9 * frame->clusters);
     memcpy(frame->plastic, body->clusters.plastic_strain, sizeof(float) * frame->clusters);
     for (uint32_t c = 0; c < frame->clusters; ++c)
+    {
+        pl_cluster_gradient(body, c, frame->gradient + 9 * (size_t)c);
         pl_cluster_rate(body, c, frame->rate + 9 * (size_t)c);
+    }
     return layout ? fill_layout(body, frame) : PLIANT_OK;
 }
 

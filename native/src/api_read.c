@@ -70,6 +70,25 @@ static void each_member(const pl_body* body, uint32_t begin, uint32_t end, membe
     }
 }
 
+static void after_own_rest(const pl_body* body, uint32_t c, float m[9])
+{
+    const float* g = body->clusters.from_body[c];
+    if (!body->clusters.own[c])
+        return;
+    for (int i = 0; i < 9; i += 3)
+    {
+        double row[3] = {m[i], m[i + 1], m[i + 2]};
+        for (int j = 0; j < 3; ++j)
+            m[i + j] = (float)(row[0] * g[j] + row[1] * g[3 + j] + row[2] * g[6 + j]);
+    }
+}
+
+void pl_cluster_gradient(const pl_body* body, uint32_t c, float f[9])
+{
+    memcpy(f, body->clusters.f[c], sizeof(float) * 9);
+    after_own_rest(body, c, f);
+}
+
 void pl_cluster_rate(const pl_body* body, uint32_t c, float rate[9])
 {
     /* L = I omega about the centre of mass, with the lever arms F p: I = tr(K) 1 - K, K = A F^T */
@@ -92,13 +111,14 @@ void pl_cluster_rate(const pl_body* body, uint32_t c, float rate[9])
         vec3 turned = v3_cross(omega, v3(f[j], f[3 + j], f[6 + j]));
         rate[j] = (float)turned.x, rate[3 + j] = (float)turned.y, rate[6 + j] = (float)turned.z;
     }
+    after_own_rest(body, c, rate);
 }
 
 typedef struct deformation
 {
     const pl_body* body;
     float *f, *rate;
-    float (*cluster_rate)[9];
+    float (*cluster)[9], (*cluster_rate)[9];
 } deformation;
 
 static void add_deformation(void* user, uint32_t cluster, uint32_t slot, float weight)
@@ -108,7 +128,7 @@ static void add_deformation(void* user, uint32_t cluster, uint32_t slot, float w
     for (int j = 0; j < 9; ++j)
     {
         if (d->f)
-            d->f[at + j] += weight * d->body->clusters.f[cluster][j];
+            d->f[at + j] += weight * d->cluster[cluster][j];
         if (d->rate)
             d->rate[at + j] += weight * d->cluster_rate[cluster][j];
     }
@@ -117,21 +137,27 @@ static void add_deformation(void* user, uint32_t cluster, uint32_t slot, float w
 pl_status pl_body_deformation(const pl_body* body, float* f, float* rate)
 {
     uint32_t clusters = body->level_begin[1];
-    deformation d = {body, f, rate, NULL};
-    if (f)
-        memset(f, 0, sizeof(float) * 9 * body->particles.id_count);
-    if (rate)
+    deformation d = {body, f, rate, pl_alloc(clusters, 36), pl_alloc(clusters, 36)};
+    pl_status status = PLIANT_OK;
+    if (!d.cluster || !d.cluster_rate)
+        status = pl_fail_memory((size_t)clusters * 72);
+    else
     {
-        memset(rate, 0, sizeof(float) * 9 * body->particles.id_count);
-        d.cluster_rate = pl_alloc(clusters, sizeof *d.cluster_rate);
-        if (!d.cluster_rate)
-            return pl_fail_memory((size_t)clusters * 36);
+        if (f)
+            memset(f, 0, sizeof(float) * 9 * body->particles.id_count);
+        if (rate)
+            memset(rate, 0, sizeof(float) * 9 * body->particles.id_count);
         for (uint32_t c = 0; c < clusters; ++c)
-            pl_cluster_rate(body, c, d.cluster_rate[c]);
+        {
+            pl_cluster_gradient(body, c, d.cluster[c]);
+            if (rate)
+                pl_cluster_rate(body, c, d.cluster_rate[c]);
+        }
+        each_member(body, 0, clusters, add_deformation, &d);
     }
-    each_member(body, 0, clusters, add_deformation, &d);
+    pl_free(d.cluster);
     pl_free(d.cluster_rate);
-    return PLIANT_OK;
+    return status;
 }
 
 /* Largest singular value of a 3x3 matrix: the root of the largest eigenvalue of f^T f. */

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Surfaces of bodies that flow: what clusters that were made anew do to them, and that volume
+ * stays. */
+#include "test.h"
+#include "world.h"
+
+#include <api.h>
+#include <state_rest.h>
+#include <stdlib.h>
+#include <step/edit.h>
+#include <string.h>
+
+enum
+{
+    VERTICES = 200
+};
+
+static void scattered(float vertices[3 * VERTICES], double reach)
+{
+    uint32_t state = 7;
+    for (int i = 0; i < 3 * VERTICES; ++i)
+    {
+        state = state * 1664525u + 1013904223u;
+        vertices[i] = (float)(reach * (state / 4294967296.0 - .5));
+    }
+}
+
+/* A cube that was drawn out along x. */
+static pliant_scene drawn_out(pl_body** body)
+{
+    pliant_scene scene = 0;
+    pliant_scene_desc sd;
+    pliant_body handle = 0;
+    pliant_body_desc desc = world_cube(9);
+    pl_scene* inside;
+    pliant_scene_desc_init(&sd, sizeof sd);
+    sd.threads = 1;
+    desc.cluster.count = 24;
+    desc.material.yield = .1;
+    CHECK_OK(pliant_scene_create(&sd, &scene));
+    CHECK_OK(pliant_body_create(scene, &desc, &handle));
+    float* x = malloc(sizeof(float) * 3 * desc.point_count);
+    for (uint32_t i = 0; i < 3 * desc.point_count; ++i)
+        x[i] = desc.points[i] * (i % 3 ? .8f : 1.6f);
+    CHECK_OK(pliant_body_set_particles(handle, desc.point_count, NULL, x, NULL));
+    free(x);
+    CHECK(pl_get_body(handle, body, &inside) == PLIANT_OK);
+    return scene;
+}
+
+/* Every other cluster gets a rest shape of its own: the body's, drawn out. */
+static void renew_clusters(pl_body* body)
+{
+    pl_edit* edit = NULL;
+    CHECK(pl_edit_begin(body, 1, &edit) == PLIANT_OK);
+    for (uint32_t s = 0; s < body->particles.slot_count; ++s)
+    {
+        uint32_t count;
+        pl_member members[64];
+        const pl_member* old = pl_edit_members(edit, s, &count);
+        if (body->particles.id[s] == PL_NO_PARTICLE || !count)
+            continue;
+        memcpy(members, old, count * sizeof *old);
+        for (uint32_t m = 0; m < count; ++m)
+            if (members[m].cluster % 2)
+                for (int k = 0; k < 3; ++k)
+                    members[m].rest[k] *= k ? .85 : 1.5;
+        CHECK(pl_edit_set(edit, s, members, count) == PLIANT_OK);
+    }
+    CHECK(pl_edit_end(edit, NULL) == PLIANT_OK);
+}
+
+TEST(surfaces_stay_where_they_are_when_clusters_are_made_anew)
+{
+    pl_body* body;
+    pliant_scene scene = drawn_out(&body);
+    pliant_skin skin = 0;
+    float rest[3 * VERTICES], before[3 * VERTICES], after[3 * VERTICES];
+    pliant_skin_desc desc;
+    scattered(rest, 1.1);
+    pliant_skin_desc_init(&desc, sizeof desc);
+    desc.vertex_count = VERTICES;
+    desc.vertices = rest;
+    CHECK_OK(pliant_skin_create(world_body(scene, 0), &desc, &skin));
+    CHECK_OK(pliant_skin_apply(skin, NULL, NULL, before, NULL, NULL));
+    renew_clusters(body);
+    uint32_t own = 0;
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+        own += body->clusters.own[c];
+    CHECK(own >= 10);
+    CHECK_OK(pliant_skin_apply(skin, NULL, NULL, after, NULL, NULL));
+    double most = 0;
+    for (int i = 0; i < 3 * VERTICES; ++i)
+        most = fmax(most, fabs((double)after[i] - before[i]));
+    CHECK_MSG(most < 1e-5, "a vertex moved by %g", most);
+    for (int i = 0; i < 3 * VERTICES; ++i) /* and it is drawn out as the body is */
+        CHECK_NEAR(after[i], rest[i] * (i % 3 ? .8 : 1.6), 1e-4);
+    CHECK_OK(pliant_scene_destroy(scene));
+}
