@@ -24,7 +24,8 @@ ROOT = ADDON.parent
 MODULE = "pliant_native"                # addon/solver/library.py looks for it
 LONG_AGO = (1980, 1, 1, 0, 0, 0)        # the earliest time that a zip can say
 
-MODULE_INIT = '''"""Pliant's native library, beside the LAPACKE that it uses. addon/solver/library.py loads it."""
+MODULE_INIT = '''"""Pliant's native library, beside the LAPACKE that it uses, and manifold3d. addon/solver/library.py and
+addon/cracks/cut.py load them."""
 '''
 
 THIRD_PARTY = """What this wheel contains, and its licences:
@@ -36,6 +37,9 @@ libscipy_openblas.so    OpenBLAS and LAPACK (of PyPI's          BSD-3-Clause    
                         scipy-openblas32 {openblas})
   inside it             libgfortran, libquadmath of GCC         GPL-3.0-or-later with LICENSE-openblas
                                                                 GCC exception, LGPL-2.1-or-later
+manifold3d.*.so         Manifold (of PyPI's manifold3d {manifold})   Apache-2.0            LICENSE-manifold
+  inside it             oneTBB, Clipper2, nanobind              Apache-2.0, BSL-1.0,
+                                                                BSD-3-Clause
 """
 
 # Run where nothing of this checkout, and no library path, is known.
@@ -80,7 +84,33 @@ def version():
     return stated
 
 
-def licences(zstd):
+def carried_modules(folder, pythons):
+    """manifold3d for each Python, as {name: bytes} with its licence, and its version.
+
+    Each of its files is named after the Python that it is for, so that all of them can stand in one
+    wheel. Blender 4.2 to 5.2 keep one wheel of a name, whatever Python it is for: a wheel for each would
+    leave most of them without.
+    """
+    files, licence, version = {}, b"", ""
+    for python in pythons:
+        tag = "cp" + python.replace(".", "")
+        found = sorted(folder.glob(f"manifold3d-*-{tag}-{tag}-*.whl"))
+        if len(found) != 1:
+            raise Problem(f"{folder} has {len(found)} wheels of manifold3d for Python {python}, not one.")
+        version = found[0].name.split("-")[1]
+        with zipfile.ZipFile(found[0]) as archive:
+            for name in archive.namelist():
+                if name.startswith("manifold3d.cpython-") and name.endswith(".so"):
+                    files[name] = archive.read(name)
+                elif name.endswith("licenses/LICENSE"):
+                    licence = archive.read(name)
+    if len(files) != len(pythons) or not licence:
+        raise Problem(f"The wheels of manifold3d in {folder} hold {sorted(files)}"
+                      f"{'' if licence else ' and no licence'}.")
+    return files, licence, version
+
+
+def licences(zstd, manifold, manifold_version):
     """The licence files of everything in the wheel, as {name: bytes}."""
     def of_package(package, ending):
         for file in importlib.metadata.files(package) or []:
@@ -89,8 +119,10 @@ def licences(zstd):
         raise Problem(f"The licence of {package} is not in its package.")
 
     listing = THIRD_PARTY.format(openblas=importlib.metadata.version("scipy-openblas32"),
-                                 zstandard=re.search(r"zstd-([0-9.]+)", str(zstd))[1])
+                                 zstandard=re.search(r"zstd-([0-9.]+)", str(zstd))[1],
+                                 manifold=manifold_version)
     return {"LICENSE": (ROOT / "LICENSE").read_bytes(),
+            "LICENSE-manifold": manifold,
             "LICENSE-zstd": (zstd / "LICENSE").read_bytes(),
             "LICENSE-zig": of_package("ziglang", "ziglang/LICENSE"),
             "LICENSE-openblas": of_package("scipy-openblas32", "LICENSE.txt"),
@@ -98,15 +130,19 @@ def licences(zstd):
 
 
 def make_wheel(options, release):
-    """The wheel's path. It serves every Python: ctypes knows no interface of Python's.
+    """The wheel's path. It serves every Python: ctypes knows no interface of Python's, and manifold3d is
+    there for each.
 
     Its version ends with a hash of what is in it: Blender leaves an installed wheel of the same
     version as it is, and a developer's rebuilt library would never arrive.
     """
+    modules, manifold, manifold_version = carried_modules(options.wheels, options.pythons.split())
+    notices = licences(options.zstd, manifold, manifold_version)
     payload = {f"{MODULE}/libpliant.so": options.library.read_bytes(),
                f"{MODULE}/libscipy_openblas.so":
                    (options.openblas / "lib" / "libscipy_openblas.so").read_bytes(),
-               f"{MODULE}/__init__.py": MODULE_INIT.encode()}
+               f"{MODULE}/__init__.py": MODULE_INIT.encode(),
+               **{f"{MODULE}/{name}": data for name, data in modules.items()}}
     digest = hashlib.sha256()
     for name in sorted(payload):
         digest.update(name.encode() + payload[name])
@@ -114,14 +150,14 @@ def make_wheel(options, release):
     tag = f"py3-none-manylinux_{options.glibc.replace('.', '_')}_x86_64"
     info = f"{MODULE}-{full}.dist-info"
     files = dict(payload)
-    for name, data in licences(options.zstd).items():
+    for name, data in notices.items():
         files[f"{info}/licenses/{name}"] = data
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.4\nName: {MODULE}\nVersion: {full}\n"
         "Summary: The native library of Pliant, soft bodies for Blender\n"
-        "License-Expression: GPL-3.0-or-later AND BSD-3-Clause AND MIT AND LGPL-2.1-or-later "
+        "License-Expression: GPL-3.0-or-later AND Apache-2.0 AND BSL-1.0 AND BSD-3-Clause AND MIT AND LGPL-2.1-or-later "
         "AND GPL-3.0-or-later WITH GCC-exception-3.1\n"
-        + "".join(f"License-File: {name}\n" for name in sorted(licences(options.zstd)))).encode()
+        + "".join(f"License-File: {name}\n" for name in sorted(notices))).encode()
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: pliant\nRoot-Is-Purelib: false\n"
                               f"Tag: {tag}\n").encode()
     record = ""
@@ -199,6 +235,8 @@ def main():
     parser.add_argument("--library", type=Path, required=True)
     parser.add_argument("--openblas", type=Path, required=True, help="folder of scipy_openblas32")
     parser.add_argument("--zstd", type=Path, required=True, help="folder of zstd's sources")
+    parser.add_argument("--wheels", type=Path, required=True, help="folder of manifold3d's wheels")
+    parser.add_argument("--pythons", required=True, help="versions of Python, with spaces")
     parser.add_argument("--glibc", required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()

@@ -8,10 +8,14 @@
     assemble   polygons, UVs, materials, weights, pieces and births of the result
     along_faces  meshes that are no solid
     binding    which particles the vertices follow, before and after
+    beside     the same in a process of its own: cutting holds Python's lock
+    archive    everything above in one file of arrays
 
 Nothing here knows Blender.
 """
+from .beside import break_beside
 from .breaking import break_mesh
 from .contract import (Broken, CrackError, Look, Particles, Surface, pairs_of_groups)
 
-__all__ = ["Broken", "CrackError", "Look", "Particles", "Surface", "break_mesh", "pairs_of_groups"]
+__all__ = ["Broken", "CrackError", "Look", "Particles", "Surface", "break_beside", "break_mesh",
+           "pairs_of_groups"]

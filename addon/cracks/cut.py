@@ -5,6 +5,7 @@ Every triangle of the mesh and of the solid has an id of its own, so that the re
 its triangles is from; everything else is interpolated from there (assemble.py). The solid's gap is
 carried as three more properties of its vertices and taken back afterwards.
 """
+import importlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +17,13 @@ MISSING = ("The package manifold3d, which cuts meshes along cracks, is not insta
 
 
 def library():
-    """The module manifold3d, or a sentence."""
-    try:
-        import manifold3d
-    except ImportError as error:
-        raise CrackError(MISSING) from error
-    return manifold3d
+    """The module manifold3d, of the extension's own wheel or of this Python; otherwise a sentence."""
+    for name in ("pliant_native.manifold3d", "manifold3d"):
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            reason = error
+    raise CrackError(MISSING) from reason
 
 
 @dataclass

@@ -30,6 +30,8 @@ library = importlib.import_module(package + ".solver.library").load()
 said["library"] = library.pliant_path
 said["version"] = library.pliant_version().decode()
 said["build"] = library.pliant_build_info().decode()
+exec(sys.argv[3])
+said["cut"] = snap(importlib.import_module(package + ".cracks"))
 exec(sys.argv[2])
 said["hash"] = drop(solver)
 bpy.ops.extensions.package_uninstall(repo_index=[r.module for r in
@@ -52,6 +54,25 @@ def drop(solver):
         return scene.hash()
 """
 
+# A cube of 64 particles that parted in the middle, cut in a process of its own: what was installed
+# must reach manifold3d for the Python of this Blender.
+SNAP = """
+def snap(cracks):
+    import numpy as np
+    grid = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), -1).reshape(-1, 3)
+    first, second = np.triu_indices(64, 1)
+    near = (np.abs(grid[first] - grid[second]) <= 1).all(1)
+    pairs = np.column_stack([first, second])[near]
+    until = np.where((grid[pairs, 0] < 2).sum(1) == 1, 3.0, np.inf)
+    body = cracks.Particles((grid + .5) / 4, np.full(64, -1), np.full(64, -np.inf), pairs, until, .25)
+    cube = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    faces = [0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1, 2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3]
+    broken = cracks.break_beside(cracks.Surface(cube, np.arange(7) * 4, np.array(faces)), body,
+                                 cracks.Look())
+    from_wheel = importlib.import_module(cracks.__name__ + ".cut").library().__name__
+    return [int(broken.piece.max()) + 1, bool(broken.inside.any()), broken.warnings, from_wheel]
+"""
+
 
 @unittest.skipUnless(ZIP, "PLIANT_EXTENSION names no zip; bash addon/build makes one")
 class Install(unittest.TestCase):
@@ -62,7 +83,7 @@ class Install(unittest.TestCase):
 
     def test_holds_the_addon_and_nothing_else(self):
         for name in self.names:
-            self.assertNotRegex(name, r"__pycache__|\.pyc$|test|^build$|pack\.py$|\.so$|/\.|^\.")
+            self.assertNotRegex(name, r"__pycache__|\.pyc$|test|^build$|pack\.py$|wheels\.txt$|\.so$|/\.|^\.")
         for wanted in ("__init__.py", "blender_manifest.toml", "LICENSE", "solver/library.py"):
             self.assertIn(wanted, self.names)
         tracked = {p.relative_to(house.ROOT / "addon").as_posix()
@@ -80,7 +101,8 @@ class Install(unittest.TestCase):
         with tempfile.TemporaryDirectory() as user:
             environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
             environment["BLENDER_USER_RESOURCES"] = user
-            done = subprocess.run([sys.executable, "-c", INSTALL, ZIP, DROP], text=True, cwd="/",
+            done = subprocess.run([sys.executable, "-c", INSTALL, ZIP, DROP, SNAP], text=True,
+                                  cwd="/",
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
             lines = [line for line in done.stdout.splitlines() if line.startswith("SAID ")]
             self.assertTrue(lines, done.stdout)
@@ -92,6 +114,7 @@ class Install(unittest.TestCase):
         self.assertIn("site-packages/pliant_native", said["library"])
         self.assertIn(f"pliant-{said['version']}-", Path(ZIP).name)
         self.assertIn("zstd", said["build"])
+        self.assertEqual(said["cut"], [2, True, [], "pliant_native.manifold3d"])
         here = {}
         exec(DROP, here)
         self.assertEqual(said["hash"], here["drop"](house.addon("solver")))

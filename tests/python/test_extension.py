@@ -52,6 +52,27 @@ class Extension(unittest.TestCase):
             with self.assertRaisesRegex(pack.Problem, "belong in the wheel.*libpliant.so"):
                 pack.addon_files()
 
+    def test_one_wheel_carries_manifold3d_for_every_python(self):
+        def wheel(tag, names):
+            pack.write_zip(self.folder / f"manifold3d-3.5.4-{tag}-{tag}-manylinux_2_28_x86_64.whl",
+                           {name: name.encode() for name in names})
+        licence = "manifold3d-3.5.4.dist-info/licenses/LICENSE"
+        wheel("cp311", ["manifold3d.cpython-311-x86_64-linux-gnu.so", "manifold3d.pyi", licence])
+        with self.assertRaisesRegex(pack.Problem, "0 wheels of manifold3d for Python 3.13"):
+            pack.carried_modules(self.folder, ["3.11", "3.13"])
+        wheel("cp313", ["manifold3d.cpython-313-x86_64-linux-gnu.so", licence])
+        files, text, version = pack.carried_modules(self.folder, ["3.11", "3.13"])
+        self.assertEqual(sorted(files), [f"manifold3d.cpython-{v}-x86_64-linux-gnu.so"
+                                         for v in ("311", "313")])
+        self.assertEqual((text, version), (licence.encode(), "3.5.4"))
+        wheel("cp313", [licence])
+        with self.assertRaisesRegex(pack.Problem, "hold .*cpython-311"):
+            pack.carried_modules(self.folder, ["3.11", "3.13"])
+
+    def test_the_tests_use_the_version_that_is_packed(self):
+        packed = re.search(r"manifold3d==\S+", (ROOT / "addon" / "wheels.txt").read_text())[0]
+        self.assertIn(packed, (ROOT / "tests" / "env.sh").read_text())
+
     def test_the_same_files_make_the_same_bytes(self):
         files = {"b.txt": b"b" * 1000, "a/lib.so": b"a"}
         pack.write_zip(self.folder / "1.zip", files)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Breaking a mesh in a process of its own.
+
+The cutting library holds Python's lock for as long as it works, which would freeze Blender's window; and
+whatever a broken mesh makes it do, the artist's file is in another process. Run as a program, this
+file is that process:
+
+    python beside.py INPUT OUTPUT
+"""
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+if __package__:
+    from . import archive
+    from .contract import CrackError
+
+LOOK_EVERY = 0.05       # seconds between looks at the process and at whether it is still wanted
+
+
+def break_beside(surface, particles, look, cancelled=lambda: False):
+    """As break_mesh, in another process; None if `cancelled` said so. May be called from a thread."""
+    with tempfile.TemporaryDirectory(prefix="pliant-cracks-") as folder:
+        source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
+        archive.save(source, surface=surface, particles=particles, look=look)
+        with open(Path(folder, "said.txt"), "w+b") as said:
+            process = subprocess.Popen([sys.executable, "-B", str(Path(__file__).resolve()), str(source),
+                                        str(target)], env=environment(), stdin=subprocess.DEVNULL,
+                                       stdout=said, stderr=subprocess.STDOUT)
+            try:
+                while process.poll() is None:
+                    if cancelled():
+                        return None
+                    time.sleep(LOOK_EVERY)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                process.wait()
+            if process.returncode == 0 and target.is_file():
+                return result(surface, archive.load(target))
+            said.seek(0)
+            last = said.read().decode(errors="replace").strip().splitlines()[-1:]
+        raise CrackError("The process that cuts meshes along cracks ended with code "
+                         f"{process.returncode}{': ' if last else '.'}{''.join(last)}")
+
+
+def result(surface, found):
+    if "error" in found:
+        raise CrackError(found["error"])
+    broken = found["broken"]
+    if broken.untouched:
+        broken.surface = surface
+    return broken
+
+
+def environment():
+    """Ours, with the folders that this Python found the packages in (Blender adds some at run time)."""
+    folders = []
+    for name in ("numpy", "pliant_native", "manifold3d"):
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            continue
+        if spec and spec.origin:
+            origin = Path(spec.origin)
+            folders.append(str(origin.parents[1] if origin.name == "__init__.py" else origin.parent))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(folders))}
+
+
+def main(source, target):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from cracks import CrackError, archive, break_mesh
+    given = archive.load(source)
+    try:
+        made = {"broken": break_mesh(given["surface"], given["particles"], given["look"])}
+    except CrackError as error:
+        made = {"error": str(error)}
+    archive.save(target, **made)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Breaking in a process of its own: the same result, sentences, and an end when it is not wanted."""
+import dataclasses
+import os
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+from cracks_scene import between, box, cloud, particles
+
+from addon.cracks import CrackError, Look, archive, break_beside, break_mesh, beside
+
+SIZE, SPACING = np.array([1.0, 0.6, 0.4]), 0.1
+
+
+def halves():
+    return particles(cloud(SIZE, SPACING), SPACING, between(lambda p: p[:, 0] < 0.5))
+
+
+class Beside(unittest.TestCase):
+    def same(self, one, two):
+        for field in dataclasses.fields(one):
+            a, b = getattr(one, field.name), getattr(two, field.name)
+            if dataclasses.is_dataclass(a):
+                self.same(a, b)
+            elif isinstance(a, dict):
+                self.assertEqual(list(a), list(b))
+                for key in a:
+                    np.testing.assert_array_equal(a[key], b[key])
+            elif isinstance(a, np.ndarray):
+                self.assertEqual(a.dtype, b.dtype)
+                np.testing.assert_array_equal(a, b)
+            else:
+                self.assertEqual(a, b)
+
+    def test_the_same_to_the_bit(self):
+        look = Look(uv_layers=("uv",), roughness=0.1)
+        self.same(break_mesh(box(SIZE), halves(), look), break_beside(box(SIZE), halves(), look))
+
+    def test_untouched_is_the_same_mesh(self):
+        surface = box(SIZE)
+        broken = break_beside(surface, particles(cloud(SIZE, SPACING), SPACING), Look())
+        self.assertIs(broken.surface, surface)
+
+    def test_sentences_come_through(self):
+        surface = box(SIZE)
+        surface.vertices[3] = np.inf
+        with self.assertRaisesRegex(CrackError, "Vertex 3 of the mesh has no position"):
+            break_beside(surface, halves(), Look())
+
+    def test_a_process_that_fails_is_a_sentence(self):
+        with mock.patch.object(beside.sys, "executable", "/bin/false"):
+            with self.assertRaisesRegex(CrackError, "ended with code 1"):
+                break_beside(box(SIZE), halves(), Look())
+
+    @unittest.skipUnless(os.name == "posix", "needs a program that sleeps")
+    def test_cancel_ends_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            slow = Path(folder, "slow")
+            slow.write_text("#!/bin/sh\nexec sleep 60\n")
+            slow.chmod(0o755)
+            with mock.patch.object(beside.sys, "executable", str(slow)):
+                began = time.monotonic()
+                self.assertIsNone(break_beside(box(SIZE), halves(), Look(),
+                                               lambda: time.monotonic() > began + 0.2))
+                self.assertLess(time.monotonic() - began, 20)
+
+    def test_archive_refuses_objects(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(TypeError, "array of objects"):
+                archive.save(Path(folder, "x.npz"), bad=np.array([object()]))
+
+
+if __name__ == "__main__":
+    unittest.main()
