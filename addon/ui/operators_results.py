@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Buttons that make something of a finished bake, and take it back."""
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from .. import compat
 from ..bake.errors import BakeError
-from ..bridge import alembic, folders, results
+from ..bridge import alembic, folders, refine, results
 from ..solver import LibraryError
 from . import properties, runs
 
@@ -192,6 +192,27 @@ the body"""
         raise BakeError(f"Choose the soft body to follow: select it too, or name it ({listed}).")
 
 
+class PLIANT_OT_refine_stretched(_ResultOperator, bpy.types.Operator):
+    """Divide the faces of the body's mesh where its bake stretches them, for the next bake. The \
+bake that is there no longer fits the mesh then"""
+    bl_idname = "pliant.refine_stretched"
+    bl_label = "Refine Stretched Faces"
+
+    longest: FloatProperty(
+        name="Longest", default=2.0, min=1.1, soft_max=5.0, max=100.0,
+        description="Edges that become longer in the bake than this many times those around them "
+                    "are at rest are divided")
+    passes: IntProperty(
+        name="Times", default=2, min=1, max=5, description="How often an edge may be halved")
+
+    def work(self, context, progress):
+        more = refine.refine(context.scene, context.object, self.longest, self.passes, progress)
+        if not more:
+            return [results.Remark(f"No edge of '{context.object.name}' becomes that long: nothing "
+                                   f"is divided.")]
+        return [results.Remark(f"'{context.object.name}' has {more} vertices more: bake again.")]
+
+
 class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
     """Give the object back as it was before it showed the bake. The bake itself stays"""
     bl_idname = "pliant.remove_result"
@@ -213,5 +234,6 @@ class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
         return []
 
 
-classes = (PLIANT_OT_make_result, PLIANT_OT_bind_mesh, PLIANT_OT_remove_result)
+classes = (PLIANT_OT_make_result, PLIANT_OT_bind_mesh, PLIANT_OT_refine_stretched,
+           PLIANT_OT_remove_result)
 register, unregister = bpy.utils.register_classes_factory(classes)

@@ -248,6 +248,7 @@ def draw_result_buttons(layout):
     column = layout.column(align=True)
     column.operator_menu_enum("pliant.bind_mesh", "format", text="Bind Mesh",
                               icon="MOD_SHRINKWRAP")
+    column.operator("pliant.refine_stretched", icon="MOD_SUBSURF")
     column.operator("pliant.remove_result", icon="X")
 
 
