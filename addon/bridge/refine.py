@@ -74,8 +74,9 @@ def _divide(form, names, usual, longest, passes):
     for _ in range(passes):
         layers = [form.verts.layers.float_vector[name] for name in names]
         normal = form.verts.layers.float[usual]
-        long = [edge for edge in form.edges if _length(edge, layers) >
-                longest * .5 * (edge.verts[0][normal] + edge.verts[1][normal])]
+        # an edge that is long at rest is not one that was stretched
+        long = [edge for edge in form.edges if _length(edge, layers) > longest * max(
+            edge.calc_length(), .5 * (edge.verts[0][normal] + edge.verts[1][normal]))]
         if not long:
             break
         bmesh.ops.subdivide_edges(form, edges=long, cuts=1, use_grid_fill=True)
