@@ -107,17 +107,18 @@ def _watch(job, log, signals):
         if job.state == jobs.BUILDING and job.stage != stage:
             stage = job.stage
             log.say("building", stage)
-        if job.frame is not None and job.frame != told:
-            start = job.frame if told is None else told + 1
+        reached = job.frame  # once: the job's threads go on meanwhile
+        if reached is not None and reached != told:
+            start = reached if told is None else told + 1
             took = time.monotonic() - begun
-            for frame in range(start, job.frame + 1):
+            for frame in range(start, reached + 1):
                 part = (frame - first + 1) / (last - first + 1)
                 left = job.seconds_left
                 log.say("frame", f"Frame {frame} of {last} ({100 * part:.0f} %) | Time: "
                                  f"{clock(took)}" + (f" | Left: {clock(left)}" if left else ""),
                         frame=frame, last=last, fraction=round(part, 4), seconds=round(took, 2),
                         seconds_left=None if left is None else round(left, 1), **_contacts(job))
-            told = job.frame
+            told = reached
         if ended:
             return
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 from pathlib import Path
 
@@ -17,8 +18,9 @@ import bpy
 import house
 import numpy as np
 
-cli, failures, setting, caches, pc2, folders = (house.addon(name) for name in (
-    "cli", "command.failures", "command.setting", "bake.cache", "bake.pc2", "bridge.folders"))
+cli, baking, failures, setting, caches, pc2, folders = (house.addon(name) for name in (
+    "cli", "command.baking", "command.failures", "command.setting", "bake.cache", "bake.pc2",
+    "bridge.folders"))
 SCRIPT = house.ROOT / "addon" / "cli.py"
 SMALL = ["--objects", "Head", "--colliders", "Floor", "--set", "particles.count=150"]
 
@@ -145,6 +147,26 @@ class Bake(WithShot):
         self.assertEqual(events[0]["bodies"], ["Head"])
         self.assertEqual(events[-1]["event"], "done")
         self.assertTrue(all("message" in event for event in events))
+
+    def test_no_frame_goes_untold(self):
+        """However the job's threads go on while lines are written."""
+        class Racing:
+            shot = types.SimpleNamespace(start=1, end=40)
+            resume, state, stage, seconds_left, contacts = False, "simulating", "", None, None
+            looks = 0
+
+            @property
+            def frame(self):
+                self.looks += 1
+                return min(self.looks, self.shot.end)
+
+            def wait(self, _seconds):
+                return self.looks >= self.shot.end
+
+        told = []
+        log = types.SimpleNamespace(say=lambda event, text, **more: told.append(more["frame"]))
+        baking._watch(Racing(), log, types.SimpleNamespace(received=None))
+        self.assertEqual(told, list(range(1, 41)))
 
     def test_only_those_named_have_a_role(self):
         house.fresh()

@@ -15,7 +15,7 @@ sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
 import window as window_module
 
 TIMEOUT = 60        # seconds that a condition may take to become true
-TICK = .05
+TICK = .02      # between two looks at it
 
 
 class Runner:
@@ -81,19 +81,20 @@ class Runner:
     def tick(self):
         if self.current is None and not self.tests:
             print(f"{self.good} passed, {self.bad} failed", flush=True)
-            bpy.app.timers.register(leave, first_interval=.2)
+            bpy.app.timers.register(self.leave, first_interval=.2)
             return None
         self.step()
-        return TICK
+        return 0.0 if self.waiting == 0 else TICK
 
-
-def leave():
-    """Quits as a user does, so that what the add-on does then is seen too."""
-    with window_module.Window().context():
-        bpy.ops.wm.quit_blender()
+    def leave(self):
+        """Quits as a user does, so that what the add-on does then is seen too."""
+        with self.window.context():
+            bpy.ops.wm.quit_blender()
 
 
 def main():
+    # a view that stands still is drawn once, not once more for each sample of its smooth edges
+    bpy.context.preferences.system.viewport_aa = "OFF"
     view = bpy.context.preferences.view
     view.show_splash = False
     view.use_save_prompt = False

@@ -4,11 +4,9 @@
     python tests/window/run.py --extension ZIP [--blender 4.3-window ...] [--shots DIR] [pattern ...]
 
 Each test file gets a Blender of its own, in the Debian that tests/blenders made, on a screen of its own
-(Xvfb), into which the zip was installed as a user would. Blenders run side by side. Screenshots are
-kept in DIR/BLENDER (default build-release/window-shots). README.md says how a test is written.
-A Blender that is not there is skipped with a line that says so. A mouse on a busy machine is seen late
-now and then, so a file with a failure runs once more in a new Blender and that counts; what the first
-run said is shown either way.
+(Xvfb), with a copy of a home into which the zip was installed as a user would. Blenders run side by
+side. Screenshots are kept in DIR/BLENDER (default build-release/window-shots). README.md says how a test
+is written. A Blender that is not there is skipped with a line that says so.
 """
 import argparse
 import os
@@ -27,13 +25,19 @@ BLENDERS = ROOT / "tests" / "blenders"
 KNOWN = ("4.3-window", "5.2-window")
 LAST_LINE = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 
-# Runs in the chroot. Blender's own user files are in a home that is made for this one test file.
-START = """cd "$(dirname "$0")" || exit 1
+# Both run in the chroot, in a folder of their own with Blender's user files in it.
+ALONE = """cd "$(dirname "$0")" || exit 1
 export HOME=$PWD/home LIBGL_ALWAYS_SOFTWARE=1 OPENBLAS_NUM_THREADS=1 LC_ALL=C.UTF-8 TMPDIR=$PWD/tmp
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONDONTWRITEBYTECODE=1 XDG_RUNTIME_DIR=$PWD/tmp
 export MESA_SHADER_CACHE_DIR=/var/cache/pliant-shaders  # compiling them is most of a first drawing
 unset PLIANT_LIBRARY BLENDER_USER_RESOURCES WAYLAND_DISPLAY
 mkdir -p home tmp shots
+"""
+INSTALL = ALONE + """
+blender --command extension install-file -r user_default --enable extension.zip >home/install.log 2>&1
+echo "install-file exit code $?" >>home/install.log
+"""
+START = ALONE + """
 Xvfb -displayfd 3 -screen 0 1600x1000x24 +extension GLX -nolisten tcp 3>display >xvfb.log 2>&1 &
 screen=$!
 trap 'kill $screen 2>/dev/null' EXIT
@@ -44,8 +48,6 @@ while [ ! -s display ]; do
     sleep .1
 done
 export DISPLAY=:$(cat display)
-blender --command extension install-file -r user_default --enable extension.zip >install.log 2>&1
-echo "install-file exit code $?" >>install.log
 blender -noaudio --window-geometry 0 0 1600 1000 --python driver.py -- "$1"
 """
 
@@ -56,22 +58,27 @@ def blender_root(name):
     return Path(done.stdout.strip()) if done.returncode == 0 else None
 
 
-def prepare(root, file, extension):
-    """A folder inside the chroot with all that a run needs: no mounts are needed to share it."""
-    folder = root / "srv" / f"pliant-{os.getpid()}-{file.stem}"
+def prepare(root, name):
+    """An empty folder inside the chroot: no mounts are needed to share it."""
+    folder = root / "srv" / f"pliant-{os.getpid()}-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for source in FOLDER.glob("*.py"):
-        shutil.copy(source, folder)
-    shutil.copy(extension, folder / "extension.zip")
-    (folder / "start").write_text(START)
     return folder
 
 
-def start(name, root, folder, file, timeout):
+def install(name, root, options):
+    """A folder with the home of a user who has installed the zip."""
+    folder = prepare(root, "user")
+    shutil.copy(options.extension, folder / "extension.zip")
+    (folder / "start").write_text(INSTALL)
+    start(name, root, folder, "", options.timeout)
+    return folder
+
+
+def start(name, root, folder, argument, timeout):
     """Runs Blender to its end or the timeout: (exit code or None, what it wrote)."""
     inside = "/" + str(folder.relative_to(root))
-    command = ["bash", str(BLENDERS), "in", name, "/bin/sh", f"{inside}/start", file.name]
+    command = ["bash", str(BLENDERS), "in", name, "/bin/sh", f"{inside}/start", argument]
     with open(folder / "output", "w+b") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.STDOUT, start_new_session=True)
@@ -89,14 +96,17 @@ def start(name, root, folder, file, timeout):
         return code, output.read().decode(errors="replace")
 
 
-def run_file(name, root, file, options):
+def run_file(name, root, user, file, options):
     """One test file in one Blender: (good, bad, text to show)."""
-    folder = prepare(root, file, options.extension)
+    folder = prepare(root, file.stem)
     began = time.monotonic()
     try:
-        code, text = start(name, root, folder, file, options.timeout)
-        installed = (folder / "install.log").read_text(errors="replace") \
-            if (folder / "install.log").exists() else ""
+        shutil.copytree(user / "home", folder / "home", symlinks=True)
+        for source in FOLDER.glob("*.py"):
+            shutil.copy(source, folder)
+        (folder / "start").write_text(START)
+        installed = (folder / "home" / "install.log").read_text(errors="replace")
+        code, text = start(name, root, folder, file.name, options.timeout)
         shots = options.shots / name
         shots.mkdir(parents=True, exist_ok=True)
         for shot in sorted((folder / "shots").glob("*.png")):
@@ -140,20 +150,15 @@ def run_blender(name, files, options, tally):
     if os.geteuid() != 0:
         tally.add(0, 0, f"Blender {name} is skipped: entering its Debian needs root\n")
         return
-    for file in files:
-        good, bad, text = attempt(name, root, file, options)
-        if bad:
-            first = "".join(f"    | {line}\n" for line in text.splitlines())
-            good, bad, text = attempt(name, root, file, options)
-            text = f"unsteady: {file.name} in Blender {name} failed and ran again; first:\n{first}{text}"
-        tally.add(good, bad, text)
-
-
-def attempt(name, root, file, options):
+    user = install(name, root, options)
     try:
-        return run_file(name, root, file, options)
-    except Exception as error:
-        return 0, 1, f"FAIL {file.name} in Blender {name}: {error!r}\n"
+        for file in files:
+            try:
+                tally.add(*run_file(name, root, user, file, options))
+            except Exception as error:
+                tally.add(0, 1, f"FAIL {file.name} in Blender {name}: {error!r}\n")
+    finally:
+        shutil.rmtree(user, ignore_errors=True)
 
 
 def main():
@@ -161,7 +166,7 @@ def main():
     parser.add_argument("--extension", type=Path, required=True)
     parser.add_argument("--blender", nargs="+", default=KNOWN, choices=KNOWN)
     parser.add_argument("--shots", type=Path, default=ROOT / "build-release" / "window-shots")
-    parser.add_argument("--timeout", type=float, default=600)
+    parser.add_argument("--timeout", type=float, default=300)
     parser.add_argument("patterns", nargs="*")
     options = parser.parse_args()
     files = [f for f in sorted(FOLDER.glob("test_*.py"))

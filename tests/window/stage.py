@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The scene that window tests play in."""
+import contextlib
+import time
+
 import bpy
+from window import addon
 
 
 def suzanne(w, count=1500, smooth=2, location=(0, 0, 2.2)):
@@ -40,4 +44,25 @@ def look_at(w, name="Suzanne"):
     view.view_location = bpy.data.objects[name].matrix_world.translation
     view.view_distance = 5.5
     w.area("VIEW_3D").tag_redraw()
-    yield .6
+    yield from w.still("VIEW_3D")
+
+
+@contextlib.contextmanager
+def slow_frames(seconds):
+    """with stage.slow_frames(.3): each frame of a bake takes that much longer, so that there is time
+    to look at it on any machine."""
+    recorder = addon("bake.job").Recorder
+    original = recorder.advance
+
+    def advance(self, frame):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.job._check_cancel()
+            time.sleep(.01)
+        original(self, frame)
+
+    recorder.advance = advance
+    try:
+        yield
+    finally:
+        recorder.advance = original

@@ -34,8 +34,7 @@ def test_looks_at_a_bake_are_short(w):
         with w.context("VIEW_3D"):
             bpy.ops.pliant.bake("INVOKE_DEFAULT")
         yield lambda: bool(looked)
-        while addon("ui.runs").running(bpy.context.scene):
-            yield .5
+        yield lambda: not addon("ui.runs").running(bpy.context.scene)
     finally:
         baking.modal = original
     assert len(looked) > 3, len(looked)
@@ -96,16 +95,16 @@ def test_undo_and_redo_around_bake_and_clear(w):
 
 
 def test_the_add_on_is_switched_off_during_a_bake(w):
-    yield from stage.soft(w, count=6000)
-    bpy.context.scene.frame_end = 500
-    with w.context("VIEW_3D"):
-        bpy.ops.pliant.bake("INVOKE_DEFAULT")
-    yield lambda: (addon("ui.runs").running(bpy.context.scene).frame or 0) >= 3
-    job = addon("ui.runs").running(bpy.context.scene).job
-    package = addon().__name__
-    addon_utils.disable(package, default_set=True)
+    yield from stage.soft(w)
+    with stage.slow_frames(.1):
+        with w.context("VIEW_3D"):
+            bpy.ops.pliant.bake("INVOKE_DEFAULT")
+        yield lambda: (addon("ui.runs").running(bpy.context.scene).frame or 0) >= 3
+        job = addon("ui.runs").running(bpy.context.scene).job
+        package = addon().__name__
+        addon_utils.disable(package, default_set=True)
     assert job.state == "cancelled", job.state
-    yield 1
+    yield .3
     addon_utils.enable(package, default_set=True)
     assert bpy.data.objects["Suzanne"].pliant.role == "BODY"
     assert addon("bridge.folders").baked_range(bpy.context.scene)[1] >= 3

@@ -57,3 +57,25 @@ def test_buttons_are_found_by_name(w):
     yield from w.type("1.5")
     yield from w.key("Return")
     yield lambda: 1.5 in tuple(bpy.data.objects["Cube"].location)
+
+
+def test_buttons_are_scrolled_to(w):
+    bpy.data.objects["Cube"].pliant.role = "BODY"
+    yield from w.properties_tab("PHYSICS")
+    place = w.region("PROPERTIES").view2d.region_to_view
+    top = place(0, 0)[1]
+    yield from w.find("output", "PROPERTIES", columns=(.7,))
+    assert place(0, 0)[1] < top - 100
+    yield from w.press("pliant.fit_settings", "PROPERTIES", columns=(.7,))
+    assert abs(place(0, 0)[1] - top) < 1
+
+
+def test_a_button_that_is_not_there(w):
+    yield from w.sidebar("Item")
+    try:
+        yield from w.find("pliant.bake", "VIEW_3D", "UI", columns=(.7,))
+    except AssertionError as error:
+        assert "no button pliant.bake in VIEW_3D UI; there are" in str(error), error
+        assert "'rotation_mode'" in str(error), error
+    else:
+        raise AssertionError("found all the same")

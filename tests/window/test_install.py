@@ -9,7 +9,7 @@ from window import addon
 
 
 def test_is_installed_and_enabled(w):
-    said = Path("install.log").read_text()
+    said = Path("home", "install.log").read_text()
     assert "install-file exit code 0" in said and "rror" not in said, said
     assert window.PACKAGE in bpy.context.preferences.addons, said
     yield

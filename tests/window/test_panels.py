@@ -10,14 +10,14 @@ def test_three_clicks_from_suzanne_to_a_moving_body(w):
     yield from stage.suzanne(w)
     bpy.context.scene.frame_end = 10
     yield from w.properties_tab("PHYSICS")  # the first
-    yield 1
+    yield from w.still("PROPERTIES")
     w.screenshot("physics-tab")
     yield from w.press("pliant.set_role(role='BODY')", "PROPERTIES")
     yield lambda: bpy.data.objects["Suzanne"].pliant.role == "BODY"
     assert bpy.data.objects["Suzanne"].pliant.material.preset == "Rubber"
-    yield 1
+    yield from w.still("PROPERTIES")
     w.screenshot("soft")
-    yield from w.press("pliant.bake", "PROPERTIES")
+    yield from w.press("pliant.bake", "PROPERTIES", columns=(.75,))
     yield lambda: addon("bridge.folders").baked_range(bpy.context.scene) == (1, 10)
     yield lambda: not addon("ui.runs").any_running()
     obj = bpy.data.objects["Suzanne"]
@@ -87,7 +87,7 @@ def test_every_panel_has_its_picture(w):
             for copy in copies:
                 bpy.utils.register_class(copy)
             yield from w.redraw()
-            yield .3
+            yield from w.still("PROPERTIES", seconds=.2)
             name = cls.__name__.removeprefix("PLIANT_PT_")
             picture = window.crop(w.screenshot(f"panel-{name}"), w.box("PROPERTIES"))
             for copy in reversed(copies):
@@ -104,9 +104,9 @@ def test_every_panel_has_its_picture(w):
 def test_sidebar(w):
     yield from stage.soft(w)
     yield from w.sidebar("Pliant")
-    yield 1
+    yield from w.still("VIEW_3D")
     w.screenshot("sidebar")
-    found = yield from w.buttons("VIEW_3D", "UI", columns=(.3,), until="pliant.quick_bake", step=9)
+    found = yield from w.buttons("VIEW_3D", "UI", columns=(.3,), until="pliant.quick_bake")
     for name in ("pliant.set_role", "pliant.preview", "pliant.bake", "pliant.quick_bake",
                  "pliant.copy_settings", "preview_level"):
         assert name in found, f"no {name} in {sorted(found)}"

@@ -27,20 +27,19 @@ def switch(w):
 def test_colours_come_and_go(w):
     yield from stage.soft(w)
     yield from stage.look_at(w)
-    yield 1
     part, hues = view_colours(w)
     assert part < .1, (part, hues)
     shading = w.area("VIEW_3D").spaces.active.shading
     before = shading.color_type
     switch(w)
     yield lambda: outcome() is not None
-    yield 1
+    yield from w.still("VIEW_3D")
     w.screenshot("clusters")
     part, hues = view_colours(w)
     assert part > .15 and hues >= 7, (part, hues)
     assert "Pliant Clusters" in bpy.data.objects["Suzanne"].data.attributes
     switch(w)
-    yield 1
+    yield from w.still("VIEW_3D")
     part, hues = view_colours(w)
     assert part < .1, (part, hues)
     assert w.area("VIEW_3D").spaces.active.shading.color_type == before
@@ -53,19 +52,19 @@ def test_overlay_follows_its_settings(w):
     settings = bpy.context.scene.pliant
     switch(w)
     yield lambda: outcome() is not None
-    yield 1
+    yield from w.still("VIEW_3D")
     both = w.look()
     settings.preview_spheres = False
-    yield 1
+    yield from w.still("VIEW_3D")
     points = w.look()
     assert window.differs(both, points) > .003
     settings.preview_particles = False
-    yield 1
+    yield from w.still("VIEW_3D")
     none = w.look()
     assert window.differs(points, none) > .003
     settings.preview_particles = settings.preview_spheres = True
     settings.preview_opacity = 1.0
-    yield 1
+    yield from w.still("VIEW_3D")
     assert window.differs(both, w.look()) > .003
     switch(w)
     yield .5
@@ -78,11 +77,11 @@ def test_contact_shapes_are_drawn(w):
     settings.preview_particles = settings.preview_spheres = settings.preview_colours = False
     switch(w)
     yield lambda: outcome() is not None
-    yield 1
+    yield from w.still("VIEW_3D")
     before = w.look()
     settings.preview_proxies = True
     yield lambda: outcome() is not None and outcome().bodies[0].proxies is not None
-    yield 1
+    yield from w.still("VIEW_3D")
     w.screenshot("contact-shapes")
     assert window.differs(before, w.look()) > .03
     part, hues = view_colours(w)
@@ -126,7 +125,7 @@ def longest_pause(w, while_true):
 
 def test_the_window_stays_awake(w):
     yield from stage.soft(w, count=1000)
-    until = time.monotonic() + 3
+    until = time.monotonic() + 1.5
     usual = yield from longest_pause(w, lambda: time.monotonic() < until)
     bpy.data.objects["Suzanne"].pliant.particles.count = 40000
     switch(w)
@@ -146,7 +145,7 @@ def test_sidebar_says_the_numbers(w):
     yield from w.sidebar("Pliant")
     yield from w.press("pliant.preview", "VIEW_3D", "UI")
     yield lambda: outcome() is not None
-    yield 2
+    yield from w.still("VIEW_3D", "UI", .6)
     w.screenshot("sidebar")
     switch(w)
     yield .3
@@ -159,7 +158,7 @@ def test_the_add_on_is_switched_off_with_a_preview_on(w):
     yield lambda: outcome() is not None
     with w.context():
         bpy.ops.preferences.addon_disable(module=window.PACKAGE)
-    yield 1
+    yield from w.still("VIEW_3D")
     part, hues = view_colours(w)
     assert part < .1, (part, hues)
     assert "Pliant Clusters" not in bpy.data.objects["Suzanne"].data.attributes

@@ -2,20 +2,23 @@
 """What a window test does with Blender: look, click, type, wait. README.md shows how.
 
 Positions are pixels of the screen from its upper left corner, as in a screenshot. Clicks and keys
-are sent by xdotool: they take the same way as a user's.
+are sent to the screen and take the same way as a user's. A busy machine takes its time for that, so
+nothing here counts on a pause being long enough: Blender is asked where it has seen the mouse, and
+which button was pressed last (`_seen`), until it has.
 """
-import contextlib
 import importlib
 import os
 import re
-import subprocess
+import time
 from pathlib import Path
 
 import bpy
 import numpy as np
+import screen
 
 PACKAGE = "bl_ext.user_default.pliant"
 SHOTS = Path(os.environ.get("PWD", "."), "shots")
+COLUMNS = (.25, .5, .75)  # of a region's width: where buttons are looked for
 
 
 class Skip(Exception):
@@ -27,8 +30,24 @@ def addon(module=""):
     return importlib.import_module(PACKAGE + ("." + module if module else ""))
 
 
+class PLIANT_TEST_OT_look(bpy.types.Operator):
+    """Called from a script, an operator's event is the last one of the mouse or keyboard"""
+    bl_idname = "pliant_test.look"
+    bl_label = "Look at the Mouse"
+    bl_options = {"INTERNAL"}
+    seen = None
+
+    def invoke(self, _context, event):
+        PLIANT_TEST_OT_look.seen = (event.mouse_x, event.mouse_y, event.type, event.value)
+        return {"CANCELLED"}
+
+
 class Window:
     """Blender's first window, as a user has it."""
+
+    def __init__(self):
+        self.screen = screen.Screen()
+        bpy.utils.register_class(PLIANT_TEST_OT_look)
 
     @property
     def window(self):
@@ -65,58 +84,79 @@ class Window:
 
     # ------------------------------------------------------------ what a user does
 
-    def _xdotool(self, *arguments):
-        subprocess.run(["xdotool", *map(str, arguments)], check=True, timeout=20)
+    def _seen(self):
+        """What Blender knows of the mouse: x, y as in `box`, the last button or key, its value."""
+        with self.context():
+            bpy.ops.pliant_test.look("INVOKE_DEFAULT")
+        x, y, kind, value = PLIANT_TEST_OT_look.seen
+        return x, self.window.height - 1 - y, kind, value
+
+    def _until(self, reached, seconds=20):
+        """Waits for what Blender sees; and then for what that does: an event is in Blender's queue
+        when it is seen, and leaving a button is an event of its own before the next one is entered."""
+        until = time.monotonic() + seconds
+        while not reached(self._seen()):
+            assert time.monotonic() < until, f"Blender sees {self._seen()} after {seconds} s"
+            yield 0
+        for _ in range(3):
+            yield 0
 
     def move(self, x, y):
         """yield from window.move(x, y)"""
-        self._xdotool("mousemove", x, y)
-        yield .15
+        self.screen.move(x, y)
+        yield from self._until(lambda seen: seen[:2] == (x, y))
+
+    def _press(self, button):
+        name = {1: "LEFTMOUSE", 2: "MIDDLEMOUSE", 3: "RIGHTMOUSE"}[button]
+        self.screen.down(button)
+        yield from self._until(lambda seen: seen[2:] == (name, "PRESS"))
+
+    def _release(self, button):
+        name = {1: "LEFTMOUSE", 2: "MIDDLEMOUSE", 3: "RIGHTMOUSE"}[button]
+        self.screen.up(button)
+        yield from self._until(lambda seen: seen[2:] == (name, "RELEASE"))
 
     def click(self, x, y, button=1, times=1):
         """yield from window.click(x, y): left button 1, middle 2, right 3."""
         # Blender takes a press at a place where the mouse has not been seen for a drag
-        self._xdotool("mousemove", x - 2, y - 2)
-        yield .15
-        self._xdotool("mousemove", x, y)
-        yield .15
-        for _ in range(times):
-            self._xdotool("mousedown", button)
-            yield .08
-            self._xdotool("mouseup", button)
-            yield .08
-        yield .3
+        yield from self.move(x - 2, y - 2)
+        yield from self.move(x, y)
+        for _ in range(times - 1):  # a double click is two in short time
+            self.screen.down(button)
+            self.screen.up(button)
+        yield from self._press(button)
+        yield from self._release(button)
+        yield .2
 
     def drag(self, x0, y0, x1, y1, button=1):
         """yield from window.drag(...): presses at one place, lets go at another."""
         yield from self.move(x0, y0)
-        self._xdotool("mousedown", button)
+        yield from self._press(button)
         for step in range(1, 6):
-            yield .08
-            self._xdotool("mousemove", round(x0 + (x1 - x0) * step / 5),
-                          round(y0 + (y1 - y0) * step / 5))
-        yield .1
-        self._xdotool("mouseup", button)
-        yield .3
+            yield from self.move(round(x0 + (x1 - x0) * step / 5), round(y0 + (y1 - y0) * step / 5))
+        yield from self._release(button)
+        yield .2
 
     def key(self, *names):
         """yield from window.key("n") or ("ctrl+z", "Escape"): to the region under the mouse."""
         for name in names:
-            self._xdotool("key", name)
+            self.screen.key(name)
             yield .2
         yield .2
 
     def type(self, text):
         """yield from window.type("1.5"): into a field that is being edited."""
-        self._xdotool("type", "--delay", 40, text)
+        self.screen.type(text)
         yield .3
 
     def scroll(self, x, y, clicks):
         """yield from window.scroll(x, y, 3): down; negative: up."""
         yield from self.move(x, y)
         for _ in range(abs(clicks)):
-            self._xdotool("click", 5 if clicks > 0 else 4)
-            yield .08
+            button = 5 if clicks > 0 else 4
+            self.screen.down(button)
+            self.screen.up(button)
+            yield .05
         yield .2
 
     # ------------------------------------------------------------ finding buttons
@@ -139,44 +179,64 @@ class Window:
                     pass
         return ()
 
-    def buttons(self, kind, region="WINDOW", until=None, columns=(.25, .5, .75), step=18, pause=.06):
-        """places = yield from window.buttons('PROPERTIES'): what is found by moving the mouse over a
-        region, row by row: {"pliant.bake": (x, y), "stiffness": (x, y), ...}, the first place of each;
-        stops early at a name `until`. At each place the mouse rests for `pause` seconds."""
+    def buttons(self, kind, region="WINDOW", until=None, columns=COLUMNS, step=18):
+        """places = yield from window.buttons('PROPERTIES'): what is found by moving the mouse over
+        what a region shows, row by row: {"pliant.bake": (x, y), "stiffness": (x, y), ...}, the first
+        place of each; stops early at a name `until`. A button is 20 pixels high."""
+        yield from self.laid_out()
         left, top, right, bottom = self.box(kind, region)
         found = {}
         for column in columns:
             x = round(left + column * (right - left))
-            for y in range(top + 8, bottom - 4, step):
-                self._xdotool("mousemove", x, y)
-                yield pause
+            for y in range(top + 4, bottom - 2, step):
+                yield from self.move(x, y)
                 names = self._under_mouse(kind, region)
-                if until in names:
-                    yield .2  # what was seen may be what the mouse was over before
-                    names = self._under_mouse(kind, region)
                 for name in names:
                     found.setdefault(name, (x, y))
                 if until in names:
                     return found
         return found
 
-    def find(self, name, kind, region="WINDOW"):
+    def find(self, name, kind, region="WINDOW", columns=COLUMNS):
         """place = yield from window.find("pliant.bake", 'PROPERTIES'): of an operator's or a
-        property's button. Where several buttons call an operator: "pliant.set_role(role='BODY')". A
-        place further down than the region shows is not found: scroll first. A busy machine sees the
-        mouse late, and then a button is passed by unseen: so once more, slower and in other rows."""
-        seen = set()
-        for step, pause in ((18, .06), (13, .2), (11, .5)):
-            found = yield from self.buttons(kind, region, until=name, step=step, pause=pause)
-            if name in found:
-                return found[name]
-            seen.update(found)
-        raise AssertionError(f"no button {name} in {kind} {region}; there are {sorted(seen)}")
+        property's button. Where several buttons call an operator: "pliant.set_role(role='BODY')".
+        The region is scrolled to it, from where it is and then from its top; a panel that is closed
+        has no buttons."""
+        found = yield from self.buttons(kind, region, name, columns)
+        seen = set(found)
+        move = -100000
+        while name not in found:
+            moved = self._scroll_by(kind, region, move)
+            if not moved and move > 0:
+                raise AssertionError(f"no button {name} in {kind} {region}; there are {sorted(seen)}")
+            left, top, right, bottom = self.box(kind, region)
+            move = (bottom - top) * 3 // 4
+            if moved:
+                found = yield from self.buttons(kind, region, name, columns)
+                seen.update(found)
+        return found[name]
 
-    def press(self, name, kind, region="WINDOW"):
+    def _scroll_by(self, kind, region, pixels):
+        """Whether a region could be scrolled so far down."""
+        view = self.region(kind, region).view2d
+        before = view.region_to_view(0, 0)[1]
+        with self.context(kind, region):
+            if bpy.ops.view2d.pan.poll():
+                bpy.ops.view2d.pan(deltay=-pixels)
+        return abs(view.region_to_view(0, 0)[1] - before) > 1
+
+    def press(self, name, kind, region="WINDOW", columns=COLUMNS):
         """yield from window.press("pliant.bake", 'VIEW_3D', "UI"): finds the button and clicks it."""
-        place = yield from self.find(name, kind, region)
-        yield from self.click(*place)
+        for _ in range(5):  # panels that open slide those below them, for half a second
+            x, y = yield from self.find(name, kind, region, columns)
+            yield from self.move(x - 2, y - 1)
+            yield from self.move(x, y)
+            if name in self._under_mouse(kind, region):
+                yield from self._press(1)
+                yield from self._release(1)
+                yield .2
+                return
+        raise AssertionError(f"the button {name} in {kind} {region} does not stay in its place")
 
     # ------------------------------------------------------------ arranging the screen
 
@@ -215,30 +275,39 @@ class Window:
             area.tag_redraw()
         yield .3
 
+    def laid_out(self):
+        """yield from window.laid_out(): buttons are where the settings as they are now put them."""
+        for _ in range(2):  # panels know in the second drawing how high those above them are
+            for area in self.window.screen.areas:
+                for region in area.regions:
+                    if area.type != "VIEW_3D" or region.type != "WINDOW":  # which is dear
+                        region.tag_redraw()
+            for _ in range(3):
+                yield 0
+
+    def still(self, kind=None, region="WINDOW", seconds=.3):
+        """yield from window.still("VIEW_3D"): until nothing moves any more there, or at all."""
+        until, since, before = time.monotonic() + 15, time.monotonic(), None
+        while time.monotonic() - since < seconds and time.monotonic() < until:
+            now = crop(self.look(), self.box(kind, region) if kind else (0, 0, 10000, 10000))
+            if before is None or before.shape != now.shape or (before != now).any():
+                since = time.monotonic()
+            before = now
+            yield .05
+
     # ------------------------------------------------------------ what is on the screen
 
     def screenshot(self, name):
         """Keeps a picture of the screen as NAME.png and returns it as an array (height, width, 3)."""
         assert re.fullmatch(r"[a-z0-9_.-]+", name, re.IGNORECASE), f"not a file name: {name}"
         SHOTS.mkdir(exist_ok=True)
-        path = SHOTS / f"{name}.png"
-        subprocess.run(["import", "-silent", "-window", "root", str(path)], check=True, timeout=30)
-        return self.read(path)
+        picture = self.look()
+        screen.write_png(SHOTS / f"{name}.png", picture)
+        return picture
 
     def look(self):
         """The screen as an array (height, width, 3) of bytes, kept nowhere."""
-        path = SHOTS.parent / "look.png"
-        subprocess.run(["import", "-silent", "-window", "root", str(path)], check=True, timeout=30)
-        return self.read(path)
-
-    @staticmethod
-    def read(path):
-        done = subprocess.run(["convert", str(path), "-depth", "8", "ppm:-"], check=True,
-                              stdout=subprocess.PIPE, timeout=30)
-        head = re.match(rb"P6\s+(\d+)\s+(\d+)\s+255\s", done.stdout)
-        width, height = int(head[1]), int(head[2])
-        pixels = np.frombuffer(done.stdout, np.uint8, width * height * 3, offset=head.end())
-        return pixels.reshape(height, width, 3)
+        return self.screen.picture()
 
 
 # ---------------------------------------------------------------- looking at pixels
