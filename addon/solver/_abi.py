@@ -5,7 +5,7 @@ from ctypes import c_char_p, c_double, c_float, c_int, c_int32, c_size_t, c_uint
     c_void_p, CFUNCTYPE, POINTER, Structure
 from enum import IntEnum, IntFlag
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 MAX_LEVELS = 16
 PIN_HELD = 1000000.0
 
@@ -136,6 +136,15 @@ class Channel(IntEnum):
     PLASTIC_STRAIN = 21
     CLUSTER_PLASTIC = 22
     CLUSTER_PLANES = 23
+    PARENT = 24
+    BIRTH = 25
+    PIECE = 26
+    PIECE_PARENT = 27
+    PIECE_BIRTH = 28
+    SPLIT_PLANE = 29
+    SPLIT_TIME = 30
+    SPLIT_CLUSTER = 31
+    DIVIDED = 32
 
 
 class Factor(IntEnum):
@@ -145,6 +154,7 @@ class Factor(IntEnum):
     YIELD = 3
     FLOW = 4
     HARDENING = 5
+    TOUGHNESS = 6
 
 
 class Shape(IntEnum):
@@ -372,6 +382,7 @@ class BodyDesc(Structure):
         ("yield_factor", POINTER(c_float)),
         ("flow_factor", POINTER(c_float)),
         ("hardening_factor", POINTER(c_float)),
+        ("toughness_factor", POINTER(c_float)),
         ("progress", ProgressFn),
         ("user", c_void_p),
     ]
@@ -414,7 +425,25 @@ class BodyInfo(Structure):
         ("angular_momentum", c_double * 3),
         ("kinetic_energy", c_double),
         ("enclosed_volume", c_double),
+        ("pieces", c_uint32),
+        ("pieces_ever", c_uint32),
+        ("splits", c_uint64),
+        ("updates_max", c_uint64),
         ("level", LevelInfo * 16),
+    ]
+
+
+class FractureDesc(Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("settle", c_uint32),
+        ("toughness", c_double),
+        ("boost", c_double),
+        ("falloff", c_double),
+        ("first_time", c_double),
+        ("smallest_piece", c_double),
+        ("most_pieces", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -568,6 +597,7 @@ STRUCTS = {
     "pliant_body_desc": BodyDesc,
     "pliant_level_info": LevelInfo,
     "pliant_body_info": BodyInfo,
+    "pliant_fracture_desc": FractureDesc,
     "pliant_pose": Pose,
     "pliant_collider_desc": ColliderDesc,
     "pliant_contact_desc": ContactDesc,
@@ -641,6 +671,8 @@ FUNCTIONS = {
         POINTER(c_float),  # particle_values
     )),
     "pliant_body_set_accelerations": (c_int, (c_uint64, c_uint32, POINTER(c_float))),
+    "pliant_fracture_desc_init": (None, (POINTER(FractureDesc), c_size_t)),
+    "pliant_body_set_fracture": (c_int, (c_uint64, POINTER(FractureDesc))),
     "pliant_body_set_pins": (c_int, (c_uint64, c_uint32, POINTER(c_float))),
     "pliant_body_set_pin_targets": (c_int, (
         c_uint64,  # body

@@ -15,38 +15,10 @@ import numpy as np
 
 from . import _abi, convert
 from ._abi import Channel, Factor, Shape, Stage, Status, StoreMode
+from .channels import CHANNELS
 from .convert import float_pointer, floats, index_pointer, indices, output, plain, vector
 from .errors import Progress, check
 from .library import load
-
-# What a channel holds: NumPy type, numbers a row.
-CHANNELS = {
-    Channel.POSITION: (np.float32, 3),
-    Channel.VELOCITY: (np.float32, 3),
-    Channel.REST: (np.float32, 3),
-    Channel.MASS: (np.float32, 1),
-    Channel.MASS_QUANTA: (np.uint64, 1),
-    Channel.SHELL: (np.uint32, 1),
-    Channel.DEFORMATION: (np.float32, 9),
-    Channel.STRETCH: (np.float32, 1),
-    Channel.NEAREST_CLUSTER: (np.uint32, 1),
-    Channel.CLUSTER_CENTRE: (np.float32, 3),
-    Channel.CLUSTER_RADIUS: (np.float32, 1),
-    Channel.CLUSTER_MASS: (np.float32, 1),
-    Channel.CLUSTER_REST: (np.float32, 3),
-    Channel.CLUSTER_POSITION: (np.float32, 3),
-    Channel.CLUSTER_GRADIENT: (np.float32, 9),
-    Channel.CLUSTER_WIDTH: (np.float32, 2),
-    Channel.CLUSTER_ALPHA: (np.float32, 2),
-    Channel.MEMBER_BEGIN: (np.uint32, 1),
-    Channel.MEMBER_PARTICLE: (np.uint32, 1),
-    Channel.MEMBER_WEIGHT: (np.float32, 1),
-    Channel.MEMBER_OFFSET: (np.float32, 3),
-    Channel.PLASTIC_STRAIN: (np.float32, 1),
-    Channel.CLUSTER_PLASTIC: (np.float32, 10),
-    Channel.CLUSTER_PLANES: (np.float32, 24),
-}
-
 
 class Skinned(NamedTuple):
     """What Skin.apply gives; None for what was not asked for."""
@@ -260,7 +232,8 @@ class Body(_Object):
 
     Settings: the fields of pliant_body_desc, with dicts for sample, cluster, levels and material.
     Arrays: volumes (one a point) and stiffness_factor, damping_factor, strain_limit_factor,
-    density_factor, yield_factor, flow_factor, hardening_factor (one a mesh vertex, or a point). progress(fraction, stage) may cancel.
+    density_factor, yield_factor, flow_factor, hardening_factor, toughness_factor (one a mesh vertex,
+    or a point). progress(fraction, stage) may cancel.
     """
 
     _close = "pliant_body_destroy"
@@ -269,7 +242,7 @@ class Body(_Object):
     def __init__(self, scene, vertices=None, triangles=None, *, origin=None, points=None,
                  volumes=None, progress=None, stiffness_factor=None, damping_factor=None,
                  strain_limit_factor=None, density_factor=None, yield_factor=None,
-                 flow_factor=None, hardening_factor=None, **settings):
+                 flow_factor=None, hardening_factor=None, toughness_factor=None, **settings):
         library = scene._library
         if "mesh" in settings:
             raise TypeError("the mesh is given as vertices, triangles and origin")
@@ -284,7 +257,7 @@ class Body(_Object):
         factors = {"stiffness_factor": stiffness_factor, "damping_factor": damping_factor,
                    "strain_limit_factor": strain_limit_factor, "density_factor": density_factor,
                    "yield_factor": yield_factor, "flow_factor": flow_factor,
-                   "hardening_factor": hardening_factor}
+                   "hardening_factor": hardening_factor, "toughness_factor": toughness_factor}
         _point_to(desc, factors, count or desc.mesh.vertex_count, keep)
         watcher = Progress(progress)
         desc.progress = watcher.callback
@@ -337,6 +310,12 @@ class Body(_Object):
         """Changes settings of the material; what is not given stays as this object last set it (a
         body got from Scene.bodies() starts from the defaults)."""
         self._change("pliant_body_set_material", settings)
+
+    def set_fracture(self, toughness, **settings):
+        """Where the body may break: the fields of pliant_fracture_desc. Every time all of them."""
+        desc = _described(self._library, _abi.FractureDesc, "pliant_fracture_desc_init",
+                          {"toughness": toughness, **settings})
+        self._call("pliant_body_set_fracture", byref(desc))
 
     def _set_floats(self, function, name, values, width, *before):
         values = floats(values, name, width)

@@ -57,7 +57,7 @@ extern "C"
 #endif
 
 /* Raised whenever a struct, an enum or a function changes meaning. */
-#define PLIANT_ABI_VERSION 3
+#define PLIANT_ABI_VERSION 4
 
 /* Most levels of clusters that a body may have. */
 #define PLIANT_MAX_LEVELS 16
@@ -439,6 +439,7 @@ extern "C"
         const float* yield_factor;
         const float* flow_factor;
         const float* hardening_factor;
+        const float* toughness_factor;
         pliant_progress_fn progress; /* may be NULL */
         void* user;
     } pliant_body_desc;
@@ -501,6 +502,10 @@ extern "C"
         double angular_momentum[3]; /* about the centre of mass */
         double kinetic_energy;
         double enclosed_volume; /* of the skinned mesh where pressure is on, otherwise 0 */
+        uint32_t pieces;        /* connected parts now; 0: fracture was never asked for */
+        uint32_t pieces_ever;   /* numbers given to pieces so far */
+        uint64_t splits;        /* clusters split so far */
+        uint64_t updates_max;   /* memberships that splits rewrote in one substep, at most */
         pliant_level_info level[PLIANT_MAX_LEVELS]; /* finest first */
     } pliant_body_info;
 
@@ -549,6 +554,19 @@ extern "C"
         PLIANT_CLUSTER_PLANES,  /* 24 f4 a cluster of "level": up to six half-spaces n, a that cut
                                    its ball to its contact shape (finest level): n . r + a <= 0, r at
                                    rest and relative to origin; n is nil where there are fewer */
+        PLIANT_PARENT,          /* 1 u4 a particle: of whom it is a copy; its own id otherwise */
+        PLIANT_BIRTH,         /* 1 f8 a particle: when that was, in frames (see fracture); 0 for the
+                                 first ones */
+        PLIANT_PIECE,         /* 1 u4 a particle: the piece that it is in */
+        PLIANT_PIECE_PARENT,  /* 1 u4 a piece ever made: from which it came; its own number for
+                                 the first ones */
+        PLIANT_PIECE_BIRTH,   /* 1 f8 a piece ever made: when, in frames */
+        PLIANT_SPLIT_PLANE,   /* 7 f4 a split: point (at rest, relative to origin), normal, reach */
+        PLIANT_SPLIT_TIME,    /* 1 f8 a split: when, in frames */
+        PLIANT_SPLIT_CLUSTER, /* 2 u4 a split: the cluster, and the new one on the side that the
+                                 normal points to */
+        PLIANT_DIVIDED,       /* 4 u4 a particle that a split divided: split, particle, copy, 1 if
+                                 the copy is on the side that the split's normal points to */
     } pliant_channel;
 
     /* Reads a channel. With buffer NULL, *bytes becomes the size needed; otherwise it is the
@@ -578,10 +596,12 @@ extern "C"
         PLIANT_FACTOR_YIELD,
         PLIANT_FACTOR_FLOW,
         PLIANT_FACTOR_HARDENING,
+        PLIANT_FACTOR_TOUGHNESS,
     } pliant_factor;
 
     /* Changes painted factors, one a particle by id, from the next substep on. They are averaged to
-     * the clusters, so that momentum is kept. NULL: all 1. */
+     * the clusters, so that momentum is kept; of the toughness it is the harmonic mean, since a
+     * part is as tough as its weakest places (factors below .02 are as .02). NULL: all 1. */
     PLIANT_API pliant_status pliant_body_set_factors(pliant_body body, uint32_t factor,
                                                      uint32_t count, const float* values);
 
@@ -594,6 +614,41 @@ extern "C"
     /* Accelerations of each particle by id for the next frames, on top of gravity; NULL: none. */
     PLIANT_API pliant_status pliant_body_set_accelerations(pliant_body body, uint32_t count,
                                                            const float* accelerations);
+
+    /* ------------------------------------------------------------------ fracture */
+
+    /* A cluster whose largest elastic stretch is over 1 + toughness is split in two, across the
+     * direction of that stretch; particles that it shares with clusters on both sides are divided,
+     * with their mass. Positions and velocities stay as they are. Compression never breaks
+     * anything.
+     *
+     * Particles keep their ids; copies get new ones, so that a body has more and more of them.
+     * Times are in frames: whole calls of pliant_scene_advance since the scene was made, and the
+     * part of the one under way. Where values are given for each particle, they may go on to be
+     * given for as many as there were at first: copies then get what the particle has that they are
+     * copies of. */
+    typedef struct pliant_fracture_desc
+    {
+        uint32_t size;
+        uint32_t settle;   /* non-zero: a cluster that has been split is not split again before its
+                              stretch has been below 1 + toughness, or as long as it takes to swing
+                              once; default 1 */
+        double toughness;  /* INFINITY: nothing breaks (default) */
+        double boost;      /* t seconds after a split what is left of the cluster bears toughness *
+                              (1 + boost * exp(-falloff t)); default 0 */
+        double falloff;    /* rate per second; default 3 */
+        double first_time; /* seconds of the scene before which nothing breaks; default 0 */
+        double smallest_piece; /* share of the body's mass, 0 to 1: nothing smaller comes off;
+                                  default .002 */
+        uint32_t most_pieces;  /* 0: as many as there come (default) */
+        uint32_t reserved;
+    } pliant_fracture_desc;
+
+    PLIANT_API void pliant_fracture_desc_init(pliant_fracture_desc* desc, size_t size);
+    /* From the next substep on; may be called every frame. What has broken stays broken. Not for
+     * bodies with independent levels or QUADRATIC goals. */
+    PLIANT_API pliant_status pliant_body_set_fracture(pliant_body body,
+                                                      const pliant_fracture_desc* desc);
 
 /* ------------------------------------------------------------------ pins and following */
 

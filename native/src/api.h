@@ -25,6 +25,8 @@ pl_status pl_check_material(const pliant_material_desc* material);
 /* Whether levels of this number and kind can flow. */
 pl_status pl_check_plastic(const pliant_material_desc* m, uint32_t levels, uint32_t kind);
 
+pl_status pl_check_fracture(const pliant_fracture_desc* desc);
+
 /* Brings fits up to date, so that they can be read. */
 pl_status pl_make_current(pl_scene* scene);
 
@@ -38,6 +40,11 @@ pl_status pl_body_deformation(const pl_body* body, float* f, float* rate);
 pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out);
 /* PLIANT_CLUSTER_PLANES of a level. */
 pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3], float* out);
+/* The channels from PLIANT_PARENT to PLIANT_DIVIDED; as pliant_body_read. */
+pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const double* origin,
+                                void* buffer, uint64_t* bytes);
+/* The piece of each particle. */
+void pl_body_pieces(const pl_body* body, uint32_t* out);
 /* Members of the clusters of a level; begin has one more than clusters. particle NULL: begin only.
  */
 pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, uint32_t* particle,

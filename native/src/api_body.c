@@ -6,6 +6,7 @@
 #include "setup/body.h"
 #include "setup/inflate.h"
 #include "setup/layout.h"
+#include "step/fracture.h"
 #include "step/pressure.h"
 
 #include <stdio.h>
@@ -112,6 +113,13 @@ pliant_status pliant_body_get_info(pliant_body handle, pliant_body_info* info)
     if (body->pressure && body->material.pressure > 0)
         pl_pressure_measure(body, scene->pool);
     info->enclosed_volume = body->enclosed_volume;
+    info->pieces = pl_pieces_now(body);
+    if (body->fracture)
+    {
+        info->pieces_ever = body->fracture->piece_count;
+        info->splits = body->fracture->split_count;
+        info->updates_max = body->fracture->updates_most;
+    }
     motion_figures(body, info);
     for (uint32_t l = 0; l < body->level_count; ++l)
     {
@@ -175,12 +183,30 @@ const char* pliant_body_warning_text(pliant_body handle)
 
 /* ------------------------------------------------------------------ changes */
 
+/* Values for all particles, or for as many as there were before some were divided: then each copy
+ * gets what the particle has that it is a copy of. */
 static pl_status check_count(const pl_body* body, uint32_t count, const char* what)
 {
-    if (count == body->particles.id_count)
+    const pl_particles* p = &body->particles;
+    uint32_t first = p->id_count;
+    while (first > 0 && p->parent[first - 1] != first - 1)
+        --first;
+    if (count >= first && count <= p->id_count)
         return PLIANT_OK;
-    return pl_fail(PLIANT_ERROR_ARGUMENT, "%s are given for %u particles; the body has %u", what,
-                   count, body->particles.id_count);
+    if (first == p->id_count)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "%s are given for %u particles; the body has %u",
+                       what, count, p->id_count);
+    return pl_fail(PLIANT_ERROR_ARGUMENT,
+                   "%s are given for %u particles; the body has %u, which were %u before it broke",
+                   what, count, p->id_count, first);
+}
+
+/* Whose value among "count" a particle gets. */
+static uint32_t source_of(const pl_particles* p, uint32_t id, uint32_t count)
+{
+    while (id >= count)
+        id = p->parent[id];
+    return id;
 }
 
 static void mark_moved(pl_body* body)
@@ -201,6 +227,11 @@ pliant_status pliant_body_set_particles(pliant_body handle, uint32_t count, cons
     PL_TRY(pl_get_body(handle, &body, &scene));
     pl_wake(body);
     PL_TRY(check_count(body, count, "Positions or velocities"));
+    if (count < body->particles.id_count)
+        return pl_fail(PLIANT_ERROR_ARGUMENT,
+                       "Positions or velocities are given for %u particles; the body has %u since "
+                       "it broke, and each is somewhere",
+                       count, body->particles.id_count);
     if (positions)
         PL_TRY(pl_check_floats(positions, (uint64_t)count * 3, "positions"));
     if (velocities)
@@ -252,7 +283,7 @@ pliant_status pliant_body_set_factors(pliant_body handle, uint32_t factor, uint3
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
     pl_wake(body);
-    PL_TRY(pl_check_enum(factor, 6, "factor"));
+    PL_TRY(pl_check_enum(factor, 7, "factor"));
     if (values)
     {
         PL_TRY(check_count(body, count, "Factors"));
@@ -260,10 +291,21 @@ pliant_status pliant_body_set_factors(pliant_body handle, uint32_t factor, uint3
     }
     float* targets[] = {body->clusters.stiffness_factor, body->clusters.damping_factor,
                         body->clusters.limit_factor,     body->clusters.yield_factor,
-                        body->clusters.flow_factor,      body->clusters.hardening_factor};
-    PL_TRY(pl_layout_average_factor(body, values, targets[factor]));
+                        body->clusters.flow_factor,      body->clusters.hardening_factor,
+                        body->clusters.toughness_factor};
+    pl_status (*average)(const pl_body*, const float*, float*) =
+        factor == PLIANT_FACTOR_TOUGHNESS ? pl_layout_average_toughness : pl_layout_average_factor;
     body->alpha_dt = 0;
-    return PLIANT_OK;
+    if (!values || count == body->particles.id_count)
+        return average(body, values, targets[factor]);
+    float* all = PL_NEW(float, body->particles.id_count);
+    if (!all)
+        return pl_fail_memory((size_t)body->particles.id_count * sizeof *all);
+    for (uint32_t id = 0; id < body->particles.id_count; ++id)
+        all[id] = values[source_of(&body->particles, id, count)];
+    pl_status status = average(body, all, targets[factor]);
+    pl_free(all);
+    return status;
 }
 
 pliant_status pliant_body_sample_mesh_values(pliant_body handle, uint32_t vertex_count,
@@ -313,9 +355,10 @@ pliant_status pliant_body_set_accelerations(pliant_body handle, uint32_t count,
     PL_TRY(check_count(body, count, "Accelerations"));
     PL_TRY(pl_check_floats(accelerations, (uint64_t)count * 3, "accelerations"));
     PL_TRY(need_slots(body, body->acceleration));
-    for (uint32_t id = 0; id < count; ++id)
+    for (uint32_t id = 0; id < body->particles.id_count; ++id)
         for (int k = 0; k < 3; ++k)
-            body->acceleration[k][body->particles.slot_of[id]] = accelerations[3 * (size_t)id + k];
+            body->acceleration[k][body->particles.slot_of[id]] =
+                accelerations[3 * (size_t)source_of(&body->particles, id, count) + k];
     return PLIANT_OK;
 }
 
@@ -360,10 +403,11 @@ pliant_status pliant_body_set_pins(pliant_body handle, uint32_t count, const flo
                            frequencies[id]);
     PL_TRY(need_targets(body));
     pins->any = false;
-    for (uint32_t id = 0; id < count; ++id)
+    for (uint32_t id = 0; id < body->particles.id_count; ++id)
     {
         uint32_t slot = body->particles.slot_of[id];
-        float frequency = frequencies[id] < PLIANT_PIN_HELD ? frequencies[id] : PLIANT_PIN_HELD;
+        float given = frequencies[source_of(&body->particles, id, count)];
+        float frequency = given < PLIANT_PIN_HELD ? given : PLIANT_PIN_HELD;
         if (frequency > 0 && pins->frequency[slot] == 0 && !pins->has_targets)
             for (int k = 0; k < 3; ++k)
                 pins->from[k][slot] = pins->to[k][slot] = body->particles.x[k][slot];
@@ -386,10 +430,13 @@ pliant_status pliant_body_set_pin_targets(pliant_body handle, uint32_t count,
         PL_TRY(pl_check_vector(origin, "origin"));
     PL_TRY(need_targets(body));
     const double* from = origin ? origin : ZERO;
-    for (uint32_t id = 0; id < count; ++id)
+    for (uint32_t id = 0; id < body->particles.id_count; ++id)
+    {
+        const float* at = positions + 3 * (size_t)source_of(&body->particles, id, count);
         for (int k = 0; k < 3; ++k)
             body->pins.to[k][body->particles.slot_of[id]] =
-                (float)(positions[3 * (size_t)id + k] + from[k] - body->origin[k]);
+                (float)(at[k] + from[k] - body->origin[k]);
+    }
     body->pins.has_targets = true;
     return PLIANT_OK;
 }

@@ -97,6 +97,16 @@ void pliant_body_info_init(pliant_body_info* info, size_t size)
     start(info, size, sizeof *info);
 }
 
+void pliant_fracture_desc_init(pliant_fracture_desc* desc, size_t size)
+{
+    if (!start(desc, size, sizeof *desc))
+        return;
+    desc->settle = 1;
+    desc->toughness = INFINITY;
+    desc->falloff = 3;
+    desc->smallest_piece = .002;
+}
+
 void pliant_collider_desc_init(pliant_collider_desc* desc, size_t size)
 {
     if (!start(desc, size, sizeof *desc))
@@ -253,6 +263,16 @@ pl_status pl_check_plastic(const pliant_material_desc* m, uint32_t levels, uint3
     return PLIANT_OK;
 }
 
+pl_status pl_check_fracture(const pliant_fracture_desc* d)
+{
+    PL_TRY(pl_check_desc(d, sizeof *d, "pliant_fracture_desc"));
+    PL_TRY(pl_check_range(d->toughness, 0, INFINITY, "toughness"));
+    PL_TRY(pl_check_range(d->boost, 0, 1e6, "boost"));
+    PL_TRY(pl_check_range(d->falloff, 0, 1e6, "falloff"));
+    PL_TRY(pl_check_range(d->first_time, -1e12, 1e12, "first_time"));
+    return pl_check_range(d->smallest_piece, 0, 1, "smallest_piece");
+}
+
 static pl_status check_mesh(const pliant_mesh_desc* mesh)
 {
     PL_TRY(pl_check_desc(mesh, sizeof *mesh, "pliant_mesh_desc"));
@@ -353,12 +373,12 @@ pl_status pl_check_body_desc(const pliant_body_desc* d)
     if (d->point_count == 0 && d->mesh.vertex_count == 0)
         return pl_fail(PLIANT_ERROR_MESH, "There is no mesh and there are no points");
     uint64_t painted = d->point_count ? d->point_count : d->mesh.vertex_count;
-    const float* factors[] = {d->stiffness_factor, d->damping_factor, d->strain_limit_factor,
-                              d->density_factor,   d->yield_factor,   d->flow_factor,
-                              d->hardening_factor};
-    const char* names[] = {"stiffness_factor", "damping_factor", "strain_limit_factor",
-                           "density_factor",   "yield_factor",   "flow_factor",
-                           "hardening_factor"};
+    const float* factors[] = {d->stiffness_factor, d->damping_factor,  d->strain_limit_factor,
+                              d->density_factor,   d->yield_factor,    d->flow_factor,
+                              d->hardening_factor, d->toughness_factor};
+    const char* names[] = {"stiffness_factor", "damping_factor",  "strain_limit_factor",
+                           "density_factor",   "yield_factor",    "flow_factor",
+                           "hardening_factor", "toughness_factor"};
     for (size_t k = 0; k < PL_COUNTOF(factors); ++k)
         if (factors[k])
             PL_TRY(pl_check_floats(factors[k], painted, names[k]));

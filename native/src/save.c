@@ -10,12 +10,13 @@
 #include "contact/mesh_near.h"
 #include "save_check.h"
 #include "save_contacts.h"
+#include "save_fracture.h"
 #include "setup/inflate.h"
 #include "setup/layout.h"
 
 #include <string.h>
 
-#define STATE_VERSION 8
+#define STATE_VERSION 9
 
 _Static_assert(sizeof(pliant_material_desc) == 136,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -125,6 +126,11 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         {k->yield_factor, sizeof(float)},
         {k->flow_factor, sizeof(float)},
         {k->hardening_factor, sizeof(float)},
+        {k->toughness_factor, sizeof(float)},
+        {k->piece, sizeof *k->piece},
+        {k->split_time, sizeof *k->split_time},
+        {k->settling, sizeof *k->settling},
+        {k->cracked, sizeof *k->cracked},
         {k->fp, sizeof *k->fp},
         {k->plastic_strain, sizeof(float)},
         {k->own, sizeof *k->own},
@@ -240,6 +246,7 @@ static void visit_body(pl_archive* a, pl_body* body)
     PL_ARCHIVE_ARRAY(a, body->mesh_vertices, 3 * (uint64_t)body->mesh_vertex_count);
     PL_ARCHIVE_ARRAY(a, body->mesh_triangles, 3 * (uint64_t)body->mesh_triangle_count);
     pl_save_proxies(a, body);
+    pl_save_fracture(a, body);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     pl_archive_require(a, pl_parts_fit(body), "where clusters have their sums");

@@ -59,6 +59,7 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     proxies->plane_capacity = proxies->plane ? planes : 0;
+    proxies->count = proxies->plane_begin ? clusters : 0;
     body->pair_rules.held_count = (size_t)held;
     pl_archive_require(a, planes_fit(proxies, clusters, planes), "the half-spaces of clusters");
     pl_archive_require(a,

@@ -35,6 +35,7 @@
 #include "base/core.h"
 #include "base/math3.h"
 #include "base/simd.h"
+#include "state_fracture.h"
 
 #define PL_NO_PARTICLE UINT32_MAX
 
@@ -171,7 +172,12 @@ typedef struct pl_clusters
     uint64_t* birth;       /* the substep that made it; 0 for the first */
     /* Painted factors, averaged over the members. */
     float *stiffness_factor, *damping_factor, *limit_factor;
-    float *yield_factor, *flow_factor, *hardening_factor;
+    float *yield_factor, *flow_factor, *hardening_factor, *toughness_factor;
+    /* Fracture (state_fracture.h). */
+    uint32_t* piece;
+    double* split_time; /* seconds of the scene when it was last split; 0: never */
+    uint8_t* settling;  /* it was split, and its stretch has not been below the threshold since */
+    uint8_t* cracked;   /* members of it were divided or left it */
     /* Plasticity. */
     float (*fp)[9];        /* F^p, det 1; the identity in coarse clusters of nested levels */
     float* plastic_strain; /* sum of all flow, as logarithmic strain: what hardens */
@@ -432,7 +438,9 @@ typedef struct pl_body
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
     bool no_self_contact;
     double friction, restitution, thickness; /* of its own surface; below 0: not its own */
-    bool shapes_stale; /* memberships changed since proxies and pair_rules were made */
+    bool shapes_stale;     /* memberships changed since proxies and pair_rules were made */
+    uint64_t revision;     /* counts changes of memberships; not saved */
+    pl_fracture* fracture; /* NULL: it was never asked for */
     /* Sleep (step/sleep.c). */
     bool asleep;
     double quiet; /* seconds for which it has been slow */

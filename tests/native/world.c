@@ -17,7 +17,7 @@ enum
 static const char* const names[WORLD_KINDS] = {
     "plain",   "nested", "independent",   "linear",    "quadratic", "limit",
     "pins",    "follow", "accelerations", "colliders", "fields",    "pressure",
-    "painted", "meshes", "plastic",       "all"};
+    "painted", "meshes", "plastic",       "breaking",  "all"};
 
 const char* world_name(uint32_t kind)
 {
@@ -75,6 +75,11 @@ static void specialise(uint32_t kind, pliant_body_desc* desc)
             desc->material.yield = .002;
             desc->material.hardening = .05;
             desc->material.plastic_limit = .4;
+            break;
+        case WORLD_BREAKING:
+            desc->angular_velocity[2] = 14;
+            desc->material.strain_limit = .2;
+            desc->material.yield = .05;
             break;
         case WORLD_PAINTED:
             for (uint32_t i = 0; i < desc->point_count; ++i)
@@ -184,6 +189,19 @@ static pliant_status add_fields(pliant_scene scene)
     return status ? status : pliant_field_create(scene, &desc, &field);
 }
 
+static pliant_status let_break(pliant_scene scene, pliant_body body)
+{
+    pliant_fracture_desc desc;
+    pliant_contact_desc contacts;
+    pliant_fracture_desc_init(&desc, sizeof desc);
+    pliant_contact_desc_init(&contacts, sizeof contacts);
+    desc.toughness = .1;
+    desc.boost = 2;
+    contacts.enabled = 1;
+    pliant_status status = pliant_scene_set_contacts(scene, &contacts);
+    return status ? status : pliant_body_set_fracture(body, &desc);
+}
+
 pliant_status world_fill(uint32_t kind, pliant_scene scene)
 {
     pliant_body body;
@@ -203,8 +221,10 @@ pliant_status world_fill(uint32_t kind, pliant_scene scene)
     status = pliant_body_create(scene, &desc, &body);
     if (!status && kind == WORLD_COLLIDERS)
         status = add_colliders(scene);
-    if (!status && kind == WORLD_MESHES)
+    if (!status && (kind == WORLD_MESHES || kind == WORLD_BREAKING))
         status = add_mesh_colliders(scene);
+    if (!status && kind == WORLD_BREAKING)
+        status = let_break(scene, body);
     if (!status && kind == WORLD_FIELDS)
         status = add_fields(scene);
     return status;
@@ -292,11 +312,11 @@ void world_drive(uint32_t kind, pliant_scene scene, uint64_t frame)
 {
     if (kind == WORLD_PINS || kind == WORLD_FOLLOW)
         drive_pins(kind, world_body(scene, 0), frame);
-    if (kind == WORLD_ACCELERATIONS)
+    if (kind == WORLD_ACCELERATIONS || kind == WORLD_BREAKING)
         drive_accelerations(world_body(scene, 0), frame);
     if (kind == WORLD_COLLIDERS || kind == WORLD_ALL)
         drive_colliders(scene, frame);
-    if (kind == WORLD_MESHES)
+    if (kind == WORLD_MESHES || kind == WORLD_BREAKING)
         drive_mesh_colliders(scene, frame);
     if (kind == WORLD_FIELDS || kind == WORLD_ALL)
         drive_fields(scene, frame);

@@ -25,9 +25,10 @@ typedef enum world_kind
     WORLD_FIELDS,
     WORLD_PRESSURE, /* of a mesh */
     WORLD_PAINTED,
-    WORLD_MESHES,  /* colliders: a waving sheet and a ball that is driven through the body */
-    WORLD_PLASTIC, /* with levels */
-    WORLD_ALL,     /* several bodies, colliders and fields at once */
+    WORLD_MESHES,   /* colliders: a waving sheet and a ball that is driven through the body */
+    WORLD_PLASTIC,  /* with levels */
+    WORLD_BREAKING, /* flows, too, pushed by particle, among the colliders of WORLD_MESHES */
+    WORLD_ALL,      /* several bodies, colliders and fields at once */
     WORLD_KINDS
 } world_kind;
 

@@ -16,8 +16,8 @@ typedef struct build
     pl_hierarchy hierarchy;
     vec3* points;
     double *density, *masses;
-    float* factor[7]; /* stiffness, damping, strain limit, density, yield, flow, hardening, by
-                         particle */
+    float* factor[8]; /* stiffness, damping, strain limit, density, yield, flow, hardening,
+                         toughness, by particle */
 } build;
 
 static void build_free(build* b)
@@ -254,12 +254,13 @@ static pl_status build_all(pl_body* body, const pliant_body_desc* desc, pl_pool*
     PL_TRY(paint(desc, desc->yield_factor, pool, b, &b->factor[4]));
     PL_TRY(paint(desc, desc->flow_factor, pool, b, &b->factor[5]));
     PL_TRY(paint(desc, desc->hardening_factor, pool, b, &b->factor[6]));
+    PL_TRY(paint(desc, desc->toughness_factor, pool, b, &b->factor[7]));
     PL_TRY(make_masses(desc, b));
     PL_TRY(make_clusters(body, desc, pool, task, b));
     pl_layout_input input = {b->samples.count, b->samples.points, b->samples.volumes,
                              b->samples.shell, b->density,        b->factor[0],
                              b->factor[1],     b->factor[2],      b->factor[4],
-                             b->factor[5],     b->factor[6]};
+                             b->factor[5],     b->factor[6],      b->factor[7]};
     PL_TRY(pl_layout_build(body, &input, &b->hierarchy));
     for (uint32_t l = 0; l < body->level_count; ++l)
         body->level_damping[l] = desc->levels.damping[l];

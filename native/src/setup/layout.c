@@ -29,6 +29,7 @@ static pl_status set_shape(pl_body* body, uint32_t c, mat3 arr, double mass)
     k->width_rms[c] = (float)sqrt(m3_trace(arr) / mass);
     k->stiffness_factor[c] = k->damping_factor[c] = k->limit_factor[c] = 1;
     k->yield_factor[c] = k->flow_factor[c] = k->hardening_factor[c] = 1;
+    k->toughness_factor[c] = 1;
     for (int j = 0; j < 3; ++j)
         k->fp[c][4 * j] = k->from_body[c][4 * j] = 1;
     memcpy(k->in_body[c], k->rest[c], sizeof k->rest[c]);
@@ -231,6 +232,25 @@ pl_status pl_layout_average_factor(const pl_body* body, const float* by_id, floa
     return PLIANT_OK;
 }
 
+/* A part is as tough as its weakest places: what is averaged is weakness. */
+#define LEAST_TOUGHNESS 0.02f
+
+pl_status pl_layout_average_toughness(const pl_body* body, const float* by_id,
+                                      float* cluster_factor)
+{
+    uint32_t count = body->particles.id_count;
+    float* weakness = by_id ? PL_NEW(float, count) : NULL;
+    if (by_id && !weakness)
+        return pl_fail_memory((size_t)count * sizeof *weakness);
+    for (uint32_t i = 0; by_id && i < count; ++i)
+        weakness[i] = 1 / fmaxf(by_id[i], LEAST_TOUGHNESS);
+    pl_status status = pl_layout_average_factor(body, weakness, cluster_factor);
+    for (uint32_t c = 0; by_id && status == PLIANT_OK && c < body->clusters.count; ++c)
+        cluster_factor[c] = 1 / cluster_factor[c];
+    pl_free(weakness);
+    return status;
+}
+
 static void set_figures(pl_body* body, const pl_layout_input* in, const pl_hierarchy* h)
 {
     const pl_particles* p = &body->particles;
@@ -287,6 +307,8 @@ static pl_status build(pl_body* body, const pl_layout_input* in, const pl_hierar
     PL_TRY(pl_layout_average_factor(body, in->yield_factor, body->clusters.yield_factor));
     PL_TRY(pl_layout_average_factor(body, in->flow_factor, body->clusters.flow_factor));
     PL_TRY(pl_layout_average_factor(body, in->hardening_factor, body->clusters.hardening_factor));
+    PL_TRY(
+        pl_layout_average_toughness(body, in->toughness_factor, body->clusters.toughness_factor));
     return PLIANT_OK;
 }
 

@@ -14,7 +14,7 @@ typedef struct pl_layout_input
     const uint32_t* shell;
     const double* density; /* kg per cubic metre, of each particle */
     const float *stiffness_factor, *damping_factor, *limit_factor, *yield_factor, *flow_factor,
-        *hardening_factor; /* by particle, or NULL */
+        *hardening_factor, *toughness_factor; /* by particle, or NULL */
 } pl_layout_input;
 
 /* Fills particles, chunks, clusters, links and the figures derived from them. body->rest_origin,
@@ -24,6 +24,10 @@ pl_status pl_layout_build(pl_body* body, const pl_layout_input* input,
 
 /* Averages painted factors (by particle id; NULL: all 1) to the clusters of every level. */
 pl_status pl_layout_average_factor(const pl_body* body, const float* by_id, float* cluster_factor);
+
+/* The same for the toughness: a few weak members make a cluster weak (the harmonic mean). */
+pl_status pl_layout_average_toughness(const pl_body* body, const float* by_id,
+                                      float* cluster_factor);
 
 /* Sets what does not move in clusters.part; to be called whenever memberships, masses, normalisers
  * or rest centres change. */

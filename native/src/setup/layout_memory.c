@@ -45,7 +45,8 @@ static void particles_free(pl_particles* p)
     X(shape_width) X(width_max) X(fade) X(stiffness_factor) X(damping_factor) X(limit_factor)      \
     X(yield_factor) X(flow_factor) X(hardening_factor) X(fp) X(plastic_strain) X(flow_share)       \
     X(energy) X(rest_change) X(alpha) X(kappa) X(ref) X(limit_ref) X(lever[0]) X(lever[1]) X(x)    \
-    X(f) X(row) X(limit) X(sums) X(own) X(in_body) X(from_body) X(changed) X(birth)
+    X(f) X(row) X(limit) X(sums) X(own) X(in_body) X(from_body) X(changed) X(birth)    \
+    X(toughness_factor) X(piece) X(split_time) X(settling) X(cracked)
 #define QUADRATIC_ARRAYS(X) X(quad_inverse) X(quad_slope) X(quad_thin) X(quad_row)
 // clang-format on
 
@@ -208,6 +209,18 @@ void pl_body_free(pl_body* body)
         pl_free(body->acceleration[k]);
         pl_free(body->force[k]);
         pl_free(body->shift[k]);
+    }
+    if (body->fracture)
+    {
+        for (uint32_t c = 0; c < body->fracture->share_count; ++c)
+            pl_free(body->fracture->shares[c].items);
+        pl_free(body->fracture->shares);
+        pl_free(body->fracture->pieces);
+        pl_free(body->fracture->splits);
+        pl_free(body->fracture->divided);
+        pl_free(body->fracture->overload);
+        pl_free(body->fracture->crumbs);
+        pl_free(body->fracture);
     }
     pl_free(body->mesh_vertices);
     pl_free(body->mesh_triangles);

@@ -46,6 +46,8 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
  * factors, fade, contact planes, links to coarse clusters). The caller may write what it likes to
  * the arrays of the body's clusters afterwards; these may have moved. */
 pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster);
+/* Takes back the cluster that was added last, which nobody has joined. */
+void pl_edit_drop_cluster(pl_edit* edit, uint32_t cluster);
 /* Takes so many quanta of a particle's mass (fewer than it has) for a copy of it: same x, v, r,
  * memberships, pins, forces; a new id whose parent is the particle's. A full chunk gets more slots:
  * then all slots may have other numbers, "slot" included, and lists of slots are stale; external

@@ -94,6 +94,19 @@ pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster)
     return PLIANT_OK;
 }
 
+static void make_dead(pl_clusters* k, uint32_t c)
+{
+    k->fade[c] = k->mass[c] = 0;
+    k->shape_width[c] = k->alpha[c] = k->kappa[c] = 0;
+}
+
+void pl_edit_drop_cluster(pl_edit* edit, uint32_t cluster)
+{
+    assert(edit->added_count && edit->added[edit->added_count - 1].cluster == cluster);
+    make_dead(&edit->body->clusters, cluster);
+    --edit->added_count;
+}
+
 /* ------------------------------------------------------------------ particles */
 
 /* Lengthens an array by slot, if there is one. */
@@ -271,11 +284,7 @@ void pl_edit_undo_room(pl_edit* edit)
     pl_body* body = edit->body;
     pl_particles* p = &body->particles;
     for (size_t i = 0; i < edit->added_count; ++i)
-    {
-        uint32_t c = edit->added[i].cluster;
-        body->clusters.fade[c] = body->clusters.mass[c] = 0;
-        body->clusters.shape_width[c] = body->clusters.alpha[c] = body->clusters.kappa[c] = 0;
-    }
+        make_dead(&body->clusters, edit->added[i].cluster);
     for (size_t i = edit->division_count; i-- > 0;)
     {
         const pl_division* d = &edit->divisions[i];

@@ -2,9 +2,9 @@
 /*
  * One substep, in the order of ALGORITHMS.md ("One step, in order").
  *
- *      rows ──► advance ──► limit ──► contact ──► match ──► levels ──► rows
- *               blend,      only      clusters,   fit the    coarse
- *               integrate,  where     colliders,  clusters   levels up
+ *      rows ──► advance ──► limit ──► contact ──► match ──► levels ──► rows ──► fracture
+ *               blend,      only      clusters,   fit the    coarse             splits what is
+ *               integrate,  where     colliders,  clusters   levels up          overstretched
  *               gather      violated  gather                 and down
  *
  * The rows that a substep starts with were made at the end of the one before, from the same
@@ -505,5 +505,5 @@ pl_status pl_substep_do(pl_substep* step)
         if (!scene->bodies[b]->asleep)
             scene->bodies[b]->lever_side = !scene->bodies[b]->lever_side;
     count_figures(scene);
-    return PLIANT_OK;
+    return pl_fracture_bodies(step);
 }

@@ -51,6 +51,9 @@ pl_status pl_sleep_wake_neighbours(pl_scene* scene);
 /* touching.c: contacts between clusters. Leaves sums that belong to the particles. */
 pl_status pl_touch_clusters(pl_substep* step);
 
+/* fracture.c: at the end of a substep, with every cluster fitted. */
+pl_status pl_fracture_bodies(pl_substep* step);
+
 /* plastic_levels.c: what coarse clusters remember follows what fine ones have taken up. After the
  * flow, with every level fitted; false if no body asks for it. */
 bool pl_plastic_levels_wanted(const pl_scene* scene);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Fracture's part of the API: settings, and channels of pieces and splits. */
+#include "api.h"
+#include "step/fracture.h"
+
+#include <string.h>
+
+pliant_status pliant_body_set_fracture(pliant_body handle, const pliant_fracture_desc* desc)
+{
+    pl_body* body;
+    pl_scene* scene;
+    PL_TRY(pl_get_body(handle, &body, &scene));
+    PL_TRY(pl_check_fracture(desc));
+    if (body->level_count > 1 && body->level_kind != PLIANT_LEVELS_NESTED)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The body has %u independent levels: only bodies with nested ones can break",
+                       body->level_count);
+    if (body->material.goal == PLIANT_GOAL_QUADRATIC)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The body has quadratic goals: choose rigid or linear ones for it to break");
+    if (!body->fracture || memcmp(&body->fracture->desc, desc, sizeof *desc) != 0)
+        pl_wake(body); /* the same again, as after a restore, changes nothing */
+    return pl_fracture_set(body, desc);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+void pl_body_pieces(const pl_body* body, uint32_t* out)
+{
+    const pl_particles* p = &body->particles;
+    memset(out, 0, sizeof *out * p->id_count);
+    for (uint32_t c = 0; c < body->chunk_count && body->fracture; ++c)
+    {
+        const pl_chunk* chunk = &body->chunks[c];
+        for (uint32_t b = 0; b < chunk->block_count; ++b)
+            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+                for (uint32_t lane = 0; lane < 8; ++lane)
+                {
+                    uint32_t slot = chunk->slot_begin + 8 * b + lane;
+                    if (chunk->entry_kernel[8 * (size_t)e + lane] > 0 &&
+                        p->id[slot] != PL_NO_PARTICLE)
+                        out[p->id[slot]] = body->clusters.piece[chunk->rows[chunk->entry_row[e]]];
+                }
+    }
+}
+
+static uint64_t items_of(const pl_body* body, uint32_t channel)
+{
+    const pl_fracture* f = body->fracture;
+    if (channel <= PLIANT_PIECE)
+        return body->particles.id_count;
+    if (!f)
+        return 0;
+    if (channel <= PLIANT_PIECE_BIRTH)
+        return f->piece_count;
+    return channel == PLIANT_DIVIDED ? f->divided_count : f->split_count;
+}
+
+static uint32_t width_of(uint32_t channel)
+{
+    static const uint32_t widths[] = {4, 8, 4, 4, 8, 28, 8, 8, 16};
+    return widths[channel - PLIANT_PARENT];
+}
+
+static void read_planes(const pl_body* body, const double* origin, float* out)
+{
+    for (size_t i = 0; i < body->fracture->split_count; ++i)
+    {
+        const pl_split* split = &body->fracture->splits[i];
+        for (int k = 0; k < 3; ++k)
+        {
+            double from = body->rest_origin[k] - (origin ? origin[k] : 0);
+            out[7 * i + (size_t)k] = (float)(split->point[k] + from);
+            out[7 * i + 3 + (size_t)k] = split->normal[k];
+        }
+        out[7 * i + 6] = split->reach;
+    }
+}
+
+static void read_divided(const pl_fracture* f, uint32_t* out)
+{
+    size_t split = 0;
+    for (size_t i = 0; i < f->divided_count; ++i)
+    {
+        while (f->splits[split].divided_end <= i)
+            ++split;
+        out[4 * i] = (uint32_t)split;
+        memcpy(out + 4 * i + 1, &f->divided[i], sizeof f->divided[i]);
+    }
+}
+
+static void read_numbers(const pl_body* body, uint32_t channel, void* out)
+{
+    const pl_fracture* f = body->fracture;
+    const pl_particles* p = &body->particles;
+    double* times = out;
+    uint32_t* numbers = out;
+    uint64_t count = items_of(body, channel);
+    for (uint64_t i = 0; i < count; ++i)
+        switch (channel)
+        {
+            case PLIANT_PARENT:
+                numbers[i] = p->parent[i];
+                break;
+            case PLIANT_BIRTH:
+                times[i] = pl_fracture_birth(body, (uint32_t)i);
+                break;
+            case PLIANT_PIECE_PARENT:
+                numbers[i] = f->pieces[i].parent;
+                break;
+            case PLIANT_PIECE_BIRTH:
+                times[i] = f->pieces[i].moment;
+                break;
+            case PLIANT_SPLIT_TIME:
+                times[i] = f->splits[i].moment;
+                break;
+            default:
+                numbers[2 * i] = f->splits[i].cluster;
+                numbers[2 * i + 1] = f->splits[i].fresh;
+        }
+}
+
+pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const double* origin,
+                                void* buffer, uint64_t* bytes)
+{
+    if (!bytes)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the size is NULL");
+    if (origin)
+        PL_TRY(pl_check_vector(origin, "origin"));
+    uint64_t items = items_of(body, channel), needed = items * width_of(channel);
+    uint64_t had = *bytes;
+    *bytes = buffer && had < needed ? had : needed;
+    if (!buffer || items == 0)
+        return PLIANT_OK;
+    if (had < needed)
+        return pl_fail(PLIANT_ERROR_BUFFER, "The channel takes %llu bytes; the buffer has %llu",
+                       (unsigned long long)needed, (unsigned long long)had);
+    if (channel == PLIANT_PIECE)
+        pl_body_pieces(body, buffer);
+    else if (channel == PLIANT_SPLIT_PLANE)
+        read_planes(body, origin, buffer);
+    else if (channel == PLIANT_DIVIDED)
+        read_divided(body->fracture, buffer);
+    else
+        read_numbers(body, channel, buffer);
+    return PLIANT_OK;
+}

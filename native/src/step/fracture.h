@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Fracture as the rest of the library sees it: a stage at the end of a substep, and pieces.
+ *
+ *   scan ──► candidates, most overloaded first ──► refit, test ──► plan ──► limits ──► split
+ *   all      those over their threshold            as edited       who goes  pieces     one edit
+ * for clusters                                       so far          where                all of
+ * them
+ */
+#ifndef PL_STEP_FRACTURE_H
+#define PL_STEP_FRACTURE_H
+
+#include "../state.h"
+
+/* Settings of a body; the first time its pieces are counted. The settings have been checked. */
+pl_status pl_fracture_set(pl_body* body, const pliant_fracture_desc* desc);
+
+/* Pieces that have clusters. */
+uint32_t pl_pieces_now(const pl_body* body);
+/* When a particle was made, in frames; 0 for the first ones. */
+double pl_fracture_birth(const pl_body* body, uint32_t id);
+
+#endif
