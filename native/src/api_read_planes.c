@@ -24,6 +24,30 @@ static void copy_planes(const pl_body* body, const pl_proxies* proxies, const do
     }
 }
 
+/* Cuts come first where there is no room for all: they are what has changed. */
+static void copy_cuts(const pl_body* body, const double to[3], float* out)
+{
+    const pl_cuts* cuts = &body->cuts;
+    vec3 shift = v3_sub(v3_fromd(to), v3_fromd(body->rest_origin));
+    for (uint32_t c = 0; c < body->level_begin[1] && cuts->plane_count && !cuts->stale; ++c)
+    {
+        float* planes = out + 4 * MOST_PLANES * (size_t)c;
+        uint32_t had = 0, count = cuts->side_begin[c + 1] - cuts->side_begin[c];
+        while (had < MOST_PLANES && v3_length(v3_from(planes + 4 * had)) > 0)
+            ++had;
+        count = PL_MIN(count, MOST_PLANES);
+        had = PL_MIN(had, MOST_PLANES - count);
+        for (uint32_t i = 0; i < count; ++i)
+        {
+            uint32_t side = cuts->side[cuts->side_begin[c + 1] - 1 - i];
+            float* plane = planes + 4 * (had + i);
+            for (int k = 0; k < 4; ++k)
+                plane[k] = (side & 1 ? -1 : 1) * cuts->plane[side / 2].plane[k];
+            plane[3] = (float)(plane[3] + v3_dot(v3_from(plane), shift));
+        }
+    }
+}
+
 /* A body that has touched nothing yet has no shapes. They are made aside: reading changes nothing
  * of what a simulation goes on with. */
 pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3], float* out)
@@ -35,6 +59,7 @@ pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3]
     if (body->proxies.plane_begin)
     {
         copy_planes(body, &body->proxies, to, out);
+        copy_cuts(body, to, out);
         return PLIANT_OK;
     }
     pl_body aside = *body;

@@ -247,6 +247,7 @@ static void visit_body(pl_archive* a, pl_body* body)
     PL_ARCHIVE_ARRAY(a, body->mesh_triangles, 3 * (uint64_t)body->mesh_triangle_count);
     pl_save_proxies(a, body);
     pl_save_fracture(a, body);
+    pl_save_cuts(a, body);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     pl_archive_require(a, pl_parts_fit(body), "where clusters have their sums");

@@ -6,13 +6,12 @@
 static bool planes_fit(const pl_proxies* proxies, uint32_t clusters, uint32_t planes)
 {
     if (!proxies->plane_begin)
-        return planes == 0 && !proxies->axis_planes;
+        return planes == 0;
     if (proxies->plane_begin[0] != 0 || proxies->plane_begin[clusters] != planes ||
         (planes && !proxies->plane))
         return false;
     for (uint32_t c = 0; c < clusters; ++c)
-        if (proxies->plane_begin[c] > proxies->plane_begin[c + 1] || !proxies->axis_planes ||
-            proxies->axis_planes[c] > proxies->plane_begin[c + 1] - proxies->plane_begin[c])
+        if (proxies->plane_begin[c] > proxies->plane_begin[c + 1])
             return false;
     for (uint32_t i = 0; i < planes; ++i)
     {
@@ -53,7 +52,6 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
     pl_archive_u32(a, &planes);
     pl_archive_u64(a, &held);
     PL_ARCHIVE_ARRAY(a, proxies->plane_begin, (uint64_t)clusters + 1);
-    PL_ARCHIVE_ARRAY(a, proxies->axis_planes, clusters);
     PL_ARCHIVE_ARRAY(a, proxies->plane, planes);
     PL_ARCHIVE_ARRAY(a, body->pair_rules.held, held);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
@@ -68,6 +66,45 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
                        "the surface of a body");
     pl_archive_require(a, held_fit(&body->pair_rules, clusters),
                        "the clusters that do not collide yet");
+}
+
+static bool cuts_fit(const pl_cuts* cuts, const pl_particles* p)
+{
+    if (cuts->id_count > p->id_count || (cuts->plane_count && !cuts->plane) ||
+        (cuts->count && !cuts->cut) || (cuts->id_count && !cuts->last))
+        return false;
+    for (uint32_t i = 0; i < cuts->plane_count; ++i)
+    {
+        double length = v3_length(v3_from(cuts->plane[i].plane));
+        if (!(length > .5 && length < 2 && isfinite(cuts->plane[i].plane[3])))
+            return false;
+    }
+    for (uint32_t i = 0; i < cuts->count; ++i)
+        if (cuts->cut[i].particle >= cuts->id_count || cuts->cut[i].before > i ||
+            cuts->cut[i].side / 2 >= cuts->plane_count)
+            return false;
+    for (uint32_t i = 0; i < cuts->id_count; ++i)
+        if (cuts->last[i] > cuts->count)
+            return false;
+    return true;
+}
+
+void pl_save_cuts(pl_archive* a, pl_body* body)
+{
+    pl_cuts* cuts = &body->cuts;
+    pl_archive_tag(a, "CUTS");
+    pl_archive_u32(a, &cuts->plane_count);
+    pl_archive_u32(a, &cuts->count);
+    pl_archive_u32(a, &cuts->id_count);
+    PL_ARCHIVE_ARRAY(a, cuts->plane, cuts->plane_count);
+    PL_ARCHIVE_ARRAY(a, cuts->cut, cuts->count);
+    PL_ARCHIVE_ARRAY(a, cuts->last, cuts->id_count);
+    if (!pl_archive_reading(a) || pl_archive_failed(a))
+        return;
+    cuts->plane_capacity = cuts->plane_count, cuts->capacity = cuts->count;
+    cuts->last_capacity = cuts->id_count;
+    cuts->stale = cuts->plane_count > 0;
+    pl_archive_require(a, cuts_fit(cuts, &body->particles), "where a body was split");
 }
 
 void pl_save_contact_settings(pl_archive* a, pl_scene* scene)

@@ -8,6 +8,7 @@
 
 /* Half-spaces and pairs that are held back; members and who shares what follow from the rest. */
 void pl_save_proxies(pl_archive* a, pl_body* body);
+void pl_save_cuts(pl_archive* a, pl_body* body);
 void pl_save_contact_settings(pl_archive* a, pl_scene* scene);
 
 /* After the bodies and colliders that they are between. */

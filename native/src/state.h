@@ -317,17 +317,15 @@ typedef struct pl_pressure
 } pl_pressure;
 
 /* The contact shapes of a body's finest clusters (setup/proxy.c), at rest: a ball about the query
- * centre with the query radius, cut by half-spaces. The half-spaces are state, since LAPACK finds
- * the first of them and fracture adds more; the list of members follows from the memberships. */
+ * centre with the query radius, cut by half-spaces that bound the members. The half-spaces are
+ * state, since LAPACK finds them; the list of members follows from the memberships. */
 typedef struct pl_proxies
 {
     uint32_t count;        /* clusters of the finest level */
     uint32_t* plane_begin; /* count + 1: half-spaces of each cluster */
     float (*plane)[4]; /* n, a: inside is n . r + a <= 0, r relative to the body's rest origin */
     size_t plane_capacity;
-    uint8_t* axis_planes; /* by cluster: its first planes bound the members; those behind them were
-                             added, and are surfaces */
-    uint8_t* solid;       /* by cluster: its centre of mass is well inside of the body */
+    uint8_t* solid; /* by cluster: its centre of mass is well inside of the body */
     double most_inset;
     uint32_t most_surface;  /* the most particles at home and at the surface of a cluster */
     uint32_t* member_begin; /* count + 1 */
@@ -340,9 +338,67 @@ typedef struct pl_proxies
     float* inset;          /* by member: how much deeper than half a spacing it is, if it is at the
                               surface and at home: what it keeps of others, so that surfaces meet
                               and not their roughest particles */
+    float (*crack)[4];     /* by member, of those at the surface: the way out of its piece at the
+                              crack that is nearest, and how far that is; NULL without cuts */
+    float (*ball)[4];      /* by cluster: where it has a say, and how far: the middle is relative to
+                              clusters.rest, in its own rest space. The query ball, or where splits
+                              have left only a part of that one around the members' centre of mass */
     float (*box)[6];       /* by cluster: middle and half size of its members' box at rest, widened
-                              by half a spacing; the middle is relative to clusters.rest */
+                              by half a spacing; the middle is relative to clusters.in_body */
 } pl_proxies;
+
+/* A plane that divided material while it moved, in the body's rest shape and relative to its rest
+ * origin: n . r + a <= 0 is below it. */
+typedef struct pl_cut_plane
+{
+    float plane[4];
+} pl_cut_plane;
+
+/* On which side of a plane a particle went. */
+typedef struct pl_cut
+{
+    uint32_t particle; /* external id */
+    uint32_t side;     /* 2 plane, and 1 more above it */
+    uint32_t before;   /* 1 + the particle's cut before this one, or 0 */
+} pl_cut;
+
+/* What cuts have left of a body's material (setup/cuts.c, setup/cracks.c). Without planes it is all
+ * empty. */
+typedef struct pl_cuts
+{
+    uint32_t plane_count, count;
+    pl_cut_plane* plane;
+    pl_cut* cut;
+    uint32_t* last; /* by external id: 1 + its latest cut, or 0 */
+    uint32_t id_count;
+    size_t plane_capacity, capacity, last_capacity;
+    /* What follows from it and the memberships. */
+    bool stale, cracks_stale;
+    uint32_t* piece; /* by finest cluster: the first one of what hangs together with it by shared
+                        particles */
+    uint32_t* side_begin; /* by finest cluster, and one more */
+    uint32_t* side;       /* its sides of planes: ascending */
+    uint8_t* inner;       /* and whether the plane is a slit, with both sides in its piece */
+    size_t side_capacity;
+    float* over;     /* by slot: how far it is across the planes of slits, from its own side;
+                        -INFINITY without */
+    uint8_t* ghost;  /* by slot, a pl_ghost */
+    uint32_t* owner; /* by external id of first particles: the piece that has the material around
+                        them */
+    /* At the nodes of rest_shape (setup/cracks.c). */
+    uint32_t* nearest; /* the first particle that is nearest */
+    uint32_t* other;   /* near a crack: the nearest piece that is not its own, or PL_NO_PIECE */
+    float* crack;      /* and how far the crack is */
+} pl_cuts;
+
+#define PL_NO_PIECE UINT32_MAX
+
+typedef enum pl_ghost
+{
+    PL_GHOST_NOT,
+    PL_GHOST, /* another copy of it has the material around it: it is not there to be touched */
+    PL_GHOST_POOR, /* the same, but no particle of its piece has any: they are all that shows it */
+} pl_ghost;
 
 /* The body's surface at rest: distances at the nodes of a grid (setup/rest_shape.c). It follows
  * from the rest positions. */
@@ -370,8 +426,9 @@ typedef struct pl_pair_rules
     uint32_t* near;
 } pl_pair_rules;
 
-/* A proxy as it is now: rest -> world is x + F (r - rest), all relative to the world's zero. F is
- * the total deformation, mended where it is flat or turned inside out. */
+/* A proxy as it is now: rest -> world is x + F (r - rest), all relative to the world's zero. Rest
+ * is that of the body, and F the total deformation since, mended where it is flat or turned inside
+ * out. */
 typedef struct pl_proxy_pose
 {
     double x[3], rest[3];
@@ -435,6 +492,7 @@ typedef struct pl_body
     pl_proxies proxies;
     pl_rest_shape rest_shape;
     pl_pair_rules pair_rules;
+    pl_cuts cuts;
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
     bool no_self_contact;
     double friction, restitution, thickness; /* of its own surface; below 0: not its own */

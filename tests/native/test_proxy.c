@@ -219,24 +219,3 @@ TEST(flat_and_inverted_deformations_are_mended)
     CHECK_NEAR(right.m[1][1], 1.5, 1e-12);
     CHECK_NEAR(right.m[2][2], .5, 1e-12);
 }
-
-TEST(half_spaces_are_added_while_simulating)
-{
-    shapes s;
-    REQUIRE(make(&s, scene_points_box(10, 10, 10, 1, 1, 1, .5, 1), 8));
-    uint32_t last = s.proxies.count - 1, all = s.proxies.plane_begin[s.proxies.count];
-    uint32_t before[2] = {planes_of(&s, 0), planes_of(&s, last)};
-    CHECK_OK(pl_proxies_add(&s.proxies, last, v3(0, 0, 2), -4));
-    CHECK_OK(pl_proxies_add(&s.proxies, 0, v3(1, 0, 0), .25));
-    CHECK(planes_of(&s, 0) == before[0] + 1 && planes_of(&s, last) == before[1] + 1);
-    CHECK(s.proxies.plane_begin[s.proxies.count] == all + 2);
-    const float* added = s.proxies.plane[s.proxies.plane_begin[1] - 1];
-    CHECK(added[0] == 1 && added[3] == .25f);
-    added = s.proxies.plane[s.proxies.plane_begin[s.proxies.count] - 1];
-    CHECK(added[2] == 1 && added[3] == -2);
-    CHECK(pl_proxies_add(&s.proxies, s.proxies.count, v3(1, 0, 0), 0) == PLIANT_ERROR_ARGUMENT);
-    CHECK(pl_proxies_add(&s.proxies, 0, v3(0, 0, 0), 0) == PLIANT_ERROR_ARGUMENT);
-    CHECK(pl_proxies_add(&s.proxies, 0, v3(NAN, 0, 0), 0) == PLIANT_ERROR_ARGUMENT);
-    CHECK(strstr(pliant_last_error(), "nan"));
-    drop(&s);
-}

@@ -8,7 +8,7 @@
  */
 #include "bonds.h"
 
-#include "../state_rest.h"
+#include "../state_cuts.h"
 #include "mesh_find.h"
 
 static pl_status add_bond(pl_bonds* bonds, pl_bond bond)
@@ -24,6 +24,22 @@ static void set_anchor(pl_bond* bond, vec3 anchor)
     bond->anchor[0] = anchor.x, bond->anchor[1] = anchor.y, bond->anchor[2] = anchor.z;
 }
 
+/* Where a rest point is in a cluster's ball, widened by "distance": 0 in the middle, 1 at the rim.
+ */
+static double rank_in_ball(const pl_body* body, const pl_proxies* proxies, uint32_t c, vec3 at,
+                           double distance)
+{
+    const float* ball = proxies->ball[c];
+    vec3 middle = v3_add(v3_from(body->clusters.in_body[c]), v3_from(ball));
+    double radius = ball[3] + .5 * body->rest_shape.spacing + distance;
+    return v3_length(v3_sub(at, middle)) / radius;
+}
+
+static bool has_members(const pl_proxies* proxies, uint32_t c)
+{
+    return proxies->member_begin[c] < proxies->member_begin[c + 1];
+}
+
 /* The cluster of the other body in whose ball the particle is nearest to the middle. */
 static bool find_anchor(const pl_contact_body* other, const pl_proxy_pose* poses, vec3 x,
                         double distance, pl_bond* bond)
@@ -33,15 +49,52 @@ static bool find_anchor(const pl_contact_body* other, const pl_proxy_pose* poses
     for (uint32_t c = 0; c < other->proxies->count; ++c)
     {
         vec3 at = pl_pose_to_rest(&poses[c], x);
-        double radius = body->clusters.radius[c] + .5 * body->rest_shape.spacing + distance;
-        double rank = v3_length(v3_sub(at, v3_from(body->clusters.centre[c]))) / radius;
-        if (!(rank <= 1 && rank < best) || pl_rest_distance(&body->rest_shape, at, NULL) > distance)
+        double rank = rank_in_ball(body, other->proxies, c, at, distance);
+        if (!(rank <= 1 && rank < best) || !has_members(other->proxies, c) ||
+            pl_cluster_distance(body, c, at, NULL) > distance)
             continue;
         best = rank;
         bond->target = c;
         set_anchor(bond, at);
     }
     return best < INFINITY;
+}
+
+/* Whether a cut keeps a rest point from a cluster. */
+static bool is_cut_off(const pl_body* body, uint32_t c, vec3 at)
+{
+    const pl_cuts* cuts = &body->cuts;
+    if (!cuts->plane_count)
+        return false;
+    for (uint32_t i = cuts->side_begin[c]; i < cuts->side_begin[c + 1]; ++i)
+        if (cuts->inner[i] &&
+            pl_across_cut(&cuts->plane[cuts->side[i] / 2], cuts->side[i] & 1, at) > 0)
+            return true;
+    return pl_crack_distance(body, cuts->piece[c], at, NULL) > 0;
+}
+
+void pl_bonds_follow(pl_bonds* bonds, uint32_t b, const pl_body* body, const pl_proxies* proxies)
+{
+    for (size_t i = 0; i < bonds->count; ++i)
+    {
+        pl_bond* bond = &bonds->items[i];
+        vec3 at = v3_fromd(bond->anchor);
+        if (bond->other != b ||
+            (bond->target < proxies->count && has_members(proxies, bond->target) &&
+             rank_in_ball(body, proxies, bond->target, at, body->spacing) <= 1 &&
+             !is_cut_off(body, bond->target, at)))
+            continue;
+        double best = INFINITY;
+        for (uint32_t c = 0; c < proxies->count; ++c)
+        {
+            /* one that a crack keeps from it comes last */
+            double rank = rank_in_ball(body, proxies, c, at, 0) + 1e6 * is_cut_off(body, c, at);
+            if (!(rank < best) || !has_members(proxies, c))
+                continue;
+            best = rank;
+            bond->target = c;
+        }
+    }
 }
 
 pl_status pl_bonds_to_body(pl_bonds* bonds, uint32_t a, const pl_contact_body* body, uint32_t b,

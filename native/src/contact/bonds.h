@@ -37,6 +37,9 @@ pl_status pl_bonds_to_body(pl_bonds* bonds, uint32_t a, const pl_contact_body* b
  * it too. */
 pl_status pl_bonds_to_collider(pl_bonds* bonds, uint32_t a, const pl_body* body, uint32_t index,
                                const pl_collider* collider, double distance, double strength);
+/* After memberships of body "b" have changed: bonds hold on to the clusters that are now where
+ * their anchors are. */
+void pl_bonds_follow(pl_bonds* bonds, uint32_t b, const pl_body* body, const pl_proxies* proxies);
 /* After a body or a collider has been taken out: its bonds go, and later indices move up. */
 void pl_bonds_drop_body(pl_bonds* bonds, uint32_t body);
 void pl_bonds_drop_collider(pl_bonds* bonds, uint32_t collider);

@@ -18,7 +18,7 @@
  *         ----\-------- body    one that starts inside is pushed out by a share of the depth
  *              o end
  */
-#include "../state_rest.h"
+#include "../state_cuts.h"
 #include "clusters.h"
 #include "pose.h"
 
@@ -26,6 +26,8 @@
 
 /* Seconds in which an overlap that was there before falls to 1/e. */
 #define RECOVERY_TIME 0.1
+/* Spacings a second with which sides of material that came apart leave each other. */
+#define PARTING_SPEED 0.5
 /* In spacings: how short a step along a path is at least. */
 #define LEAST_STEP 0.02
 
@@ -86,64 +88,58 @@ typedef struct target
     const pl_rest_shape* shape;
     const pl_proxy_pose* pose;
     const pl_cluster_motion* motion;
-    const float (*planes)[4];
-    uint32_t plane_count;
-    vec3 centre;
+    mat3 to_own; /* from the body's rest shape to where the cluster's ball is round */
+    vec3 centre; /* of the ball, in the body's rest shape */
     double radius;
     uint32_t cluster; /* in the list of all */
-    bool self;        /* of the particle's own body */
+    uint32_t own;     /* of the body's */
+    bool plain;       /* the two are the same */
+    bool self;        /* of the particle's own piece */
 } target;
 
-static target target_of(const search* s, uint32_t cluster, const pl_body* from)
+/* Pieces of bodies, in the order of bodies; bodies that were never cut count as one. */
+static uint64_t piece_of(const search* s, uint32_t cluster)
+{
+    const pl_contacts* all = s->contacts;
+    uint32_t body = pl_contact_body_of(all, cluster);
+    const pl_cuts* cuts = &s->bodies[body].body->cuts;
+    uint32_t piece = cuts->plane_count ? cuts->piece[cluster - all->pair_bodies[body].first] : 0;
+    return (uint64_t)body << 32 | piece;
+}
+
+static target target_of(const search* s, uint32_t cluster, uint32_t home)
 {
     const pl_contacts* all = s->contacts;
     uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
     const pl_body* body = s->bodies[b].body;
-    const pl_proxies* proxies = s->bodies[b].proxies;
-    uint32_t first = proxies->plane_begin[c] + proxies->axis_planes[c];
-    return (target){.body = body,
-                    .shape = &body->rest_shape,
-                    .pose = &all->poses[cluster],
-                    .motion = &all->motions[cluster],
-                    .planes = (const float(*)[4])(proxies->plane + first),
-                    .plane_count = proxies->plane_begin[c + 1] - first,
-                    .centre = v3_from(body->clusters.centre[c]),
-                    .radius = body->clusters.radius[c] + .5 * body->rest_shape.spacing,
-                    .cluster = cluster,
-                    .self = body == from};
+    const pl_clusters* k = &body->clusters;
+    const float* ball = s->bodies[b].proxies->ball[c];
+    target t = {.body = body,
+                .shape = &body->rest_shape,
+                .pose = &all->poses[cluster],
+                .motion = &all->motions[cluster],
+                .radius = ball[3] + .5 * body->rest_shape.spacing,
+                .cluster = cluster,
+                .own = c,
+                .plain = !k->own[c],
+                .self = piece_of(s, cluster) == piece_of(s, home)};
+    vec3 off = v3_from(ball);
+    for (int i = 0; i < 9 && !t.plain; ++i)
+        t.to_own.m[i / 3][i % 3] = k->from_body[c][i];
+    if (!t.plain)
+    {
+        t.to_own = pl_pose_mend(t.to_own);
+        off = m3_mulv(m3_inverse(t.to_own), off);
+    }
+    t.centre = v3_add(v3_from(k->in_body[c]), off);
+    return t;
 }
 
-static double distance_to(const target* t, vec3 at, vec3* slope)
+/* From one rest point to another, as the cluster's ball measures it. */
+static vec3 between(const target* t, vec3 from, vec3 to)
 {
-    double distance = pl_rest_distance(t->shape, at, slope);
-    for (uint32_t i = 0; i < t->plane_count; ++i)
-    {
-        vec3 n = v3_from(t->planes[i]);
-        double over = v3_dot(n, at) + t->planes[i][3];
-        if (over > distance)
-        {
-            distance = over;
-            if (slope)
-                *slope = n;
-        }
-    }
-    return distance;
-}
-
-/* When the path comes within "thickness": 0 to 1, or more than 1. */
-static double follow(const target* t, vec3 start, vec3 way, double length, double thickness)
-{
-    double at = 0, least = LEAST_STEP * t->shape->spacing;
-    for (int i = 0; i < MOST_STEPS && at <= 1; ++i)
-    {
-        double left = distance_to(t, v3_mad(start, way, at), NULL) - thickness;
-        if (left <= 0)
-            return at;
-        if (!(length > 0))
-            return 2;
-        at += fmax(.9 * left, least) / length;
-    }
-    return distance_to(t, v3_add(start, way), NULL) <= thickness ? 1 : 2;
+    vec3 way = v3_sub(to, from);
+    return t->plain ? way : m3_mulv(t->to_own, way);
 }
 
 /* What a cluster says of a particle. */
@@ -151,7 +147,8 @@ typedef struct verdict
 {
     double rank; /* the least of all decides */
     bool touches;
-    double gap; /* world, at the start of the substep, along n; negative inside */
+    bool parted; /* the two were one before they were split */
+    double gap;  /* world, at the start of the substep, along n; negative inside */
     vec3 n;
     uint32_t cluster;
 } verdict;
@@ -160,16 +157,59 @@ typedef struct verdict
 typedef struct traveller
 {
     const pl_body* body;
-    uint32_t slot;
+    uint32_t slot, home;
     vec3 start, end, v;
     double keep; /* the distance that it keeps from surfaces */
+    double thickness;
+    const float* crack;        /* the nearest crack of its own piece (pl_proxies), or NULL */
+    const pl_proxy_pose* pose; /* of its home */
 } traveller;
 
-/* Fills what is known of a particle that touches at the rest point "at" of its path from "from". */
-static bool touch(const target* t, vec3 from, vec3 at, double keep, verdict* out)
+/* A particle and a cluster. Those on two sides of a slit see its plane between them. */
+typedef struct sight
 {
+    const target* t;
+    const traveller* p;
+    bool slit;
+} sight;
+
+static double distance_to(const sight* v, vec3 at, vec3* slope)
+{
+    const pl_body* body = v->t->body;
+    double distance = pl_cluster_distance(body, v->t->own, at, slope), beyond;
+    vec3 normal;
+    if (!v->slit ||
+        !pl_cuts_part(body, body->particles.id[v->p->slot], v->p->home, v->t->own, at, &beyond,
+                      &normal) ||
+        !(beyond > distance))
+        return distance;
+    if (slope)
+        *slope = normal;
+    return beyond;
+}
+
+/* When the path comes within "thickness": 0 to 1, or more than 1. */
+static double follow(const sight* v, vec3 start, vec3 way, double length, double thickness)
+{
+    double at = 0, least = LEAST_STEP * v->t->shape->spacing;
+    for (int i = 0; i < MOST_STEPS && at <= 1; ++i)
+    {
+        double left = distance_to(v, v3_mad(start, way, at), NULL) - thickness;
+        if (left <= 0)
+            return at;
+        if (!(length > 0))
+            return 2;
+        at += fmax(.9 * left, least) / length;
+    }
+    return distance_to(v, v3_add(start, way), NULL) <= thickness ? 1 : 2;
+}
+
+/* Fills what is known of a particle that touches at the rest point "at" of its path from "from". */
+static bool touch(const sight* v, vec3 from, vec3 at, double keep, verdict* out)
+{
+    const target* t = v->t;
     vec3 slope;
-    double distance = distance_to(t, at, &slope), steep = v3_length(slope);
+    double distance = distance_to(v, at, &slope), steep = v3_length(slope);
     if (!(steep > .05))
         return false; /* as deep as it can be: no way out is nearer than another */
     vec3 rest_n = v3_scale(slope, 1 / steep);
@@ -180,41 +220,65 @@ static bool touch(const target* t, vec3 from, vec3 at, double keep, verdict* out
     return true;
 }
 
+/* The distance that a particle keeps from what it came apart from. Where cracks face each other it
+ * is the surface of its own that meets the other; otherwise as from others. */
+static double keep_from_parted(const sight* v, vec3 at)
+{
+    const float* crack = v->p->crack;
+    if (!crack || crack[3] > v->t->shape->spacing)
+        return v->p->keep;
+    vec3 slope;
+    distance_to(v, at, &slope);
+    vec3 here = m3_mulv(m3_transpose(v->t->pose->inverse), slope);
+    vec3 own = m3_mulv(m3_transpose(v->p->pose->inverse), v3_from(crack));
+    double facing = -v3_dot(v3_normalised(here), v3_normalised(own));
+    return v->slit || facing > .5 ? crack[3] + v->p->thickness : v->p->keep;
+}
+
 /* What the cluster says of the particle; false if that is nothing, or nothing that could count more
  * than what another one said, which ranks as "before". */
 static bool judge(const target* t, const traveller* p, double dt, double before, verdict* out)
 {
     const pl_proxy_pose* pose = t->pose;
     double spacing = t->shape->spacing;
-    vec3 to = pl_pose_to_rest(pose, p->end), off = v3_sub(to, t->centre);
+    vec3 to = pl_pose_to_rest(pose, p->end), off = between(t, t->centre, to);
     vec3 spin = v3_cross(t->motion->spin, v3_sub(p->start, t->motion->x));
     vec3 relative = v3_sub(p->v, v3_add(t->motion->v, spin));
     vec3 way = v3_scale(m3_mulv(pose->inverse, relative), dt);
-    double length = v3_length(way), radius = t->radius + length, square = v3_dot(off, off);
+    double length = v3_length(way), square = v3_dot(off, off);
+    double radius = t->radius + (t->plain ? length : v3_length(m3_mulv(t->to_own, way)));
     if (!(square <= radius * radius))
         return false;
     bool fast = length > .25 * spacing;
     if (!fast && square >= before * before * t->radius * t->radius)
         return false;
-    vec3 from = v3_sub(to, way), at = to;
-    double end = distance_to(t, to, NULL);
-    bool near = end <= length + p->keep + PL_CONTACT_NEARNESS * spacing;
-    double when = near ? follow(t, from, way, length, p->keep) : 2;
-    out->touches = when <= 1 || (near && end <= p->keep + PL_CONTACT_NEARNESS * spacing);
+    vec3 from = v3_sub(to, way), at = to, normal;
+    double beyond;
+    const uint32_t* id = p->body->particles.id;
+    sight v = {t, p, false};
+    v.slit = t->self && p->body->cuts.plane_count &&
+             pl_cuts_part(p->body, id[p->slot], p->home, t->own, to, &beyond, &normal);
+    double end = distance_to(&v, to, NULL);
+    out->parted = v.slit || (t->body == p->body && !t->self);
+    double keep = out->parted ? keep_from_parted(&v, to) : p->keep;
+    bool near = end <= length + keep + PL_CONTACT_NEARNESS * spacing;
+    double when = near ? follow(&v, from, way, length, keep) : 2;
+    out->touches = when <= 1 || (near && end <= keep + PL_CONTACT_NEARNESS * spacing);
     if (when <= 1)
         at = v3_mad(from, way, when);
-    double distance = v3_length(v3_sub(at, t->centre));
+    double distance = v3_length(between(t, t->centre, at));
     if (distance > t->radius)
         return false;
     /* the same material, seen through another cluster */
-    if (t->self && !(v3_length(v3_sub(at, pl_rest_of(p->body, p->slot))) > t->radius))
+    if (t->self && !v.slit &&
+        !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > t->radius))
         return false;
     /* one that sees it enter knows better than those that find it where it went */
     out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? 2 : 0);
     out->cluster = t->cluster;
     if (!(out->rank < before))
         return false;
-    return !out->touches || touch(t, from, at, p->keep, out);
+    return !out->touches || touch(&v, from, at, keep, out);
 }
 
 /* ------------------------------------------------------------------ clusters */
@@ -279,13 +343,24 @@ static double bounce(const search* s, double restitution, const pl_cluster_motio
     return -restitution * speed;
 }
 
+/* The least velocity along the normal that resolves a contact, but for restitution. Where material
+ * came apart the sides may overlap, by how well their clusters agree on where it was: that goes
+ * slowly, so that nothing jumps when it breaks. */
+static double recovery(const verdict* found, double spacing, double dt)
+{
+    if (found->gap > 0)
+        return -found->gap / dt;
+    double speed = -found->gap / (dt + RECOVERY_TIME);
+    return found->parted ? fmin(speed, PARTING_SPEED * spacing) : speed;
+}
+
 static void make_contact(const search* s, const verdict* found, uint32_t home, const pl_body* body,
                          uint32_t slot, uint32_t particle, pl_contact* out)
 {
     const pl_cluster_motion* m = &s->contacts->motions[found->cluster];
     vec3 start = pl_contact_start(body, slot, s->dt);
     memset(out, 0, sizeof *out);
-    out->target = found->gap > 0 ? -found->gap / s->dt : -found->gap / (s->dt + RECOVERY_TIME);
+    out->target = recovery(found, body->rest_shape.spacing, s->dt);
     const pl_body* other = s->bodies[pl_contact_body_of(s->contacts, found->cluster)].body;
     double restitution = fmax(pl_own_or(body->restitution, s->settings->restitution),
                               pl_own_or(other->restitution, s->settings->restitution));
@@ -300,7 +375,7 @@ static void make_contact(const search* s, const verdict* found, uint32_t home, c
     out->n[0] = found->n.x, out->n[1] = found->n.y, out->n[2] = found->n.z;
 }
 
-/* The clusters partner[begin] to partner[end - 1] are those of one body. */
+/* The clusters partner[begin] to partner[end - 1] are those of one piece of one body. */
 static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, verdict* best,
                       pl_contact_list* list)
 {
@@ -310,6 +385,8 @@ static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, ve
     const pl_body* body = source->body;
     const uint32_t* slots = source->proxies->member_slot + source->proxies->member_begin[c];
     const float* insets = source->proxies->inset + source->proxies->member_begin[c];
+    const float(*cracks)[4] = (const float(*)[4])source->proxies->crack;
+    cracks = cracks ? cracks + source->proxies->member_begin[c] : NULL;
     uint32_t count = source->proxies->surface_end[c] - source->proxies->member_begin[c];
     const pl_body* other = s->bodies[pl_contact_body_of(all, all->partner[begin])].body;
     double thickness =
@@ -318,7 +395,7 @@ static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, ve
         best[i].rank = INFINITY;
     for (uint32_t n = begin; n < end; ++n)
     {
-        target t = target_of(s, all->partner[n], body);
+        target t = target_of(s, all->partner[n], home);
         float_box box = box_for(t.pose, body, all->drift);
         for (uint32_t i = 0; i < count; ++i)
         {
@@ -327,10 +404,14 @@ static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, ve
                 continue;
             traveller p = {body,
                            slots[i],
+                           c,
                            pl_contact_start(body, slots[i], s->dt),
                            pl_contact_end(body, slots[i]),
                            pl_contact_velocity(body, slots[i]),
-                           thickness + insets[i]};
+                           thickness + insets[i],
+                           thickness,
+                           cracks ? cracks[i] : NULL,
+                           &all->poses[home]};
             if (judge(&t, &p, s->dt, best[i].rank, &found))
                 best[i] = found;
         }
@@ -363,9 +444,9 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
             for (uint32_t begin = all->partner_begin[c], end; begin < all->partner_begin[c + 1];
                  begin = end)
             {
-                uint32_t body = pl_contact_body_of(all, all->partner[begin]);
-                for (end = begin + 1; end < all->partner_begin[c + 1] &&
-                                      pl_contact_body_of(all, all->partner[end]) == body;)
+                uint64_t piece = piece_of(s, all->partner[begin]);
+                for (end = begin + 1;
+                     end < all->partner_begin[c + 1] && piece_of(s, all->partner[end]) == piece;)
                     ++end;
                 test_body(s, c, begin, end, best, list);
             }
@@ -374,9 +455,10 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
 
 /* ------------------------------------------------------------------ the whole */
 
-/* The clusters that each one's particles may touch: pairs are in order. */
-static pl_status list_partners(pl_contacts* all)
+/* The clusters that each one's particles may touch, piece by piece: pairs are in order. */
+static pl_status list_partners(const search* s)
 {
+    pl_contacts* all = s->contacts;
     const pl_pair_list* pairs = &all->pairs;
     if (!pl_grow((void**)&all->partner, &all->partner_capacity, pairs->count, sizeof *all->partner))
         return pl_fail_memory(pairs->count * 4);
@@ -385,7 +467,14 @@ static pl_status list_partners(pl_contacts* all)
     {
         all->partner_begin[c] = (uint32_t)at;
         for (; at < pairs->count && pairs->pairs[at].a == c; ++at)
-            all->partner[at] = pairs->pairs[at].b;
+        {
+            uint32_t b = pairs->pairs[at].b;
+            size_t to = at;
+            for (uint64_t piece = piece_of(s, b);
+                 to > all->partner_begin[c] && piece_of(s, all->partner[to - 1]) > piece; --to)
+                all->partner[to] = all->partner[to - 1];
+            all->partner[to] = b;
+        }
         all->motions[c].wanted = at > all->partner_begin[c];
     }
     all->partner_begin[all->cluster_count] = (uint32_t)at;
@@ -412,7 +501,7 @@ pl_status pl_contacts_find(pl_contacts* all, const pl_contact_body* bodies,
 {
     search s = {all, bodies, settings, dt, 0};
     size_t batches = ((size_t)all->cluster_count + BATCH - 1) / BATCH, total = 0;
-    PL_TRY(list_partners(all));
+    PL_TRY(list_partners(&s));
     PL_TRY(reserve(all, bodies, batches, pool ? pl_pool_threads(pool) : 1));
     pl_parallel_for(pool, all->cluster_count, BATCH, motion_items, &s);
     pl_parallel_for(pool, (uint32_t)batches, 1, test_batches, &s);

@@ -6,6 +6,7 @@
  * back until they have been seen apart. Bounds are along the world's axes, and may be apart for no
  * other reason than that the body turned: balls must be apart too, at rest and later.
  */
+#include "../state_cuts.h"
 #include "broadphase.h"
 #include "pose.h"
 
@@ -121,9 +122,15 @@ bool pl_pair_apart(const pl_proxy_pose* a, const pl_proxy_pose* b)
            !bounds_overlap(a->lower, a->upper, b->lower, b->upper);
 }
 
-/* Of the pairs that overlap at rest: all that are new, and the old ones that were held. */
-static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, const uint8_t* changed,
-                      pl_pair_rules* rules)
+static bool came_apart(const pl_cuts* cuts, uint32_t a, uint32_t b)
+{
+    return cuts->plane_count && (cuts->piece[a] != cuts->piece[b] || pl_cuts_between(cuts, a, b));
+}
+
+/* Of the pairs that overlap at rest: all that are new, and the old ones that were held. Those that
+ * a cut came between collide at once: they meet at a surface, and do not overlap there. */
+static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, const pl_cuts* cuts,
+                      const uint8_t* changed, pl_pair_rules* rules)
 {
     uint64_t* held = PL_NEW(uint64_t, pairs->count);
     size_t count = 0;
@@ -135,7 +142,8 @@ static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, con
         uint64_t key = (uint64_t)pair.a << 32 | pair.b;
         if (pair.a < pair.b && !pl_pair_apart(&poses[pair.a], &poses[pair.b]) &&
             (!changed || changed[pair.a] || changed[pair.b] ||
-             was_held(rules->held, rules->held_count, key)))
+             was_held(rules->held, rules->held_count, key)) &&
+            !came_apart(cuts, pair.a, pair.b))
             held[count++] = key;
     }
     pl_free(rules->held);
@@ -238,7 +246,7 @@ pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, dou
     if (status == PLIANT_OK)
         status = pl_poses_rest(body, proxies, thickness, poses);
     if (status == PLIANT_OK)
-        status = hold(&pairs, poses, changed, rules);
+        status = hold(&pairs, poses, &body->cuts, changed, rules);
     if (status == PLIANT_OK)
         status = make_near(proxies->count, rules);
     pl_broadphase_free(&broadphase);

@@ -139,32 +139,59 @@ static double greatest_stretch(const mat3* f)
     return sqrt(most);
 }
 
-static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t c, const places* at,
-                       pl_proxy_pose* pose)
+/* Where the ball of a cluster is: it is round in the cluster's own rest space, from which "f" leads
+ * to the world. */
+typedef struct ball
 {
-    const float* box = proxies->box[c];
-    double spacing = body->rest_shape.spacing;
-    double radius = body->clusters.radius[c] + .5 * spacing;
+    mat3 f;
+    vec3 middle; /* relative to the cluster's centre of mass */
+    double radius;
+} ball;
+
+static ball ball_of(const pl_body* body, const pl_proxies* proxies, uint32_t c, mat3 f)
+{
+    const float* own = proxies->ball[c];
+    return (ball){f, v3_from(own), own[3] + .5 * body->rest_shape.spacing};
+}
+
+static void set_shape_bounds(const pl_body* body, const float* box, uint32_t c, const ball* own,
+                             const places* at, pl_proxy_pose* pose)
+{
+    vec3 to = m3_mulv(own->f, own->middle);
+    const double from_mass[3] = {to.x, to.y, to.z};
     for (int k = 0; k < 3; ++k)
     {
-        const double* f = pose->f.m[k];
-        double ball = pose->x[k], middle = pose->x[k], square = 0, half = 0;
+        const double *f = pose->f.m[k], *round = own->f.m[k];
+        double centre = pose->x[k] + from_mass[k], middle = pose->x[k], half = 0;
         for (int j = 0; j < 3; ++j)
         {
-            ball += f[j] * (body->clusters.centre[c][j] - pose->rest[j]);
             middle += f[j] * box[j];
-            square += f[j] * f[j];
             half += fabs(f[j]) * box[3 + j];
         }
-        double reach = radius * sqrt(square);
-        pose->centre[k] = ball;
+        double reach =
+            own->radius * sqrt(round[0] * round[0] + round[1] * round[1] + round[2] * round[2]);
         double way = at->v[0] ? at->dt * (body->clusters.sums[c][12 + k] - at->drift[k]) : 0;
-        double low = fmax(ball - reach, middle - half), high = fmin(ball + reach, middle + half);
+        double low = fmax(centre - reach, middle - half);
+        double high = fmin(centre + reach, middle + half);
+        pose->centre[k] = centre;
         pose->shape_lower[k] = low - at->thickness - fmax(way, 0);
         pose->shape_upper[k] = high + at->thickness - fmin(way, 0);
     }
+}
+
+static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t c, const ball* own,
+                       const places* at, pl_proxy_pose* pose)
+{
+    if (proxies->member_begin[c] == proxies->member_begin[c + 1])
+        for (int k = 0; k < 3; ++k) /* dead: there is nothing to touch */
+        {
+            pose->centre[k] = pose->x[k];
+            pose->shape_lower[k] = INFINITY, pose->shape_upper[k] = -INFINITY;
+        }
+    else
+        set_shape_bounds(body, proxies->box[c], c, own, at, pose);
     bound_particles(proxies, c, at, pose);
-    pose->reach = radius * greatest_stretch(&pose->f) + at->thickness;
+    pose->reach = own->radius * greatest_stretch(&own->f) + at->thickness;
     for (int k = 0; k < 3; ++k)
     {
         pose->lower[k] = fmin(pose->shape_lower[k], pose->part_lower[k]);
@@ -172,10 +199,34 @@ static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t 
     }
 }
 
+static mat3 load9(const float* a)
+{
+    return (mat3){{{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}}};
+}
+
+/* The map of the cluster; returns that from its own rest space. */
+static mat3 place(const pl_body* body, uint32_t c, pl_proxy_pose* pose)
+{
+    const pl_clusters* k = &body->clusters;
+    mat3 own = pl_pose_mend(load9(k->f[c]));
+    pose->f = k->own[c] ? pl_pose_mend(m3_mul(own, load9(k->from_body[c]))) : own;
+    pose->inverse = m3_inverse(pose->f);
+    for (int i = 0; i < 3; ++i)
+    {
+        pose->x[i] = k->x[c][i] + body->origin[i];
+        pose->rest[i] = k->in_body[c][i];
+    }
+    return own;
+}
+
+void pl_pose_place(const pl_body* body, uint32_t cluster, pl_proxy_pose* pose)
+{
+    place(body, cluster, pose);
+}
+
 void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, const double drift[3],
                   double thickness, uint32_t begin, uint32_t end, pl_proxy_pose* poses)
 {
-    const pl_clusters* k = &body->clusters;
     places at = {.dt = dt, .thickness = thickness, .drift = {drift[0], drift[1], drift[2]}};
     for (int i = 0; i < 3; ++i)
     {
@@ -184,18 +235,8 @@ void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, con
     }
     for (uint32_t c = begin; c < end; ++c)
     {
-        pl_proxy_pose* pose = &poses[c];
-        mat3 f;
-        for (int i = 0; i < 9; ++i)
-            f.m[i / 3][i % 3] = k->f[c][i];
-        pose->f = pl_pose_mend(f);
-        pose->inverse = m3_inverse(pose->f);
-        for (int i = 0; i < 3; ++i)
-        {
-            pose->x[i] = k->x[c][i] + body->origin[i];
-            pose->rest[i] = k->rest[c][i];
-        }
-        set_bounds(body, proxies, c, &at, pose);
+        ball own = ball_of(body, proxies, c, place(body, c, &poses[c]));
+        set_bounds(body, proxies, c, &own, &at, &poses[c]);
     }
 }
 
@@ -219,9 +260,26 @@ pl_status pl_poses_rest(const pl_body* body, const pl_proxies* proxies, double t
     {
         poses[c].f = poses[c].inverse = m3_identity();
         for (int i = 0; i < 3; ++i)
-            poses[c].x[i] = poses[c].rest[i] = body->clusters.rest[c][i];
-        set_bounds(body, proxies, c, &at, &poses[c]);
+            poses[c].x[i] = poses[c].rest[i] = body->clusters.in_body[c][i];
+        mat3 to_body = body->clusters.own[c]
+                           ? m3_inverse(pl_pose_mend(load9(body->clusters.from_body[c])))
+                           : m3_identity();
+        ball own = ball_of(body, proxies, c, to_body);
+        set_bounds(body, proxies, c, &own, &at, &poses[c]);
     }
     pl_free(rest);
     return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ cuts */
+
+pl_cut_plane pl_pose_cut(const pl_body* body, uint32_t cluster, vec3 normal, vec3 point)
+{
+    pl_proxy_pose pose;
+    place(body, cluster, &pose);
+    vec3 n = pl_pose_normal_to_rest(&pose, normal);
+    pl_cut_plane cut;
+    v3_store(n, cut.plane);
+    cut.plane[3] = (float)pl_pose_plane_offset(&pose, n, point);
+    return cut;
 }

@@ -17,7 +17,10 @@ mat3 pl_pose_mend(mat3 f);
 void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, const double drift[3],
                   double thickness, uint32_t begin, uint32_t end, pl_proxy_pose* poses);
 
-/* The same at rest, with the rest origin for the world's zero. */
+/* The map alone, of one finest cluster. */
+void pl_pose_place(const pl_body* body, uint32_t cluster, pl_proxy_pose* pose);
+
+/* The same as pl_poses_set at rest, with the rest origin for the world's zero. */
 pl_status pl_poses_rest(const pl_body* body, const pl_proxies* proxies, double thickness,
                         pl_proxy_pose* poses);
 
@@ -33,5 +36,9 @@ vec3 pl_pose_normal_to_rest(const pl_proxy_pose* pose, vec3 normal);
 /* The offset a of the rest plane whose world plane passes through "point" (world) and has the rest
  * normal "normal". */
 double pl_pose_plane_offset(const pl_proxy_pose* pose, vec3 normal, vec3 point);
+
+/* A plane that cuts a finest cluster (setup/cuts.h), from one in the world through "point", as the
+ * last fit has it. */
+pl_cut_plane pl_pose_cut(const pl_body* body, uint32_t cluster, vec3 normal, vec3 point);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What a body holds: made and freed. */
+#include "cuts.h"
 #include "layout.h"
 #include "proxy.h"
 #include "rest_shape.h"
@@ -201,6 +202,7 @@ void pl_body_free(pl_body* body)
     pl_free(body->pair_rules.held);
     pl_free(body->pair_rules.near_begin);
     pl_free(body->pair_rules.near);
+    pl_cuts_free(&body->cuts);
     pl_free(body->pins.frequency);
     for (int k = 0; k < 3; ++k)
     {

@@ -12,7 +12,7 @@
 #include "proxy.h"
 
 #include "../base/lapack.h"
-#include "../state_rest.h"
+#include "../state_cuts.h"
 
 #include <float.h>
 #include <string.h>
@@ -24,10 +24,7 @@ pl_proxy_desc pl_proxy_defaults(const pl_body* body)
 
 /* ------------------------------------------------------------------ members */
 
-/* Calls with every finest membership in the order of chunks and blocks. */
-typedef void (*member_fn)(void* context, uint32_t cluster, uint32_t slot, float weight);
-
-static void each_member(const pl_body* body, member_fn call, void* context)
+void pl_each_member(const pl_body* body, pl_member_fn call, void* context)
 {
     const pl_particles* p = &body->particles;
     for (uint32_t c = 0; c < body->chunk_count; ++c)
@@ -75,12 +72,31 @@ static double depth_of(const pl_body* body, uint32_t slot)
     return -pl_rest_distance(&body->rest_shape, pl_rest_of(body, slot), NULL);
 }
 
-/* Which part of its cluster's list a membership is in. */
-static uint32_t part_of(const pl_body* body, const uint32_t* home, uint32_t m, uint32_t slot)
+/* How far a particle is from the nearest crack, on its own side, and which way; far away without
+ * one. */
+static double depth_at_crack(const pl_body* body, uint32_t cluster, uint32_t slot, vec3* way)
 {
+    const pl_cuts* cuts = &body->cuts;
+    if (!cuts->plane_count)
+        return INFINITY;
+    double crack = pl_crack_distance(body, cuts->piece[cluster], pl_rest_of(body, slot), way);
+    if (!(cuts->over[slot] > crack))
+        return -crack;
+    *way = v3(0, 0, 0); /* a slit: it is seen from both sides alone */
+    return -(double)cuts->over[slot];
+}
+
+/* Which part of its cluster's list a membership is in. */
+static uint32_t part_of(const pl_body* body, const uint32_t* home, uint32_t c, uint32_t m,
+                        uint32_t slot)
+{
+    double spacing = body->rest_shape.spacing;
+    vec3 way;
     if (home[slot] != m + 1)
         return 2;
-    return depth_of(body, slot) < body->rest_shape.spacing ? 0 : 1;
+    if (body->cuts.plane_count && body->cuts.ghost[slot])
+        return 1;
+    return depth_of(body, slot) < spacing || depth_at_crack(body, c, slot, &way) < spacing ? 0 : 1;
 }
 
 /* Puts the members that are at home in a cluster first, and of them those at the surface, which are
@@ -103,7 +119,7 @@ static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
     {
         uint32_t begin = proxies->member_begin[c], end = proxies->member_begin[c + 1], at = begin;
         for (uint32_t m = begin; m < end; ++m)
-            part[m] = (uint8_t)part_of(body, home, m, proxies->member_slot[m]);
+            part[m] = (uint8_t)part_of(body, home, c, m, proxies->member_slot[m]);
         for (uint32_t wanted = 0; wanted < 3; ++wanted)
         {
             for (uint32_t m = begin; m < end; ++m)
@@ -118,8 +134,18 @@ static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
         double half = .5 * body->rest_shape.spacing;
         for (uint32_t m = begin; m < proxies->surface_end[c]; ++m)
         {
-            proxies->inset[m] = (float)fmax(depth_of(body, kept[m]) - half, 0);
+            vec3 way = v3(0, 0, 0);
+            double crack = depth_at_crack(body, c, kept[m], &way);
+            /* cracks are as flat as they were cut: no roughness to allow for */
+            proxies->inset[m] = (float)fmin(fmax(depth_of(body, kept[m]) - half, 0), crack);
+            if (proxies->crack)
+            {
+                v3_store(v3_normalised(way), proxies->crack[m]);
+                proxies->crack[m][3] = (float)crack;
+            }
             proxies->most_inset = fmax(proxies->most_inset, proxies->inset[m]);
+            if (crack < body->rest_shape.spacing)
+                proxies->most_inset = fmax(proxies->most_inset, crack);
         }
         proxies->most_surface = PL_MAX(proxies->most_surface, proxies->surface_end[c] - begin);
     }
@@ -146,16 +172,32 @@ static void find_boxes(const pl_body* body, pl_proxies* proxies)
             vec3 r = pl_rest_of(body, proxies->member_slot[m]);
             low = v3_min(low, r), high = v3_max(high, r);
         }
+        vec3 rest = v3_from(body->clusters.in_body[c]);
         if (proxies->member_begin[c] == proxies->member_begin[c + 1])
-            low = high = v3_from(body->clusters.rest[c]);
+            low = high = rest;
         /* rounding must not leave a member outside */
         double size = v3_length(low) + v3_length(high), slack = margin + 1e-6 * size;
         vec3 middle = v3_scale(v3_add(low, high), .5);
-        vec3 rest = v3_from(body->clusters.rest[c]);
-        proxies->solid[c] = pl_rest_distance(&body->rest_shape, rest, NULL) < -2 * margin;
+        proxies->solid[c] = pl_cluster_distance(body, c, rest, NULL) < -2 * margin;
         v3_store(v3_sub(middle, rest), proxies->box[c]);
         v3_store(v3_add(v3_scale(v3_sub(high, low), .5), v3(slack, slack, slack)),
                  proxies->box[c] + 3);
+    }
+}
+
+/* Members that are all much nearer to their centre of mass than the query went are what splits have
+ * left of a cluster. */
+#define PART_OF_QUERY 0.9
+
+static void find_balls(const pl_body* body, pl_proxies* proxies)
+{
+    const pl_clusters* k = &body->clusters;
+    for (uint32_t c = 0; c < proxies->count; ++c)
+    {
+        bool whole = k->width_max[c] > PART_OF_QUERY * k->radius[c];
+        for (int i = 0; i < 3; ++i)
+            proxies->ball[c][i] = whole ? k->centre[c][i] - k->rest[c][i] : 0;
+        proxies->ball[c][3] = whole ? k->radius[c] : k->width_max[c];
     }
 }
 
@@ -167,12 +209,16 @@ static void free_members(pl_proxies* proxies)
     pl_free(proxies->member_slot);
     pl_free(proxies->member_weight);
     pl_free(proxies->inset);
+    pl_free(proxies->crack);
     pl_free(proxies->box);
+    pl_free(proxies->ball);
     pl_free(proxies->solid);
     proxies->solid = NULL;
     proxies->member_begin = proxies->surface_end = proxies->home_end = proxies->member_slot = NULL;
     proxies->member_weight = proxies->inset = NULL;
     proxies->box = NULL;
+    proxies->ball = NULL;
+    proxies->crack = NULL;
     proxies->most_surface = 0;
     proxies->most_inset = 0;
 }
@@ -186,11 +232,12 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
     proxies->surface_end = PL_NEW(uint32_t, count);
     proxies->home_end = PL_NEW(uint32_t, count);
     proxies->box = (float(*)[6])pl_alloc(count, sizeof *proxies->box);
+    proxies->ball = (float(*)[4])pl_alloc(count, sizeof *proxies->ball);
     proxies->solid = PL_NEW(uint8_t, count);
     if (!proxies->member_begin || !proxies->surface_end || !proxies->home_end || !proxies->box ||
-        !proxies->solid)
+        !proxies->ball || !proxies->solid)
         return pl_fail_memory((size_t)count * sizeof *proxies->box);
-    each_member(body, count_member, proxies);
+    pl_each_member(body, count_member, proxies);
     for (uint32_t c = 0; c < count; ++c)
         proxies->member_begin[c + 1] += proxies->member_begin[c];
     size_t members = proxies->member_begin[count];
@@ -198,16 +245,20 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
     proxies->member_slot = PL_NEW(uint32_t, members);
     proxies->member_weight = PL_NEW(float, members);
     proxies->inset = PL_NEW(float, members);
-    if (!fill.at || !proxies->inset || !proxies->member_slot || !proxies->member_weight)
+    if (body->cuts.plane_count)
+        proxies->crack = (float(*)[4])pl_alloc(members, sizeof *proxies->crack);
+    if (!fill.at || !proxies->inset || !proxies->member_slot || !proxies->member_weight ||
+        (body->cuts.plane_count && !proxies->crack))
     {
         pl_free(fill.at);
         return pl_fail_memory(members * 8);
     }
     memcpy(fill.at, proxies->member_begin, sizeof(uint32_t) * count);
-    each_member(body, store_member, &fill);
+    pl_each_member(body, store_member, &fill);
     pl_free(fill.at);
     PL_TRY(find_homes(body, proxies));
     find_boxes(body, proxies);
+    find_balls(body, proxies);
     return PLIANT_OK;
 }
 
@@ -220,45 +271,16 @@ static float round_down(double a)
     return rounded > a ? nextafterf(rounded, -FLT_MAX) : rounded;
 }
 
-static pl_status insert_plane(pl_proxies* proxies, uint32_t at, size_t count, vec3 normal,
-                              double offset)
-{
-    if (!pl_grow((void**)&proxies->plane, &proxies->plane_capacity, count + 1,
-                 sizeof *proxies->plane))
-        return pl_fail_memory((count + 1) * sizeof *proxies->plane);
-    memmove(proxies->plane + at + 1, proxies->plane + at, (count - at) * sizeof *proxies->plane);
-    v3_store(normal, proxies->plane[at]);
-    proxies->plane[at][3] = round_down(offset);
-    return PLIANT_OK;
-}
-
-/* While proxies are made, cluster by cluster: nothing is behind the last one. */
+/* Cluster by cluster: nothing is behind the last one. */
 static pl_status append_plane(pl_proxies* proxies, uint32_t cluster, vec3 normal, double offset)
 {
-    uint32_t* end = &proxies->plane_begin[cluster + 1];
-    PL_TRY(insert_plane(proxies, *end, *end, normal, offset));
-    ++*end;
-    ++proxies->axis_planes[cluster];
-    return PLIANT_OK;
-}
-
-pl_status pl_proxies_add(pl_proxies* proxies, uint32_t cluster, vec3 normal, double offset)
-{
-    double length = v3_length(normal);
-    if (cluster >= proxies->count)
-        return pl_fail(PLIANT_ERROR_ARGUMENT,
-                       "cluster %u gets a half-space, but there are only %u clusters", cluster,
-                       proxies->count);
-    if (!(length > 0 && length <= DBL_MAX && fabs(offset / length) <= FLT_MAX))
-        return pl_fail(PLIANT_ERROR_ARGUMENT,
-                       "a half-space has the normal (%g, %g, %g) and the offset %g: they must be "
-                       "finite, and the normal not zero",
-                       normal.x, normal.y, normal.z, offset);
-    PL_TRY(insert_plane(proxies, proxies->plane_begin[cluster + 1],
-                        proxies->plane_begin[proxies->count], v3_scale(normal, 1 / length),
-                        offset / length));
-    for (uint32_t c = cluster + 1; c <= proxies->count; ++c)
-        ++proxies->plane_begin[c];
+    uint32_t at = proxies->plane_begin[cluster + 1];
+    if (!pl_grow((void**)&proxies->plane, &proxies->plane_capacity, (size_t)at + 1,
+                 sizeof *proxies->plane))
+        return pl_fail_memory(((size_t)at + 1) * sizeof *proxies->plane);
+    v3_store(normal, proxies->plane[at]);
+    proxies->plane[at][3] = round_down(offset);
+    ++proxies->plane_begin[cluster + 1];
     return PLIANT_OK;
 }
 
@@ -307,8 +329,7 @@ pl_status pl_proxies_build(const pl_body* body, const pl_proxy_desc* desc, pl_pr
                        desc->plane_distance, desc->margin);
     PL_TRY(pl_proxies_list_members(body, proxies));
     proxies->plane_begin = PL_NEW(uint32_t, (size_t)proxies->count + 1);
-    proxies->axis_planes = PL_NEW(uint8_t, proxies->count);
-    if (!proxies->plane_begin || !proxies->axis_planes)
+    if (!proxies->plane_begin)
         return pl_fail_memory((size_t)proxies->count * 4);
     for (uint32_t c = 0; c < proxies->count && desc->plane_distance > 0; ++c)
     {
@@ -321,7 +342,6 @@ pl_status pl_proxies_build(const pl_body* body, const pl_proxy_desc* desc, pl_pr
 void pl_proxies_free(pl_proxies* proxies)
 {
     pl_free(proxies->plane_begin);
-    pl_free(proxies->axis_planes);
     pl_free(proxies->plane);
     free_members(proxies);
     memset(proxies, 0, sizeof *proxies);

@@ -21,11 +21,13 @@ pl_proxy_desc pl_proxy_defaults(const pl_body* body);
 /* Makes the proxies of a body that has been laid out and whose rest_shape has been built. Freed by
  * pl_proxies_free in every case. */
 pl_status pl_proxies_build(const pl_body* body, const pl_proxy_desc* desc, pl_proxies* proxies);
-/* Lists the members again, after memberships have changed; the half-spaces stay. */
+/* Lists the members again, after memberships or cuts (cuts.h, refreshed) have changed; the
+ * half-spaces stay. */
 pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies);
-/* Adds the half-space normal . r + offset <= 0, r relative to the body's rest origin, behind those
- * that the cluster has. The normal need not have length 1, but some length. */
-pl_status pl_proxies_add(pl_proxies* proxies, uint32_t cluster, vec3 normal, double offset);
 void pl_proxies_free(pl_proxies* proxies);
+
+/* Calls with every finest membership in the order of chunks and blocks. */
+typedef void (*pl_member_fn)(void* context, uint32_t cluster, uint32_t slot, float weight);
+void pl_each_member(const pl_body* body, pl_member_fn call, void* context);
 
 #endif

@@ -36,6 +36,14 @@ typedef struct near_sum
     float weight, to[3]; /* the sum of the weights, and of weighted ways to the particles */
 } near_sum;
 
+/* Copies that splits have made lie where their parents do and say nothing new: with or without
+ * them, before a body broke or restored after it, the shape is the same to the bit. */
+static bool is_of_shape(const pl_body* body, uint32_t slot)
+{
+    const pl_particles* p = &body->particles;
+    return p->mass[slot] > 0 && p->birth[p->id[slot]] == 0;
+}
+
 static double bounds_of(const pl_body* body, double low[3], double high[3])
 {
     for (int k = 0; k < 3; ++k)
@@ -44,7 +52,7 @@ static double bounds_of(const pl_body* body, double low[3], double high[3])
     {
         vec3 r = pl_rest_of(body, s);
         const double at[3] = {r.x, r.y, r.z};
-        for (int k = 0; k < 3 && body->particles.mass[s] > 0; ++k)
+        for (int k = 0; k < 3 && is_of_shape(body, s); ++k)
             low[k] = fmin(low[k], at[k]), high[k] = fmax(high[k], at[k]);
     }
     double size = 0;
@@ -244,7 +252,7 @@ pl_status pl_rest_shape_build(const pl_body* body, pl_rest_shape* shape)
     shape->distance = PL_NEW(float, nodes);
     pl_status status = sums && shape->distance ? PLIANT_OK : pl_fail_memory(nodes * sizeof *sums);
     for (uint32_t s = 0; s < body->particles.slot_count && status == PLIANT_OK; ++s)
-        if (body->particles.mass[s] > 0)
+        if (is_of_shape(body, s))
             add_particle(shape, pl_rest_of(body, s), sums);
     if (status == PLIANT_OK)
         status = find_distances(shape, sums, nodes);

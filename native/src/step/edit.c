@@ -274,7 +274,7 @@ static pl_status finish(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
     count_memberships(body);
     PL_TRY(pl_edit_link(edit));
     PL_TRY(pl_rest_refresh(body, chunks, clusters));
-    body->shapes_stale = true;
+    body->shapes_stale = body->cuts.stale = true;
     ++body->revision;
     body->matched = body->fitted = false;
     return PLIANT_OK;

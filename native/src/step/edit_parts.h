@@ -3,6 +3,7 @@
 #ifndef PL_STEP_EDIT_PARTS_H
 #define PL_STEP_EDIT_PARTS_H
 
+#include "../setup/cuts.h"
 #include "../setup/layout.h"
 #include "../setup/proxy.h"
 #include "edit.h"

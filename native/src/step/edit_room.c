@@ -23,11 +23,6 @@ static pl_status insert_clusters(pl_body* body, uint32_t more)
     uint32_t at = body->level_begin[1], count = body->clusters.count;
     pl_links* links = &body->links;
     pl_proxies* proxies = &body->proxies;
-    uint8_t* axis_planes =
-        proxies->axis_planes ? pl_realloc(proxies->axis_planes, (size_t)at + more, 1) : NULL;
-    if (proxies->axis_planes && !axis_planes)
-        return pl_fail_memory((size_t)at + more);
-    proxies->axis_planes = axis_planes;
     pl_runs_free(&links->runs);
     if (!pl_clusters_insert(&body->clusters, at, more) ||
         !pl_begins_insert(&links->by_coarse_begin, count + 1, at, more) ||
@@ -46,7 +41,7 @@ static pl_status insert_clusters(pl_body* body, uint32_t more)
     for (uint32_t c = at; c < at + more; ++c)
         for (int j = 0; j < 3; ++j)
             body->clusters.fp[c][4 * j] = body->clusters.from_body[c][4 * j] = 1;
-    body->shapes_stale = true;
+    body->shapes_stale = body->cuts.stale = true;
     return PLIANT_OK;
 }
 
@@ -68,7 +63,6 @@ static pl_status copy_planes(pl_proxies* proxies, uint32_t from, uint32_t to)
         begin[c] += count - had;
     for (uint32_t i = 0; i < count; ++i)
         memcpy(plane[begin[to] + i], plane[begin[from] + i], sizeof *plane);
-    proxies->axis_planes[to] = proxies->axis_planes[from];
     return PLIANT_OK;
 }
 
@@ -183,7 +177,7 @@ static pl_status add_chunk(pl_edit* edit, uint32_t full)
     }
     p->slot_count = edit->slot_count = end;
     ++body->chunk_count;
-    body->shapes_stale = true;
+    body->shapes_stale = body->cuts.stale = true;
     return pl_near_follow(body);
 }
 
@@ -275,6 +269,7 @@ pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t
     p->birth[id] = edit->now;
     ++p->count;
     *copy = to;
+    PL_TRY(pl_cuts_copy(body, p->id[slot], id));
     /* the copy reads as a particle without members till now */
     return pl_edit_set(edit, to, change->members, change->count);
 }
@@ -295,4 +290,5 @@ void pl_edit_undo_room(pl_edit* edit)
         --p->id_count;
         --p->count;
     }
+    pl_cuts_trim(body);
 }

@@ -303,6 +303,26 @@ static pl_status record(pl_breaking* b, const pl_fit* fit)
     return PLIANT_OK;
 }
 
+/* For whoever touches it: where material ends now. */
+static pl_status cut(pl_breaking* b)
+{
+    const pl_fracture* f = b->fracture;
+    const pl_split* split = &f->splits[f->split_count - 1];
+    const pl_plan* plan = &b->plan;
+    vec3 normal = v3_from(split->normal);
+    pl_cut_plane plane = {{split->normal[0], split->normal[1], split->normal[2],
+                           (float)-v3_dot(normal, v3_from(split->point))}};
+    uint32_t index;
+    if (!(v3_length(normal) > .5))
+        return PLIANT_OK; /* crushed flat: there is no plane to see */
+    PL_TRY(pl_cuts_plane(b->body, &plane, &index));
+    for (size_t i = 0; i < plan->count; ++i)
+        PL_TRY(pl_cuts_note(b->body, plan->items[i].id, index, plan->items[i].side));
+    for (size_t i = f->split_count > 1 ? split[-1].divided_end : 0; i < split->divided_end; ++i)
+        PL_TRY(pl_cuts_note(b->body, f->divided[i].copy, index, f->divided[i].toward));
+    return PLIANT_OK;
+}
+
 /* Whether both sides of the plane have members. */
 static bool has_sides(const pl_breaking* b, const pl_fit* fit)
 {
@@ -341,6 +361,7 @@ pl_status pl_split_cluster(pl_breaking* b, uint32_t cluster, const pl_fit* fit, 
     PL_TRY(pl_pieces_part(b));
     note_sides(b);
     PL_TRY(record(b, fit));
+    PL_TRY(cut(b));
     b->any = true;
     return pl_note_small(b, cluster) && pl_note_small(b, fresh) ? PLIANT_OK : pl_fail_memory(64);
 }

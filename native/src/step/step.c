@@ -255,6 +255,20 @@ static bool touch_meshes(pl_near_job* job, const pl_scene* scene, uint32_t* touc
     return true;
 }
 
+/* Masses of those that colliders move: held particles go where they are held, whatever is there,
+ * and ghosts are not there. */
+static void take_out(const pl_body* body, uint32_t slot, uint32_t count, float* movable)
+{
+    const float* frequency = body->pins.any ? body->pins.frequency + slot : NULL;
+    const uint8_t* ghost = body->cuts.plane_count ? body->cuts.ghost + slot : NULL;
+    for (uint32_t n = 0; n < count; ++n)
+    {
+        bool out =
+            (frequency && frequency[n] >= PLIANT_PIN_HELD) || (ghost && ghost[n] == PL_GHOST);
+        movable[n] = out ? 0 : body->particles.mass[slot + n];
+    }
+}
+
 static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_substep* step = context;
@@ -274,11 +288,9 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
             pl_near_forget_chunk(body, item->begin);
             continue;
         }
-        if (body->pins.any)
+        if (body->pins.any || body->cuts.plane_count)
         {
-            /* held particles go where they are held, whatever is there */
-            for (uint32_t n = 0; n < count; ++n)
-                movable[n] = body->pins.frequency[slot + n] >= PLIANT_PIN_HELD ? 0 : mass[n];
+            take_out(body, slot, count, movable);
             mass = movable;
         }
         pl_near_job job = {.body = body,
@@ -333,6 +345,9 @@ pl_status pl_meshes_ready(pl_scene* scene, uint32_t* meshes)
 static pl_status resolve_contacts(pl_substep* step)
 {
     pl_scene* scene = step->scene;
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        if (scene->bodies[b]->cuts.stale)
+            PL_TRY(pl_cuts_refresh(scene->bodies[b]));
     pl_substep_run(step, &scene->chunks, 1, contact_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)

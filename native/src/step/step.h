@@ -7,6 +7,7 @@
 #include "../contact/bonds.h"
 #include "../contact/clusters.h"
 #include "../contact/colliders.h"
+#include "../setup/cuts.h"
 #include "../setup/proxy.h"
 #include "../setup/rest_shape.h"
 #include "fields.h"

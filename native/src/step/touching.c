@@ -7,14 +7,17 @@
 /* Shapes and rules of a body that has none. A restored body has its half-spaces and the pairs that
  * are held back; one whose memberships changed has them as well: what follows from memberships is
  * made again. */
-static pl_status make_shapes(pl_body* body, double thickness)
+static pl_status make_shapes(pl_body* body, double thickness, bool* made)
 {
-    if (body->pair_rules.share_begin && !body->shapes_stale)
+    *made = !body->pair_rules.share_begin || body->shapes_stale;
+    if (!*made)
         return PLIANT_OK;
     bool had = body->proxies.plane_begin != NULL;
     pl_proxy_desc desc = pl_proxy_defaults(body);
     if (!body->rest_shape.distance)
         PL_TRY(pl_rest_shape_build(body, &body->rest_shape));
+    PL_TRY(pl_cuts_refresh(body));
+    PL_TRY(pl_cracks_refresh(body));
     if (had)
         PL_TRY(pl_proxies_list_members(body, &body->proxies));
     else
@@ -50,7 +53,10 @@ static pl_status list_bodies(pl_scene* scene)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
-        PL_TRY(make_shapes(body, pl_contact_thickness(body, &scene->contact_settings)));
+        bool made;
+        PL_TRY(make_shapes(body, pl_contact_thickness(body, &scene->contact_settings), &made));
+        if (made)
+            pl_bonds_follow(&scene->bonds, b, body, &body->proxies);
         scene->contact_bodies[b] = (pl_contact_body){
             body, &body->proxies, &body->pair_rules,
             body->contact_groups ? body->contact_groups : UINT32_MAX, !body->no_self_contact};
