@@ -561,6 +561,18 @@ class StoreInfo(Structure):
         ("bytes", c_uint64),
     ]
 
+
+class StoredBodyInfo(Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("particles", c_uint32),
+        ("copies", c_uint32),
+        ("clusters", c_uint32),
+        ("pieces", c_uint32),
+        ("splits", c_uint32),
+        ("spacing", c_double),
+    ]
+
 ENUMS = {
     "pliant_status": Status,
     "pliant_simd": Simd,
@@ -606,6 +618,7 @@ STRUCTS = {
     "pliant_skin_desc": SkinDesc,
     "pliant_store_desc": StoreDesc,
     "pliant_store_info": StoreInfo,
+    "pliant_stored_body_info": StoredBodyInfo,
 }
 
 # name: (result, arguments)
@@ -743,6 +756,8 @@ FUNCTIONS = {
     "pliant_store_close": (c_int, (c_uint64,)),
     "pliant_store_info_init": (None, (POINTER(StoreInfo), c_size_t)),
     "pliant_store_get_info": (c_int, (c_uint64, POINTER(StoreInfo))),
+    "pliant_stored_body_info_init": (None, (POINTER(StoredBodyInfo), c_size_t)),
+    "pliant_store_get_body_info": (c_int, (c_uint64, c_uint32, POINTER(StoredBodyInfo))),
     "pliant_store_write_frame": (c_int, (c_uint64, c_uint64, c_int32)),
     "pliant_store_restore": (c_int, (c_uint64, c_uint64, c_int32, POINTER(c_int32))),
     "pliant_store_truncate": (c_int, (c_uint64, c_int32)),
@@ -754,6 +769,14 @@ FUNCTIONS = {
         POINTER(c_double),  # origin
         c_void_p,  # buffer
         POINTER(c_uint64),  # bytes
+    )),
+    "pliant_store_read_pairs": (c_int, (
+        c_uint64,  # store
+        c_uint32,  # body_index
+        c_double,  # reach
+        POINTER(c_uint32),  # pairs
+        POINTER(c_double),  # until
+        POINTER(c_uint64),  # count
     )),
     "pliant_store_verify": (c_int, (c_uint64,)),
 }

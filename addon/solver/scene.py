@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _abi, convert
 from ._abi import Channel, Factor, Shape, Stage, Status, StoreMode
+from .broken import broken
 from .channels import CHANNELS
 from .convert import float_pointer, floats, index_pointer, indices, output, plain, vector
 from .errors import Progress, check
@@ -570,6 +571,26 @@ class Store(_Object):
         return _read_channel(
             self._library, lambda buffer, size: self._library.pliant_store_read(
                 self._handle, body_index, frame, channel, origin, buffer, size), channel, out)
+
+    def body_info(self, body_index):
+        """The body as it is in the last frame: particles, copies, clusters, pieces, splits, spacing."""
+        info = _described(self._library, _abi.StoredBodyInfo, "pliant_stored_body_info_init")
+        self._call("pliant_store_get_body_info", body_index, byref(info))
+        return plain(info)
+
+    def pairs(self, body_index, reach=0.0):
+        """Particles that shared a cluster (n, 2), and the last frame in which they did (n,), infinity
+        if they do in the last; of those that rest at most `reach` apart (0: three spacings)."""
+        count = ctypes.c_uint64()
+        self._call("pliant_store_read_pairs", body_index, reach, None, None, byref(count))
+        pairs, until = np.empty((count.value, 2), np.uint32), np.empty(count.value)
+        self._call("pliant_store_read_pairs", body_index, reach, index_pointer(pairs),
+                   until.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), byref(count))
+        return pairs, until
+
+    def broken(self, body_index, origin=None, reach=0.0):
+        """How a body came apart, on its final set of particles; see Broken."""
+        return broken(self, body_index, origin, reach)
 
     def verify(self):
         """Reads every file through; a PliantError names the first bad one."""

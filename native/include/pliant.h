@@ -555,12 +555,12 @@ extern "C"
                                    its ball to its contact shape (finest level): n . r + a <= 0, r at
                                    rest and relative to origin; n is nil where there are fewer */
         PLIANT_PARENT,          /* 1 u4 a particle: of whom it is a copy; its own id otherwise */
-        PLIANT_BIRTH,         /* 1 f8 a particle: when that was, in frames (see fracture); 0 for the
-                                 first ones */
-        PLIANT_PIECE,         /* 1 u4 a particle: the piece that it is in */
-        PLIANT_PIECE_PARENT,  /* 1 u4 a piece ever made: from which it came; its own number for
-                                 the first ones */
-        PLIANT_PIECE_BIRTH,   /* 1 f8 a piece ever made: when, in frames */
+        PLIANT_BIRTH,           /* 1 f8 a particle: when that was, in frames (see fracture);
+                                   -INFINITY for the first ones */
+        PLIANT_PIECE,           /* 1 u4 a particle: the piece that it is in */
+        PLIANT_PIECE_PARENT,    /* 1 u4 a piece ever made: from which it came; its own number for
+                                   the first ones */
+        PLIANT_PIECE_BIRTH,   /* 1 f8 a piece ever made: when, in frames; -INFINITY for the first */
         PLIANT_SPLIT_PLANE,   /* 7 f4 a split: point (at rest, relative to origin), normal, reach */
         PLIANT_SPLIT_TIME,    /* 1 f8 a split: when, in frames */
         PLIANT_SPLIT_CLUSTER, /* 2 u4 a split: the cluster, and the new one on the side that the
@@ -976,6 +976,22 @@ extern "C"
     PLIANT_API void pliant_store_info_init(pliant_store_info* info, size_t size);
     PLIANT_API pliant_status pliant_store_get_info(pliant_store store, pliant_store_info* info);
 
+    /* A body as it is in the last frame of a store. */
+    typedef struct pliant_stored_body_info
+    {
+        uint32_t size;
+        uint32_t particles; /* on which every frame is presented */
+        uint32_t copies;    /* of them: made by splits, the last ones */
+        uint32_t clusters;  /* of the finest level */
+        uint32_t pieces;    /* ever made; 0: it could not break */
+        uint32_t splits;
+        double spacing;
+    } pliant_stored_body_info;
+
+    PLIANT_API void pliant_stored_body_info_init(pliant_stored_body_info* info, size_t size);
+    PLIANT_API pliant_status pliant_store_get_body_info(pliant_store store, uint32_t body_index,
+                                                        pliant_stored_body_info* info);
+
     /* Writes the scene's state as a finished frame: temporary name, synced, renamed, then entered
      * in the journal with its hash. Writes a checkpoint too where one is due. In a resumed store a
      * frame that was there before must come out the same: otherwise PLIANT_ERROR_STATE and the
@@ -988,12 +1004,24 @@ extern "C"
                                                   int32_t at_most, int32_t* frame);
     /* Forgets all frames and checkpoints after "frame". */
     PLIANT_API pliant_status pliant_store_truncate(pliant_store store, int32_t frame);
-    /* Reads a particle channel of a stored frame; as pliant_body_read. POSITION, VELOCITY, REST,
-     * MASS, SHELL, DEFORMATION, STRETCH and NEAREST_CLUSTER (level 0) can be had. */
+    /* Reads a channel of a stored frame; as pliant_body_read. POSITION, VELOCITY, REST, MASS,
+     * SHELL, DEFORMATION, STRETCH, NEAREST_CLUSTER (level 0), PLASTIC_STRAIN and those from PARENT
+     * to DIVIDED can be had. Every frame is presented on the set of particles of the last one: a
+     * particle that is not born yet is where the one is that it will be a copy of, and has all of
+     * its values but its mass, which is 0. Parents, births, pieces ever made and splits are the
+     * same in every frame; their times are numbers of frames as the store has them. */
     PLIANT_API pliant_status pliant_store_read(pliant_store store, uint32_t body_index,
                                                int32_t frame, uint32_t channel,
                                                const double origin[3], void* buffer,
                                                uint64_t* bytes);
+    /* Which particles of the index-th body shared a cluster, and until when: in the last frame too
+     * (INFINITY), or the last frame in which they did. Of those that rest at most "reach" apart (0:
+     * three times the spacing). With pairs and until NULL, *count becomes how many there are;
+     * otherwise it is the room (pairs: 2 each) going in and their number coming out. A copy is not
+     * paired for the time before its birth, in which it was its parent. */
+    PLIANT_API pliant_status pliant_store_read_pairs(pliant_store store, uint32_t body_index,
+                                                     double reach, uint32_t* pairs, double* until,
+                                                     uint64_t* count);
     /* Reads every file through and compares checksums; the sentence names the first bad file. */
     PLIANT_API pliant_status pliant_store_verify(pliant_store store);
 

@@ -5,6 +5,7 @@
 
 #include "base/handles.h"
 #include "output/frames.h"
+#include "output/parted.h"
 #include "output/skin.h"
 #include "step/step.h"
 
@@ -17,6 +18,15 @@ pl_status pl_check_vector(const double* v, const char* name);
 /* An array of floats: present where count > 0, and finite. */
 pl_status pl_check_floats(const float* values, uint64_t count, const char* name);
 
+/* A frame store behind its handle. */
+typedef struct pl_store_object
+{
+    pl_frame_store* frames;
+    uint64_t layout_of; /* which layout of which scene the store holds already */
+    pl_parted pairs;    /* as last asked for */
+} pl_store_object;
+
+pl_status pl_get_store(uint64_t handle, pl_store_object** store);
 pl_status pl_get_scene(uint64_t handle, pl_scene** scene);
 pl_status pl_get_body(uint64_t handle, pl_body** body, pl_scene** scene);
 
@@ -43,6 +53,10 @@ pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3]
 /* The channels from PLIANT_PARENT to PLIANT_DIVIDED; as pliant_body_read. */
 pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const double* origin,
                                 void* buffer, uint64_t* bytes);
+/* Bytes of an item of these channels. */
+uint32_t pl_fracture_width(uint32_t channel);
+/* How many particles there are that are no copies: the first ones. */
+uint32_t pl_first_particles(const pl_particles* particles);
 /* The piece of each particle. */
 void pl_body_pieces(const pl_body* body, uint32_t* out);
 /* Members of the clusters of a level; begin has one more than clusters. particle NULL: begin only.

@@ -188,9 +188,7 @@ const char* pliant_body_warning_text(pliant_body handle)
 static pl_status check_count(const pl_body* body, uint32_t count, const char* what)
 {
     const pl_particles* p = &body->particles;
-    uint32_t first = p->id_count;
-    while (first > 0 && p->parent[first - 1] != first - 1)
-        --first;
+    uint32_t first = pl_first_particles(p);
     if (count >= first && count <= p->id_count)
         return PLIANT_OK;
     if (first == p->id_count)

@@ -164,6 +164,11 @@ void pliant_store_info_init(pliant_store_info* info, size_t size)
     start(info, size, sizeof *info);
 }
 
+void pliant_stored_body_info_init(pliant_stored_body_info* info, size_t size)
+{
+    start(info, size, sizeof *info);
+}
+
 /* ------------------------------------------------------------------ checks */
 
 pl_status pl_check_desc(const void* desc, size_t size, const char* name)

@@ -25,6 +25,14 @@ pliant_status pliant_body_set_fracture(pliant_body handle, const pliant_fracture
 
 /* ------------------------------------------------------------------ reading */
 
+uint32_t pl_first_particles(const pl_particles* p)
+{
+    uint32_t first = p->id_count;
+    while (first > 0 && p->parent[first - 1] != first - 1)
+        --first;
+    return first;
+}
+
 void pl_body_pieces(const pl_body* body, uint32_t* out)
 {
     const pl_particles* p = &body->particles;
@@ -56,7 +64,7 @@ static uint64_t items_of(const pl_body* body, uint32_t channel)
     return channel == PLIANT_DIVIDED ? f->divided_count : f->split_count;
 }
 
-static uint32_t width_of(uint32_t channel)
+uint32_t pl_fracture_width(uint32_t channel)
 {
     static const uint32_t widths[] = {4, 8, 4, 4, 8, 28, 8, 8, 16};
     return widths[channel - PLIANT_PARENT];
@@ -103,13 +111,13 @@ static void read_numbers(const pl_body* body, uint32_t channel, void* out)
                 numbers[i] = p->parent[i];
                 break;
             case PLIANT_BIRTH:
-                times[i] = pl_fracture_birth(body, (uint32_t)i);
+                times[i] = p->parent[i] == i ? -INFINITY : pl_fracture_birth(body, (uint32_t)i);
                 break;
             case PLIANT_PIECE_PARENT:
                 numbers[i] = f->pieces[i].parent;
                 break;
             case PLIANT_PIECE_BIRTH:
-                times[i] = f->pieces[i].moment;
+                times[i] = f->pieces[i].parent == i ? -INFINITY : f->pieces[i].moment;
                 break;
             case PLIANT_SPLIT_TIME:
                 times[i] = f->splits[i].moment;
@@ -127,7 +135,7 @@ pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const dou
         return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the size is NULL");
     if (origin)
         PL_TRY(pl_check_vector(origin, "origin"));
-    uint64_t items = items_of(body, channel), needed = items * width_of(channel);
+    uint64_t items = items_of(body, channel), needed = items * pl_fracture_width(channel);
     uint64_t had = *bytes;
     *bytes = buffer && had < needed ? had : needed;
     if (!buffer || items == 0)

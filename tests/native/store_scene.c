@@ -15,7 +15,7 @@ static void fill_floats(pl_rng* rng, float* out, size_t count)
         out[i] = (float)(2 * pl_rng_unit(rng) - 1);
 }
 
-static void make_layout(pl_frame_body* b, pl_rng* rng)
+static void make_layout(pl_frame_body* b, uint32_t clusters, pl_rng* rng)
 {
     uint32_t p = b->particles;
     b->memberships = 3 * (uint64_t)p;
@@ -33,14 +33,64 @@ static void make_layout(pl_frame_body* b, pl_rng* rng)
     {
         b->mass[i] = 1 + (float)i;
         b->shell[i] = i % 2;
-        b->nearest[i] = pl_rng_below(rng, b->clusters);
+        b->nearest[i] = pl_rng_below(rng, clusters);
         b->begin[i + 1] = 3 * (i + 1);
         for (int k = 0; k < 3; ++k)
         {
-            b->cluster[3 * i + (uint32_t)k] = pl_rng_below(rng, b->clusters);
+            b->cluster[3 * i + (uint32_t)k] = pl_rng_below(rng, clusters);
             b->weight[3 * i + (uint32_t)k] = k ? .25f : .5f;
         }
     }
+}
+
+/* The second body breaks: from some frames on it has more copies, pieces and splits. */
+static void make_fracture(pl_frame_body* b, int32_t frame)
+{
+    uint32_t splits = frame >= STORE_BREAKS ? (uint32_t)(frame - STORE_BREAKS) / 2 + 1 : 0;
+    splits = splits < STORE_MOST_SPLITS ? splits : STORE_MOST_SPLITS;
+    b->copies = b->divisions = splits;
+    b->pieces = 1 + splits / 2;
+    b->splits = splits;
+    b->particles += splits;
+    b->clusters += splits;
+}
+
+static void fill_fracture(pl_frame_body* b)
+{
+    uint32_t first = b->particles - b->copies;
+    b->copy_parent = PL_NEW(uint32_t, b->copies);
+    b->copy_birth = PL_NEW(double, b->copies);
+    b->piece = PL_NEW(uint32_t, b->clusters);
+    b->piece_parent = PL_NEW(uint32_t, b->pieces);
+    b->piece_birth = PL_NEW(double, b->pieces);
+    b->split = PL_NEW(pl_frame_split, b->splits);
+    b->divided = PL_NEW(pl_frame_divided, b->divisions);
+    for (uint32_t i = 0; i < b->copies; ++i)
+    {
+        b->copy_parent[i] = i % 3 == 2 ? first + i - 1 : i % first;
+        b->copy_birth[i] = STORE_BREAKS - .5 + 2 * i;
+        b->divided[i] = (pl_frame_divided){b->copy_parent[i], first + i, i % 2};
+        b->split[i] = (pl_frame_split){.time = b->copy_birth[i],
+                                       .cluster = i,
+                                       .fresh = b->clusters - b->splits + i,
+                                       .normal = {1, 0, 0},
+                                       .reach = .5f,
+                                       .divided_end = i + 1};
+        memcpy(b->rest + 3 * (first + i), b->rest + 3 * b->copy_parent[i], 12);
+        b->shell[first + i] = b->shell[b->copy_parent[i]];
+        b->mass[first + i] = .25f;
+        /* what it was divided from loses some mass and changes a cluster */
+        b->mass[b->copy_parent[i]] *= .5f;
+        b->cluster[b->begin[b->copy_parent[i]]] = b->split[i].fresh;
+        b->cluster[b->begin[first + i]] = i;
+    }
+    for (uint32_t i = 0; i < b->pieces; ++i)
+    {
+        b->piece_parent[i] = i ? i - 1 : 0;
+        b->piece_birth[i] = STORE_BREAKS + i;
+    }
+    for (uint32_t c = 0; c < b->clusters; ++c)
+        b->piece[c] = c % b->pieces;
 }
 
 void store_bodies_make(pl_frame_body bodies[STORE_BODIES], int32_t frame, uint32_t scale)
@@ -54,7 +104,12 @@ void store_bodies_make(pl_frame_body bodies[STORE_BODIES], int32_t frame, uint32
         memset(b, 0, sizeof *b);
         b->particles = (uint32_t)(5 + 3 * i) * scale;
         b->clusters = (uint32_t)(2 + i + changed) * scale;
-        make_layout(b, &layout);
+        uint32_t clusters = b->clusters;
+        if (i == 1)
+            make_fracture(b, frame);
+        make_layout(b, clusters, &layout);
+        if (i == 1)
+            fill_fracture(b);
         b->origin[0] = 1e6 + frame;
         b->origin[2] = 1.0 / 3;
         b->x = PL_NEW(float, 3 * b->particles);
@@ -81,6 +136,19 @@ static bool same(const void* a, const void* b, size_t bytes)
     return memcmp(a, b, bytes) == 0;
 }
 
+static bool same_fracture(const pl_frame_body* a, const pl_frame_body* b)
+{
+    return a->copies == b->copies && a->pieces == b->pieces && a->splits == b->splits &&
+           a->divisions == b->divisions &&
+           (!a->pieces || (same(a->copy_parent, b->copy_parent, 4 * a->copies) &&
+                           same(a->copy_birth, b->copy_birth, 8 * a->copies) &&
+                           same(a->piece, b->piece, 4 * a->clusters) &&
+                           same(a->piece_parent, b->piece_parent, 4 * a->pieces) &&
+                           same(a->piece_birth, b->piece_birth, 8 * a->pieces) &&
+                           same(a->split, b->split, sizeof *a->split * a->splits) &&
+                           same(a->divided, b->divided, sizeof *a->divided * a->divisions)));
+}
+
 bool store_bodies_same(const pl_frame_body* a, const pl_frame_body* b)
 {
     if (a->particles != b->particles || a->clusters != b->clusters ||
@@ -93,7 +161,8 @@ bool store_bodies_same(const pl_frame_body* a, const pl_frame_body* b)
            same(a->plastic, b->plastic, 4 * c) && same(a->rest, b->rest, 12 * p) &&
            same(a->mass, b->mass, 4 * p) && same(a->shell, b->shell, 4 * p) &&
            same(a->nearest, b->nearest, 4 * p) && same(a->begin, b->begin, 4 * (p + 1)) &&
-           same(a->cluster, b->cluster, 4 * m) && same(a->weight, b->weight, 4 * m);
+           same(a->cluster, b->cluster, 4 * m) && same(a->weight, b->weight, 4 * m) &&
+           same_fracture(a, b);
 }
 
 uint64_t store_hash(int32_t frame)
@@ -123,7 +192,7 @@ pl_status store_bake(pl_frame_store* store, int32_t from, int32_t to)
         memcpy(block, &frame, sizeof frame);
         store_bodies_make(bodies, frame, 1);
         pl_status status = pl_frames_write(store, frame, STORE_BODIES, bodies,
-                                           frame == STORE_LAYOUT_CHANGE, store_hash(frame));
+                                           frame >= STORE_LAYOUT_CHANGE, store_hash(frame));
         store_bodies_free(bodies);
         if (status == PLIANT_OK && pl_frames_checkpoint_due(store, frame))
             status = pl_frames_write_checkpoint(store, frame, block, sizeof block);

@@ -11,7 +11,9 @@
 enum
 {
     STORE_BODIES = 2,
-    STORE_LAYOUT_CHANGE = 7 /* from this frame on memberships are others */
+    STORE_LAYOUT_CHANGE = 7, /* from this frame on memberships are others */
+    STORE_BREAKS = 9,        /* and from this one on the second body breaks, every second frame */
+    STORE_MOST_SPLITS = 60
 };
 
 /* The bodies as they are at a frame, every array filled; "scale" multiplies their sizes. */

@@ -5,8 +5,8 @@
 
 #include <base/core.h>
 #include <base/platform.h>
-#include <output/frames.h>
 #include <output/frames_file.h>
+#include <output/frames_layout.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,8 +69,8 @@ TEST(store_gives_back_every_frame)
         CHECK(info.bodies == STORE_BODIES && info.compression == compression);
         CHECK_MSG(info.bytes == bytes_of_folder(path), "%llu bytes, %llu on disk",
                   (unsigned long long)info.bytes, (unsigned long long)bytes_of_folder(path));
-        CHECK(file_exists(path, "layout-000001.pll") && file_exists(path, "layout-000002.pll") &&
-              !file_exists(path, "layout-000003.pll") && file_exists(path, "check--00002.plc") &&
+        CHECK(file_exists(path, "layout-000001.pll") && file_exists(path, "layout-000004.pll") &&
+              !file_exists(path, "layout-000005.pll") && file_exists(path, "check--00002.plc") &&
               file_exists(path, "frame-000012.plf"));
         pl_frames_close(store);
         CHECK(pl_bytes_in_use() == held);
@@ -287,6 +287,61 @@ TEST(store_truncates_and_goes_on_differently)
     REQUIRE(store);
     check_frames(store, 50, 52);
     pl_frames_close(store);
+}
+
+/* Layouts are changes of the one before, but for every so many, and are read from anywhere. */
+TEST(store_reads_through_long_chains_of_changes)
+{
+    enum
+    {
+        LAST = STORE_BREAKS + 2 * STORE_MOST_SPLITS
+    };
+    char path[512];
+    uint64_t held = pl_bytes_in_use();
+    snprintf(path, sizeof path, "%s", test_folder());
+    pl_frame_store* store = store_open(path, PLIANT_STORE_CREATE, 0, 0);
+    REQUIRE(store);
+    CHECK_OK(store_bake(store, 1, 40));
+    pl_frames_close(store);
+    store = store_open(path, PLIANT_STORE_RESUME, 0, 0); /* in the middle of a chain */
+    REQUIRE(store);
+    CHECK_OK(store_bake(store, 41, LAST));
+    pl_frames_close(store);
+    store = store_open(path, PLIANT_STORE_READ, 0, 0);
+    REQUIRE(store);
+    for (int32_t frame = LAST; frame > 0; frame -= 7) /* backward and at random */
+        check_frames(store, frame, frame);
+    for (int32_t i = 0; i < 30; ++i)
+        check_frames(store, 1 + 53 * i % LAST, 1 + 53 * i % LAST);
+    CHECK_OK(pl_frames_verify(store));
+    folder_files files;
+    folder_read(path, &files);
+    uint32_t changes = 0, whole = 0, run = 0, longest = 0;
+    for (int i = 0; i < files.count; ++i)
+    {
+        if (strncmp(files.names[i], "layout-", 7) != 0)
+            continue;
+        bool change = pl_layout_is_change(files.data[i] + 56, files.bytes[i] - 56);
+        *(change ? &changes : &whole) += 1;
+        run = change ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    CHECK_MSG(whole >= 3 && changes > 10 * whole / 2 && longest <= 24,
+              "%u whole, %u changes, %u in a row", whole, changes, longest);
+    folder_free(&files);
+    /* who is not born yet is where its ancestor is */
+    const pl_frame_body* final;
+    CHECK_OK(pl_frames_final(store, 1, &final));
+    CHECK(final->particles == 8 + STORE_MOST_SPLITS && final->copies == STORE_MOST_SPLITS);
+    for (uint32_t i = 0; i < final->particles; ++i)
+    {
+        uint32_t now = i;
+        while (now >= 20)
+            now = final->copy_parent[now - 8];
+        CHECK(pl_frame_ancestor(final, i, 20) == now);
+    }
+    pl_frames_close(store);
+    CHECK(pl_bytes_in_use() == held);
 }
 
 /* A layout's number comes again after truncating: what was kept in memory of it must not. */

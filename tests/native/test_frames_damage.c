@@ -290,13 +290,58 @@ TEST(nonsense_in_layouts_and_frames_is_refused)
             pl_frame_deformation(&got[i], f, NULL); /* no index leads outside */
             pl_free(f);
         }
-        pl_free(got);
+        pl_layouts_free(count, got);
         pl_free(bad);
         pl_free(bad_frame);
     }
     CHECK(refused > 5000 && refused < 20000);
     pl_free(layout);
     pl_free(frame);
+    CHECK(pl_bytes_in_use() == held);
+}
+
+/* The same of changes. */
+TEST(nonsense_in_changes_of_layouts_is_refused)
+{
+    pl_frame_body before[STORE_BODIES], after[STORE_BODIES];
+    void* change = NULL;
+    uint64_t bytes, held = pl_bytes_in_use();
+    pl_rng rng = pl_rng_seed(2);
+    int refused = 0;
+    store_bodies_make(before, 12, 1);
+    store_bodies_make(after, 17, 1);
+    REQUIRE_OK(pl_change_pack(STORE_BODIES, before, after, &change, &bytes));
+    REQUIRE(change);
+    CHECK(pl_layout_is_change(change, bytes));
+    for (int round = 0; round < 20000; ++round)
+    {
+        uint64_t size = round % 3 ? bytes : pl_rng_below(&rng, (uint32_t)bytes);
+        unsigned char* bad = pl_alloc(size, 1);
+        pl_frame_body* got = NULL;
+        uint32_t word = round % 2 ? pl_rng_next(&rng) : pl_rng_below(&rng, 8);
+        memcpy(bad, change, size);
+        if (size >= 8 && round)
+            memcpy(bad + pl_rng_below(&rng, (uint32_t)(size / 4)) * 4, &word, 4);
+        pl_status status = pl_change_unpack("it", bad, size, STORE_BODIES, before, &got);
+        CHECK(status == PLIANT_OK || status == PLIANT_ERROR_FORMAT);
+        refused += status != PLIANT_OK;
+        for (uint32_t i = 0; status == PLIANT_OK && i < STORE_BODIES; ++i)
+        {
+            float* strain = PL_NEW(float, got[i].particles);
+            got[i].plastic = PL_NEW(float, got[i].clusters);
+            pl_frame_plastic_strain(&got[i], strain);
+            pl_free(got[i].plastic);
+            for (uint32_t p = 0; p < got[i].particles; ++p)
+                CHECK(pl_frame_ancestor(&got[i], p, 5) < 5);
+            pl_free(strain);
+        }
+        pl_layouts_free(STORE_BODIES, got);
+        pl_free(bad);
+    }
+    CHECK_MSG(refused > 5000 && refused < 20000, "%d", refused);
+    pl_free(change);
+    store_bodies_free(before);
+    store_bodies_free(after);
     CHECK(pl_bytes_in_use() == held);
 }
 

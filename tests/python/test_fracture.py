@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies that break, seen from Python."""
+import tempfile
 import unittest
 
+import cracks_scene
 import numpy as np
 import support  # noqa: F401  (makes addon importable)
-from addon.solver import Channel, Factor, PliantError, Scene, Stiffness
+from addon.cracks import Look, Particles, Surface, binding, break_mesh
+from addon.cracks.contract import check, pairs_of_groups
+from addon.solver import Channel, Factor, PliantError, Scene, Stiffness, Store, StoreMode
 
 HELD = 1e6
 
@@ -50,7 +54,7 @@ class Breaking(unittest.TestCase):
             parent, birth = body.read(Channel.PARENT), body.read(Channel.BIRTH)
             self.assertTrue((parent[:first] == np.arange(first)).all())
             self.assertTrue((parent[first:] < np.arange(first, len(parent))).all())
-            self.assertTrue((birth[:first] == 0).all() and (birth[first:] > 0).all())
+            self.assertTrue((birth[:first] == -np.inf).all() and (birth[first:] > 0).all())
             rest = body.read(Channel.REST)
             self.assertTrue((rest == rest[parent]).all())
             piece = body.read(Channel.PIECE)
@@ -60,7 +64,7 @@ class Breaking(unittest.TestCase):
             self.assertNotEqual(*ends)
             self.assertEqual(len(body.read(Channel.PIECE_PARENT)), info.pieces_ever)
             births = body.read(Channel.PIECE_BIRTH)
-            self.assertTrue(births[0] == 0 and (births[1:] > 0).all() and births.max() <= 30)
+            self.assertTrue(births[0] == -np.inf and (births[1:] > 0).all() and births.max() <= 30)
 
     def test_splits_say_where_and_who(self):
         with Scene(gravity=(0, 0, 0), threads=1) as scene:
@@ -121,6 +125,94 @@ class Breaking(unittest.TestCase):
                 hashes.append((scene.hash(), pulled.body.info.pieces))
         self.assertEqual(*hashes)
         self.assertGreater(hashes[0][1], 1)
+
+
+class Stored(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.scene = Scene(gravity=(0, 0, 0), threads=1)
+        self.addCleanup(self.scene.close)
+        pulled = Pulled(self.scene, .08)
+        self.store = Store(self.folder.name, StoreMode.CREATE)
+        self.addCleanup(self.store.close)
+        self.counts, self.positions = [], []
+        for frame in range(1, 32):
+            self.store.write_frame(self.scene, frame)
+            self.counts.append(pulled.body.info.particles)
+            self.positions.append(pulled.body.positions())
+            pulled.advance(1)
+        self.body, self.first = pulled.body, len(pulled.rest)
+
+    def test_frames_are_presented_on_the_final_particles(self):
+        broken = self.store.broken(0)
+        last = self.counts[-1]
+        self.assertGreater(last, self.first)
+        self.assertEqual(len(broken.rest), last)
+        self.assertEqual(self.store.body_info(0).copies, last - self.first)
+        for frame in (1, 5, 12, 31):
+            now = np.arange(last)
+            while (now >= self.counts[frame - 1]).any():
+                late = now >= self.counts[frame - 1]
+                now[late] = broken.parent[now[late]]
+            np.testing.assert_array_equal(self.store.read(0, frame, Channel.POSITION),
+                                          self.positions[frame - 1][now])
+
+    def test_what_surfaces_are_made_from(self):
+        broken = self.store.broken(0)
+        particles = Particles(**broken._asdict())
+        vertices, faces = shell_of(broken.rest)
+        check(Surface(vertices, np.arange(len(faces) + 1) * 3, faces.ravel()), particles)
+        self.assertTrue((broken.parent[:self.first] == -1).all())
+        copies = np.arange(self.first, len(broken.rest))
+        self.assertTrue((broken.parent[copies] >= 0).all())
+        self.assertTrue(np.isfinite(broken.birth[copies]).all())
+        self.assertEqual(sorted(broken.split_new), list(copies))
+        self.assertTrue((broken.parent[broken.split_new] == broken.split_old).all())
+        self.assertTrue(np.isinf(broken.until).any() and np.isfinite(broken.until).any())
+        # pairs of the last frame are those of its clusters
+        begin, member = (self.store_last(c) for c in (Channel.MEMBER_BEGIN, Channel.MEMBER_PARTICLE))
+        pairs = pairs_of_groups(begin, member)
+        near = np.linalg.norm(broken.rest[pairs[:, 0]] - broken.rest[pairs[:, 1]], axis=1) <= \
+            3 * broken.spacing
+        np.testing.assert_array_equal(pairs[near], broken.pairs[np.isinf(broken.until)])
+
+    def store_last(self, channel):
+        """Of the body when the last frame was written: it has gone on by one since."""
+        frame = self.store.restore(self.scene)
+        body = self.scene.bodies()[0]
+        pulled = Pulled.__new__(Pulled)
+        pulled.scene, pulled.rest, pulled.body, pulled.apart = self.scene, bar(), body, \
+            .015 * (frame - 1)
+        pulled.advance(31 - frame)
+        return body.read(channel)
+
+    def test_a_broken_mesh_follows(self):
+        """All the way to a surface: fragments are where the particles are."""
+        broken = self.store.broken(0)
+        surface = cracks_scene.box((2.0, .3, .3), (20, 3, 3))
+        surface.vertices = surface.vertices - np.array([1, .15, .15])
+        try:
+            made = break_mesh(surface, Particles(**broken._asdict()), Look(detail=2))
+        except ImportError as error:
+            self.skipTest(str(error))
+        self.assertGreaterEqual(made.piece.max(), 1)
+        frame = 31
+        position = self.store.read(0, frame, Channel.POSITION).astype(float)
+        gradient = self.store.read(0, frame, Channel.DEFORMATION).reshape(-1, 3, 3).astype(float)
+        moved = binding.skin(made.binding, made.surface.vertices, broken.rest, position, gradient,
+                             frame, 2.0)
+        self.assertTrue(np.isfinite(moved).all())
+        # each vertex is near some particle of the piece that it belongs to
+        far = np.linalg.norm(moved - position[made.copy], axis=1)
+        self.assertLess(far.max(), 6 * broken.spacing)
+
+
+def shell_of(points):
+    """A tetrahedron around points."""
+    middle, far = points.mean(0), 10 * np.ptp(points, axis=0).max()
+    vertices = middle + far * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    return vertices, np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])
 
 
 if __name__ == "__main__":

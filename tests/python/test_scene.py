@@ -98,7 +98,8 @@ class Bodies(unittest.TestCase):
                     rows = 0        # nothing may break
                 self.assertEqual(array.shape, (rows, width) if width > 1 else (rows,))
                 self.assertEqual(array.dtype, dtype)
-                self.assertTrue(np.isfinite(array).all())
+                self.assertFalse(np.isnan(array).any())
+                self.assertTrue(np.isfinite(array).all() or channel == Channel.BIRTH)
         self.assertEqual(set(solver.scene.CHANNELS), set(Channel))
         weights = np.bincount(body.read(Channel.MEMBER_PARTICLE),
                               body.read(Channel.MEMBER_WEIGHT))

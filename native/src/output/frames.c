@@ -6,12 +6,9 @@
  *   truncating: a shorter journal (temporary, sync, rename) -> sync the folder -> remove files
  *   creating:   an empty journal -> remove files -> header; a folder without a header is no store
  */
-#include "frames.h"
-
 #include "../base/platform.h"
-#include "frames_body.h"
 #include "frames_folder.h"
-#include "journal.h"
+#include "frames_store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,93 +18,6 @@ enum
 {
     FRAME_LIMIT = 1000000000
 };
-
-typedef struct store_settings
-{
-    uint32_t compression;
-    uint32_t checkpoint_every;
-} store_settings;
-
-struct pl_frame_store
-{
-    char folder[PL_STORE_FOLDER_MAX + 1];
-    bool writable;
-    store_settings settings;
-    pl_journal journal;
-    /* The layout and the frame that were read last; bodies point into both blocks. */
-    uint32_t layout; /* 0: none */
-    void* layout_block;
-    uint32_t body_count;
-    pl_frame_body* bodies;
-    bool has_frame;
-    int32_t frame;
-    void* frame_block;
-};
-
-/* ------------------------------------------------------------------ what is kept in memory */
-
-static void drop_frame(pl_frame_store* store)
-{
-    pl_free(store->frame_block);
-    store->frame_block = NULL;
-    store->has_frame = false;
-}
-
-static void drop_layout(pl_frame_store* store)
-{
-    drop_frame(store);
-    pl_free(store->layout_block);
-    pl_free(store->bodies);
-    store->layout_block = NULL;
-    store->bodies = NULL;
-    store->body_count = store->layout = 0;
-}
-
-static pl_status load_layout(pl_frame_store* store, const pl_journal_record* record)
-{
-    char path[PL_STORE_PATH_MAX];
-    uint64_t bytes;
-    int32_t number = (int32_t)record->layout;
-    if (store->layout == record->layout)
-        return PLIANT_OK;
-    drop_layout(store);
-    pl_store_path(path, store->folder, PL_STORE_LAYOUT, number);
-    PL_TRY(pl_store_read_file(store->folder, PL_STORE_LAYOUT, number, &record->layout_content,
-                              &store->layout_block, &bytes));
-    pl_status status =
-        pl_layout_unpack(path, store->layout_block, bytes, &store->body_count, &store->bodies);
-    if (status == PLIANT_OK && store->body_count != record->bodies)
-        status = pl_fail(PLIANT_ERROR_FORMAT, "%s has %u bodies where the journal has %u", path,
-                         store->body_count, record->bodies);
-    if (status == PLIANT_OK)
-        store->layout = record->layout;
-    else
-        drop_layout(store);
-    return status;
-}
-
-static pl_status load_frame(pl_frame_store* store, const pl_journal_record* record)
-{
-    char path[PL_STORE_PATH_MAX];
-    uint64_t bytes;
-    if (store->has_frame && store->frame == record->frame)
-        return PLIANT_OK;
-    PL_TRY(load_layout(store, record));
-    drop_frame(store);
-    pl_store_path(path, store->folder, PL_STORE_FRAME, record->frame);
-    PL_TRY(pl_store_read_file(store->folder, PL_STORE_FRAME, record->frame, &record->content,
-                              &store->frame_block, &bytes));
-    pl_status status =
-        pl_frame_unpack(path, store->frame_block, bytes, store->body_count, store->bodies);
-    if (status != PLIANT_OK)
-    {
-        drop_frame(store);
-        return status;
-    }
-    store->has_frame = true;
-    store->frame = record->frame;
-    return PLIANT_OK;
-}
 
 /* ------------------------------------------------------------------ opening */
 
@@ -121,7 +31,7 @@ static pl_status sync_folder(const pl_frame_store* store)
 
 static pl_status create(pl_frame_store* store, const pliant_store_desc* desc)
 {
-    store->settings = (store_settings){desc->compression, desc->checkpoint_every};
+    store->settings = (pl_store_settings){desc->compression, desc->checkpoint_every};
     PL_TRY(pl_store_check_compression(desc->compression));
     if (!pl_directory_make(store->folder))
         return pl_fail(PLIANT_ERROR_FILE, "the folder %s could not be made: %s", store->folder,
@@ -187,7 +97,8 @@ void pl_frames_close(pl_frame_store* store)
 {
     if (!store)
         return;
-    drop_layout(store);
+    pl_store_drop_layout(store);
+    pl_store_drop_final(store);
     pl_journal_free(&store->journal);
     pl_free(store);
 }
@@ -203,7 +114,7 @@ static pl_status check_writable(const pl_frame_store* store)
 
 static pl_status check_counts(pl_frame_store* store, uint32_t count, const pl_frame_body* bodies)
 {
-    PL_TRY(load_layout(store, pl_journal_last(&store->journal)));
+    PL_TRY(pl_store_load_layout(store, pl_journal_last(&store->journal)));
     if (count != store->body_count)
         return pl_fail(PLIANT_ERROR_ARGUMENT,
                        "a frame of %u bodies needs a new layout: the last one has %u", count,
@@ -215,32 +126,6 @@ static pl_status check_counts(pl_frame_store* store, uint32_t count, const pl_fr
                            "body %u has %u particles in %u clusters, which needs a new layout", i,
                            bodies[i].particles, bodies[i].clusters);
     return PLIANT_OK;
-}
-
-/* Writes a new layout unless it is the last frame's own; fills the record's part about it. */
-static pl_status write_layout(pl_frame_store* store, uint32_t count, const pl_frame_body* bodies,
-                              pl_journal_record* record, bool* written)
-{
-    void* block = NULL;
-    uint64_t bytes;
-    pl_status status = pl_layout_pack(count, bodies, &block, &bytes);
-    if (status == PLIANT_OK)
-    {
-        pl_store_content content = pl_store_content_of(block, bytes);
-        bool same = record->layout > 0 && content.bytes == record->layout_content.bytes &&
-                    content.hash == record->layout_content.hash;
-        if (!same)
-        {
-            record->layout += 1;
-            record->layout_content = content;
-            status = pl_store_write_file(store->folder, PL_STORE_LAYOUT, (int32_t)record->layout,
-                                         store->settings.compression, block, bytes,
-                                         &record->layout_file_bytes);
-            *written = status == PLIANT_OK;
-        }
-    }
-    pl_free(block);
-    return status;
 }
 
 static pl_status write_block(pl_frame_store* store, uint32_t count, const pl_frame_body* bodies,
@@ -276,7 +161,7 @@ static pl_status write_new(pl_frame_store* store, int32_t frame, uint32_t count,
     }
     pl_status status = last && !layout_changed
                            ? check_counts(store, count, bodies)
-                           : write_layout(store, count, bodies, &record, &new_layout);
+                           : pl_store_write_layout(store, count, bodies, &record, &new_layout);
     if (status == PLIANT_OK)
         status = write_block(store, count, bodies, &record);
     if (status == PLIANT_OK)
@@ -394,12 +279,10 @@ pl_status pl_frames_read_checkpoint(pl_frame_store* store, int32_t at_most, int3
 
 /* ------------------------------------------------------------------ reading and the rest */
 
-pl_status pl_frames_read(pl_frame_store* store, int32_t frame, uint32_t body,
-                         const pl_frame_body** result)
+pl_status pl_frames_check(const pl_frame_store* store, int32_t frame, uint32_t body)
 {
     const pl_journal_record* record = pl_journal_frame(&store->journal, frame);
     const pl_journal_record* last = pl_journal_last(&store->journal);
-    *result = NULL;
     if (!last)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "frame %d cannot be read: the frame store is empty",
                        frame);
@@ -410,7 +293,15 @@ pl_status pl_frames_read(pl_frame_store* store, int32_t frame, uint32_t body,
     if (body >= record->bodies)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "there is no body %u in frame %d, which has %u", body,
                        frame, record->bodies);
-    PL_TRY(load_frame(store, record));
+    return PLIANT_OK;
+}
+
+pl_status pl_frames_read(pl_frame_store* store, int32_t frame, uint32_t body,
+                         const pl_frame_body** result)
+{
+    *result = NULL;
+    PL_TRY(pl_frames_check(store, frame, body));
+    PL_TRY(pl_store_load_frame(store, pl_journal_frame(&store->journal, frame)));
     *result = &store->bodies[body];
     return PLIANT_OK;
 }
@@ -422,7 +313,9 @@ pl_status pl_frames_truncate(pl_frame_store* store, int32_t frame)
     if (!last || last->frame <= frame)
         return PLIANT_OK;
     PL_TRY(pl_journal_truncate(&store->journal, frame));
-    drop_layout(store); /* layout numbers may now come again with other contents */
+    pl_store_drop_layout(store); /* layout numbers may now come again with other contents */
+    pl_store_drop_final(store);
+    store->chain_of = 0;
     return pl_store_folder_clear(&store->journal);
 }
 
@@ -434,9 +327,9 @@ pl_status pl_frames_verify(pl_frame_store* store)
         status = pl_journal_load(&on_disk, store->folder, false);
     if (status == PLIANT_OK)
         pl_journal_free(&on_disk);
-    drop_layout(store);
+    pl_store_drop_layout(store);
     for (size_t i = 0; i < store->journal.frame_count && status == PLIANT_OK; ++i)
-        status = load_frame(store, &store->journal.frames[i]);
+        status = pl_store_load_frame(store, &store->journal.frames[i]);
     for (size_t i = 0; i < store->journal.checkpoint_count && status == PLIANT_OK; ++i)
     {
         const pl_journal_record* record = &store->journal.checkpoints[i];
@@ -446,7 +339,7 @@ pl_status pl_frames_verify(pl_frame_store* store)
                                     &record->content, &block, &bytes);
         pl_free(block);
     }
-    drop_layout(store);
+    pl_store_drop_layout(store);
     return status;
 }
 

@@ -4,12 +4,12 @@
  *
  *   header.plh          compression, checkpoint interval
  *   layout-000001.pll   for each body: rest positions, masses, shells, finest memberships
- *                       (normalised) and nearest clusters; the number is raised when they change
- *   frame-000123.plf    for each body: origin, positions, velocities, finest clusters' gradients,
- *                       their rates and plastic strains
- *   check-000120.plc    the whole scene state (pliant_scene_save's block)
- *   journal.plj         one record a finished frame (number, hash of the scene, its file, its
- *                       layout) and one a checkpoint (journal.h)
+ *                       (normalised), nearest clusters, pieces and splits; the number is raised
+ * when they change, and then the file has, if that is less, what is different from the layout
+ * before frame-000123.plf    for each body: origin, positions, velocities, finest clusters'
+ * gradients, their rates and plastic strains check-000120.plc    the whole scene state
+ * (pliant_scene_save's block) journal.plj         one record a finished frame (number, hash of the
+ * scene, its file, its layout) and one a checkpoint (journal.h)
  *
  * Every file is written to a temporary name, synced and renamed, the folder is synced, then the
  * journal gets its record (frames_file.h has the container). A reader believes only what the
@@ -22,6 +22,20 @@
 #define PL_OUTPUT_FRAMES_H
 
 #include "../base/core.h"
+
+/* A cluster that was split (pl_split); times are in frames as the store numbers them. */
+typedef struct pl_frame_split
+{
+    double time;
+    uint32_t cluster, fresh;
+    float point[3], normal[3], reach; /* relative to rest_origin */
+    uint32_t divided_end;
+} pl_frame_split;
+
+typedef struct pl_frame_divided
+{
+    uint32_t particle, copy, toward;
+} pl_frame_divided;
 
 /* What a frame holds of one body, in memory: all by external id or finest cluster index. */
 typedef struct pl_frame_body
@@ -44,6 +58,15 @@ typedef struct pl_frame_body
     uint32_t* begin;   /* particles + 1: memberships of each particle */
     uint32_t* cluster; /* of each membership */
     float* weight;     /* normalised */
+    /* Of a body that may break; the last particles are copies. */
+    uint32_t copies, pieces, splits, divisions;
+    uint32_t* copy_parent; /* by copy: a particle before it, or itself */
+    double* copy_birth;    /* by copy */
+    uint32_t* piece;       /* by cluster; none without pieces */
+    uint32_t* piece_parent;
+    double* piece_birth;
+    pl_frame_split* split;
+    pl_frame_divided* divided;
 } pl_frame_body;
 
 void pl_frame_body_free(pl_frame_body* body);
@@ -77,10 +100,18 @@ pl_status pl_frames_truncate(pl_frame_store* store, int32_t frame);
  * belongs to the store and is valid until the next call on it. */
 pl_status pl_frames_read(pl_frame_store* store, int32_t frame, uint32_t body,
                          const pl_frame_body** result);
+/* Whether there is such a body in such a frame. */
+pl_status pl_frames_check(const pl_frame_store* store, int32_t frame, uint32_t body);
 /* Reads everything that the journal names through. */
 pl_status pl_frames_verify(pl_frame_store* store);
 /* Of the last frame; 0 while there is none. */
 uint32_t pl_frames_body_count(const pl_frame_store* store);
+/* The layout of a body in the last frame: the set of particles on which all frames are presented.
+ * Valid until the next call on the store that writes or truncates. */
+pl_status pl_frames_final(pl_frame_store* store, uint32_t body, const pl_frame_body** result);
+/* Who stands for a particle of the final set in a frame that has so many: the particle, or of whom
+ * it is a copy. */
+uint32_t pl_frame_ancestor(const pl_frame_body* final, uint32_t particle, uint32_t particles);
 
 /* Blended plastic strains of particles. */
 void pl_frame_plastic_strain(const pl_frame_body* body, float* strain);

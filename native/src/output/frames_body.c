@@ -3,185 +3,75 @@
 
 #include <string.h>
 
-typedef struct block_head
-{
-    uint32_t bodies;
-    uint32_t reserved;
-} block_head;
-
-typedef struct layout_head
-{
-    uint32_t particles, clusters;
-    uint64_t memberships;
-    double rest_origin[3];
-    double spacing;
-} layout_head;
-
 typedef struct frame_head
 {
     uint32_t particles, clusters;
     double origin[3];
 } frame_head;
 
-_Static_assert(sizeof(layout_head) == 48 && sizeof(frame_head) == 32 && sizeof(block_head) == 8,
+_Static_assert(sizeof(frame_head) == 32,
                "heads are written as they lie in memory: raise PL_STORE_VERSION with them");
-
-/* One array of a body: where its pointer is, and how long it must be. */
-typedef struct channel
-{
-    const char* name;
-    void** array;
-    uint64_t bytes;
-} channel;
 
 enum
 {
-    LAYOUT_CHANNELS = 7,
     FRAME_CHANNELS = 5
 };
 
-static void layout_channels(pl_frame_body* b, channel out[LAYOUT_CHANNELS])
-{
-    uint64_t p = b->particles, m = b->memberships;
-    out[0] = (channel){"rest positions", (void**)&b->rest, 12 * p};
-    out[1] = (channel){"masses", (void**)&b->mass, 4 * p};
-    out[2] = (channel){"shells", (void**)&b->shell, 4 * p};
-    out[3] = (channel){"nearest clusters", (void**)&b->nearest, 4 * p};
-    out[4] = (channel){"membership lists", (void**)&b->begin, 4 * (p + 1)};
-    out[5] = (channel){"memberships", (void**)&b->cluster, 4 * m};
-    out[6] = (channel){"weights", (void**)&b->weight, 4 * m};
-}
-
-static void frame_channels(pl_frame_body* b, channel out[FRAME_CHANNELS])
+static void frame_channels(pl_frame_body* b, pl_frame_channel out[FRAME_CHANNELS])
 {
     uint64_t p = b->particles, c = b->clusters;
-    out[0] = (channel){"positions", (void**)&b->x, 12 * p};
-    out[1] = (channel){"velocities", (void**)&b->v, 12 * p};
-    out[2] = (channel){"gradients", (void**)&b->gradient, 36 * c};
-    out[3] = (channel){"rates", (void**)&b->rate, 36 * c};
-    out[4] = (channel){"plastic strains", (void**)&b->plastic, 4 * c};
+    out[0] = (pl_frame_channel){"positions", (void**)&b->x, 12 * p};
+    out[1] = (pl_frame_channel){"velocities", (void**)&b->v, 12 * p};
+    out[2] = (pl_frame_channel){"gradients", (void**)&b->gradient, 36 * c};
+    out[3] = (pl_frame_channel){"rates", (void**)&b->rate, 36 * c};
+    out[4] = (pl_frame_channel){"plastic strains", (void**)&b->plastic, 4 * c};
 }
 
 void pl_frame_body_free(pl_frame_body* body)
 {
-    channel channels[LAYOUT_CHANNELS + FRAME_CHANNELS];
-    layout_channels(body, channels);
-    frame_channels(body, channels + LAYOUT_CHANNELS);
+    pl_frame_channel channels[PL_LAYOUT_CHANNELS + FRAME_CHANNELS];
+    pl_layout_channels(body, channels);
+    frame_channels(body, channels + PL_LAYOUT_CHANNELS);
     for (size_t i = 0; i < PL_COUNTOF(channels); ++i)
         pl_free(*channels[i].array);
     memset(body, 0, sizeof *body);
 }
 
-/* ------------------------------------------------------------------ memberships */
-
-/* NULL, or what is wrong with the layout of a body. Reading relies on this for every index. */
-static const char* layout_fault(const pl_frame_body* b)
-{
-    if (b->memberships > UINT32_MAX || b->begin[0] != 0 || b->begin[b->particles] != b->memberships)
-        return "its membership lists do not span its memberships";
-    for (uint32_t i = 0; i < b->particles; ++i)
-    {
-        if (b->begin[i] > b->begin[i + 1])
-            return "its membership lists run backwards";
-        if (b->nearest[i] >= b->clusters)
-            return "a particle's nearest cluster does not exist";
-    }
-    for (uint64_t m = 0; m < b->memberships; ++m)
-        if (b->cluster[m] >= b->clusters)
-            return "a membership's cluster does not exist";
-    return NULL;
-}
-
 /* ------------------------------------------------------------------ packing */
-
-static pl_status check_channels(uint32_t body, const channel* channels, int count, uint64_t* bytes)
-{
-    for (int i = 0; i < count; ++i)
-    {
-        if (!*channels[i].array && channels[i].bytes)
-            return pl_fail(PLIANT_ERROR_ARGUMENT, "body %u has no %s", body, channels[i].name);
-        *bytes += channels[i].bytes;
-    }
-    return PLIANT_OK;
-}
-
-static unsigned char* put(unsigned char* at, const void* data, uint64_t bytes)
-{
-    if (bytes)
-        memcpy(at, data, bytes);
-    return at + bytes;
-}
-
-static unsigned char* put_channels(unsigned char* at, const channel* channels, int count)
-{
-    for (int i = 0; i < count; ++i)
-        at = put(at, *channels[i].array, channels[i].bytes);
-    return at;
-}
-
-static unsigned char* start_block(uint32_t count, void** block, uint64_t bytes)
-{
-    block_head head = {count, 0};
-    *block = pl_alloc(bytes, 1);
-    return *block ? put(*block, &head, sizeof head) : NULL;
-}
-
-pl_status pl_layout_pack(uint32_t count, const pl_frame_body* bodies, void** block, uint64_t* bytes)
-{
-    channel channels[LAYOUT_CHANNELS];
-    *bytes = sizeof(block_head) + count * (uint64_t)sizeof(layout_head);
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        pl_frame_body body = bodies[i];
-        layout_channels(&body, channels);
-        PL_TRY(check_channels(i, channels, LAYOUT_CHANNELS, bytes));
-        const char* fault = layout_fault(&body);
-        if (fault)
-            return pl_fail(PLIANT_ERROR_ARGUMENT, "body %u cannot be stored: %s", i, fault);
-    }
-    unsigned char* at = start_block(count, block, *bytes);
-    if (!at)
-        return pl_fail_memory(*bytes);
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        const pl_frame_body* body = &bodies[i];
-        layout_head head = {body->particles, body->clusters, body->memberships, {0}, body->spacing};
-        memcpy(head.rest_origin, body->rest_origin, sizeof head.rest_origin);
-        at = put(at, &head, sizeof head);
-    }
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        pl_frame_body body = bodies[i];
-        layout_channels(&body, channels);
-        at = put_channels(at, channels, LAYOUT_CHANNELS);
-    }
-    return PLIANT_OK;
-}
 
 pl_status pl_frame_pack(uint32_t count, const pl_frame_body* bodies, void** block, uint64_t* bytes)
 {
-    channel channels[FRAME_CHANNELS];
-    *bytes = sizeof(block_head) + count * (uint64_t)sizeof(frame_head);
+    pl_frame_channel channels[FRAME_CHANNELS];
+    pl_block_head start = {count, 0};
+    *block = NULL;
+    *bytes = sizeof start + count * (uint64_t)sizeof(frame_head);
     for (uint32_t i = 0; i < count; ++i)
     {
         pl_frame_body body = bodies[i];
         frame_channels(&body, channels);
-        PL_TRY(check_channels(i, channels, FRAME_CHANNELS, bytes));
+        for (int k = 0; k < FRAME_CHANNELS; ++k)
+        {
+            if (!*channels[k].array && channels[k].bytes)
+                return pl_fail(PLIANT_ERROR_ARGUMENT, "body %u has no %s", i, channels[k].name);
+            *bytes += channels[k].bytes;
+        }
     }
-    unsigned char* at = start_block(count, block, *bytes);
-    if (!at)
+    if (!(*block = pl_alloc(*bytes, 1)))
         return pl_fail_memory(*bytes);
+    pl_packer to = {*block, (unsigned char*)*block + *bytes};
+    pl_pack(&to, &start, sizeof start);
     for (uint32_t i = 0; i < count; ++i)
     {
         frame_head head = {bodies[i].particles, bodies[i].clusters, {0}};
         memcpy(head.origin, bodies[i].origin, sizeof head.origin);
-        at = put(at, &head, sizeof head);
+        pl_pack(&to, &head, sizeof head);
     }
     for (uint32_t i = 0; i < count; ++i)
     {
         pl_frame_body body = bodies[i];
         frame_channels(&body, channels);
-        at = put_channels(at, channels, FRAME_CHANNELS);
+        for (int k = 0; k < FRAME_CHANNELS; ++k)
+            pl_pack(&to, *channels[k].array, channels[k].bytes);
     }
     return PLIANT_OK;
 }
@@ -194,7 +84,8 @@ static pl_status fault_in(const char* name, const char* what)
 }
 
 /* Points channels at what is left of the block; false if it is too short. */
-static bool point_channels(channel* channels, int count, unsigned char** at, unsigned char* end)
+static bool point_channels(pl_frame_channel* channels, int count, unsigned char** at,
+                           unsigned char* end)
 {
     for (int i = 0; i < count; ++i)
     {
@@ -209,7 +100,7 @@ static bool point_channels(channel* channels, int count, unsigned char** at, uns
 static pl_status read_count(const char* name, const void* block, uint64_t bytes,
                             uint64_t head_bytes, uint32_t* count)
 {
-    block_head head = {0, 0};
+    pl_block_head head = {0, 0};
     if (bytes < sizeof head)
         return fault_in(name, "it holds nothing");
     memcpy(&head, block, sizeof head);
@@ -219,49 +110,6 @@ static pl_status read_count(const char* name, const void* block, uint64_t bytes,
     return PLIANT_OK;
 }
 
-static pl_status unpack_layouts(const char* name, unsigned char* block, uint64_t bytes,
-                                uint32_t count, pl_frame_body* bodies)
-{
-    const layout_head* heads = (const layout_head*)(block + sizeof(block_head));
-    unsigned char *at = (unsigned char*)(uintptr_t)(heads + count), *end = block + bytes;
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        channel channels[LAYOUT_CHANNELS];
-        pl_frame_body* body = &bodies[i];
-        body->particles = heads[i].particles;
-        body->clusters = heads[i].clusters;
-        body->memberships = heads[i].memberships;
-        body->spacing = heads[i].spacing;
-        memcpy(body->rest_origin, heads[i].rest_origin, sizeof body->rest_origin);
-        if (body->memberships > UINT32_MAX)
-            return fault_in(name, "it claims too many memberships");
-        layout_channels(body, channels);
-        if (!point_channels(channels, LAYOUT_CHANNELS, &at, end))
-            return fault_in(name, "it is too short for its particles");
-        const char* fault = layout_fault(body);
-        if (fault)
-            return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: in body %u, %s", name, i, fault);
-    }
-    return at == end ? PLIANT_OK : fault_in(name, "it is too long for its particles");
-}
-
-pl_status pl_layout_unpack(const char* name, void* block, uint64_t bytes, uint32_t* count,
-                           pl_frame_body** bodies)
-{
-    *bodies = NULL;
-    PL_TRY(read_count(name, block, bytes, sizeof(layout_head), count));
-    *bodies = PL_NEW(pl_frame_body, *count);
-    if (!*bodies)
-        return pl_fail_memory(*count * sizeof(pl_frame_body));
-    pl_status status = unpack_layouts(name, block, bytes, *count, *bodies);
-    if (status != PLIANT_OK)
-    {
-        pl_free(*bodies);
-        *bodies = NULL;
-    }
-    return status;
-}
-
 pl_status pl_frame_unpack(const char* name, void* block, uint64_t bytes, uint32_t count,
                           pl_frame_body* bodies)
 {
@@ -269,12 +117,12 @@ pl_status pl_frame_unpack(const char* name, void* block, uint64_t bytes, uint32_
     PL_TRY(read_count(name, block, bytes, sizeof(frame_head), &stored));
     if (stored != count)
         return fault_in(name, "its bodies are not those of its layout");
-    const frame_head* heads = (const frame_head*)((unsigned char*)block + sizeof(block_head));
+    const frame_head* heads = (const frame_head*)((unsigned char*)block + sizeof(pl_block_head));
     unsigned char* at = (unsigned char*)(uintptr_t)(heads + count);
     unsigned char* end = (unsigned char*)block + bytes;
     for (uint32_t i = 0; i < count; ++i)
     {
-        channel channels[FRAME_CHANNELS];
+        pl_frame_channel channels[FRAME_CHANNELS];
         if (heads[i].particles != bodies[i].particles || heads[i].clusters != bodies[i].clusters)
             return fault_in(name, "its counts are not those of its layout");
         memcpy(bodies[i].origin, heads[i].origin, sizeof bodies[i].origin);

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Skins. */
+#include "api.h"
+
+#include <string.h>
+
+static const double ZERO[3] = {0, 0, 0};
+
+typedef struct skin_object
+{
+    pl_skin_binding binding;
+    uint64_t body;  /* handle, or 0 */
+    uint64_t store; /* handle, or 0 */
+    uint32_t body_index;
+    uint32_t particles;
+    pl_pool* pool; /* for skins of stores, which have no scene */
+} skin_object;
+
+static pl_status get_skin(uint64_t handle, skin_object** skin)
+{
+    *skin = pl_handle_get(handle, PL_HANDLE_SKIN, NULL);
+    return *skin ? PLIANT_OK
+                 : pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a skin (any more)",
+                           (unsigned long long)handle);
+}
+
+static pl_status check_skin_desc(const pliant_skin_desc* desc, const pliant_skin* out)
+{
+    PL_TRY(pl_check_desc(desc, sizeof *desc, "pliant_skin_desc"));
+    PL_TRY(pl_check_vector(desc->origin, "origin"));
+    PL_TRY(pl_check_range(desc->radius, 0, 1e12, "radius"));
+    PL_TRY(pl_check_floats(desc->vertices, (uint64_t)desc->vertex_count * 3, "vertices"));
+    if (desc->normals)
+        PL_TRY(pl_check_floats(desc->normals, (uint64_t)desc->vertex_count * 3, "normals"));
+    return out ? PLIANT_OK
+               : pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the skin's handle is NULL");
+}
+
+/* Binds to particles at rest, which are relative to rest_origin. */
+static pl_status bind_skin(const pliant_skin_desc* desc, uint32_t particles, const float* rest,
+                           const double rest_origin[3], double spacing, pl_pool* pool,
+                           skin_object* skin)
+{
+    vec3* points = PL_NEW(vec3, particles);
+    vec3* vertices = PL_NEW(vec3, desc->vertex_count);
+    pl_status status =
+        points && vertices ? PLIANT_OK : pl_fail_memory((size_t)desc->vertex_count * 24);
+    if (status == PLIANT_OK)
+    {
+        vec3 shift = v3_sub(v3_fromd(desc->origin), v3_fromd(rest_origin));
+        for (uint32_t i = 0; i < particles; ++i)
+            points[i] = v3_from(rest + 3 * (size_t)i);
+        for (uint32_t i = 0; i < desc->vertex_count; ++i)
+            vertices[i] = v3_add(v3_from(desc->vertices + 3 * (size_t)i), shift);
+        skin->particles = particles;
+        status = pl_skin_bind(particles, points, spacing, desc->radius, desc->vertex_count,
+                              vertices, desc->normals, pool, &skin->binding);
+    }
+    pl_free(points);
+    pl_free(vertices);
+    return status;
+}
+
+static pl_status finish_skin(pl_status status, skin_object* skin, pliant_skin* out)
+{
+    uint64_t handle = status == PLIANT_OK ? pl_handle_new(PL_HANDLE_SKIN, skin, NULL) : 0;
+    if (status == PLIANT_OK && !handle)
+        status = pl_fail_memory(64);
+    if (status != PLIANT_OK)
+    {
+        pl_skin_binding_free(&skin->binding);
+        pl_pool_destroy(skin->pool);
+        pl_free(skin);
+        return status;
+    }
+    *out = handle;
+    return PLIANT_OK;
+}
+
+pliant_status pliant_skin_create(pliant_body body_handle, const pliant_skin_desc* desc,
+                                 pliant_skin* out)
+{
+    pl_body* body;
+    pl_scene* scene;
+    PL_TRY(pl_get_body(body_handle, &body, &scene));
+    PL_TRY(check_skin_desc(desc, out));
+    skin_object* skin = PL_NEW(skin_object, 1);
+    float* rest = PL_NEW(float, (size_t)body->particles.id_count * 3);
+    if (!skin || !rest)
+    {
+        pl_free(skin);
+        pl_free(rest);
+        return pl_fail_memory((size_t)body->particles.id_count * 12);
+    }
+    skin->body = body_handle;
+    pl_body_rest(body, body->rest_origin, rest);
+    /* copies lie where their parents do: a surface follows the first ones, before and after */
+    pl_status status = bind_skin(desc, pl_first_particles(&body->particles), rest,
+                                 body->rest_origin, body->spacing, scene->pool, skin);
+    pl_free(rest);
+    return finish_skin(status, skin, out);
+}
+
+pliant_status pliant_skin_create_stored(pliant_store store_handle, uint32_t body_index,
+                                        const pliant_skin_desc* desc, pliant_skin* out)
+{
+    pl_store_object* store;
+    pliant_store_info info;
+    const pl_frame_body* body;
+    PL_TRY(pl_get_store(store_handle, &store));
+    PL_TRY(check_skin_desc(desc, out));
+    pliant_store_info_init(&info, sizeof info);
+    PL_TRY(pl_frames_info(store->frames, &info));
+    if (info.first_frame > info.last_frame)
+        return pl_fail(PLIANT_ERROR_STATE, "The store has no frames yet");
+    PL_TRY(pl_frames_read(store->frames, info.first_frame, body_index, &body));
+    skin_object* skin = PL_NEW(skin_object, 1);
+    if (!skin || !(skin->pool = pl_pool_create(0)))
+    {
+        pl_free(skin);
+        return pl_fail_memory(sizeof *skin);
+    }
+    skin->store = store_handle;
+    skin->body_index = body_index;
+    pl_status status = bind_skin(desc, body->particles - body->copies, body->rest,
+                                 body->rest_origin, body->spacing, skin->pool, skin);
+    return finish_skin(status, skin, out);
+}
+
+pliant_status pliant_skin_destroy(pliant_skin handle)
+{
+    skin_object* skin;
+    if (handle == 0)
+        return PLIANT_OK;
+    PL_TRY(get_skin(handle, &skin));
+    pl_handle_free(handle);
+    pl_skin_binding_free(&skin->binding);
+    pl_pool_destroy(skin->pool);
+    pl_free(skin);
+    return PLIANT_OK;
+}
+
+/* Where skinned vertices are wanted. */
+typedef struct placing
+{
+    const double *to, *transform; /* either may be NULL */
+    double from[3];
+    float* vertices;
+} placing;
+
+/* Each number is rounded to float before the transform: what comes of it is then the same as if the
+ * caller had transformed the vertices that it would have got without. */
+static void place_block(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const placing* job = context;
+    const double *t = job->transform, *to = job->to ? job->to : ZERO;
+    (void)worker;
+    for (float* v = job->vertices + 3 * (size_t)begin; v < job->vertices + 3 * (size_t)end; v += 3)
+    {
+        for (int k = 0; k < 3; ++k)
+            v[k] = (float)((double)v[k] + (job->from[k] - to[k]));
+        if (!t)
+            continue;
+        double x = v[0], y = v[1], z = v[2];
+        for (int k = 0; k < 3; ++k)
+            v[k] = (float)(t[4 * k] * x + t[4 * k + 1] * y + t[4 * k + 2] * z + t[4 * k + 3]);
+    }
+}
+
+static pl_status check_apply(const skin_object* skin, const double* origin, const double* transform,
+                             const float* normals)
+{
+    if (normals && !skin->binding.normals)
+        return pl_fail(PLIANT_ERROR_STATE, "The skin was made without normals");
+    if (origin)
+        PL_TRY(pl_check_vector(origin, "origin"));
+    for (int k = 0; transform && k < 12; ++k)
+        if (!isfinite(transform[k]))
+            return pl_fail(PLIANT_ERROR_ARGUMENT, "The transform's number %d is %g", k,
+                           transform[k]);
+    return PLIANT_OK;
+}
+
+/* Applies with particle arrays that are relative to place->from. */
+static void apply(const skin_object* skin, const float* x, const float* f, const float* v,
+                  const float* rate, placing* place, pl_pool* pool, float* normals,
+                  float* velocities)
+{
+    const pl_skin_binding* binding = &skin->binding;
+    pl_skin_apply(binding, x, f, v, rate, pool, place->vertices, normals, velocities);
+    if (place->vertices)
+        pl_parallel_for(pool, binding->vertex_count, 4096, place_block, place);
+}
+
+pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3],
+                                const double transform[12], float* vertices, float* normals,
+                                float* velocities)
+{
+    skin_object* skin;
+    pl_body* body;
+    pl_scene* scene;
+    PL_TRY(get_skin(handle, &skin));
+    if (!skin->body)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The skin belongs to a store: use pliant_skin_apply_stored");
+    PL_TRY(check_apply(skin, origin, transform, normals));
+    PL_TRY(pl_get_body(skin->body, &body, &scene));
+    PL_TRY(pl_make_current(scene));
+    size_t count = body->particles.id_count;
+    if (count < skin->particles)
+        return pl_fail(PLIANT_ERROR_STATE, "The body has %zu particles; the skin was bound to %u",
+                       count, skin->particles);
+    float* block = PL_NEW(float, count * 24);
+    if (!block)
+        return pl_fail_memory(count * 96);
+    float *x = block, *v = x + count * 3, *f = v + count * 3, *rate = f + count * 9;
+    pl_body_positions(body, body->origin, x);
+    pl_body_velocities(body, v);
+    pl_status status = pl_body_deformation(body, f, velocities ? rate : NULL);
+    placing place = {
+        origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
+    if (status == PLIANT_OK)
+        apply(skin, x, f, v, rate, &place, scene->pool, normals, velocities);
+    pl_free(block);
+    return status;
+}
+
+pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const double origin[3],
+                                       const double transform[12], float* vertices, float* normals,
+                                       float* velocities)
+{
+    skin_object* skin;
+    pl_store_object* store;
+    const pl_frame_body* body;
+    PL_TRY(get_skin(handle, &skin));
+    if (!skin->store)
+        return pl_fail(PLIANT_ERROR_STATE, "The skin belongs to a body: use pliant_skin_apply");
+    PL_TRY(check_apply(skin, origin, transform, normals));
+    PL_TRY(pl_get_store(skin->store, &store));
+    PL_TRY(pl_frames_read(store->frames, frame, skin->body_index, &body));
+    size_t count = body->particles;
+    if (count < skin->particles)
+        return pl_fail(PLIANT_ERROR_STATE, "Frame %d has %zu particles; the skin was bound to %u",
+                       frame, count, skin->particles);
+    float* block = PL_NEW(float, count * 18);
+    if (!block)
+        return pl_fail_memory(count * 72);
+    float *f = block, *rate = block + count * 9;
+    pl_frame_deformation(body, f, velocities ? rate : NULL);
+    placing place = {
+        origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
+    apply(skin, body->x, f, body->v, rate, &place, skin->pool, normals, velocities);
+    pl_free(block);
+    return PLIANT_OK;
+}
