@@ -71,6 +71,11 @@ def has_alembic():
     return bool(bpy.app.build_options.alembic)
 
 
+def has_freestyle_marks(mesh):
+    """Whether edges say themselves that they are marked; from 5.0 on an attribute does."""
+    return "use_freestyle_mark" in bpy.types.MeshEdge.bl_rna.properties
+
+
 def voxels_by_size(node):
     """Has a Points to Volume node take the size of its voxels, not their number."""
     if hasattr(node, "resolution_mode"):

@@ -77,6 +77,7 @@ def _frame_inputs(shot):
         names.append("the collision of bodies")
     if _special(shot.frames):
         names.append("the surfaces or the sleep of bodies")
+    names += [f"the fracture of '{shot.bodies[i].name}'" for i in _breaking(shot.frames)]
     return names
 
 
@@ -91,7 +92,13 @@ def _special(frames):
                for frame in frames)
 
 
-def _frame_values(frame, collide, special):
+def _breaking(frames):
+    """Numbers of the bodies that may break."""
+    return [index for index in range(len(frames[0].bodies) if frames else 0)
+            if any(frame.bodies[index].fracture is not None for frame in frames)]
+
+
+def _frame_values(frame, collide, special, breaking):
     """In the order of _frame_inputs(): for each a list of the objects that it is made of."""
     values = [[frame.gravity]]
     for body in frame.bodies:
@@ -102,6 +109,7 @@ def _frame_values(frame, collide, special):
         values.append([frame.contacts, *(body.contacts for body in frame.bodies)])
     if special:
         values.append([frame.sleep, *(body.surface for body in frame.bodies)])
+    values += [[frame.bodies[index].fracture] for index in breaking]
     return values
 
 
@@ -109,9 +117,9 @@ def frame_hashes(frames):
     """For each frame its hashes. What is the very same object as in the frame before has its hash:
     most things stand still."""
     before, marks = [], []
-    collide, special = _collide(frames), _special(frames)
+    kinds = _collide(frames), _special(frames), _breaking(frames)
     for frame in frames:
-        values = _frame_values(frame, collide, special)
+        values = _frame_values(frame, *kinds)
         before = before or [[]] * len(values)
         marks = marks or [""] * len(values)
         marks = [mark if len(old) == len(new) and all(a is b for a, b in zip(old, new))
@@ -142,6 +150,8 @@ def fingerprint(shot):
         fixed = {name: body.settings.get("material", {}).get(name) for name in ("density", "goal")}
         parts[f"the particles, clusters or start of '{body.name}'"] = hash_of(
             made, fixed, body.factors)
+        if body.weak is not None:
+            parts[f"the weak places of '{body.name}'"] = hash_of(vars(body.weak))
         parts[f"the pins of '{body.name}'"] = hash_of(
             body.pins, body.pin_frequency, body.pin_exact, body.follow_until)
     return Fingerprint(parts, _frame_inputs(shot),

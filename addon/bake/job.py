@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 from .. import solver
-from . import pc2, pins, space
+from . import pc2, pins, space, weak
 from .beside import Beside
 from .cache import CacheError
 from .errors import BakeError, file_error
@@ -49,6 +49,7 @@ class Job:
         self.seconds_left = None
         self.contacts = None  # in the last finished frame, where bodies collide
         self.most_contacts = None  # (how many, frame): the most of all frames
+        self.pieces = {}  # in the last finished frame, by name, of bodies that may break
         self.error = None  # a sentence
         self.status = None  # the library's Status where the error is its own
         self.exception = None  # what the sentence was made from
@@ -142,6 +143,7 @@ class Job:
                 took = time.perf_counter() - begun
                 self.seconds_per_frame = took / (frame.number - first)
                 self.seconds_left = self.seconds_per_frame * (self.shot.end - frame.number)
+            recorder.take_warnings()  # also of what came while it ran
             self.fraction = 1.0
 
     def _check_cancel(self):
@@ -222,7 +224,7 @@ class Recorder:
         for field, state in zip(shot.fields, first.fields):
             self.fields.append(self.scene.add_field(field.kind, **state))
         self._weld()
-        self._take_warnings()
+        self.take_warnings()
         self._bind()
         for body, made, weights, state in zip(shot.bodies, self.bodies, self.pins, first.bodies):
             if weights is not None:
@@ -247,6 +249,9 @@ class Recorder:
             raise solver.PliantError(error.status, f"'{body.name}': {error}") from error
         if body.follow_until is not None and body.follow_until > self.shot.start:
             made.set_follow(True)
+        if state.fracture is not None:
+            weak.apply(made, body)
+            made.set_fracture(**state.fracture)
         return made
 
     def _weld(self):
@@ -292,7 +297,7 @@ class Recorder:
                              "the scene has %d, %d and %d." % (found + wanted))
         for field, known in zip(shot.fields, self.fields):
             known._desc.kind = field.kind
-        self._take_warnings()
+        self.take_warnings()
         self._bind()
         self._continue_point_caches(number)
         return number
@@ -346,7 +351,7 @@ class Recorder:
                 writer.write(row, skin.apply(frame, origin=self.shot.origin,
                                              transform=transform).vertices)
 
-    def _take_warnings(self):
+    def take_warnings(self):
         for body, made in zip(self.shot.bodies, self.bodies):
             for sentence in made.warnings:
                 text = f"{body.name}: {sentence}"
@@ -363,8 +368,14 @@ class Recorder:
                            max_substeps=shot.max_substeps, progress=job._progress)
         if frame.contacts is not None:
             job._count_contacts(frame.number, self.scene.info.contacts)
+        self._count_pieces(frame)
         self._write(frame)
         self.last = frame
+
+    def _count_pieces(self, frame):
+        for body, made, state in zip(self.shot.bodies, self.bodies, frame.bodies):
+            if state.fracture is not None:
+                self.job.pieces[body.name] = made.info.pieces
 
     def _set(self, frame):
         """Tells the library where everything is at the end of the frame."""
@@ -411,6 +422,8 @@ class Recorder:
         body, state, weights = self.shot.bodies[index], frame.bodies[index], self.pins[index]
         if last is None or last.material != state.material:
             made.set_material(**state.material)
+        if state.fracture is not None and (last is None or last.fracture != state.fracture):
+            made.set_fracture(**state.fracture)
         follows = body.follow_until is not None and frame.number <= body.follow_until
         if body.follow_until is not None and not follows:
             made.set_follow(False)

@@ -14,11 +14,13 @@ from ..solver import Channel
 
 def particle_weights(made, body, origin):
     """For each particle of a library's body 0 to 1, from body.pins at the mesh's vertices."""
-    weights = np.clip(made.sample_mesh_values(body.pins), 0.0, 1.0).astype(np.float32)
+    # those that it had at first: copies have what the particle has that they are copies of
+    first = np.count_nonzero(made.read(Channel.PARENT) == np.arange(made.info.particles))
+    weights = np.clip(made.sample_mesh_values(body.pins), 0.0, 1.0).astype(np.float32)[:first]
     painted = np.flatnonzero(body.pins > 0)
     spacing = float(made.info.spacing)
     if len(painted) and spacing > 0:
-        rest = made.read(Channel.REST, origin=origin)
+        rest = made.read(Channel.REST, origin=origin)[:first]
         nearest = nearest_within(body.vertices[painted], rest, spacing)
         found = nearest >= 0
         np.maximum.at(weights, nearest[found],

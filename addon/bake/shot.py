@@ -19,6 +19,16 @@ class BodyFrame:
     pin_strength: float = 1.0  # factor on the pins' frequencies, 0 to 1
     contacts: tuple | None = None  # groups, with itself: for Body.set_contacts; None: all, both
     surface: tuple | None = None  # arguments of Body.set_surface; None: nothing of its own
+    fracture: dict | None = None  # keywords of Body.set_fracture; None: it does not break
+
+
+@dataclass
+class Weak:
+    """Where a body is weak: it breaks there first. Through its whole thickness, as painting goes."""
+    factor: float  # on the toughness there
+    width: float  # of what is about an edge; 0: the particles' spacing
+    edges: np.ndarray  # (m, 2) int32, vertices
+    group: np.ndarray | None = None  # (n,) float32, 0 to 1: how weak each vertex is
 
 
 @dataclass
@@ -29,6 +39,7 @@ class Body:
     triangles: np.ndarray  # (m, 3) uint32
     settings: dict  # keywords of Scene.add_body: sample, cluster, levels, material, velocity, ...
     factors: dict = field(default_factory=dict)  # e.g. "stiffness_factor": (n,) float32
+    weak: Weak | None = None
     pins: np.ndarray | None = None  # (n,) float32, 0 to 1: how strongly each vertex is pinned
     pin_frequency: float = 0.0  # hertz at weight 1
     pin_exact: bool = False  # held, not pulled, where the weight is 1

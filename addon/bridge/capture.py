@@ -17,9 +17,9 @@ import bpy
 import numpy as np
 
 from ..bake import space
-from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weld
+from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weak, Weld
 from ..solver import Shape
-from . import collider_meshes, colliders, fields, meshes, modifiers, settings
+from . import collider_meshes, colliders, fields, meshes, modifiers, seams, settings
 
 FARTHEST = 1e7  # metres from the world's zero that a body may be
 ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
@@ -232,6 +232,8 @@ class Capture:
                     settings.body(own, 1.0 if self.quick is None else self.quick),
                     topology=meshes.topology(obj.data))
         self._painted(obj, mesh, own, body)
+        if own.fracture.use_fracture:
+            self._weak(obj, mesh, own.fracture, body)
         if own.start.use_follow and own.start.release_frame > self.start:
             body.follow_until = own.start.release_frame
         return body
@@ -266,6 +268,25 @@ class Capture:
                 one = getattr(own.paint, f"{what}_one")
                 body.factors[f"{what}_factor"] = \
                     (zero + (one - zero) * weights[index]).astype(np.float32)
+
+    def _weak(self, obj, mesh, own, body):
+        """Marked edges and the weak group."""
+        edges, group = np.empty((0, 2), np.int32), None
+        if own.seam_edges != "NONE":
+            try:
+                edges = seams.marked(mesh, own.seam_edges, own.seam_attribute)
+            except seams.NoMarks as error:
+                raise CaptureError(f"'{obj.name}' {error}.", obj.name) from None
+            if not len(edges):
+                self._warn(f"No edge of '{obj.name}' is marked to be weak.")
+        if own.seam_group:
+            found = obj.vertex_groups.get(own.seam_group)
+            if found is None:
+                raise CaptureError(f"'{obj.name}' has no vertex group '{own.seam_group}' (weak).",
+                                   obj.name)
+            group = meshes.group_weights(mesh, {found.index})[found.index]
+        if len(edges) or group is not None:
+            body.weak = Weak(own.seam_toughness, own.seam_width, edges, group)
 
     def _collider(self, obj, graph, room):
         evaluated, own = obj.evaluated_get(graph), obj.pliant.collider
@@ -383,11 +404,15 @@ class Capture:
         own = evaluated.pliant
         if (refusal := settings.plastic_refusal(own)) is not None:
             raise CaptureError(f"'{obj.name}' is plastic, but {refusal}.", obj.name)
+        if (refusal := settings.fracture_refusal(own)) is not None:
+            raise CaptureError(f"'{obj.name}' is to break, but {refusal}.", obj.name)
+        breaks = settings.fracture(own.fracture, self.start, self.shot.fps)
         material = self._same(("material", body.name), settings.material(own.material))
         return BodyFrame(matrix, material, vertices,
                          self._same(("pins", body.name), own.start.pin_strength),
                          surface=self._same(("surface", body.name),
-                                            settings.body_surface(own.contacts)))
+                                            settings.body_surface(own.contacts)),
+                         fracture=self._same(("fracture", body.name), breaks))
 
     def _collider_frame(self, obj, graph, number):
         evaluated = obj.evaluated_get(graph)

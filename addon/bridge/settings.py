@@ -9,7 +9,8 @@ import math
 from ..solver import Clustering, Goal, Kernel, LevelKind, Rotation, Sampling, Stiffness, Weighting
 
 # what vertex groups may multiply
-PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening")
+PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening",
+           "toughness")
 PLASTIC = ("yield", "flow", "hardening")  # those that matter to plastic bodies only
 CONTACT_GROUPS = 8  # that an artist may choose from
 QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
@@ -78,6 +79,29 @@ def plastic_refusal(pliant):
     if pliant.clusters.levels > 1 and pliant.clusters.level_kind == "INDEPENDENT":
         return "independent levels would pull it back to its old shape: choose nested levels " \
                "(Advanced)"
+    return None
+
+
+def fracture(own, start, fps):
+    """Keywords of Body.set_fracture from a body's settings; None: it does not break. A frame is
+    simulated from the end of the one before it; a little later than that end, since a substep that
+    ends there is still of that frame."""
+    if not own.use_fracture:
+        return None
+    first = own.first_frame - 1 - start + .0011 if own.use_first_frame else 0.0
+    return {"toughness": own.toughness, "boost": own.boost, "falloff": own.falloff,
+            "settle": int(own.use_settle), "first_time": max(0.0, first / fps),
+            "smallest_piece": own.smallest_piece / 100, "most_pieces": own.most_pieces}
+
+
+def fracture_refusal(pliant):
+    """Why a body cannot break as it is set, as the end of a sentence; None: it can."""
+    if not pliant.fracture.use_fracture:
+        return None
+    if pliant.material.goal == "QUADRATIC":
+        return "quadratic goals hold it together: choose rigid or linear goals (Advanced)"
+    if pliant.clusters.levels > 1 and pliant.clusters.level_kind == "INDEPENDENT":
+        return "independent levels would hold its pieces together: choose nested levels (Advanced)"
     return None
 
 

@@ -77,6 +77,9 @@ def _simulate(shot, folder, resume, log, signals):
     if job.most_contacts is not None:
         count, frame = job.most_contacts
         log.say("contacts", f"At most {count} contacts, in frame {frame}", most=count, frame=frame)
+    for name, count in job.pieces.items():
+        log.say("pieces", f"'{name}' is in {count} piece{'s' if count != 1 else ''}", object=name,
+                pieces=count)
     if job.state == jobs.CANCELLED:
         if job.frame is None:
             raise Interrupted("Stopped before the first frame was finished.")
@@ -117,14 +120,17 @@ def _watch(job, log, signals):
                 log.say("frame", f"Frame {frame} of {last} ({100 * part:.0f} %) | Time: "
                                  f"{clock(took)}" + (f" | Left: {clock(left)}" if left else ""),
                         frame=frame, last=last, fraction=round(part, 4), seconds=round(took, 2),
-                        seconds_left=None if left is None else round(left, 1), **_contacts(job))
+                        seconds_left=None if left is None else round(left, 1), **_counts(job))
             told = reached
         if ended:
             return
 
 
-def _contacts(job):
-    return {} if job.contacts is None else {"contacts": job.contacts}
+def _counts(job):
+    found = {} if job.contacts is None else {"contacts": job.contacts}
+    if job.pieces:
+        found["pieces"] = sum(job.pieces.values())
+    return found
 
 
 def _show(scene, cache):

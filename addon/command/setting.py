@@ -14,7 +14,8 @@ from ..ui import operators_roles, presets
 from . import failures
 from .failures import Failure
 
-BODY_GROUPS = ("material", "clusters", "particles", "start", "paint", "contacts")
+BODY_GROUPS = ("material", "clusters", "particles", "start", "paint", "fracture",
+               "contacts")
 STIFFNESS = {"FREQUENCY": "frequency", "YOUNG": "young", "ALPHA": "alpha"}
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
@@ -232,6 +233,8 @@ def read_value(prop, text):
                 return item.identifier
         raise ValueError(f"'{text}' is none of "
                          f"{', '.join(item.identifier for item in prop.enum_items)}")
+    if prop.type == "POINTER":
+        return _data_block(prop, text)
     if prop.type not in ("INT", "FLOAT"):
         return text
     if not prop.is_array:
@@ -240,6 +243,14 @@ def read_value(prop, text):
     if len(values) > prop.array_length:
         raise ValueError(f"{len(values)} numbers, but there are {prop.array_length}")
     return values + list(prop.default_array)[len(values):]
+
+
+def _data_block(prop, text):
+    """A material by its name; nothing: none."""
+    known = bpy.data.materials if prop.fixed_type.identifier == "Material" else {}
+    if text and text not in known:
+        raise ValueError(f"there is no {prop.fixed_type.name.lower()} '{text}'")
+    return known[text] if text else None
 
 
 def _switches(prop, text):

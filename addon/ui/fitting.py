@@ -2,8 +2,9 @@
 """Settings that follow from an object's size, and quick guesses of what they will make.
 
 Everything that falls looks the same at every size if times grow with the square root of lengths: a
-mouse wobbles faster than an elephant. Frequencies, damping, drag and flow are therefore kept here for
-a body of one metre and divided by that root, and pressure is counted in the body's own weight.
+mouse wobbles faster than an elephant. Frequencies, damping, drag, flow and falloff are therefore kept
+here for a body of one metre and divided by that root, and pressure is counted in the body's own
+weight.
 """
 import math
 
@@ -126,7 +127,7 @@ def scaled(values, length):
     """Material values kept for a body of one metre, for one of another size."""
     root = math.sqrt(length)
     made = dict(values)
-    for name in ("frequency", "damping", "drag", "flow"):
+    for name in ("frequency", "damping", "drag", "flow", "falloff"):
         if name in made:
             made[name] = made[name] / root
     if "pressure" in made:

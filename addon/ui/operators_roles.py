@@ -91,7 +91,8 @@ class PLIANT_OT_set_role(bpy.types.Operator):
         return {"CANCELLED"} if len(problems) == len(objects) else {"FINISHED"}
 
 
-COPIED = ("material", "clusters", "particles", "start", "paint", "contacts", "collider")
+COPIED = ("material", "clusters", "particles", "start", "paint", "fracture", "contacts",
+          "collider")
 
 
 def copy_settings(source, target):

@@ -344,7 +344,7 @@ class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
         layout = self.plain(self.layout)
         for name in PAINTED:
             column = layout.column(align=True)
-            column.active = name not in PLASTIC or obj.pliant.material.use_plasticity
+            column.active = is_used(obj.pliant, name)
             column.prop_search(paint, f"{name}_group", obj, "vertex_groups")
             group = getattr(paint, f"{name}_group")
             if group:
@@ -353,6 +353,13 @@ class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
                 if group not in obj.vertex_groups:
                     drawing.sentence(layout, f"There is no vertex group \"{group}\"", "ERROR",
                                      context)
+
+
+def is_used(own, painted):
+    """Whether what is painted matters as the body is set."""
+    if painted == "toughness":
+        return own.fracture.use_fracture
+    return painted not in PLASTIC or own.material.use_plasticity
 
 
 classes = (PLIANT_PT_main, PLIANT_PT_material, PLIANT_PT_strain, PLIANT_PT_pressure,

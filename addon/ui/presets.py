@@ -24,6 +24,13 @@ PLAIN = {
 }
 
 
+# The same of fracture, but for what is the artist's own: limits, seams, materials.
+PLAIN_FRACTURE = {
+    "use_fracture": False, "toughness": .1, "boost": 0.0, "falloff": 3.0, "use_settle": True,
+    "roughness": .15, "grain": .7, "smoothing": 1.0, "opening": 2.0,
+}
+
+
 def plastic(yield_strain, flow, hardening, limit, **others):
     """What differs from PLAIN for a material that keeps dents. A limit on them keeps thin parts, as
     ears, from being drawn out without end."""
@@ -63,6 +70,34 @@ TABLE = {
             plastic(.012, 120.0, .1, .6, frequency=36.0, damping=60.0, density=900.0), None),
     "Snow": ("Packs where it lands, the more it was pressed the firmer it holds: snowballs",
              plastic(.006, 400.0, .15, .5, frequency=16.0, damping=90.0, density=300.0), None),
+    "Glass-like": ("Does not bend: shatters into sharp, smooth pieces",
+                   {"frequency": 60.0, "damping": 20.0, "density": 2500.0}, None),
+    "Ceramic": ("Hard and brittle: plates, pots, plaster; breaks into few coarse pieces",
+                {"frequency": 60.0, "damping": 25.0, "density": 2300.0}, None),
+    "Chocolate": ("Hard, bends a little, then snaps",
+                  plastic(.02, 30.0, .1, .3, frequency=50.0, damping=40.0, density=1300.0), None),
+    "Bread": ("Soft and light; tears open with a ragged crumb",
+              plastic(.08, 20.0, .1, .6, frequency=14.0, damping=40.0, density=250.0), None),
+    "Taffy that Tears": ("Draws out, grows thin and tears: toffee, chewing gum, hot cheese",
+                         plastic(0.0, 9.0, .02, 3.0, frequency=12.0, damping=60.0, density=1300.0),
+                         None),
+    "Flesh that Tears": ("Heavy and soft; stretches far, then rips",
+                         plastic(.15, 6.0, .2, .5, frequency=11.0, damping=8.0, density=1050.0),
+                         None),
+}
+
+# What differs from PLAIN_FRACTURE for those that break.
+BREAKS = {
+    "Glass-like": {"toughness": .004, "boost": 2.0, "falloff": 6.0, "roughness": .03, "grain": 1.5,
+                   "smoothing": 1.5, "opening": 1.0},
+    "Ceramic": {"toughness": .008, "boost": 6.0, "falloff": 3.0, "roughness": .12, "grain": .5,
+                "opening": 1.0},
+    "Chocolate": {"toughness": .03, "boost": 4.0, "roughness": .15, "grain": .8},
+    "Bread": {"toughness": .2, "boost": 2.0, "roughness": .45, "grain": .6, "opening": 3.0},
+    "Taffy that Tears": {"toughness": .35, "boost": 2.0, "roughness": .05, "grain": 2.0,
+                         "smoothing": 2.0, "opening": 4.0},
+    "Flesh that Tears": {"toughness": .4, "boost": 2.0, "roughness": .25, "grain": .9,
+                         "opening": 4.0},
 }
 
 
@@ -71,12 +106,21 @@ def values(name, length):
     return fitting.scaled({**PLAIN, **TABLE[name][1]}, length)
 
 
+def fracture_values(name, length):
+    """The same of fracture; none that it had before where the material does not break."""
+    return fitting.scaled({**PLAIN_FRACTURE, "use_fracture": name in BREAKS,
+                           **BREAKS.get(name, {})}, length)
+
+
 def apply(obj, name):
     """Gives an object one of our materials. KeyError where there is none of that name."""
     material, particles = obj.pliant.material, obj.pliant.particles
     before = TABLE.get(material.preset)
     for key, value in values(name, fitting.size(obj)).items():
         setattr(material, key, value)
+    if name in BREAKS or material.preset in BREAKS:  # otherwise it is the artist's
+        for key, value in fracture_values(name, fitting.size(obj)).items():
+            setattr(obj.pliant.fracture, key, value)
     sampling = TABLE[name][2]
     if sampling:
         particles.sampling = sampling
@@ -143,8 +187,9 @@ class PLIANT_MT_material_presets(bpy.types.Menu):
         """Before a user's preset is run. One that was saved before there was plasticity does not
         speak of it, and means that there is none: what it does not say is as in PLAIN."""
         if context.object:
-            for key, value in PLAIN.items():
-                setattr(context.object.pliant.material, key, value)
+            for group, plain in (("material", PLAIN), ("fracture", PLAIN_FRACTURE)):
+                for key, value in plain.items():
+                    setattr(getattr(context.object.pliant, group), key, value)
 
     @staticmethod
     def post_cb(context, filepath):
@@ -160,8 +205,10 @@ class PLIANT_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
     bl_description = "Keep these settings as a material of your own, or remove the one chosen last"
     preset_menu = "PLIANT_MT_material_presets"
     preset_subdir = SUBFOLDER
-    preset_defines = ["material = bpy.context.object.pliant.material"]
-    preset_values = [f"material.{name}" for name in (*PLAIN, "young", "alpha")]
+    preset_defines = ["material = bpy.context.object.pliant.material",
+                      "fracture = bpy.context.object.pliant.fracture"]
+    preset_values = [*(f"material.{name}" for name in (*PLAIN, "young", "alpha")),
+                     *(f"fracture.{name}" for name in PLAIN_FRACTURE)]
 
     @classmethod
     def poll(cls, context):

@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, \
     FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
-from . import contacts
+from . import contacts, fracture
 
 MAX_LEVELS = 16
 RESULTS = [
@@ -323,7 +323,8 @@ class PaintSettings(bpy.types.PropertyGroup):
     __annotations__ = {**_painted("stiffness", "Stiffness"), **_painted("damping", "Damping"),
                        **_painted("strain_limit", "Largest Strain"),
                        **_painted("density", "Density"), **_painted("yield", "Yield"),
-                       **_painted("flow", "Flow"), **_painted("hardening", "Hardening")}
+                       **_painted("flow", "Flow"), **_painted("hardening", "Hardening"),
+                       **_painted("toughness", "Toughness")}
 
 
 class ColliderSettings(bpy.types.PropertyGroup):
@@ -428,6 +429,7 @@ class ObjectSettings(bpy.types.PropertyGroup):
     particles: PointerProperty(type=ParticleSettings)
     start: PointerProperty(type=StartSettings)
     paint: PointerProperty(type=PaintSettings)
+    fracture: PointerProperty(type=fracture.FractureSettings)
     contacts: PointerProperty(type=contacts.BodyContacts)
     welds: CollectionProperty(
         type=contacts.WeldSettings, name="Welds", options=set(),
@@ -510,7 +512,7 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
 
 
 classes = (MaterialSettings, ClusterSettings, ParticleSettings, StartSettings, PaintSettings,
-           contacts.BodyContacts, contacts.WeldSettings, ColliderSettings, SwitchedModifier,
+           fracture.FractureSettings, contacts.BodyContacts, contacts.WeldSettings, ColliderSettings, SwitchedModifier,
            ResultSettings, ObjectSettings, SceneSettings)
 
 

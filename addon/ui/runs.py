@@ -82,6 +82,11 @@ class Run:
         return self.job.contacts if self.job is not None else None
 
     @property
+    def pieces(self):
+        """How many there are now, of all bodies that may break; None: there are none of those."""
+        return sum(self.job.pieces.values()) if self.job is not None and self.job.pieces else None
+
+    @property
     def warnings(self):
         if self.job is not None:
             return self.job.warnings
@@ -213,6 +218,8 @@ class Run:
         if self.job.most_contacts is not None:
             text = f"{text[:-1]}, at most %s contacts (frame %d)." % (
                 f"{self.job.most_contacts[0]:,}", self.job.most_contacts[1])
+        if self.pieces is not None:
+            text = f"{text[:-1]}, {self.pieces:,} piece{'s' if self.pieces != 1 else ''}."
         return ("WARNING", " ".join([text, *self.warnings])) if self.warnings else ("INFO", text)
 
     def finish(self):

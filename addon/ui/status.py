@@ -39,6 +39,8 @@ def running(scene):
         lines.append(line)
     if run.contacts is not None:
         lines.append(f"{drawing.count(run.contacts)} contacts")
+    if run.pieces is not None:
+        lines.append(f"{drawing.count(run.pieces)} piece{'s' if run.pieces != 1 else ''}")
     return Running(min(1.0, max(0.0, run.fraction)), text, lines, (run.start, run.end))
 
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings of bodies that break: when, where, and what the cracks look like."""
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, \
+    StringProperty
+
+from ..bridge.seams import EDGE_MARKS
+
+
+class FractureSettings(bpy.types.PropertyGroup):
+    """How a body breaks. Toughness, boost and falloff may be keyframed."""
+    use_fracture: BoolProperty(
+        name="Fracture", default=False, options=set(),
+        description="What is stretched too far breaks: the body tears or shatters into pieces, each "
+                    "with faces where it broke. Not with quadratic goals, nor with independent "
+                    "levels")
+    toughness: FloatProperty(
+        name="Toughness", default=.1, min=0.0, soft_max=1.0, max=1e6, precision=3, step=1,
+        description="Stretch that the material bears before it breaks (a part of its length): .005 "
+                    "shatters like glass, .05 snaps like chocolate, .5 tears like flesh. "
+                    "Pressing alone never breaks anything. Keyframe it to let a body break when it "
+                    "should")
+    boost: FloatProperty(
+        name="Boost", default=0.0, min=0.0, soft_max=10.0, max=1e6,
+        description="How much tougher what has just broken is for a while, over its toughness: more "
+                    "gives fewer, larger pieces instead of crumbs all at once; 0 is not at all")
+    falloff: FloatProperty(
+        name="Boost Fades", default=3.0, min=0.0, soft_max=20.0, max=1e6,
+        description="How fast the boost wears off (rate per second): 3 in about a second, 20 at once")
+    use_settle: BoolProperty(
+        name="Settle First", default=True,
+        description="What has just broken is not broken again before it has come to rest or swung "
+                    "once: against a spray of crumbs")
+    most_pieces: IntProperty(
+        name="Most Pieces", default=0, min=0, soft_max=500, max=1000000, options=set(),
+        description="The body breaks into at most this many pieces; 0: as many as there come")
+    smallest_piece: FloatProperty(
+        name="Smallest Piece", default=.2, min=0.0, max=100.0, precision=2, subtype="PERCENTAGE",
+        options=set(),
+        description="Nothing smaller comes off, as a part of the body's mass: larger is calmer, 0 "
+                    "leaves crumbs")
+    use_first_frame: BoolProperty(
+        name="Not Before", default=False, options=set(),
+        description="Nothing breaks before a frame, however far it is stretched")
+    first_frame: IntProperty(
+        name="First Frame", default=1, options=set(),
+        description="The first frame at which anything may be broken")
+    seam_edges: EnumProperty(
+        name="Weak Edges", default="NONE", options=set(),
+        description="Edges of the mesh along which the body is weak, through its whole thickness: it "
+                    "breaks there first",
+        items=[("NONE", "None", "No edge is weak"),
+               *((name, label, text) for name, (label, text) in EDGE_MARKS.items())])
+    seam_attribute: StringProperty(
+        name="Attribute", options=set(),
+        description="Edge attribute of the mesh: edges where it is on, or more than 0, are weak")
+    seam_group: StringProperty(
+        name="Weak Group", options=set(),
+        description="Vertex group that is weak where it is painted 1; none: no part is")
+    seam_toughness: FloatProperty(
+        name="Strength", default=.2, min=.02, max=1.0, subtype="FACTOR", options=set(),
+        description="Toughness along weak edges and where the weak group is painted, over that of "
+                    "the rest: less breaks there sooner and more surely")
+    seam_width: FloatProperty(
+        name="Width", default=0.0, min=0.0, soft_max=1.0, max=1e6, unit="LENGTH", options=set(),
+        description="How far from a weak edge the body is weak. 0: the distance of the body's "
+                    "particles from each other")
+    interior: PointerProperty(
+        type=bpy.types.Material, name="Inside Material", options=set(),
+        description="Material of the faces that cracks open; none: that of the faces around them")
+    roughness: FloatProperty(
+        name="Roughness", default=.15, min=0.0, soft_max=.6, max=2.0, subtype="FACTOR",
+        options=set(),
+        description="How uneven crack faces are, over the distance of particles: 0 is cut with a "
+                    "knife, .1 glass or wax, .3 stone or bread")
+    grain: FloatProperty(
+        name="Grain", default=.7, min=.05, soft_max=4.0, max=100.0, options=set(),
+        description="How wide the coarsest bumps on crack faces are, over the distance of particles: "
+                    "less is grainier, more is wavier")
+    detail: FloatProperty(
+        name="Detail", default=3.0, min=1.0, soft_max=6.0, max=12.0, options=set(),
+        description="How fine crack faces are: faces from one particle to the next. More takes "
+                    "longer to cut and more memory")
+    smoothing: FloatProperty(
+        name="Smooth", default=1.0, min=0.0, soft_max=3.0, max=10.0, options=set(),
+        description="How smooth crack faces are before they are roughened: 0 leaves steps, more is "
+                    "smoother")
+    uv_scale: FloatProperty(
+        name="Inside UV Scale", default=1.0, min=1e-4, soft_max=10.0, max=1e4, options=set(),
+        description="Size of a texture on crack faces: UV units for each metre")
+    opening: FloatProperty(
+        name="Open Over", default=2.0, min=.1, soft_max=10.0, max=100.0, options=set(),
+        description="Frames over which the two sides of a fresh crack part from each other: less is "
+                    "crisper, more avoids small jumps where the body is bent")

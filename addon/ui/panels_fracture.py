@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel of bodies that break, in the order of work: when, how much, where, and the look of it."""
+import bpy
+
+from ..bridge import seams
+from ..bridge.settings import fracture_refusal
+from . import drawing
+from .panels import PhysicsPanel, SubPanel
+
+
+class PLIANT_PT_fracture(SubPanel, bpy.types.Panel):
+    bl_label = "Fracture"
+
+    def draw_header(self, context):
+        self.layout.prop(context.object.pliant.fracture, "use_fracture", text="")
+
+    def draw(self, context):
+        own = context.object.pliant
+        fracture, refusal = own.fracture, fracture_refusal(own)
+        column = self.split(self.layout).column()
+        column.active = fracture.use_fracture and refusal is None
+        column.prop(fracture, "toughness")
+        column.prop(fracture, "boost")
+        part = column.column()
+        part.active = fracture.boost > 0
+        part.prop(fracture, "falloff")
+        column.prop(fracture, "use_settle")
+        if refusal:
+            drawing.sentence(self.layout, refusal[0].upper() + refusal[1:], "ERROR", context)
+
+
+class FracturePart(PhysicsPanel):
+    bl_parent_id = "PLIANT_PT_fracture"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def column(self, context):
+        """Grey where the body does not break."""
+        column = self.plain(self.layout).column()
+        column.active = context.object.pliant.fracture.use_fracture
+        return column
+
+
+class PLIANT_PT_fracture_limits(FracturePart, bpy.types.Panel):
+    bl_label = "Limits"
+    bl_options = set()
+
+    def draw(self, context):
+        fracture = context.object.pliant.fracture
+        column = self.column(context)
+        column.prop(fracture, "most_pieces")
+        column.prop(fracture, "smallest_piece")
+        row = column.row(align=True, heading="Not Before")
+        row.prop(fracture, "use_first_frame", text="")
+        part = row.row(align=True)
+        part.active = fracture.use_first_frame
+        part.prop(fracture, "first_frame", text="Frame")
+
+
+class PLIANT_PT_fracture_seams(FracturePart, bpy.types.Panel):
+    bl_label = "Weak Places"
+
+    def draw(self, context):
+        obj = context.object
+        fracture, paint = obj.pliant.fracture, obj.pliant.paint
+        column = self.column(context)
+        column.prop(fracture, "seam_edges")
+        if fracture.seam_edges == "ATTRIBUTE":
+            column.prop_search(fracture, "seam_attribute", obj.data, "attributes")
+        column.prop_search(fracture, "seam_group", obj, "vertex_groups")
+        part = column.column()
+        part.active = fracture.seam_edges != "NONE" or bool(fracture.seam_group)
+        part.prop(fracture, "seam_toughness")
+        row = part.row()
+        row.active = fracture.seam_edges != "NONE"
+        row.prop(fracture, "seam_width")
+        column.prop_search(paint, "toughness_group", obj, "vertex_groups",
+                           text="Painted Toughness")
+        if paint.toughness_group:
+            column.prop(paint, "toughness_zero", text="Factor at 0")
+            column.prop(paint, "toughness_one", text="At 1")
+        for problem in problems_of(obj):
+            drawing.sentence(self.layout, problem, "ERROR", context)
+
+
+def problems_of(obj):
+    """Why a bake would refuse what is chosen as weak, as sentences without their full stops."""
+    fracture, paint = obj.pliant.fracture, obj.pliant.paint
+    for name in {fracture.seam_group, paint.toughness_group} - {""}:
+        if name not in obj.vertex_groups:
+            yield f"There is no vertex group \"{name}\""
+    if fracture.seam_edges == "ATTRIBUTE":
+        try:
+            seams.check(obj.data, fracture.seam_attribute)
+        except seams.NoMarks as error:
+            yield f"The mesh {error}"
+
+
+class PLIANT_PT_fracture_inside(FracturePart, bpy.types.Panel):
+    bl_label = "Inside"
+
+    def draw(self, context):
+        fracture = context.object.pliant.fracture
+        column = self.column(context)
+        column.prop(fracture, "interior", text="Material")
+        column.prop(fracture, "roughness")
+        part = column.column()
+        part.active = fracture.roughness > 0
+        part.prop(fracture, "grain")
+        column.prop(fracture, "detail")
+        column.prop(fracture, "smoothing")
+        column.prop(fracture, "uv_scale", text="UV Scale")
+        column.prop(fracture, "opening")
+
+
+classes = (PLIANT_PT_fracture, PLIANT_PT_fracture_limits, PLIANT_PT_fracture_seams,
+           PLIANT_PT_fracture_inside)
+register, unregister = bpy.utils.register_classes_factory(classes)
