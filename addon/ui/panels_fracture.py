@@ -33,7 +33,7 @@ class FracturePart(PhysicsPanel):
     bl_parent_id = "PLIANT_PT_fracture"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def column(self, context):
+    def plain_column(self, context):
         """Grey where the body does not break."""
         column = self.plain(self.layout).column()
         column.active = context.object.pliant.fracture.use_fracture
@@ -46,7 +46,7 @@ class PLIANT_PT_fracture_limits(FracturePart, bpy.types.Panel):
 
     def draw(self, context):
         fracture = context.object.pliant.fracture
-        column = self.column(context)
+        column = self.plain_column(context)
         column.prop(fracture, "most_pieces")
         column.prop(fracture, "smallest_piece")
         row = column.row(align=True, heading="Not Before")
@@ -62,7 +62,7 @@ class PLIANT_PT_fracture_seams(FracturePart, bpy.types.Panel):
     def draw(self, context):
         obj = context.object
         fracture, paint = obj.pliant.fracture, obj.pliant.paint
-        column = self.column(context)
+        column = self.plain_column(context)
         column.prop(fracture, "seam_edges")
         if fracture.seam_edges == "ATTRIBUTE":
             column.prop_search(fracture, "seam_attribute", obj.data, "attributes")
@@ -100,7 +100,7 @@ class PLIANT_PT_fracture_inside(FracturePart, bpy.types.Panel):
 
     def draw(self, context):
         fracture = context.object.pliant.fracture
-        column = self.column(context)
+        column = self.plain_column(context)
         column.prop(fracture, "interior", text="Material")
         column.prop(fracture, "roughness")
         part = column.column()

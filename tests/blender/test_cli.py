@@ -153,6 +153,7 @@ class Bake(WithShot):
         class Racing:
             shot = types.SimpleNamespace(start=1, end=40)
             resume, state, stage, seconds_left, contacts = False, "simulating", "", None, None
+            pieces = {}
             looks = 0
 
             @property

@@ -10,6 +10,7 @@ import house
 properties = house.addon("ui.properties")
 panels = house.addon("ui.panels")
 panels_bake = house.addon("ui.panels_bake")
+panels_fracture = house.addon("ui.panels_fracture")
 sidebar = house.addon("ui.panels_sidebar")
 welds = house.addon("ui.welds")
 weights = house.addon("ui.weights")
@@ -107,7 +108,7 @@ def vars_of(cls, name):
 
 
 def all_panels():
-    return [*panels.classes, *panels_bake.classes, welds.PLIANT_PT_welds, *sidebar.classes]
+    return [*panels.classes, *panels_fracture.classes, *panels_bake.classes, welds.PLIANT_PT_welds, *sidebar.classes]
 
 
 def texts(notes):
@@ -130,12 +131,12 @@ class Drawing(unittest.TestCase):
             self.assertIsNotNone(drawn(cls), cls.__name__)
 
     def test_order_of_work(self):
-        names = [cls.bl_label for cls in (*panels.classes, *panels_bake.classes)
+        names = [cls.bl_label for cls in all_panels()
                  if getattr(cls, "bl_parent_id", "") == "PLIANT_PT_main" and "BODY" in cls.roles]
-        self.assertEqual(names[:9], ["Material", "Clusters", "Particles", "Preview",
-                                     "Start and Pins", "Painted Material", "Forces", "Collision",
-                                     "Bake and Cache"])
-        self.assertEqual(names[-1], "Advanced")
+        self.assertEqual(names[:10], ["Material", "Clusters", "Particles", "Preview",
+                                      "Start and Pins", "Painted Material", "Fracture", "Forces",
+                                      "Collision", "Bake and Cache"])
+        self.assertEqual(names[-2:], ["Advanced", "Welds"])
 
     def test_a_collider_has_fewer(self):
         self.obj.pliant.role = "COLLIDER"
@@ -146,7 +147,7 @@ class Drawing(unittest.TestCase):
 
     def choices(self):
         """Every choice of every enum of a body's settings, once."""
-        for group in ("material", "clusters", "particles", "start"):
+        for group in ("material", "clusters", "particles", "start", "fracture"):
             data = getattr(self.obj.pliant, group)
             for name, prop in data.bl_rna.properties.items():
                 if prop.type == "ENUM" and name != "rna_type":
