@@ -27,6 +27,9 @@
 
 #include <string.h>
 
+/* Particles that touch may be members of what is touched. */
+#define SHARED 1.3
+
 pl_contact_settings pl_contact_defaults(void)
 {
     return (pl_contact_settings){.stiffness = 1, .friction = .5, .iterations = 8};
@@ -381,7 +384,7 @@ static pl_status prepare(const solver* s, pl_pool* pool)
             cluster = prepare_bond(s, c, m);
         else
             note_hit(s, c);
-        c->k = 1.3 * (all->touches[c->particle] * c->inverse_mass + m->contacts * cluster);
+        c->k = SHARED * (all->touches[c->particle] * c->inverse_mass + m->contacts * cluster);
     }
     return PLIANT_OK;
 }
@@ -411,14 +414,18 @@ static vec3 ask_contact(const pl_contact_settings* settings, pl_contact* c, vec3
 }
 
 /* What is left in the last iteration is the particles' to resolve, as if clusters were fixed: none
- * may get through. Clusters still get the opposite impulse, which takes them out of the way. */
+ * may get through. Clusters still get the opposite impulse, which takes them out of the way. Not
+ * those that are lighter than the particle, as what breaks off may be: they would be thrown about.
+ */
 static void let_particles_finish(pl_contacts* all)
 {
     for (size_t i = 0; i < all->list.count; ++i)
     {
         pl_contact* c = &all->list.items[i];
-        if (c->inverse_mass > 0)
-            c->k = all->touches[c->particle] * c->inverse_mass;
+        double alone = all->touches[c->particle] * c->inverse_mass;
+        double cluster = (c->k / SHARED - alone) / all->motions[c->cluster].contacts;
+        if (alone > 0 && cluster < c->inverse_mass)
+            c->k = alone;
     }
 }
 
