@@ -12,8 +12,16 @@ bool pl_particles_fit(const pl_particles* p)
         if (p->slot_of[i] >= p->slot_count || p->id[p->slot_of[i]] != i || p->parent[i] > i)
             return false;
     for (uint32_t s = 0; s < p->slot_count; ++s)
+    {
         if (p->id[s] != PL_NO_PARTICLE && (p->id[s] >= p->id_count || p->slot_of[p->id[s]] != s))
             return false;
+        if (!(p->mass[s] >= 0 && p->mass[s] < 1e30f) ||
+            (p->id[s] == PL_NO_PARTICLE && p->mass[s] > 0))
+            return false;
+        for (int k = 0; k < 3; ++k)
+            if (!(fabsf(p->r[k][s]) < 1e12f))
+                return false;
+    }
     return true;
 }
 
@@ -51,6 +59,9 @@ bool pl_chunk_fits(const pl_body* body, const pl_chunk* chunk, const pl_chunk* b
         chunk->row_count > UINT16_MAX || chunk->block_begin[0] != 0 ||
         (before && chunk->slot_begin < before->slot_begin + before->slot_count))
         return false;
+    for (int k = 0; k < 3; ++k)
+        if (!(fabsf(chunk->rest_origin[k]) < 1e12f))
+            return false;
     for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
         if (chunk->block_begin[b] > chunk->block_begin[b + 1] ||
             chunk->block_begin[b + 1] > chunk->entry_count)
@@ -97,7 +108,7 @@ static bool links_of_fit(const pl_body* body, uint32_t level, uint32_t c)
             return false;
     begin = links->by_fine_begin[c], end = links->by_fine_begin[c + 1];
     bool coarsest = level + 1 == body->level_count;
-    bool dead = level == 0 && !(body->clusters.fade[c] > 0);
+    bool dead = !(body->clusters.fade[c] > 0);
     if (begin > end || end > links->count || (begin == end) != (coarsest || dead))
         return false;
     for (uint32_t n = begin; n < end; ++n)

@@ -117,12 +117,15 @@ TEST(pieces_are_what_brute_force_finds_after_every_split)
 
 /* ------------------------------------------------------------------ the same every time */
 
-static uint64_t played(uint32_t threads, uint32_t simd, int saved_at, uint32_t* pieces)
+static uint64_t played(uint32_t levels, uint32_t threads, uint32_t simd, int saved_at,
+                       uint32_t* pieces)
 {
     breaking b = breaking_bar(40);
     b.scene_desc.threads = threads;
     b.scene_desc.simd = simd;
     b.desc.material.strain_limit = .3;
+    b.desc.levels.count = levels;
+    b.desc.levels.reduction = 4;
     breaking_make_bar(&b);
     b.fracture.boost = 1;
     breaking_tough(&b, .03);
@@ -154,31 +157,126 @@ static uint64_t played(uint32_t threads, uint32_t simd, int saved_at, uint32_t* 
 
 TEST(breaking_is_the_same_with_any_number_of_threads_and_on_every_path)
 {
-    uint32_t pieces, others;
-    uint64_t expected = played(1, PLIANT_SIMD_AUTO, -1, &pieces);
-    CHECK_MSG(pieces > 2, "%u pieces", pieces);
-    for (uint32_t threads = 2; threads <= 8; threads += threads == 3 ? 5 : 1)
-        CHECK_MSG(played(threads, PLIANT_SIMD_AUTO, -1, &others) == expected && others == pieces,
-                  "%u threads", threads);
-    for (uint32_t simd = PLIANT_SIMD_SCALAR; simd <= PLIANT_SIMD_NEON; ++simd)
-        if (pl_cpu_has(simd))
-            CHECK_MSG(played(1, simd, -1, &others) == expected, "%s", pl_cpu_path_name(simd));
+    for (uint32_t levels = 1; levels <= 3; levels += 2)
+    {
+        uint32_t pieces, others;
+        uint64_t expected = played(levels, 1, PLIANT_SIMD_AUTO, -1, &pieces);
+        CHECK_MSG(pieces > 2, "%u pieces", pieces);
+        for (uint32_t threads = 2; threads <= 8; threads += threads == 3 ? 5 : 1)
+            CHECK_MSG(played(levels, threads, PLIANT_SIMD_AUTO, -1, &others) == expected &&
+                          others == pieces,
+                      "%u threads, %u levels", threads, levels);
+        for (uint32_t simd = PLIANT_SIMD_SCALAR; simd <= PLIANT_SIMD_NEON; ++simd)
+            if (pl_cpu_has(simd))
+                CHECK_MSG(played(levels, 1, simd, -1, &others) == expected, "%s, %u levels",
+                          pl_cpu_path_name(simd), levels);
+    }
 }
 
 TEST(breaking_goes_on_the_same_after_a_restore)
 {
-    uint32_t pieces, others;
-    uint64_t expected = played(1, PLIANT_SIMD_AUTO, -1, &pieces);
-    for (int at = 0; at < 24; at += 3)
-        CHECK_MSG(played(1, PLIANT_SIMD_AUTO, at, &others) == expected, "saved at %d", at);
+    for (uint32_t levels = 1; levels <= 3; levels += 2)
+    {
+        uint32_t pieces, others;
+        uint64_t expected = played(levels, 1, PLIANT_SIMD_AUTO, -1, &pieces);
+        for (int at = 0; at < 24; at += 3)
+            CHECK_MSG(played(levels, 1, PLIANT_SIMD_AUTO, at, &others) == expected,
+                      "saved at %d, %u levels", at, levels);
+    }
+}
+
+/* ------------------------------------------------------------------ levels */
+
+/* The finest clusters that a cluster is made of are connected among themselves. */
+static void collect(const pl_body* body, uint32_t level, uint32_t c, bool* has)
+{
+    const pl_links* links = &body->links;
+    if (level == 0)
+        has[c] = true;
+    for (uint32_t i = links->by_coarse_begin[c]; level && i < links->by_coarse_begin[c + 1]; ++i)
+        collect(body, level - 1, links->fine[i], has);
+}
+
+static uint32_t parts_of(const pl_body* body, uint32_t level, uint32_t c)
+{
+    uint32_t finest = body->level_begin[1], parts = 0, *stack = calloc(finest, sizeof *stack);
+    bool* has = calloc(finest, 1);
+    collect(body, level, c, has);
+    for (uint32_t f = 0; f < finest; ++f)
+    {
+        uint32_t count = 0;
+        if (!has[f])
+            continue;
+        ++parts;
+        stack[count++] = f;
+        has[f] = false;
+        while (count)
+        {
+            const pl_shares* shares = &body->fracture->shares[stack[--count]];
+            for (uint32_t i = 0; i < shares->count; ++i)
+                if (has[shares->items[i].cluster])
+                {
+                    has[shares->items[i].cluster] = false;
+                    stack[count++] = shares->items[i].cluster;
+                }
+        }
+    }
+    free(stack);
+    free(has);
+    return parts;
+}
+
+TEST(coarse_clusters_come_apart_with_what_they_are_made_of)
+{
+    breaking b = breaking_bar(60);
+    b.desc.levels.count = 0;
+    b.desc.levels.reduction = 4;
+    breaking_make_bar(&b);
+    breaking_tough(&b, .03);
+    const pl_body* body = breaking_body(&b);
+    uint32_t levels = body->level_count, coarse = body->clusters.count - body->level_begin[1];
+    CHECK(levels >= 3);
+    for (int frame = 0; frame < 20; ++frame)
+    {
+        breaking_pull(&b, 1, .06);
+        for (uint32_t l = 1; l < levels; ++l)
+        {
+            double mass = 0;
+            for (uint32_t c = body->level_begin[l]; c < body->level_begin[l + 1]; ++c)
+            {
+                mass += body->clusters.mass[c];
+                if (!(body->clusters.fade[c] > 0))
+                    continue;
+                uint32_t parts = parts_of(body, l, c);
+                CHECK_MSG(parts == 1, "frame %d: cluster %u of level %u is in %u parts", frame,
+                          c - body->level_begin[l], l, parts);
+            }
+            CHECK_NEAR(mass, body->mass, 1e-4 * body->mass);
+        }
+        for (uint32_t f = 0; f < body->level_begin[levels - 1]; ++f)
+        {
+            double sum = 0;
+            for (uint32_t n = body->links.by_fine_begin[f]; n < body->links.by_fine_begin[f + 1];
+                 ++n)
+                sum += body->links.u[body->links.by_fine[n]];
+            CHECK(body->clusters.fade[f] > 0 ? fabs(sum - 1) < 1e-5 : sum == 0);
+        }
+    }
+    CHECK(breaking_info(&b).pieces > 2);
+    CHECK(body->clusters.count - body->level_begin[1] > coarse);
+    CHECK(world_finite(b.body));
+    breaking_free(&b);
 }
 
 /* ------------------------------------------------------------------ momentum */
 
 /* A bar that spins itself apart: each piece goes on with what it has. */
-TEST(pieces_keep_their_momentum)
+static void spin_apart(uint32_t levels)
 {
     breaking b = breaking_bar(40);
+    b.desc.levels.count = levels;
+    b.desc.levels.reduction = 4;
+    breaking_make_bar(&b);
     CHECK_OK(pliant_body_set_pins(b.body, 0, NULL));
     breaking_tough(&b, .06);
     for (uint32_t i = 0; i < b.count; ++i)
@@ -217,4 +315,10 @@ TEST(pieces_keep_their_momentum)
                       "piece %u went from %g to %g", p, before[p][k] / mass[p],
                       after[p][k] / mass[p]);
     breaking_free(&b);
+}
+
+TEST(pieces_keep_their_momentum)
+{
+    spin_apart(1);
+    spin_apart(3);
 }

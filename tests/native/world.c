@@ -77,6 +77,8 @@ static void specialise(uint32_t kind, pliant_body_desc* desc)
             desc->material.plastic_limit = .4;
             break;
         case WORLD_BREAKING:
+            desc->levels.count = 3;
+            desc->levels.reduction = 3;
             desc->angular_velocity[2] = 14;
             desc->material.strain_limit = .2;
             desc->material.yield = .05;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Clusters of fewer than four particles, which say next to nothing about a rotation.
+ * Clusters of few particles. Fewer than four say next to nothing about a rotation; some more, which
+ * hang on a body by a particle or two, dangle.
  *
  *   their particles are in other clusters too ──► they leave it, and it is gone
  *   some are in no other                      ──► those join one of their companions' first
- *   none is                                   ──► a crumb: it flies on its own
+ *   none is, and there are fewer than four    ──► a crumb: it flies on its own
  *
  * Nothing that can be seen vanishes. A crumb of one or two particles has an orientation: what it
  * carries of the surface turns on with the spin that its cluster had. Its inertia is that of a ball
@@ -192,11 +193,19 @@ static void bury(pl_breaking* b, uint32_t cluster)
     --b->fracture->pieces[k->piece[cluster]].clusters;
 }
 
+/* How many members are few: a part of what clusters have, on average. */
+static uint32_t few_of(const pl_breaking* b)
+{
+    const pl_body* body = b->body;
+    uint64_t mean = body->level_memberships[0] / body->level_begin[1] / 8;
+    return (uint32_t)PL_CLAMP(mean, (uint64_t)FEWEST, (uint64_t)12);
+}
+
 static pl_status dissolve(pl_breaking* b, uint32_t cluster)
 {
     uint32_t count, lonely = 0, n;
     PL_TRY(pl_list_ids(b, cluster, &count));
-    if (count >= FEWEST)
+    if (count >= few_of(b))
         return PLIANT_OK;
     for (uint32_t i = 0; i < count; ++i)
     {
@@ -204,7 +213,7 @@ static pl_status dissolve(pl_breaking* b, uint32_t cluster)
         lonely += n == 1;
     }
     if (count && lonely == count)
-        return add_crumb(b, cluster, b->ids[0]);
+        return count < FEWEST ? add_crumb(b, cluster, b->ids[0]) : PLIANT_OK;
     for (uint32_t i = 0; i < count && lonely; ++i)
     {
         PL_TRY(read_members(b, b->ids[i], &n));

@@ -11,13 +11,7 @@ static bool is_dead(const pl_body* body, uint32_t fine)
     return fine < body->level_begin[1] && !(body->clusters.fade[fine] > 0);
 }
 
-/* The links that there will be: copies of old ones, as (fine, old link), by coarse cluster. */
-typedef struct link_copy
-{
-    uint32_t fine, from;
-} link_copy;
-
-static uint32_t list_links(const pl_edit* edit, link_copy* out, uint32_t* begin)
+static uint32_t list_links(const pl_edit* edit, pl_link_copy* out)
 {
     const pl_body* body = edit->body;
     const pl_links* links = &body->links;
@@ -34,9 +28,8 @@ static uint32_t list_links(const pl_edit* edit, link_copy* out, uint32_t* begin)
                 uint32_t at = count++;
                 for (; at > first && out[at - 1].fine > fine; --at)
                     out[at] = out[at - 1];
-                out[at] = (link_copy){fine, i};
+                out[at] = (pl_link_copy){fine, c, i};
             }
-        begin[c + 1] = count;
     }
     return count;
 }
@@ -64,21 +57,20 @@ static void sort_by_fine(pl_links* links, uint32_t clusters)
         links->by_fine[at[links->fine[i]]++] = i;
 }
 
-pl_status pl_edit_link(pl_edit* edit)
+static void links_free(pl_links* links)
 {
-    pl_body* body = edit->body;
+    pl_free(links->fine);
+    pl_free(links->coarse);
+    pl_free(links->u);
+    pl_free(links->b);
+    pl_free(links->q);
+    pl_free(links->by_fine);
+}
+
+pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count)
+{
     pl_links* old = &body->links;
-    if (!has_work(edit))
-        return PLIANT_OK;
     uint32_t clusters = body->clusters.count;
-    /* each added cluster has as many links as what it is like */
-    size_t room = old->count;
-    for (size_t n = 0; n < edit->added_count; ++n)
-        room +=
-            old->by_fine_begin[edit->added[n].like + 1] - old->by_fine_begin[edit->added[n].like];
-    link_copy* list = PL_NEW(link_copy, room);
-    uint32_t* begin = PL_NEW(uint32_t, (size_t)clusters + 1);
-    uint32_t count = list && begin ? list_links(edit, list, begin) : 0;
     pl_links fresh = {.count = count,
                       .fine = PL_NEW(uint32_t, count),
                       .coarse = PL_NEW(uint32_t, count),
@@ -86,36 +78,48 @@ pl_status pl_edit_link(pl_edit* edit)
                       .b = pl_alloc(count, sizeof *fresh.b),
                       .q = pl_alloc(count, sizeof *fresh.q),
                       .by_fine = PL_NEW(uint32_t, count)};
-    bool fine = list && begin && fresh.fine && fresh.coarse && fresh.u && fresh.b && fresh.q &&
-                fresh.by_fine;
-    for (uint32_t i = 0; fine && i < count; ++i)
+    if (!fresh.fine || !fresh.coarse || !fresh.u || !fresh.b || !fresh.q || !fresh.by_fine)
+    {
+        links_free(&fresh);
+        return pl_fail_memory((size_t)count * 80);
+    }
+    memset(old->by_coarse_begin, 0, sizeof(uint32_t) * ((size_t)clusters + 1));
+    for (uint32_t i = 0; i < count; ++i)
     {
         fresh.fine[i] = list[i].fine;
-        fresh.coarse[i] = old->coarse[list[i].from];
+        fresh.coarse[i] = list[i].coarse;
         fresh.u[i] = old->u[list[i].from];
         memcpy(fresh.b[i], old->b[list[i].from], sizeof *fresh.b);
         memcpy(fresh.q[i], old->q[list[i].from], sizeof *fresh.q);
+        ++old->by_coarse_begin[list[i].coarse + 1];
     }
-    pl_links* unused = fine ? old : &fresh;
-    pl_free(unused->fine);
-    pl_free(unused->coarse);
-    pl_free(unused->u);
-    pl_free(unused->b);
-    pl_free(unused->q);
-    pl_free(unused->by_fine);
-    if (fine)
-    {
-        old->count = count;
-        old->fine = fresh.fine, old->coarse = fresh.coarse, old->u = fresh.u;
-        old->b = fresh.b, old->q = fresh.q, old->by_fine = fresh.by_fine;
-        memcpy(old->by_coarse_begin, begin, sizeof *begin * ((size_t)clusters + 1));
-        sort_by_fine(old, clusters);
-        for (uint32_t l = 1; l < body->level_count; ++l)
-            body->level_memberships[l] = old->by_coarse_begin[body->level_begin[l + 1]] -
-                                         old->by_coarse_begin[body->level_begin[l]];
-        pl_runs_free(&old->runs);
-    }
+    for (uint32_t c = 0; c < clusters; ++c)
+        old->by_coarse_begin[c + 1] += old->by_coarse_begin[c];
+    links_free(old);
+    old->count = count;
+    old->fine = fresh.fine, old->coarse = fresh.coarse, old->u = fresh.u;
+    old->b = fresh.b, old->q = fresh.q, old->by_fine = fresh.by_fine;
+    sort_by_fine(old, clusters);
+    for (uint32_t l = 1; l < body->level_count; ++l)
+        body->level_memberships[l] = old->by_coarse_begin[body->level_begin[l + 1]] -
+                                     old->by_coarse_begin[body->level_begin[l]];
+    pl_runs_free(&old->runs);
+    return PLIANT_OK;
+}
+
+pl_status pl_edit_link(pl_edit* edit)
+{
+    const pl_links* old = &edit->body->links;
+    if (!has_work(edit))
+        return PLIANT_OK;
+    /* each added cluster has as many links as what it is like */
+    size_t room = old->count;
+    for (size_t n = 0; n < edit->added_count; ++n)
+        room +=
+            old->by_fine_begin[edit->added[n].like + 1] - old->by_fine_begin[edit->added[n].like];
+    pl_link_copy* list = PL_NEW(pl_link_copy, room);
+    pl_status status = list ? pl_links_build(edit->body, list, list_links(edit, list))
+                            : pl_fail_memory(room * sizeof *list);
     pl_free(list);
-    pl_free(begin);
-    return fine ? PLIANT_OK : pl_fail_memory(room * 80);
+    return status;
 }

@@ -67,6 +67,8 @@ pl_change* pl_edit_change(pl_edit* edit, uint32_t slot);
 
 /* edit_room.c */
 void pl_edit_undo_room(pl_edit* edit);
+/* Inserts so many dead clusters at the end of a level. */
+pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more);
 
 /* edit_build.c: chunks and parts. "chunks" and "clusters" are flags, set for what was touched. */
 pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters);
@@ -76,7 +78,15 @@ pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters);
  * of coarse clusters that have such. Their parts must be in flagged chunks, or be right. */
 pl_status pl_rest_refresh(pl_body* body, const uint8_t* chunks, const uint8_t* clusters);
 
-/* edit_links.c: links of clusters that were added as those they are like, and none of dead ones. */
+/* A link that there will be: a copy of an old one. */
+typedef struct pl_link_copy
+{
+    uint32_t fine, coarse, from;
+} pl_link_copy;
+
+/* edit_links.c: replaces all links; the list ascends by coarse, then fine cluster. */
+pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count);
+/* Links of clusters that were added as those they are like, and none of dead ones. */
 pl_status pl_edit_link(pl_edit* edit);
 
 #endif

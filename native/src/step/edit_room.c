@@ -18,25 +18,25 @@ static bool is_dead(const pl_body* body, uint32_t c)
     return !(k->fade[c] > 0) && k->part_begin[c] == k->part_begin[c + 1];
 }
 
-static pl_status insert_clusters(pl_body* body, uint32_t more)
+pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more)
 {
-    uint32_t at = body->level_begin[1], count = body->clusters.count;
+    uint32_t at = body->level_begin[level + 1], count = body->clusters.count;
     pl_links* links = &body->links;
     pl_proxies* proxies = &body->proxies;
     pl_runs_free(&links->runs);
     if (!pl_clusters_insert(&body->clusters, at, more) ||
         !pl_begins_insert(&links->by_coarse_begin, count + 1, at, more) ||
         !pl_begins_insert(&links->by_fine_begin, count + 2, at, more) ||
-        !pl_begins_insert(&proxies->plane_begin, at + 1, at, more))
+        (level == 0 && !pl_begins_insert(&proxies->plane_begin, at + 1, at, more)))
         return pl_fail_memory((size_t)more * 600);
     for (uint32_t i = 0; i < links->count; ++i)
     {
         links->fine[i] += links->fine[i] >= at ? more : 0;
-        links->coarse[i] += more;
+        links->coarse[i] += links->coarse[i] >= at ? more : 0;
     }
-    for (uint32_t l = 1; l <= body->level_count; ++l)
+    for (uint32_t l = level + 1; l <= body->level_count; ++l)
         body->level_begin[l] += more;
-    if (proxies->plane_begin)
+    if (level == 0 && proxies->plane_begin)
         proxies->count = at + more;
     for (uint32_t c = at; c < at + more; ++c)
         for (int j = 0; j < 3; ++j)
@@ -76,7 +76,7 @@ pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster)
         ++c;
     edit->next_dead = c;
     if (c == finest)
-        PL_TRY(insert_clusters(body, PL_MAX(finest / 64 * 8, 8u)));
+        PL_TRY(pl_clusters_room(body, 0, PL_MAX(finest / 64 * 8, 8u)));
     if (!pl_grow((void**)&edit->added, &edit->added_capacity, edit->added_count + 1,
                  sizeof *edit->added))
         return pl_fail_memory(edit->added_count * sizeof *edit->added);

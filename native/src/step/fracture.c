@@ -141,6 +141,7 @@ void pl_breaking_free(pl_breaking* b)
     pl_free(b->found.parts);
     pl_free(b->found.clusters);
     pl_free(b->label);
+    pl_free(b->parted);
     pl_free(b->outliers.items);
     pl_free(b->small);
     pl_free(b->before);
@@ -167,6 +168,8 @@ static pl_status break_body(pl_breaking* b, candidate* list, uint32_t count)
         return status;
     }
     status = pl_edit_end(b->edit, &updates);
+    if (status == PLIANT_OK)
+        status = pl_levels_part(b);
     f->revision = status == PLIANT_OK ? b->body->revision + 1 : 0;
     f->updates_most = PL_MAX(f->updates_most, updates);
     return status;

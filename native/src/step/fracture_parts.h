@@ -92,6 +92,8 @@ typedef struct pl_breaking
     uint32_t* lost;
     size_t lost_count, lost_capacity;
     pl_parts_found found;
+    uint8_t* parted; /* by finest cluster: lost a neighbour in this substep */
+    size_t parted_capacity;
     uint32_t* label; /* by finest cluster: scratch of the search, 0 between calls */
     size_t label_capacity;
     pl_outlier_list outliers;
@@ -130,6 +132,9 @@ pl_status pl_pieces_ready(pl_body* body, uint64_t substep, double moment);
 pl_status pl_pieces_look(pl_breaking* b);
 /* Gives numbers to the parts that pl_pieces_look found: the heaviest keeps the old one. */
 pl_status pl_pieces_part(pl_breaking* b);
+
+/* split_levels.c: coarse clusters come apart where what they are made of has; after the edit. */
+pl_status pl_levels_part(pl_breaking* b);
 
 /* outliers.c: members that are too far from their clusters, before anything is edited; and that
  * they leave them. */

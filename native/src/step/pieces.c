@@ -78,6 +78,10 @@ bool pl_pieces_lose(pl_breaking* b, uint32_t cluster)
     if (!pl_grow((void**)&b->lost, &b->lost_capacity, b->lost_count + 1, sizeof *b->lost))
         return false;
     b->lost[b->lost_count++] = cluster;
+    /* of all that happens in a substep */
+    if (!pl_grow((void**)&b->parted, &b->parted_capacity, b->body->level_begin[1], 1))
+        return false;
+    b->parted[cluster] = 1;
     return true;
 }
 
