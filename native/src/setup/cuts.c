@@ -201,7 +201,8 @@ static int ascending(const void* a, const void* b)
 static uint32_t settle_sides(const pl_cuts* cuts, vec3 centre, uint32_t* side, uint32_t count)
 {
     uint32_t kept = 0;
-    qsort(side, count, sizeof *side, ascending);
+    if (count > 1)
+        qsort(side, count, sizeof *side, ascending);
     for (uint32_t i = 0; i < count; ++i)
     {
         if (i + 1 < count && side[i] / 2 == side[i + 1] / 2)
