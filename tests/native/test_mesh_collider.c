@@ -204,7 +204,7 @@ TEST(a_spinning_drum_takes_along_what_is_in_it)
 
 /* ------------------------------------------------------------------ as simple shapes */
 
-TEST(tessellated_shapes_agree_with_simple_ones)
+TEST_SLOW(tessellated_shapes_agree_with_simple_ones)
 {
     pl_rng rng = pl_rng_seed(7);
     for (int ball = 0; ball <= 1; ++ball)
@@ -368,7 +368,7 @@ TEST(what_is_inside_is_pushed_out_slowly)
     scene_mesh_free(&ball);
 }
 
-TEST(nothing_leaves_a_shell_that_is_shaken)
+TEST_SLOW(nothing_leaves_a_shell_that_is_shaken)
 {
     pl_rng rng = pl_rng_seed(23);
     for (int trial = 0; trial < 12; ++trial)

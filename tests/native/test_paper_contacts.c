@@ -97,7 +97,7 @@ TEST(a_thin_sheet_holds_a_ball)
 
 /* Three balls fall onto the ground, one above
  * the other: a heap, and none inside of another. */
-TEST(three_bodies_fall_onto_each_other)
+TEST_SLOW(three_bodies_fall_onto_each_other)
 {
     pl_scene* scene;
     pliant_collider_desc ground;

@@ -116,7 +116,7 @@ static double extreme(const pl_body* body, double way)
     return way * most;
 }
 
-TEST(a_stack_of_soft_boxes_stands)
+TEST_SLOW(a_stack_of_soft_boxes_stands)
 {
     pile p;
     open_pile(&p);
@@ -147,7 +147,7 @@ static scene_points bowl(void)
     return points;
 }
 
-TEST(a_ball_rests_in_a_soft_bowl)
+TEST_SLOW(a_ball_rests_in_a_soft_bowl)
 {
     pile p;
     open_pile(&p);

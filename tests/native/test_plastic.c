@@ -535,7 +535,7 @@ static double dent(uint32_t levels, uint32_t substeps, uint32_t seed)
     return deep;
 }
 
-TEST(a_dent_does_not_know_its_substeps)
+TEST_SLOW(a_dent_does_not_know_its_substeps)
 {
     double few = dent(1, 8, 2), many = dent(1, 24, 2);
     CHECK_MSG(few > .05, "the dent is %.4f deep", few);

@@ -299,7 +299,7 @@ static void check_free_flight(const scene_points* cloud, const settings* s, cons
     close_world(&w);
 }
 
-TEST(quadratic_goals_keep_momentum_and_energy)
+TEST_SLOW(quadratic_goals_keep_momentum_and_energy)
 {
     const struct
     {

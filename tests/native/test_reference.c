@@ -265,7 +265,7 @@ TEST(reference_goals_under_rigid_motions_are_the_positions)
 
 /* ------------------------------------------------------------------ what a free body keeps */
 
-TEST(reference_keeps_momentum_and_angular_momentum)
+TEST_SLOW(reference_keeps_momentum_and_angular_momentum)
 {
     static const double alphas[3] = {.5, 1, 1.9};
     hand_body body = bar();

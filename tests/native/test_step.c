@@ -179,7 +179,7 @@ static void check_momentum(setup s, const char* what)
     pliant_scene_destroy(scene);
 }
 
-TEST(momentum_of_a_free_body_is_kept)
+TEST_SLOW(momentum_of_a_free_body_is_kept)
 {
     static const double alphas[] = {.5, 1, 1.9};
     for (int a = 0; a < 3; ++a)
