@@ -327,6 +327,8 @@ TEST(nonsense_in_changes_of_layouts_is_refused)
         refused += status != PLIANT_OK;
         for (uint32_t i = 0; status == PLIANT_OK && i < STORE_BODIES; ++i)
         {
+            if (got[i].clusters > 1u << 20) /* no frame has as many: nothing is read of it */
+                continue;
             float* strain = PL_NEW(float, got[i].particles);
             got[i].plastic = PL_NEW(float, got[i].clusters);
             pl_frame_plastic_strain(&got[i], strain);
