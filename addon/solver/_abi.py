@@ -43,8 +43,9 @@ class Stage(IntEnum):
     LEVELS = 3
     LIMIT = 4
     CONTACT = 5
-    OTHER = 6
-    COUNT = 7
+    RECLUSTER = 6
+    OTHER = 7
+    COUNT = 8
 
 
 class Sampling(IntEnum):
@@ -99,6 +100,12 @@ class Rotation(IntEnum):
     MOMENT = 1
 
 
+class Recluster(IntEnum):
+    OFF = 0
+    ON = 1
+    WORLD = 2
+
+
 class Warning(IntFlag):
     NO_VOLUME = 1
     MESH_DEFECTS = 2
@@ -145,6 +152,9 @@ class Channel(IntEnum):
     SPLIT_TIME = 30
     SPLIT_CLUSTER = 31
     DIVIDED = 32
+    CLUSTER_BIRTH = 33
+    CLUSTER_FADE = 34
+    RENEWED = 35
 
 
 class Factor(IntEnum):
@@ -357,6 +367,11 @@ class MaterialDesc(Structure):
         ("hardening", c_double),
         ("plastic_limit", c_double),
         ("flow_per_step", c_uint32),
+        ("recluster", c_uint32),
+        ("recluster_condition", c_double),
+        ("recluster_fade_in", c_double),
+        ("recluster_fade_out", c_double),
+        ("recluster_least", c_uint32),
         ("reserved", c_uint32),
     ]
 
@@ -429,6 +444,8 @@ class BodyInfo(Structure):
         ("pieces_ever", c_uint32),
         ("splits", c_uint64),
         ("updates_max", c_uint64),
+        ("recluster_events", c_uint64),
+        ("recluster_updates", c_uint64),
         ("level", LevelInfo * 16),
     ]
 
@@ -585,6 +602,7 @@ ENUMS = {
     "pliant_stiffness": Stiffness,
     "pliant_goal": Goal,
     "pliant_rotation": Rotation,
+    "pliant_recluster": Recluster,
     "pliant_warning": Warning,
     "pliant_channel": Channel,
     "pliant_factor": Factor,

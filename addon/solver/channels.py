@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be read of bodies and stores, as NumPy has it."""
+"""What a channel holds: NumPy type, numbers a row."""
 import numpy as np
 
 from ._abi import Channel
 
-# What a channel holds: NumPy type, numbers a row.
 CHANNELS = {
     Channel.POSITION: (np.float32, 3),
     Channel.VELOCITY: (np.float32, 3),
@@ -39,4 +38,7 @@ CHANNELS = {
     Channel.SPLIT_TIME: (np.float64, 1),
     Channel.SPLIT_CLUSTER: (np.uint32, 2),
     Channel.DIVIDED: (np.uint32, 4),
+    Channel.CLUSTER_BIRTH: (np.uint64, 1),
+    Channel.CLUSTER_FADE: (np.float32, 1),
+    Channel.RENEWED: (np.float32, 1),
 }

@@ -231,6 +231,7 @@ extern "C"
         PLIANT_STAGE_LEVELS,     /* coarse levels up and down */
         PLIANT_STAGE_LIMIT,      /* strain limiting */
         PLIANT_STAGE_CONTACT,    /* colliders */
+        PLIANT_STAGE_RECLUSTER,  /* clusters that come and go */
         PLIANT_STAGE_OTHER,
         PLIANT_STAGE_COUNT
     } pliant_stage;
@@ -376,6 +377,16 @@ extern "C"
         PLIANT_ROTATION_MOMENT,       /* of A_xr (Mueller 2005, FastLSM) */
     } pliant_rotation;
 
+    /* What becomes of clusters whose rest shape has flowed too far. */
+    typedef enum pliant_recluster
+    {
+        PLIANT_RECLUSTER_OFF = 0,
+        PLIANT_RECLUSTER_ON,    /* they fade out, and clusters made anew where the body's rest shape
+                                   fits best into space fade in (paper 001) */
+        PLIANT_RECLUSTER_WORLD, /* the new ones are made of where particles are, for comparison:
+                                   what is strained elastically then is forgotten */
+    } pliant_recluster;
+
     typedef struct pliant_material_desc
     {
         uint32_t size;
@@ -406,8 +417,18 @@ extern "C"
                              it softens; default 0 */
         double plastic_limit; /* largest plastic strain |s_p - 1|: there it is elastic again; 0: no
                                  limit (default) */
-        uint32_t flow_per_step; /* non-zero: flow is the papers' nu a substep: of 1 or more, all
-                                   that is over the yield strain flows at once */
+        uint32_t flow_per_step;     /* non-zero: flow is the papers' nu a substep: of 1 or more, all
+                                       that is over the yield strain flows at once */
+        uint32_t recluster;         /* a pliant_recluster, of bodies that yield; default ON */
+        double recluster_condition; /* a cluster goes when its plastic stretches are this many times
+                                       one another (the condition number of F^p), over 1; default 2
+                                     */
+        double recluster_fade_in;   /* seconds in which a new cluster comes; default .4 */
+        double recluster_fade_out;  /* seconds in which an old one goes, once there are others for
+                                       its particles; default .6 */
+        uint32_t recluster_least;   /* a new cluster is made where a particle would be in fewer
+                                       clusters that stay (the paper: 1); 0: so many that the
+                                       memberships a particle stay about as many (default) */
         uint32_t reserved;
     } pliant_material_desc;
 
@@ -501,11 +522,14 @@ extern "C"
         double momentum[3];
         double angular_momentum[3]; /* about the centre of mass */
         double kinetic_energy;
-        double enclosed_volume; /* of the skinned mesh where pressure is on, otherwise 0 */
-        uint32_t pieces;        /* connected parts now; 0: fracture was never asked for */
-        uint32_t pieces_ever;   /* numbers given to pieces so far */
-        uint64_t splits;        /* clusters split so far */
-        uint64_t updates_max;   /* memberships that splits rewrote in one substep, at most */
+        double enclosed_volume;     /* of the skinned mesh where pressure is on, otherwise 0 */
+        uint32_t pieces;            /* connected parts now; 0: fracture was never asked for */
+        uint32_t pieces_ever;       /* numbers given to pieces so far */
+        uint64_t splits;            /* clusters split so far */
+        uint64_t updates_max;       /* memberships that splits rewrote in one substep, at most */
+        uint64_t recluster_events;  /* clusters made anew so far */
+        uint64_t recluster_updates; /* most memberships that reclustering has gone over in a
+                                       substep, since the body was made or restored */
         pliant_level_info level[PLIANT_MAX_LEVELS]; /* finest first */
     } pliant_body_info;
 
@@ -567,6 +591,11 @@ extern "C"
                                  normal points to */
         PLIANT_DIVIDED,       /* 4 u4 a particle that a split divided: split, particle, copy, 1 if
                                  the copy is on the side that the split's normal points to */
+        PLIANT_CLUSTER_BIRTH, /* 1 u8 a cluster of "level": the substep that made it, counted from
+                                 1; 0 for the first ones */
+        PLIANT_CLUSTER_FADE,  /* 1 f4 a cluster of "level": its share of the weight it would have;
+                                 0: it has no members any more */
+        PLIANT_RENEWED,       /* 1 f4 a particle: its weight in clusters that were made anew */
     } pliant_channel;
 
     /* Reads a channel. With buffer NULL, *bytes becomes the size needed; otherwise it is the

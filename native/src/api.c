@@ -75,8 +75,8 @@ const char* pliant_last_error(void)
 
 const char* pliant_stage_name(uint32_t stage)
 {
-    static const char* names[PLIANT_STAGE_COUNT] = {"forces", "particles", "match", "levels",
-                                                    "limit",  "contact",   "other"};
+    static const char* names[PLIANT_STAGE_COUNT] = {"forces", "particles", "match",     "levels",
+                                                    "limit",  "contact",   "recluster", "other"};
     return stage < PLIANT_STAGE_COUNT ? names[stage] : "unknown";
 }
 

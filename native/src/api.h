@@ -47,6 +47,10 @@ void pl_body_rest(const pl_body* body, const double origin[3], float* out);
 /* Blended gradients (and their rates, or NULL) of all particles, 9 floats each. */
 pl_status pl_body_deformation(const pl_body* body, float* f, float* rate);
 /* Nearest cluster of a level, by particle. */
+/* api_read_offsets.c: p of the members of clusters [first, end), "at" being where each cluster's
+ * begin; they are used up. */
+void pl_body_offsets(const pl_body* body, uint32_t first, uint32_t end, uint32_t* at,
+                     float (*out)[3]);
 pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out);
 /* PLIANT_CLUSTER_PLANES of a level. */
 pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3], float* out);

@@ -120,6 +120,8 @@ pliant_status pliant_body_get_info(pliant_body handle, pliant_body_info* info)
         info->splits = body->fracture->split_count;
         info->updates_max = body->fracture->updates_most;
     }
+    info->recluster_events = body->recluster_events;
+    info->recluster_updates = body->recluster_updates;
     motion_figures(body, info);
     for (uint32_t l = 0; l < body->level_count; ++l)
     {

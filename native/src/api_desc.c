@@ -79,6 +79,10 @@ void pliant_material_desc_init(pliant_material_desc* desc, size_t size)
     desc->inflation = 1;
     desc->yield = INFINITY;
     desc->flow = 20;
+    desc->recluster = PLIANT_RECLUSTER_ON;
+    desc->recluster_condition = 2;
+    desc->recluster_fade_in = .4;
+    desc->recluster_fade_out = .6;
 }
 
 void pliant_body_desc_init(pliant_body_desc* desc, size_t size)
@@ -249,6 +253,13 @@ pl_status pl_check_material(const pliant_material_desc* m)
     PL_TRY(pl_check_range(m->flow, 0, 1e6, "flow"));
     PL_TRY(pl_check_range(m->hardening, -1e6, 1e6, "hardening"));
     PL_TRY(pl_check_range(m->plastic_limit, 0, 1e6, "plastic_limit"));
+    PL_TRY(pl_check_enum(m->recluster, 3, "recluster"));
+    PL_TRY(pl_check_range(m->recluster_condition, 1.01, 1e6, "recluster_condition"));
+    PL_TRY(pl_check_range(m->recluster_fade_in, 0, 1e6, "recluster_fade_in"));
+    PL_TRY(pl_check_range(m->recluster_fade_out, 0, 1e6, "recluster_fade_out"));
+    if (m->recluster_least > 100)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "recluster_least is %u: the most is 100",
+                       m->recluster_least);
     if (m->yield < INFINITY && m->goal == PLIANT_GOAL_QUADRATIC)
         return pl_fail(PLIANT_ERROR_ARGUMENT,
                        "yield is %g, but quadratic goals cannot flow: "

@@ -150,23 +150,31 @@ static pl_status read_stretch(const pl_body* body, float* out)
     return status;
 }
 
-typedef struct flowed
+typedef struct blended
 {
     const pl_body* body;
-    float* strain;
-} flowed;
+    float* out;
+} blended;
 
 static void add_strain(void* user, uint32_t cluster, uint32_t slot, float weight)
 {
-    flowed* f = user;
-    f->strain[f->body->particles.id[slot]] += weight * f->body->clusters.plastic_strain[cluster];
+    blended* b = user;
+    b->out[b->body->particles.id[slot]] += weight * b->body->clusters.plastic_strain[cluster];
 }
 
-static void read_plastic_strain(const pl_body* body, float* out)
+static void add_renewed(void* user, uint32_t cluster, uint32_t slot, float weight)
 {
-    flowed f = {body, out};
+    blended* b = user;
+    b->out[b->body->particles.id[slot]] += b->body->clusters.birth[cluster] ? weight : 0;
+}
+
+/* What a particle's clusters have, by its weights in them. */
+static void read_blended(const pl_body* body, uint32_t channel, float* out)
+{
+    blended b = {body, out};
     memset(out, 0, sizeof(float) * body->particles.id_count);
-    each_member(body, 0, body->level_begin[1], add_strain, &f);
+    each_member(body, 0, body->level_begin[1], channel == PLIANT_RENEWED ? add_renewed : add_strain,
+                &b);
 }
 
 /* The cluster whose query centre is nearest at rest, among those of the level that hold the
@@ -247,7 +255,6 @@ typedef struct members
     uint32_t* at;   /* by cluster: where its next member goes */
     uint32_t* particle;
     float* weight;
-    float* offset;
 } members;
 
 static void count_member(void* user, uint32_t cluster, uint32_t slot, float weight)
@@ -273,7 +280,7 @@ pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, 
                           float* weight)
 {
     uint32_t first = body->level_begin[level], end = body->level_begin[level + 1];
-    members m = {body, first, begin, particle, weight, NULL};
+    members m = {body, first, begin, particle, weight};
     memset(begin, 0, sizeof(uint32_t) * (end - first + 1));
     if (body->level_kind == PLIANT_LEVELS_NESTED && level > 0)
     {
@@ -349,8 +356,7 @@ static pl_status read_members(const pl_body* body, uint32_t channel, uint32_t le
     uint32_t* begin = PL_NEW(uint32_t, (size_t)clusters + 1);
     uint32_t* particle = PL_NEW(uint32_t, total);
     float* weight = PL_NEW(float, total);
-    float* rest = PL_NEW(float, (size_t)body->particles.id_count * 3);
-    pl_status status = begin && particle && weight && rest ? PLIANT_OK : pl_fail_memory(total * 8);
+    pl_status status = begin && particle && weight ? PLIANT_OK : pl_fail_memory(total * 8);
     if (status == PLIANT_OK)
         status = pl_body_members(body, level, begin, particle, weight);
     if (status == PLIANT_OK && channel == PLIANT_MEMBER_BEGIN)
@@ -361,20 +367,16 @@ static pl_status read_members(const pl_body* body, uint32_t channel, uint32_t le
         memcpy(out, weight, sizeof(float) * total);
     if (status == PLIANT_OK && channel == PLIANT_MEMBER_OFFSET)
     {
-        float* offset = out;
-        pl_body_rest(body, body->rest_origin, rest);
-        for (uint32_t c = 0; c < clusters; ++c)
-            for (uint32_t m = begin[c]; m < begin[c + 1]; ++m)
-                for (int k = 0; k < 3; ++k)
-                    offset[3 * (size_t)m + k] =
-                        links
-                            ? body->links.q[body->links.by_coarse_begin[first] + m][k]
-                            : rest[3 * (size_t)particle[m] + k] - body->clusters.rest[first + c][k];
+        float(*offset)[3] = out;
+        for (uint64_t m = 0; links && m < total; ++m)
+            memcpy(offset[m], body->links.q[body->links.by_coarse_begin[first] + m],
+                   sizeof *offset);
+        if (!links)
+            pl_body_offsets(body, first, first + clusters, begin, offset);
     }
     pl_free(begin);
     pl_free(particle);
     pl_free(weight);
-    pl_free(rest);
     return status;
 }
 
@@ -413,6 +415,9 @@ static channel_shape shape_of(uint32_t channel)
         [PLIANT_PLASTIC_STRAIN] = {4, 'p'},
         [PLIANT_CLUSTER_PLASTIC] = {40, 'c'},
         [PLIANT_CLUSTER_PLANES] = {96, 'c'},
+        [PLIANT_CLUSTER_BIRTH] = {8, 'c'},
+        [PLIANT_CLUSTER_FADE] = {4, 'c'},
+        [PLIANT_RENEWED] = {4, 'p'},
     };
     return channel < PL_COUNTOF(shapes) ? shapes[channel] : (channel_shape){0, 0};
 }
@@ -454,6 +459,12 @@ static pl_status read_clusters(const pl_body* body, uint32_t channel, uint32_t l
             break;
         case PLIANT_CLUSTER_PLANES:
             return pl_body_planes(body, level, to, out);
+        case PLIANT_CLUSTER_BIRTH:
+            memcpy(out, k->birth + first, sizeof *k->birth * count);
+            break;
+        case PLIANT_CLUSTER_FADE:
+            memcpy(out, k->fade + first, sizeof(float) * count);
+            break;
         case PLIANT_CLUSTER_PLASTIC:
             for (uint32_t c = 0; c < count; ++c)
             {
@@ -503,7 +514,8 @@ static pl_status read_particles(const pl_body* body, uint32_t channel, uint32_t 
         case PLIANT_STRETCH:
             return read_stretch(body, out);
         case PLIANT_PLASTIC_STRAIN:
-            read_plastic_strain(body, out);
+        case PLIANT_RENEWED:
+            read_blended(body, channel, out);
             break;
         default:
             return pl_body_nearest(body, level, out);

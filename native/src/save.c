@@ -16,9 +16,9 @@
 
 #include <string.h>
 
-#define STATE_VERSION 9
+#define STATE_VERSION 10
 
-_Static_assert(sizeof(pliant_material_desc) == 136,
+_Static_assert(sizeof(pliant_material_desc) == 168,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
 _Static_assert(sizeof(pliant_pose) == 80, "pliant_pose changed: raise STATE_VERSION");
 
@@ -120,6 +120,7 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         {k->shape_width, sizeof *k->shape_width},
         {k->width_max, sizeof *k->width_max},
         {k->fade, sizeof *k->fade},
+        {k->fading, sizeof *k->fading},
         {k->stiffness_factor, sizeof(float)},
         {k->damping_factor, sizeof(float)},
         {k->limit_factor, sizeof(float)},
@@ -202,7 +203,14 @@ static void visit_figures(pl_archive* a, pl_body* body)
     pl_archive_bytes(a, body->level_radius, sizeof body->level_radius);
     pl_archive_bytes(a, body->level_memberships, sizeof body->level_memberships);
     pl_archive_bytes(a, &body->material, sizeof body->material);
+    pl_archive_u32(a, &body->kernel);
+    pl_archive_f64(a, &body->kernel_parameter);
     pl_archive_bool(a, &body->plastic);
+    pl_archive_f64(a, &body->first_overlap);
+    pl_archive_f64(a, &body->recluster_clock);
+    pl_archive_u64(a, &body->recluster_events);
+    pl_archive_require(a, body->kernel <= PLIANT_KERNEL_FCM && isfinite(body->kernel_parameter),
+                       "the kernel");
     pl_archive_require(a,
                        body->level_count >= 1 && body->level_count <= PLIANT_MAX_LEVELS &&
                            body->level_kind <= PLIANT_LEVELS_INDEPENDENT,

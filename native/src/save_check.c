@@ -82,7 +82,8 @@ bool pl_parts_fit(const pl_body* body)
         return false;
     for (uint32_t c = 0; c < k->count; ++c)
     {
-        if (k->part_begin[c] > k->part_begin[c + 1] ||
+        if (k->fading[c] > PL_GOES || !(k->fade[c] >= 0 && k->fade[c] <= 1) ||
+            k->part_begin[c] > k->part_begin[c + 1] ||
             k->part_begin[c + 1] > k->part_begin[k->count] ||
             (c < held_end(body) && k->part_begin[c] == k->part_begin[c + 1] && k->fade[c] > 0))
             return false;

@@ -144,6 +144,18 @@ typedef struct pl_particles
     uint32_t id_count;   /* ids ever given */
 } pl_particles;
 
+/* Which way a cluster's fade goes (step/fade.c). */
+typedef enum pl_fading
+{
+    PL_STAYS = 0,
+    PL_COMES, /* made anew: up to 1, then it stays */
+    PL_GOES   /* its rest shape has flowed too far: down to nothing, then it is dead */
+} pl_fading;
+
+/* A cluster that goes has gone but for a remainder: it does not flow any more, and is taken out as
+ * soon as its members have others. */
+#define PL_FADE_LEAST .05
+
 /* Clusters: one array each, over all levels; level l is [level_begin[l], level_begin[l + 1]). */
 typedef struct pl_clusters
 {
@@ -161,7 +173,8 @@ typedef struct pl_clusters
     float* width_rms;    /* W_c = sqrt(tr A_rr / M) */
     double* shape_width; /* S_c, which stiffness goes by (material.c); of the first rest shape */
     float* width_max;    /* largest rest distance of a member from the centre of mass */
-    float* fade;         /* 1; 0: dead, without members */
+    float* fade;         /* share of the weight that its kernel values say; 0: dead, no members */
+    uint8_t* fading;     /* a pl_fading */
     /* Rest space of its own (step/edit.h). Offsets p in it are G (r - in_body) for rest positions r
      * of the body, as nearly as its members allow: exactly, with G = 1 and in_body = rest, until
      * the cluster is made anew from a body that has flowed. */
@@ -462,6 +475,8 @@ typedef struct pl_body
     pl_links links;
     pl_pins pins;
     pliant_material_desc material;
+    uint32_t kernel; /* a pliant_kernel, of the finest clusters */
+    double kernel_parameter;
     bool plastic;           /* it yields, or has yielded: F^p may not be the identity */
     float* acceleration[3]; /* by slot, or NULL: set by the caller */
     float* force[3];        /* by slot, or NULL: fields and pressure of this substep */
@@ -499,6 +514,11 @@ typedef struct pl_body
     bool shapes_stale;     /* memberships changed since proxies and pair_rules were made */
     uint64_t revision;     /* counts changes of memberships; not saved */
     pl_fracture* fracture; /* NULL: it was never asked for */
+    /* Reclustering (step/recluster.c). */
+    double first_overlap;   /* memberships a particle as it was made */
+    double recluster_clock; /* seconds since fades moved */
+    uint64_t recluster_events;
+    uint64_t recluster_updates; /* most in a substep; not saved */
     /* Sleep (step/sleep.c). */
     bool asleep;
     double quiet; /* seconds for which it has been slow */

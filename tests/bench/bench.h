@@ -15,7 +15,8 @@ typedef struct bench_options
     /* What replaces the scene's own; negative or zero: as the scene has it. */
     int64_t clusters;
     double radius;
-    int kernel, levels, level_kind, goal, contacts;
+    int kernel, levels, level_kind, goal, contacts, recluster;
+    double press; /* the force of a scene that is pressed */
     double alpha, young, frequency, gamma, omega, damping, yield;
     int strain_iterations;
     uint32_t steps, warm_up;
@@ -51,6 +52,8 @@ double bench_now_ms(void);
 /* The middle one; sorts the values. */
 double bench_median(uint32_t count, double* values);
 double bench_least(uint32_t count, const double* values);
+double bench_mean(uint32_t count, const double* values);
+double bench_most(uint32_t count, const double* values);
 
 /* The benchmarks: each writes one JSON object. */
 void bench_scene(const bench_options* options);

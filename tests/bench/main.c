@@ -10,6 +10,7 @@
 static const char* const kernels[] = {"invsq", "box", "poly6", "blend", "fcm", NULL};
 static const char* const goals[] = {"rigid", "linear", "quadratic", NULL};
 static const char* const switches[] = {"off", "on", NULL};
+static const char* const reclusters[] = {"off", "on", "world", NULL};
 static const char* const kinds[] = {"nested", "independent", NULL};
 
 static void usage(FILE* out)
@@ -27,6 +28,8 @@ static void usage(FILE* out)
         "  --gamma G --omega W --strain-iterations K   --gamma 0 switches limits off\n"
         "  --damping D       the papers' k_d with --alpha, otherwise a rate per second\n"
         "  --yield STRAIN    plastic from this strain on: the papers' flow, nu 1 a step\n"
+        "  --recluster on|off|world   what becomes of clusters that have flowed\n"
+        "  --press S         the force of plastic-beam and elastic-beam\n"
         "  --violate         a strain limit that nearly every pair violates in each iteration\n"
         "  --steps S --warm-up S\n"
         "  --threads T (0: all cores; default 1) --simd auto|scalar|sse2|avx2|avx512|neon\n"
@@ -107,6 +110,8 @@ static bool take_name(const char* option, const char* value, bench_options* o)
         o->goal = one_of(option, value, goals);
     else if (strcmp(option, "--contacts") == 0)
         o->contacts = one_of(option, value, switches);
+    else if (strcmp(option, "--recluster") == 0)
+        o->recluster = one_of(option, value, reclusters);
     else if (strcmp(option, "--level-kind") == 0)
         o->level_kind = one_of(option, value, kinds);
     else if (strcmp(option, "--simd") == 0)
@@ -124,7 +129,7 @@ static bool take_number(const char* option, const char* text, bench_options* o)
         double* value;
     } reals[] = {{"--radius", &o->radius},       {"--alpha", &o->alpha}, {"--young", &o->young},
                  {"--frequency", &o->frequency}, {"--gamma", &o->gamma}, {"--omega", &o->omega},
-                 {"--damping", &o->damping},     {"--yield", &o->yield}};
+                 {"--damping", &o->damping},     {"--yield", &o->yield}, {"--press", &o->press}};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; ++i)
         if (strcmp(option, reals[i].name) == 0)
         {
@@ -138,7 +143,11 @@ static bool take_number(const char* option, const char* text, bench_options* o)
     else if (strcmp(option, "--strain-iterations") == 0)
         o->strain_iterations = (int)number(option, text);
     else if (strcmp(option, "--steps") == 0)
+    {
         o->steps = (uint32_t)number(option, text);
+        if (o->steps == 0)
+            wrong("no steps to measure:", "--steps 0");
+    }
     else if (strcmp(option, "--warm-up") == 0)
         o->warm_up = (uint32_t)number(option, text);
     else if (strcmp(option, "--threads") == 0)
@@ -155,8 +164,10 @@ static bench_options parse(int argc, char** argv)
     bench_options o = {0};
     o.clusters = -1;
     o.kernel = o.levels = o.level_kind = o.goal = o.contacts = o.strain_iterations = -1;
+    o.recluster = -1;
+    o.press = -1;
     o.radius = o.alpha = o.young = o.frequency = o.gamma = o.omega = o.damping = o.yield = -1;
-    o.steps = 100, o.warm_up = 10, o.threads = 1;
+    o.steps = 0, o.warm_up = UINT32_MAX, o.threads = 1; /* as the scene has it */
     o.max_particles = 4000000;
     for (int i = 1; i < argc; ++i)
     {
@@ -184,8 +195,6 @@ static bench_options parse(int argc, char** argv)
         usage(stderr);
         exit(2);
     }
-    if (o.steps == 0)
-        wrong("no steps to measure:", "--steps 0");
     return o;
 }
 

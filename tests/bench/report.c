@@ -127,3 +127,19 @@ double bench_least(uint32_t count, const double* values)
         least = fmin(least, values[i]);
     return least;
 }
+
+double bench_mean(uint32_t count, const double* values)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        sum += values[i];
+    return count ? sum / count : NAN;
+}
+
+double bench_most(uint32_t count, const double* values)
+{
+    double most = -INFINITY;
+    for (uint32_t i = 0; i < count; ++i)
+        most = fmax(most, values[i]);
+    return most;
+}

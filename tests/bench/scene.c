@@ -10,6 +10,7 @@
 #include "base/cpu.h"
 #include "bench.h"
 #include "native/reference.h"
+#include "scenes/bars.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,6 +71,10 @@ static void open_scene(const bench_options* o, scene* s)
         s->body.levels.kind = (uint32_t)o->level_kind;
     if (o->contacts >= 0)
         s->contact.enabled = (uint32_t)o->contacts;
+    if (o->recluster >= 0)
+        s->body.material.recluster = (uint32_t)o->recluster;
+    if (o->press >= 0)
+        s->press = o->press;
     apply_material(o, &s->body.material);
     s->scene.threads = (uint32_t)o->threads;
     s->scene.simd = o->simd;
@@ -174,6 +179,9 @@ static void step_oracles(oracles* all, double dt, uint32_t k, timing* t)
 static void step_library(const scene* s, pliant_scene made, uint32_t k, pliant_scene_info* info,
                          timing* t)
 {
+    pliant_body body;
+    BENCH_TRY(pliant_scene_get_body(made, 0, &body));
+    BENCH_TRY(scene_press(s, made, body));
     double start = bench_now_ms(), stage[PLIANT_STAGE_COUNT];
     BENCH_TRY(pliant_scene_advance(made, &s->frame));
     t->real[k] = bench_now_ms() - start;
@@ -260,6 +268,8 @@ static void write_times(const bench_options* o, const pliant_body_info* body, ti
     json_count("steps", o->steps);
     json_text("clock", bench_cpu_time ? "cpu" : "wall");
     json_number("ms_min", least);
+    json_number("ms_mean", bench_mean(o->steps, t->real));
+    json_number("ms_max", bench_most(o->steps, t->real));
     json_number("ms_median", bench_median(o->steps, t->real));
     json_number("passes", t->passes);
     json_number("ns_per_membership_pass", least * 1e6 / passes);
@@ -283,25 +293,50 @@ static void write_times(const bench_options* o, const pliant_body_info* body, ti
     json_number("difference_after_one_step", t->difference);
 }
 
-void bench_scene(const bench_options* o)
+/* How far the rest shape of a cluster that has weight is from the one it began with, at most: the
+ * condition number of F^p. */
+static double worst_condition(pliant_body body)
+{
+    uint32_t count;
+    double worst = 1;
+    float* plastic = scene_read_floats(body, PLIANT_CLUSTER_PLASTIC, 0, NULL, &count);
+    float* fade = scene_read_floats(body, PLIANT_CLUSTER_FADE, 0, NULL, &count);
+    for (uint32_t c = 0; c < count; ++c)
+        if (fade[c] > 0)
+            worst = fmax(worst, scene_condition(plastic + 10 * (size_t)c));
+    free(plastic);
+    free(fade);
+    return worst;
+}
+
+void bench_scene(const bench_options* given)
 {
     scene s;
+    bench_options wanted = *given, *o = &wanted;
     pliant_scene made = 0;
     pliant_body body = 0;
     pliant_scene_info info;
     pliant_body_info figures;
     uint64_t hash;
     open_scene(o, &s);
+    o->warm_up = o->warm_up == UINT32_MAX ? s.steps ? 0 : 10 : o->warm_up;
+    o->steps = o->steps ? o->steps : s.steps ? s.steps : 100;
     BENCH_TRY(scene_create(&s, &made, &body));
+    pliant_body_info_init(&figures, sizeof figures);
+    BENCH_TRY(pliant_body_get_info(body, &figures));
+    uint64_t memberships = figures.level[0].memberships;
     timing t = run(o, &s, made, body);
     pliant_scene_info_init(&info, sizeof info);
-    pliant_body_info_init(&figures, sizeof figures);
     BENCH_TRY(pliant_scene_get_info(made, &info));
     BENCH_TRY(pliant_body_get_info(body, &figures));
     BENCH_TRY(pliant_scene_hash(made, &hash));
     json_open(NULL);
     write_setup(&s, &info, &figures);
     write_times(o, &figures, &t);
+    json_count("events", figures.recluster_events);
+    json_number("updates_max", (double)figures.recluster_updates / (double)memberships);
+    json_number("length", scene_length(body));
+    json_number("condition_max", worst_condition(body));
     json_count("contacts", info.contacts);
     json_count("mesh_nodes", info.mesh_nodes);
     json_count("mesh_triangles", info.mesh_triangles);

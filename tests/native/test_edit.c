@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Changing memberships, clusters and particles of a body that moves. */
+#include "edit_check.h"
 #include "test.h"
 #include "world.h"
 
@@ -64,23 +65,6 @@ static pl_body* body_in(pliant_scene scene)
     pl_scene* inside;
     CHECK(pl_get_body(world_body(scene, 0), &body, &inside) == PLIANT_OK);
     return body;
-}
-
-static uint64_t quanta_of(const pl_body* body)
-{
-    uint64_t sum = 0;
-    for (uint32_t s = 0; s < body->particles.slot_count; ++s)
-        sum += body->particles.quanta[s];
-    return sum;
-}
-
-static vec3 momentum_of(const pl_body* body)
-{
-    const pl_particles* p = &body->particles;
-    vec3 sum = v3(0, 0, 0);
-    for (uint32_t s = 0; s < p->slot_count; ++s)
-        sum = v3_mad(sum, v3(p->v[0][s], p->v[1][s], p->v[2][s]), p->mass[s]);
-    return sum;
 }
 
 /* Cuts a cluster in two across x: half of its members leave for a new one, and every particle that
@@ -172,88 +156,6 @@ static void dissolve(pl_edit* edit, uint32_t cluster)
     }
 }
 
-/* ------------------------------------------------------------------ against brute force */
-
-/* Mass, centre and A_rr of a cluster, by asking every particle. */
-static void check_cluster(pl_body* body, pl_edit* edit, uint32_t cluster)
-{
-    const pl_clusters* k = &body->clusters;
-    const pl_particles* p = &body->particles;
-    double mass = 0, widest = 0;
-    vec3 centre = v3(0, 0, 0);
-    mat3 arr = m3_zero();
-    for (int pass = 0; pass < 2; ++pass)
-    {
-        for (uint32_t s = 0; s < p->slot_count; ++s)
-        {
-            uint32_t n;
-            const pl_member* m = pl_edit_members(edit, s, &n);
-            double sum = 0, mw = 0;
-            vec3 r = v3(0, 0, 0);
-            for (uint32_t i = 0; i < n; ++i)
-            {
-                sum += (double)m[i].kernel * k->fade[m[i].cluster];
-                if (m[i].cluster == cluster)
-                    mw = (double)p->mass[s] * m[i].kernel * k->fade[cluster],
-                    r = v3_fromd(m[i].rest);
-            }
-            if (!(mw > 0))
-                continue;
-            mw /= sum;
-            if (pass == 0)
-                mass += mw, centre = v3_mad(centre, r, mw);
-            else
-            {
-                vec3 offset = v3_sub(r, centre);
-                arr = m3_add(arr, m3_scale(m3_outer(offset, offset), mw));
-                widest = fmax(widest, v3_length(offset));
-            }
-        }
-        if (pass == 0 && mass > 0)
-            centre = v3_scale(centre, 1 / mass);
-    }
-    CHECK_MSG(fabs(k->mass[cluster] - mass) <= 1e-5 * mass, "cluster %u: mass %g, not %g", cluster,
-              k->mass[cluster], mass);
-    if (!(mass > 0))
-    {
-        CHECK(k->fade[cluster] == 0 && k->part_begin[cluster] == k->part_begin[cluster + 1]);
-        return;
-    }
-    CHECK(v3_length(v3_sub(centre, v3_from(k->rest[cluster]))) < 1e-5);
-    CHECK(fabs(widest - k->width_max[cluster]) < 1e-5);
-    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {2, 0}};
-    for (int i = 0; i < 6; ++i)
-        CHECK_MSG(fabs(k->arr[cluster][i] - arr.m[at[i][0]][at[i][1]]) < 1e-5 * m3_trace(arr),
-                  "cluster %u: A_rr %d is %g, not %g", cluster, i, k->arr[cluster][i],
-                  arr.m[at[i][0]][at[i][1]]);
-    double parts = 0;
-    for (uint32_t i = k->part_begin[cluster]; i < k->part_begin[cluster + 1]; ++i)
-        parts += k->part[i].mass * k->fade[cluster];
-    CHECK(fabs(parts - mass) <= 1e-6 * mass);
-}
-
-static void check_body(pl_body* body)
-{
-    pl_edit* edit = NULL;
-    CHECK(pl_edit_begin(body, 0, &edit) == PLIANT_OK);
-    double sum = 0;
-    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
-    {
-        check_cluster(body, edit, c);
-        sum += body->clusters.mass[c];
-    }
-    CHECK(fabs(sum - body->mass) < 1e-5 * body->mass);
-    for (uint32_t l = 1; l < body->level_count; ++l)
-    {
-        double level = 0;
-        for (uint32_t c = body->level_begin[l]; c < body->level_begin[l + 1]; ++c)
-            level += body->clusters.mass[c];
-        CHECK_MSG(fabs(level - body->mass) < 1e-5 * body->mass, "level %u has a mass of %g, not %g",
-                  l, level, body->mass);
-    }
-    pl_edit_abandon(edit);
-}
-
 /* ------------------------------------------------------------------ tests */
 
 TEST(an_edit_that_changes_nothing_gives_the_same_bits)
@@ -292,11 +194,11 @@ TEST(an_abandoned_edit_leaves_no_trace)
     advance(scene, 2);
     pl_edit* edit = NULL;
     uint32_t ids = body->particles.id_count;
-    uint64_t quanta = quanta_of(body);
+    uint64_t quanta = check_quanta(body);
     CHECK(pl_edit_begin(body, 1, &edit) == PLIANT_OK);
     cut(edit, body, 3, true);
     pl_edit_abandon(edit);
-    CHECK(body->particles.id_count == ids && quanta_of(body) == quanta);
+    CHECK(body->particles.id_count == ids && check_quanta(body) == quanta);
     check_body(body);
     advance(scene, 2);
     float* x = positions(scene);
@@ -319,13 +221,13 @@ TEST(a_cut_keeps_mass_and_places_to_the_bit)
             pliant_scene scene = scene_of(1, levels, .05, true, &body);
             advance(scene, 3);
             uint32_t ids = body->particles.id_count;
-            uint64_t quanta = quanta_of(body);
-            vec3 before = momentum_of(body);
+            uint64_t quanta = check_quanta(body);
+            vec3 before = check_momentum(body);
             float* x = positions(scene);
             uint32_t fresh = cut_body(body, 5, divide);
             CHECK(fresh < body->level_begin[1] && body->clusters.birth[fresh] == 7);
-            CHECK(quanta_of(body) == quanta);
-            CHECK(v3_length(v3_sub(momentum_of(body), before)) < 1e-6 * body->mass);
+            CHECK(check_quanta(body) == quanta);
+            CHECK(v3_length(v3_sub(check_momentum(body), before)) < 1e-6 * body->mass);
             CHECK((body->particles.id_count > ids) == (divide == 1));
             float* after = positions(scene);
             CHECK(memcmp(x, after, sizeof(float) * 3 * ids) == 0);
@@ -338,10 +240,10 @@ TEST(a_cut_keeps_mass_and_places_to_the_bit)
             free(x);
             free(after);
             check_body(body);
-            vec3 still = momentum_of(body);
+            vec3 still = check_momentum(body);
             advance(scene, 6);
-            CHECK(quanta_of(body) == quanta);
-            CHECK(v3_length(v3_sub(momentum_of(body), still)) < 1e-4 * body->mass);
+            CHECK(check_quanta(body) == quanta);
+            CHECK(v3_length(v3_sub(check_momentum(body), still)) < 1e-4 * body->mass);
             CHECK(world_finite(world_body(scene, 0)));
             pliant_scene_destroy(scene);
         }
@@ -352,7 +254,7 @@ TEST(full_chunks_get_one_beside_them)
     pl_body* body;
     pliant_scene scene = scene_of(1, 1, .05, true, &body);
     uint32_t chunks = body->chunk_count;
-    uint64_t quanta = quanta_of(body);
+    uint64_t quanta = check_quanta(body);
     advance(scene, 1);
     pl_edit* edit = NULL;
     CHECK(pl_edit_begin(body, 9, &edit) == PLIANT_OK);
@@ -361,7 +263,7 @@ TEST(full_chunks_get_one_beside_them)
                              body->particles.quanta[body->particles.slot_of[id]] / 2,
                              &copy) == PLIANT_OK);
     CHECK(pl_edit_end(edit, NULL) == PLIANT_OK);
-    CHECK(body->chunk_count > chunks && quanta_of(body) == quanta);
+    CHECK(body->chunk_count > chunks && check_quanta(body) == quanta);
     check_body(body);
     advance(scene, 3);
     uint64_t bytes, expected;
@@ -390,7 +292,7 @@ TEST(clusters_come_and_go_in_one_edit)
     {
         pl_body* body;
         pliant_scene scene = scene_of(1, levels, .05, true, &body);
-        uint64_t quanta = quanta_of(body);
+        uint64_t quanta = check_quanta(body);
         advance(scene, 2);
         for (int round = 0; round < 6; ++round)
         {
@@ -406,7 +308,7 @@ TEST(clusters_come_and_go_in_one_edit)
             CHECK(pl_edit_end(edit, NULL) == PLIANT_OK);
             check_body(body);
             advance(scene, 1);
-            CHECK(quanta_of(body) == quanta && world_finite(world_body(scene, 0)));
+            CHECK(check_quanta(body) == quanta && world_finite(world_body(scene, 0)));
         }
         CHECK(body->level_begin[1] < 24 + 16); /* the dead are used again */
         pliant_scene_destroy(scene);

@@ -503,7 +503,7 @@ static double dent(uint32_t levels, uint32_t substeps, uint32_t seed)
     pliant_body_desc_init(&b.desc, sizeof b.desc);
     b.desc.point_count = b.points.count;
     b.desc.points = b.points.at;
-    b.desc.cluster.count = 200;
+    b.desc.cluster.count = 400;
     b.desc.levels.count = levels;
     b.desc.levels.reduction = 3;
     b.desc.material.stiffness = 8;

@@ -17,7 +17,7 @@ enum
 static const char* const names[WORLD_KINDS] = {
     "plain",   "nested", "independent",   "linear",    "quadratic", "limit",
     "pins",    "follow", "accelerations", "colliders", "fields",    "pressure",
-    "painted", "meshes", "plastic",       "breaking",  "all"};
+    "painted", "meshes", "plastic",       "flow",      "breaking",  "all"};
 
 const char* world_name(uint32_t kind)
 {
@@ -82,6 +82,16 @@ static void specialise(uint32_t kind, pliant_body_desc* desc)
             desc->angular_velocity[2] = 14;
             desc->material.strain_limit = .2;
             desc->material.yield = .05;
+            break;
+        case WORLD_FLOW:
+            desc->levels.count = 3;
+            desc->levels.reduction = 3;
+            desc->angular_velocity[2] = 6;
+            desc->material.strain_limit = .5;
+            desc->material.yield = 0;
+            desc->material.recluster_condition = 1.2;
+            desc->material.recluster_fade_in = .1;
+            desc->material.recluster_fade_out = .15;
             break;
         case WORLD_PAINTED:
             for (uint32_t i = 0; i < desc->point_count; ++i)

@@ -27,6 +27,7 @@ typedef enum world_kind
     WORLD_PAINTED,
     WORLD_MESHES,   /* colliders: a waving sheet and a ball that is driven through the body */
     WORLD_PLASTIC,  /* with levels */
+    WORLD_FLOW,     /* the same, and clusters come and go all the time */
     WORLD_BREAKING, /* flows, too, pushed by particle, among the colliders of WORLD_MESHES */
     WORLD_ALL,      /* several bodies, colliders and fields at once */
     WORLD_KINDS

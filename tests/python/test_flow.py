@@ -66,7 +66,7 @@ class Surfaces(unittest.TestCase):
         """The skinned bar as held at the end of being shaped, and after it was let go."""
         vertices, triangles = bar()
         with solver.Scene(threads=1, gravity=(0, 0, 0)) as scene:
-            body = scene.add_body(vertices, triangles, sample={"count": 1000},
+            body = scene.add_body(vertices, triangles, sample={"count": 2000},
                                   material={"stiffness": 14, "damping": 20, "yield": .02,
                                             "flow": 40, "density": 1300})
             held = np.abs(body.positions()[:, 0]) > .5

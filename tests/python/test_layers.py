@@ -28,8 +28,8 @@ EXCEPTIONS = {
     # the list of the stages: it sees them all
     "step/step.c": {"setup", "contact", "output"},
     "step/step.h": {"setup", "contact", "output"},
-    # clusters made anew while simulating are made by the code that made them first
-    "step/recluster.c": {"setup/cluster.h"},
+    # clusters made anew while simulating weigh their members as those of set-up do
+    "step/fresh.c": {"setup/kernel.h"},
     # what changes memberships lays chunks out as set-up does, and tells everyone who has slots
     "step/edit_parts.h": {"setup"},
     "step/edit_room.c": {"contact/mesh_near.h"},

@@ -193,6 +193,34 @@ static void open_ground_slab(scene* s)
     use_ground(s, 2);
 }
 
+/* Falkenstein 2017, Figure 4.1 and Table 4.1: yield 0, so that all but the volume flows. 1/60 s
+ * carries the stiffness of 200 clusters of it. */
+static void open_plastic_beam(scene* s)
+{
+    pliant_material_desc* material = &s->body.material;
+    open_beam(s);
+    memset(s->scene.gravity, 0, sizeof s->scene.gravity);
+    memset(s->body.angular_velocity, 0, sizeof s->body.angular_velocity);
+    material->stiffness_kind = PLIANT_STIFFNESS_YOUNG;
+    material->stiffness = 9000;
+    material->damping = .1;
+    material->damping_per_step = 0;
+    material->strain_limit = .5;
+    material->yield = 0;
+    material->flow = 20;
+    s->press = .4;
+    s->press_seconds = 4;
+    s->steps = 360;
+}
+
+/* More elastic: s is larger, and it yields at .1. */
+static void open_elastic_beam(scene* s)
+{
+    open_plastic_beam(s);
+    s->body.material.yield = .1;
+    s->press = 10;
+}
+
 static const struct
 {
     const char *name, *text;
@@ -210,6 +238,8 @@ static const struct
     {"armadillo-levels", "armadillo with 6 nested levels", open_armadillo_levels},
     {"mesh-cube", "99,452 particles on a tenth of a mesh of 199,712 triangles", open_ground_cube},
     {"mesh-slab", "100,000 particles, a tenth of them on a tenth of such a mesh", open_ground_slab},
+    {"plastic-beam", "the beam, yield 0, pressed for 4 s and released", open_plastic_beam},
+    {"elastic-beam", "the same with yield .1, pressed harder", open_elastic_beam},
     {"stretched-cube", "1,000 particles, 50 clusters, at twice its length; no gravity",
      scene_open_stretched_cube},
     {"falling-ball", "the ball with levels 101, 12, 1 onto the ground", scene_open_falling_ball},
@@ -329,6 +359,68 @@ pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body*
     if (status == PLIANT_OK)
         status = pliant_scene_set_contacts(*made, &opened->contact);
     return status;
+}
+
+pliant_status scene_press(const scene* opened, pliant_scene made, pliant_body body)
+{
+    pliant_scene_info info;
+    uint32_t floats;
+    pliant_scene_info_init(&info, sizeof info);
+    if (!(opened->press > 0))
+        return PLIANT_OK;
+    pliant_status status = pliant_scene_get_info(made, &info);
+    if (status != PLIANT_OK || info.time > opened->press_seconds - 1e-9)
+        return status == PLIANT_OK ? pliant_body_set_accelerations(body, 0, NULL) : status;
+    float* at = scene_read_floats(body, PLIANT_POSITION, 0, NULL, &floats);
+    for (uint32_t i = 0; i < floats; ++i)
+        at[i] = i % 3 ? 0 : -(float)opened->press * at[i];
+    status = pliant_body_set_accelerations(body, floats / 3, at);
+    free(at);
+    return status;
+}
+
+double scene_length(pliant_body body)
+{
+    uint32_t floats;
+    double mean = 0, away = 0;
+    float* at = scene_read_floats(body, PLIANT_POSITION, 0, NULL, &floats);
+    for (uint32_t i = 0; i < floats; i += 3)
+        mean += at[i] * 3. / floats;
+    for (uint32_t i = 0; i < floats; i += 3)
+        away += fabs(at[i] - mean) * 3 / floats;
+    free(at);
+    return 4 * away;
+}
+
+/* Singular values are roots of l^3 - i1 l^2 + i2 l - 1 in their squares l. */
+static double root_of(double i1, double i2, double low, double high)
+{
+    for (int n = 0; n < 100; ++n)
+    {
+        double l = (low + high) / 2, value = ((l - i1) * l + i2) * l - 1;
+        *(value > 0 ? &high : &low) = l;
+    }
+    return (low + high) / 2;
+}
+
+double scene_condition(const float f[9])
+{
+    double c[3][3] = {{0}}, i1 = 0, i2 = 0;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            for (int k = 0; k < 3; ++k)
+                c[i][j] += (double)f[3 * k + i] * f[3 * k + j];
+    for (int i = 0; i < 3; ++i)
+    {
+        int j = (i + 1) % 3;
+        i1 += c[i][i];
+        i2 += c[i][i] * c[j][j] - c[i][j] * c[j][i];
+    }
+    /* beyond the outer extremes of the cubic there is one root each */
+    double turn = sqrt(fmax(i1 * i1 - 3 * i2, 0)), left = (i1 - turn) / 3, right = (i1 + turn) / 3;
+    double least = root_of(i1, i2, 0, left);
+    double most = root_of(i1, i2, right, i1);
+    return sqrt(most / least);
 }
 
 double scene_radius(double volume, uint32_t clusters, double memberships)

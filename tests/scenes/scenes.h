@@ -42,6 +42,10 @@ typedef struct scene
     double copy_offset[SCENE_MOST_COPIES][3], copy_velocity[SCENE_MOST_COPIES][3];
     pliant_contact_desc contact; /* between bodies; off unless the scene is about them */
     double stretch;              /* along x at the start, about the body's centre; 1: none */
+    /* Falkenstein 2017, chapter 4: a force -s x along x for so many seconds; s as an acceleration.
+     */
+    double press, press_seconds;
+    uint32_t steps; /* how long it is measured, from its start; 0: as the benchmark likes */
 } scene;
 
 /* How many scenes there are, and their names and what they are in a few words. */
@@ -59,6 +63,15 @@ void scene_close(scene* opened);
 
 /* Creates the scene with its colliders, its body and the copies of it. */
 pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body* body);
+
+/* Before a step: the force of a scene that is pressed, from where the body is at this time. */
+pliant_status scene_press(const scene* opened, pliant_scene made, pliant_body body);
+/* The length of a body along x: that of a bar whose mass has the same mean distance from its
+ * middle.
+ */
+double scene_length(pliant_body body);
+/* The condition number of a matrix (row-major) of determinant 1, by bisection. */
+double scene_condition(const float f[9]);
 
 /* The radius at which so many clusters in a volume give so many memberships a particle, about. */
 double scene_radius(double volume, uint32_t clusters, double memberships);

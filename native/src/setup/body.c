@@ -244,6 +244,8 @@ static pl_status build_all(pl_body* body, const pliant_body_desc* desc, pl_pool*
     body->material = desc->material;
     body->plastic = desc->material.yield < INFINITY;
     body->level_kind = desc->levels.kind;
+    body->kernel = desc->cluster.kernel;
+    body->kernel_parameter = desc->cluster.kernel_parameter;
     choose_origins(body, desc);
     task->from = 0, task->to = .4, task->stage = "sample";
     PL_TRY(make_particles(body, desc, pool, task, b));

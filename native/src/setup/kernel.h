@@ -11,6 +11,7 @@
 #define PL_SETUP_KERNEL_H
 
 #include "../base/core.h"
+#include "../base/elementary.h"
 #include "../base/math3.h"
 
 /* poly6 is zero at the rim and negative beyond, where strays are. */
@@ -52,7 +53,7 @@ static inline double pl_kernel_of(uint32_t kernel, double parameter, double q2)
         case PLIANT_KERNEL_FCM: {
             if (q2 <= 1 / PL_KERNEL_POLE)
                 return PL_KERNEL_POLE;
-            double value = parameter == 2 ? 1 / q2 : pow(q2, -1 / (parameter - 1));
+            double value = parameter == 2 ? 1 / q2 : pl_power(q2, -1 / (parameter - 1));
             return PL_CLAMP(value, 1e-30, PL_KERNEL_POLE);
         }
         default: {

@@ -279,6 +279,7 @@ static void set_figures(pl_body* body, const pl_layout_input* in, const pl_hiera
         body->level_memberships[l] = h->level[l].begin[h->level[l].count];
     }
     body->overlap = (double)body->level_memberships[0] / in->count;
+    body->first_overlap = body->overlap;
 }
 
 static pl_status build(pl_body* body, const pl_layout_input* in, const pl_hierarchy* h,

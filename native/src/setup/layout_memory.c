@@ -47,7 +47,7 @@ static void particles_free(pl_particles* p)
     X(yield_factor) X(flow_factor) X(hardening_factor) X(fp) X(plastic_strain) X(flow_share)       \
     X(energy) X(rest_change) X(alpha) X(kappa) X(ref) X(limit_ref) X(lever[0]) X(lever[1]) X(x)    \
     X(f) X(row) X(limit) X(sums) X(own) X(in_body) X(from_body) X(changed) X(birth)    \
-    X(toughness_factor) X(piece) X(split_time) X(settling) X(cracked)
+    X(toughness_factor) X(piece) X(split_time) X(settling) X(cracked) X(fading)
 #define QUADRATIC_ARRAYS(X) X(quad_inverse) X(quad_slope) X(quad_thin) X(quad_row)
 // clang-format on
 

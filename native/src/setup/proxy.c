@@ -284,6 +284,19 @@ static pl_status append_plane(pl_proxies* proxies, uint32_t cluster, vec3 normal
     return PLIANT_OK;
 }
 
+void pl_proxies_drop_planes(pl_proxies* proxies, uint32_t cluster)
+{
+    if (!proxies->plane_begin)
+        return;
+    uint32_t begin = proxies->plane_begin[cluster];
+    uint32_t count = proxies->plane_begin[cluster + 1] - begin;
+    uint32_t all = proxies->plane_begin[proxies->count];
+    memmove(proxies->plane + begin, proxies->plane + begin + count,
+            (all - begin - count) * sizeof *proxies->plane);
+    for (uint32_t c = cluster + 1; c <= proxies->count; ++c)
+        proxies->plane_begin[c] -= count;
+}
+
 static pl_status cut(const pl_body* body, const pl_proxy_desc* desc, uint32_t c,
                      pl_proxies* proxies)
 {

@@ -24,6 +24,8 @@ pl_status pl_proxies_build(const pl_body* body, const pl_proxy_desc* desc, pl_pr
 /* Lists the members again, after memberships or cuts (cuts.h, refreshed) have changed; the
  * half-spaces stay. */
 pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies);
+/* Takes away the half-spaces of a cluster: its ball and the box of its members remain. */
+void pl_proxies_drop_planes(pl_proxies* proxies, uint32_t cluster);
 void pl_proxies_free(pl_proxies* proxies);
 
 /* Calls with every finest membership in the order of chunks and blocks. */

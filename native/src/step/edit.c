@@ -43,6 +43,7 @@ static void edit_free(pl_edit* edit)
     pl_free(edit->changes);
     pl_free(edit->change_of_slot);
     pl_free(edit->added);
+    pl_free(edit->links);
     pl_free(edit->divisions);
     pl_free(edit->members);
     pl_free(edit->slots);
@@ -272,8 +273,10 @@ static pl_status finish(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
     pl_body* body = edit->body;
     PL_TRY(pl_edit_build(edit, chunks, clusters));
     count_memberships(body);
-    PL_TRY(pl_edit_link(edit));
+    PL_TRY(pl_edit_relink(edit));
     PL_TRY(pl_rest_refresh(body, chunks, clusters));
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+        body->clusters.changed[c] |= clusters[c];
     body->shapes_stale = body->cuts.stale = true;
     ++body->revision;
     body->matched = body->fitted = false;

@@ -25,6 +25,13 @@ typedef struct pl_member
                        read and set again is the same to the bit */
 } pl_member;
 
+/* How a cluster of the finest level lies in a coarse one of nested levels. */
+typedef struct pl_edit_link
+{
+    uint32_t coarse; /* counted from the first that is not of the finest level: that stays */
+    float u, b[9], q[3];
+} pl_edit_link;
+
 typedef struct pl_edit pl_edit;
 
 /* Opens an edit. Bodies with independent levels or quadratic goals are refused. "now" is the
@@ -48,6 +55,12 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
 pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster);
 /* Takes back the cluster that was added last, which nobody has joined. */
 void pl_edit_drop_cluster(pl_edit* edit, uint32_t cluster);
+/* The links of a cluster that this edit has added, instead of those that it is like: coarse
+ * clusters ascending, u adding up to 1, q for the rest centre that the body's clusters.rest has for
+ * it now.
+ */
+pl_status pl_edit_set_links(pl_edit* edit, uint32_t cluster, const pl_edit_link* links,
+                            uint32_t count);
 /* Takes so many quanta of a particle's mass (fewer than it has) for a copy of it: same x, v, r,
  * memberships, pins, forces; a new id whose parent is the particle's. A full chunk gets more slots:
  * then all slots may have other numbers, "slot" included, and lists of slots are stale; external

@@ -312,6 +312,7 @@ static void bury(pl_body* body, const uint8_t* clusters)
         if (clusters[c] && k->part_begin[c] == k->part_begin[c + 1])
         {
             k->fade[c] = k->mass[c] = k->alpha[c] = k->kappa[c] = 0;
+            k->fading[c] = PL_STAYS;
             k->shape_width[c] = k->width_max[c] = k->width_rms[c] = 0;
         }
 }

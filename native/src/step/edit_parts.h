@@ -15,10 +15,11 @@ typedef struct pl_change
     pl_member* members;
 } pl_change;
 
-/* A cluster that was added, and what it is like. */
+/* A cluster that was added, and what it is like; or links of its own. */
 typedef struct pl_addition
 {
     uint32_t cluster, like;
+    uint32_t link_begin, link_count; /* count 0: as what it is like */
 } pl_addition;
 
 /* A particle that was divided. */
@@ -38,6 +39,8 @@ struct pl_edit
     size_t change_count, change_capacity;
     pl_addition* added;
     size_t added_count, added_capacity;
+    pl_edit_link* links;
+    size_t link_count, link_capacity;
     pl_division* divisions;
     size_t division_count, division_capacity;
     uint32_t next_dead; /* no cluster before this is dead */
@@ -78,15 +81,17 @@ pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters);
  * of coarse clusters that have such. Their parts must be in flagged chunks, or be right. */
 pl_status pl_rest_refresh(pl_body* body, const uint8_t* chunks, const uint8_t* clusters);
 
-/* A link that there will be: a copy of an old one. */
+/* A link that there will be: a copy of an old one, or, behind them, of one that an edit has. */
 typedef struct pl_link_copy
 {
     uint32_t fine, coarse, from;
 } pl_link_copy;
 
-/* edit_links.c: replaces all links; the list ascends by coarse, then fine cluster. */
-pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count);
+/* edit_links.c: replaces all links; the list ascends by coarse, then fine cluster. "more" are those
+ * that its numbers behind the old ones mean. */
+pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count,
+                         const pl_edit_link* more);
 /* Links of clusters that were added as those they are like, and none of dead ones. */
-pl_status pl_edit_link(pl_edit* edit);
+pl_status pl_edit_relink(pl_edit* edit);
 
 #endif

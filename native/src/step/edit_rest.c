@@ -220,7 +220,6 @@ static void set_cluster(refresh* r, shape_sums* s)
     k->width_rms[c] = (float)sqrt(m3_trace(arr) / mass);
     k->width_max[c] = (float)sqrt(s->widest);
     k->own[c] = s->own;
-    k->changed[c] = 1;
     if (s->own)
         map = map_from_body(s);
     v3_store(s->own ? s->body : s->centre, k->in_body[c]);

@@ -83,7 +83,7 @@ pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster)
     PL_TRY(copy_planes(&body->proxies, like, c));
     pl_cluster_copy(&body->clusters, like, c);
     body->clusters.birth[c] = edit->now;
-    edit->added[edit->added_count++] = (pl_addition){c, like};
+    edit->added[edit->added_count++] = (pl_addition){.cluster = c, .like = like};
     *cluster = c;
     return PLIANT_OK;
 }
@@ -91,6 +91,7 @@ pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster)
 static void make_dead(pl_clusters* k, uint32_t c)
 {
     k->fade[c] = k->mass[c] = 0;
+    k->fading[c] = PL_STAYS;
     k->shape_width[c] = k->alpha[c] = k->kappa[c] = 0;
 }
 

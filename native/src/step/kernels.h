@@ -7,6 +7,7 @@
 #define PL_STEP_KERNELS_H
 
 #include "../state.h"
+#include "embed.h"
 
 /* limit_sums: what a chunk's corrections add up to for a row: m w delta (3), its moment about the
  * chunk's pos_origin (3), and the sum of
@@ -80,6 +81,8 @@ typedef struct pl_kernels
     /* The same for clusters that are a run; "rows" is scratch for its copies of rows. */
     void (*run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
                        uint32_t end);
+    /* The iterations of an embedding. */
+    void (*embed)(pl_embedding* job);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
     void (*limit)(pl_pass* pass);
     /* From limit_sums to clusters->limit: the affine map that keeps momentum. */

@@ -11,6 +11,7 @@ void PL_K(pl_levels_spread)(const pl_links* links, pl_clusters* clusters, uint32
                             uint32_t end);
 void PL_K(pl_run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
                          uint32_t end);
+void PL_K(pl_embed)(pl_embedding* job);
 void PL_K(pl_limit)(pl_pass* pass);
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums);
 void PL_K(pl_limit_apply)(pl_pass* pass);
@@ -23,6 +24,7 @@ const pl_kernels PL_K(pl_kernels) = {
     .levels_sum = PL_K(pl_levels_sum),
     .levels_spread = PL_K(pl_levels_spread),
     .run_spread = PL_K(pl_run_spread),
+    .embed = PL_K(pl_embed),
     .limit = PL_K(pl_limit),
     .limit_balance = PL_K(pl_limit_balance),
     .limit_apply = PL_K(pl_limit_apply),

@@ -200,6 +200,8 @@ static void soften(pl_body* body, double dt)
     for (uint32_t c = 0; c < k->count; ++c)
     {
         double flow = m->flow * fmax(0, k->flow_factor[c]);
+        if (k->fading[c] == PL_GOES && k->fade[c] <= PL_FADE_LEAST)
+            flow = 0; /* most of its weight may be in one member: it has no shape any more */
         k->flow_share[c] = (float)(m->flow_per_step ? fmin(flow, 1) : 1 - pl_exp(-flow * dt));
     }
 }

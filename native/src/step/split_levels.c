@@ -167,7 +167,7 @@ static pl_status relink(dividing* d, uint32_t level, const uint32_t* parts_of, s
                     (pl_link_copy){dead, links->coarse[links->by_fine[n]], links->by_fine[n]};
         }
     qsort(list, count, sizeof *list, by_coarse);
-    pl_status status = pl_links_build(body, list, count);
+    pl_status status = pl_links_build(body, list, count, NULL);
     pl_free(list);
     return status;
 }
@@ -195,7 +195,7 @@ static pl_status bury_empty(dividing* d, uint32_t level)
     for (uint32_t i = 0; i < links->count; ++i)
         if (k->fade[links->fine[i]] > 0)
             list[count++] = (pl_link_copy){links->fine[i], links->coarse[i], i};
-    pl_status status = pl_links_build(body, list, count);
+    pl_status status = pl_links_build(body, list, count, NULL);
     pl_free(list);
     return status;
 }

@@ -2,10 +2,10 @@
 /*
  * One substep, in the order of ALGORITHMS.md ("One step, in order").
  *
- *      rows ──► advance ──► limit ──► contact ──► match ──► levels ──► rows ──► fracture
- *               blend,      only      clusters,   fit the    coarse             splits what is
- *               integrate,  where     colliders,  clusters   levels up          overstretched
- *               gather      violated  gather                 and down
+ *      rows ──► advance ──► limit ──► contact ──► recluster ──► match ──► levels ──► rows
+ *               blend,      only      clusters,   now and       fit,      coarse     and
+ *               integrate,  where     colliders,  then          flow      levels up  fracture
+ *               gather      violated  gather                              and down
  *
  * The rows that a substep starts with were made at the end of the one before, from the same
  * positions.
@@ -513,6 +513,7 @@ pl_status pl_substep_do(pl_substep* step)
         note_remainder(body);
         body->fitted = body->fitted && pl_limits(body) && !any_contact(body) && !body->plastic;
     }
+    PL_TRY(pl_recluster(step));
     step->ending = true;
     pl_match_bodies(step);
     step->ending = false;

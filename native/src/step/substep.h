@@ -59,6 +59,10 @@ pl_status pl_fracture_bodies(pl_substep* step);
 bool pl_plastic_levels_wanted(const pl_scene* scene);
 void pl_plastic_levels(pl_substep* step, uint32_t levels);
 
+/* recluster.c: clusters that have flowed too far go, others come. Leaves sums that belong to the
+ * particles. */
+pl_status pl_recluster(pl_substep* step);
+
 /* step.c: the stages. Sums again where particles moved since. */
 void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker);
 /* From the chunks' sums to fits and finest rows, for every body that has none. */

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Falkenstein 2017, section 3.0.2, "Cluster Optimization": c-means of one new cluster in embedded
+ * space, all others held. Weights are those that there will be when all fades are over: clusters
+ * that go weigh nothing, those that come weigh all. So the new cluster drifts to where others leave
+ * particles to it.
+ *
+ * Departure: the centre stops before the seed would be outside. Otherwise one that drifts away has
+ * to be tried again, and its place may draw cluster after cluster.
+ */
+#include "fresh.h"
+
+#include "../setup/kernel.h"
+#include "../state_rest.h"
+#include "../state_shape.h"
+
+#include <string.h>
+
+enum
+{
+    MOST_ROUNDS = 12,
+    LEAST_MEMBERS = 10 /* if the patch has as many */
+};
+
+static const double SETTLED = 1e-3, SEED_INSIDE = .9, WIDEN = 1.25;
+/* Nearer to the centre than a quarter of the radius kernels are taken as there: with a pole, the
+ * particle at the centre would belong to the cluster alone before that has faded in at all. */
+static const double POLE = .0625;
+
+void pl_fresh_values(const pl_clusters* k, float* arrays[PL_FRESH_VALUES])
+{
+    float* const list[PL_FRESH_VALUES] = {
+        k->density,     k->stiffness_factor, k->damping_factor,   k->limit_factor,  k->yield_factor,
+        k->flow_factor, k->hardening_factor, k->toughness_factor, k->plastic_strain};
+    memcpy(arrays, list, sizeof list);
+}
+
+void pl_fresh_free(pl_fresh* fresh)
+{
+    pl_free(fresh->members);
+    pl_free(fresh->links);
+    memset(fresh, 0, sizeof *fresh);
+}
+
+static vec3 place_of(const pl_patch* patch, uint32_t index)
+{
+    const float* at = patch->embedding.place + 24 * (size_t)(index / 8) + index % 8;
+    return v3(at[0], at[8], at[16]);
+}
+
+/* The members of a ball; out of memory: false. */
+static bool list_members(const pl_body* body, const pl_patch* patch, vec3 centre, pl_fresh* fresh)
+{
+    const pl_particles* p = &body->particles;
+    double square = fresh->radius * fresh->radius, per_square = 1 / square;
+    double parameter = pl_kernel_default(body->kernel, body->kernel_parameter);
+    bool cut =
+        body->cuts.plane_count > 0; /* no cluster reaches across a crack: nor does this one */
+    fresh->count = 0;
+    for (uint32_t i = 0; i < 8 * patch->embedding.block_count; ++i)
+    {
+        if (!(patch->embedding.per_weight[i] > 0) || (cut && !(patch->beside[i / 8] >> i % 8 & 1)))
+            continue;
+        vec3 place = place_of(patch, i), apart = v3_sub(place, centre);
+        double distance2 = v3_dot(apart, apart);
+        if (distance2 > square)
+            continue;
+        if (!pl_grow((void**)&fresh->members, &fresh->capacity, (size_t)fresh->count + 1,
+                     sizeof *fresh->members))
+            return false;
+        uint32_t slot = patch->block_slot[i / 8] + i % 8;
+        float kernel =
+            (float)pl_kernel_of(body->kernel, parameter, fmax(distance2 * per_square, POLE));
+        fresh->members[fresh->count++] = (pl_fresh_member){
+            .index = i,
+            .slot = slot,
+            .kernel = kernel,
+            .weight = (double)p->mass[slot] * kernel / ((double)kernel + patch->lasting[i]),
+            .place = place};
+    }
+    return true;
+}
+
+static vec3 mean_place(const pl_fresh* fresh)
+{
+    double mass = 0;
+    vec3 sum = v3(0, 0, 0);
+    for (uint32_t i = 0; i < fresh->count; ++i)
+    {
+        mass += fresh->members[i].weight;
+        sum = v3_mad(sum, fresh->members[i].place, fresh->members[i].weight);
+    }
+    return mass > 0 ? v3_scale(sum, 1 / mass) : sum;
+}
+
+static bool find_members(const pl_body* body, const pl_patch* patch, bool settle, pl_fresh* fresh)
+{
+    vec3 seed = place_of(patch, patch->seed), centre = seed;
+    fresh->radius = body->level_radius[0];
+    if (!list_members(body, patch, centre, fresh))
+        return false;
+    for (int round = 0; round < MOST_ROUNDS && settle; ++round)
+    {
+        vec3 next = mean_place(fresh), away = v3_sub(next, seed);
+        double far = v3_length(away), most = SEED_INSIDE * fresh->radius;
+        if (far > most)
+            next = v3_mad(seed, away, most / far);
+        double moved = v3_length(v3_sub(next, centre));
+        centre = next;
+        if (!list_members(body, patch, centre, fresh))
+            return false;
+        if (moved <= SETTLED * fresh->radius || far > most)
+            break;
+    }
+    uint32_t all = 0, before = UINT32_MAX;
+    for (uint32_t i = 0; i < 8 * patch->embedding.block_count; ++i)
+        all += patch->embedding.per_weight[i] > 0;
+    while (fresh->count < PL_MIN(all, (uint32_t)LEAST_MEMBERS) && fresh->count != before)
+    {
+        before = fresh->count == 0 ? UINT32_MAX : before;
+        fresh->radius *= WIDEN;
+        if (!list_members(body, patch, centre, fresh))
+            return false;
+    }
+    return true;
+}
+
+/* Places relative to their mean, rest positions about the members' centre in the body's rest shape,
+ * and what follows from both. */
+static void set_rest(const pl_body* body, pl_fresh* fresh)
+{
+    vec3 mean = mean_place(fresh), centre = v3(0, 0, 0);
+    double mass = 0, moments[6] = {0}, widest = 0;
+    for (uint32_t i = 0; i < fresh->count; ++i)
+    {
+        pl_fresh_member* m = &fresh->members[i];
+        m->rest = pl_rest_of(body, m->slot);
+        mass += m->weight;
+        centre = v3_mad(centre, m->rest, m->weight);
+    }
+    fresh->centre = v3_scale(centre, 1 / mass);
+    for (uint32_t i = 0; i < fresh->count; ++i)
+    {
+        pl_fresh_member* m = &fresh->members[i];
+        vec3 p = v3_sub(m->place, mean), away = v3_sub(m->rest, fresh->centre);
+        m->place = p;
+        m->rest = v3_add(fresh->centre, p);
+        widest = fmax(widest, v3_dot(away, away));
+        const double product[6] = {p.x * p.x, p.y * p.y, p.z * p.z,
+                                   p.x * p.y, p.y * p.z, p.z * p.x};
+        for (int k = 0; k < 6; ++k)
+            moments[k] += m->weight * product[k];
+    }
+    fresh->reach = sqrt(widest);
+    fresh->shape_width = pl_shape_width(moments, mass);
+}
+
+/* How much of the new cluster's mass each of the patch's clusters has now. */
+static void inherit(const pl_body* body, const pl_patch* patch, pl_fresh* fresh, double* share,
+                    float* in_fresh)
+{
+    const pl_embedding* e = &patch->embedding;
+    double total = 0;
+    uint32_t best = 0;
+    memset(share, 0, e->row_count * sizeof *share);
+    memset(in_fresh, 0, 8 * (size_t)e->block_count * sizeof *in_fresh);
+    for (uint32_t i = 0; i < fresh->count; ++i)
+        in_fresh[fresh->members[i].index] =
+            (float)(fresh->members[i].weight * e->per_weight[fresh->members[i].index]);
+    for (uint32_t b = 0; b < e->block_count; ++b)
+        for (uint32_t n = e->block_begin[b]; n < e->block_begin[b + 1]; ++n)
+            for (uint32_t lane = 0; lane < 8; ++lane)
+                share[e->entry_row[n]] +=
+                    (double)e->entry_weight[8 * (size_t)n + lane] * in_fresh[8 * b + lane];
+    for (uint32_t r = 0; r < e->row_count; ++r)
+    {
+        total += share[r];
+        best = share[r] > share[best] ? r : best;
+    }
+    float* arrays[PL_FRESH_VALUES];
+    pl_fresh_values(&body->clusters, arrays);
+    fresh->like = patch->cluster[best];
+    for (int v = 0; v < PL_FRESH_VALUES; ++v)
+    {
+        fresh->value[v] = 0;
+        for (uint32_t r = 0; r < e->row_count; ++r)
+            fresh->value[v] += share[r] / total * arrays[v][patch->cluster[r]];
+    }
+}
+
+pl_status pl_fresh_make(const pl_body* body, const pl_patch* patch, bool settle, pl_fresh* fresh)
+{
+    fresh->count = fresh->link_count = 0;
+    if (patch->embedding.row_count == 0 || !(patch->embedding.per_weight[patch->seed] > 0))
+        return PLIANT_OK;
+    if (!find_members(body, patch, settle, fresh))
+        return pl_fail_memory((size_t)fresh->count * sizeof *fresh->members);
+    set_rest(body, fresh);
+    double* share = PL_NEW(double, patch->embedding.row_count);
+    float* in_fresh = PL_NEW(float, 8 * (size_t)patch->embedding.block_count);
+    bool fine = share && in_fresh;
+    if (fine)
+        inherit(body, patch, fresh, share, in_fresh);
+    pl_free(share);
+    pl_free(in_fresh);
+    return fine ? PLIANT_OK : pl_fail_memory((size_t)patch->embedding.block_count * 32);
+}
