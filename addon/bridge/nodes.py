@@ -133,8 +133,9 @@ def velocity_group(source):
 
 
 # What the companion of particles has, one vertex a particle each, in this order: velocity; stretch,
-# plastic strain and radius; where the deformation takes the three axes.
-PARTS = 5
+# plastic strain and radius; where the deformation takes the three axes; the cluster's number and
+# what share of the particle's weight is in clusters made anew.
+PARTS = 6
 DEFORMATION = ("deformation_x", "deformation_y", "deformation_z")
 
 
@@ -147,6 +148,9 @@ def particle_group(source, count, as_points):
     builder.store("plastic_strain", plastic, "FLOAT")
     for axis, name in enumerate(DEFORMATION):
         builder.store(name, builder.sampled(source, 2 + axis, count), "FLOAT_VECTOR")
+    cluster, renewed, _ = builder.parts(builder.sampled(source, 5, count))
+    builder.store("cluster", cluster, "INT")
+    builder.store("renewed", renewed, "FLOAT")
     if as_points:
         builder.through("GeometryNodeMeshToPoints", {"Radius": radius})
     else:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake's particles as an object: a point cloud, or loose vertices, with attributes.
 
-    cluster   the cluster whose centre is nearest, of the level that was asked for
+    cluster   the cluster whose centre is nearest, of the level that was asked for (of coarse ones
+              that at the start)
     level     that level; 0 is the finest
     velocity  metres a second, in the world's directions
     stretch   how far the material about the particle is drawn out: 1 is at rest
     plastic_strain  how much the material there has flowed since the start: 0 is not at all
+    renewed   how much of the particle is in clusters that were made anew since: 0 to 1
     radius    half the distance to neighbours at rest
     deformation_x, deformation_y, deformation_z  where the material's deformation takes the axes
 
@@ -101,7 +103,8 @@ def remove(obj):
 def _written(output, level, progress):
     """Writes the files; where the particles are in the first frame, and each one's cluster."""
     rest, clusters = _unchanging(output.cache, output.body, level, output.first)
-    _write(output, rest, output.path("particles.pc2"), output.path("values.pc2"), progress)
+    _write(output, rest, output.path("particles.pc2"), output.path("values.pc2"), progress,
+           None if level == 0 else clusters)
     return rest, clusters
 
 
@@ -125,7 +128,7 @@ def _unchanging(cache, body, level, first):
                         f"{str(error).rstrip('.')}.") from error
 
 
-def _write(output, rest, places, values, progress):
+def _write(output, rest, places, values, progress, clusters):
     cache, index, count = output.cache, output.body.index, len(rest)
     radius = _radius(rest)
 
@@ -141,7 +144,10 @@ def _write(output, rest, places, values, progress):
             row[1, :, 0] = store.read(index, frame, Channel.STRETCH)
             row[1, :, 1] = store.read(index, frame, Channel.PLASTIC_STRAIN)
             gradients = store.read(index, frame, Channel.DEFORMATION).reshape(-1, 3, 3)
-            row[2:] = gradients.transpose(2, 0, 1)  # columns
+            row[2:5] = gradients.transpose(2, 0, 1)  # columns
+            row[5, :, 0] = store.read(index, frame, Channel.NEAREST_CLUSTER) \
+                if clusters is None else clusters
+            row[5, :, 1] = store.read(index, frame, Channel.RENEWED)
             yield row.reshape(-1, 3)
             if progress:
                 progress((number + 1) / output.count)

@@ -1034,11 +1034,11 @@ extern "C"
     /* Forgets all frames and checkpoints after "frame". */
     PLIANT_API pliant_status pliant_store_truncate(pliant_store store, int32_t frame);
     /* Reads a channel of a stored frame; as pliant_body_read. POSITION, VELOCITY, REST, MASS,
-     * SHELL, DEFORMATION, STRETCH, NEAREST_CLUSTER (level 0), PLASTIC_STRAIN and those from PARENT
-     * to DIVIDED can be had. Every frame is presented on the set of particles of the last one: a
-     * particle that is not born yet is where the one is that it will be a copy of, and has all of
-     * its values but its mass, which is 0. Parents, births, pieces ever made and splits are the
-     * same in every frame; their times are numbers of frames as the store has them. */
+     * SHELL, DEFORMATION, STRETCH, NEAREST_CLUSTER (level 0), PLASTIC_STRAIN, RENEWED and those
+     * from PARENT to DIVIDED can be had. Every frame is presented on the set of particles of the
+     * last one: a particle that is not born yet is where the one is that it will be a copy of, and
+     * has all of its values but its mass, which is 0. Parents, births, pieces ever made and splits
+     * are the same in every frame; their times are numbers of frames as the store has them. */
     PLIANT_API pliant_status pliant_store_read(pliant_store store, uint32_t body_index,
                                                int32_t frame, uint32_t channel,
                                                const double origin[3], void* buffer,

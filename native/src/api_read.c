@@ -165,7 +165,7 @@ static void add_strain(void* user, uint32_t cluster, uint32_t slot, float weight
 static void add_renewed(void* user, uint32_t cluster, uint32_t slot, float weight)
 {
     blended* b = user;
-    b->out[b->body->particles.id[slot]] += b->body->clusters.birth[cluster] ? weight : 0;
+    b->out[b->body->particles.id[slot]] += b->body->clusters.own[cluster] ? weight : 0;
 }
 
 /* What a particle's clusters have, by its weights in them. */

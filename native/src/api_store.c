@@ -167,7 +167,9 @@ static pl_status fill_frame(const pl_body* body, bool layout, double shift, pl_f
     frame->gradient = PL_NEW(float, (size_t)frame->clusters * 9);
     frame->rate = PL_NEW(float, (size_t)frame->clusters * 9);
     frame->plastic = PL_NEW(float, frame->clusters);
-    if (!frame->x || !frame->v || !frame->gradient || !frame->rate || !frame->plastic)
+    frame->renewed = PL_NEW(float, frame->clusters);
+    if (!frame->x || !frame->v || !frame->gradient || !frame->rate || !frame->plastic ||
+        !frame->renewed)
         return pl_fail_memory((size_t)frame->particles * 24);
     pl_body_positions(body, body->origin, frame->x);
     pl_body_velocities(body, frame->v);
@@ -176,6 +178,7 @@ static pl_status fill_frame(const pl_body* body, bool layout, double shift, pl_f
     {
         pl_cluster_gradient(body, c, frame->gradient + 9 * (size_t)c);
         pl_cluster_rate(body, c, frame->rate + 9 * (size_t)c);
+        frame->renewed[c] = body->clusters.own[c] ? 1.0f : 0.0f;
     }
     return layout ? fill_layout(body, shift, frame) : PLIANT_OK;
 }
@@ -200,7 +203,8 @@ static uint64_t stamp_of(const pl_scene* scene)
     uint64_t hash = pl_hash(PL_HASH_START, &scene->handle, sizeof scene->handle);
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
-        uint64_t one[2] = {scene->bodies[b]->handle, scene->bodies[b]->revision};
+        const pl_body* body = scene->bodies[b];
+        uint64_t one[3] = {body->handle, body->revision, body->reweighed};
         hash = pl_hash(hash, one, sizeof one);
     }
     return hash;
@@ -328,7 +332,10 @@ static pl_status read_own(const pl_frame_body* body, uint32_t channel, const dou
         case PLIANT_STRETCH:
             return read_stored_stretch(body, out);
         case PLIANT_PLASTIC_STRAIN:
-            pl_frame_plastic_strain(body, out);
+            pl_frame_blend(body, body->plastic, out);
+            break;
+        case PLIANT_RENEWED:
+            pl_frame_blend(body, body->renewed, out);
             break;
         case PLIANT_PIECE:
             read_stored_pieces(body, out);
@@ -357,14 +364,14 @@ static void present(const pl_frame_body* final, uint32_t own, uint32_t channel, 
 static bool is_stored(uint32_t channel)
 {
     return (channel <= PLIANT_NEAREST_CLUSTER && channel != PLIANT_MASS_QUANTA) ||
-           channel == PLIANT_PLASTIC_STRAIN ||
+           channel == PLIANT_PLASTIC_STRAIN || channel == PLIANT_RENEWED ||
            (channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED);
 }
 
 /* Bytes of an item, and how many there are. */
 static uint32_t width_of(uint32_t channel)
 {
-    if (channel >= PLIANT_PARENT)
+    if (channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED)
         return pl_fracture_width(channel);
     return channel <= PLIANT_REST ? 12 : channel == PLIANT_DEFORMATION ? 36 : 4;
 }
@@ -375,7 +382,8 @@ static uint64_t items_of(const pl_frame_body* final, uint32_t channel)
         return final->pieces;
     if (channel == PLIANT_DIVIDED)
         return final->divisions;
-    return channel >= PLIANT_SPLIT_PLANE ? final->splits : final->particles;
+    return channel >= PLIANT_SPLIT_PLANE && channel <= PLIANT_DIVIDED ? final->splits
+                                                                      : final->particles;
 }
 
 static void read_parents(const pl_frame_body* final, uint32_t channel, void* out)
@@ -453,7 +461,7 @@ pliant_status pliant_store_read(pliant_store handle, uint32_t body_index, int32_
                        (unsigned long long)needed, (unsigned long long)*bytes);
     *bytes = needed;
     const double* to = origin ? origin : ZERO;
-    if (channel >= PLIANT_PARENT && channel != PLIANT_PIECE)
+    if (channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED && channel != PLIANT_PIECE)
     {
         read_history(final, channel, to, buffer);
         return PLIANT_OK;

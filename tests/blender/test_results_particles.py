@@ -59,6 +59,7 @@ class Particles(Baked):
                     "velocity": store.read(body.index, frame, Channel.VELOCITY),
                     "stretch": store.read(body.index, frame, Channel.STRETCH),
                     "plastic_strain": store.read(body.index, frame, Channel.PLASTIC_STRAIN),
+                    "renewed": store.read(body.index, frame, Channel.RENEWED),
                     "cluster": store.read(body.index, frame, Channel.NEAREST_CLUSTER),
                 }
                 gradients = store.read(body.index, frame, Channel.DEFORMATION).reshape(-1, 3, 3)

@@ -117,11 +117,13 @@ void store_bodies_make(pl_frame_body bodies[STORE_BODIES], int32_t frame, uint32
         b->gradient = PL_NEW(float, 9 * b->clusters);
         b->rate = PL_NEW(float, 9 * b->clusters);
         b->plastic = PL_NEW(float, b->clusters);
+        b->renewed = PL_NEW(float, b->clusters);
         fill_floats(&rng, b->x, 3 * b->particles);
         fill_floats(&rng, b->v, 3 * b->particles);
         fill_floats(&rng, b->gradient, 9 * b->clusters);
         fill_floats(&rng, b->rate, 9 * b->clusters);
         fill_floats(&rng, b->plastic, b->clusters);
+        fill_floats(&rng, b->renewed, b->clusters);
     }
 }
 
@@ -158,11 +160,11 @@ bool store_bodies_same(const pl_frame_body* a, const pl_frame_body* b)
     size_t p = a->particles, c = a->clusters, m = a->memberships;
     return same(a->x, b->x, 12 * p) && same(a->v, b->v, 12 * p) &&
            same(a->gradient, b->gradient, 36 * c) && same(a->rate, b->rate, 36 * c) &&
-           same(a->plastic, b->plastic, 4 * c) && same(a->rest, b->rest, 12 * p) &&
-           same(a->mass, b->mass, 4 * p) && same(a->shell, b->shell, 4 * p) &&
-           same(a->nearest, b->nearest, 4 * p) && same(a->begin, b->begin, 4 * (p + 1)) &&
-           same(a->cluster, b->cluster, 4 * m) && same(a->weight, b->weight, 4 * m) &&
-           same_fracture(a, b);
+           same(a->plastic, b->plastic, 4 * c) && same(a->renewed, b->renewed, 4 * c) &&
+           same(a->rest, b->rest, 12 * p) && same(a->mass, b->mass, 4 * p) &&
+           same(a->shell, b->shell, 4 * p) && same(a->nearest, b->nearest, 4 * p) &&
+           same(a->begin, b->begin, 4 * (p + 1)) && same(a->cluster, b->cluster, 4 * m) &&
+           same(a->weight, b->weight, 4 * m) && same_fracture(a, b);
 }
 
 uint64_t store_hash(int32_t frame)

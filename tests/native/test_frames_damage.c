@@ -331,7 +331,7 @@ TEST(nonsense_in_changes_of_layouts_is_refused)
                 continue;
             float* strain = PL_NEW(float, got[i].particles);
             got[i].plastic = PL_NEW(float, got[i].clusters);
-            pl_frame_plastic_strain(&got[i], strain);
+            pl_frame_blend(&got[i], got[i].plastic, strain);
             pl_free(got[i].plastic);
             for (uint32_t p = 0; p < got[i].particles; ++p)
                 CHECK(pl_frame_ancestor(&got[i], p, 5) < 5);

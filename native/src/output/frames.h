@@ -48,6 +48,7 @@ typedef struct pl_frame_body
     float* gradient; /* 9 a cluster: F */
     float* rate;     /* 9 a cluster: dF/dt (angular velocity and stretching), for motion blur */
     float* plastic;  /* 1 a cluster: plastic strain */
+    float* renewed;  /* 1 a cluster: 1 if it was made anew after plastic flow, otherwise 0 */
     /* The layout. */
     double rest_origin[3];
     double spacing;
@@ -113,8 +114,8 @@ pl_status pl_frames_final(pl_frame_store* store, uint32_t body, const pl_frame_b
  * it is a copy. */
 uint32_t pl_frame_ancestor(const pl_frame_body* final, uint32_t particle, uint32_t particles);
 
-/* Blended plastic strains of particles. */
-void pl_frame_plastic_strain(const pl_frame_body* body, float* strain);
+/* What clusters have (plastic, renewed), blended by the particles' weights in them. */
+void pl_frame_blend(const pl_frame_body* body, const float* by_cluster, float* by_particle);
 /* Blended deformation gradients, and their rates, of particles (9 floats each); either may be NULL.
  */
 void pl_frame_deformation(const pl_frame_body* body, float* f, float* rate);

@@ -14,7 +14,7 @@ _Static_assert(sizeof(frame_head) == 32,
 
 enum
 {
-    FRAME_CHANNELS = 5
+    FRAME_CHANNELS = 6
 };
 
 static void frame_channels(pl_frame_body* b, pl_frame_channel out[FRAME_CHANNELS])
@@ -25,6 +25,7 @@ static void frame_channels(pl_frame_body* b, pl_frame_channel out[FRAME_CHANNELS
     out[2] = (pl_frame_channel){"gradients", (void**)&b->gradient, 36 * c};
     out[3] = (pl_frame_channel){"rates", (void**)&b->rate, 36 * c};
     out[4] = (pl_frame_channel){"plastic strains", (void**)&b->plastic, 4 * c};
+    out[5] = (pl_frame_channel){"new clusters", (void**)&b->renewed, 4 * c};
 }
 
 void pl_frame_body_free(pl_frame_body* body)
@@ -150,13 +151,13 @@ static void blend_matrices(const pl_frame_body* body, const float* matrices, flo
     }
 }
 
-void pl_frame_plastic_strain(const pl_frame_body* body, float* strain)
+void pl_frame_blend(const pl_frame_body* body, const float* by_cluster, float* by_particle)
 {
     for (uint32_t i = 0; i < body->particles; ++i)
     {
-        strain[i] = 0;
+        by_particle[i] = 0;
         for (uint32_t m = body->begin[i]; m < body->begin[i + 1]; ++m)
-            strain[i] += body->weight[m] * body->plastic[body->cluster[m]];
+            by_particle[i] += body->weight[m] * by_cluster[body->cluster[m]];
     }
 }
 

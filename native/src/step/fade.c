@@ -100,6 +100,7 @@ pl_status pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, d
     if (!any)
         return PLIANT_OK;
     body->matched = body->fitted = false;
+    ++body->reweighed;
     return pl_rest_refresh(body, touched->chunks, touched->clusters);
 }
 
