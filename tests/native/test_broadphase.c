@@ -103,6 +103,61 @@ TEST(pairs_of_random_boxes_equal_brute_force)
     free(poses);
 }
 
+/* Clusters at a constant density, n of them: clumps of 500 that are the same everywhere, on a grid,
+ * so that each has as many neighbours whatever n is. */
+static void clumps(uint32_t count, pl_proxy_pose* poses)
+{
+    enum
+    {
+        CLUMP = 500
+    };
+    uint32_t side = 1;
+    random_boxes(CLUMP, .1, .05, 77, poses);
+    while (side * side * side * CLUMP < count)
+        ++side;
+    for (uint32_t i = CLUMP; i < count; ++i)
+    {
+        uint32_t n = i / CLUMP;
+        const double by[3] = {1.25 * (n % side), 1.25 * (n / side % side),
+                              1.25 * (n / side / side)};
+        for (int k = 0; k < 3; ++k)
+        {
+            poses[i].lower[k] = poses[i % CLUMP].lower[k] + by[k];
+            poses[i].upper[k] = poses[i % CLUMP].upper[k] + by[k];
+        }
+        copy_bounds(&poses[i]);
+    }
+}
+
+/* Finding pairs among 50,000 clusters visits no more nodes of the tree than n log n would have it,
+ * and a fifth; what is done besides that is a fixed number of passes over all clusters. */
+TEST(pairs_cost_n_log_n)
+{
+    static const uint32_t counts[] = {500, 5000, 50000};
+    pl_proxy_pose* poses = calloc(50000, sizeof *poses);
+    double first = 0, neighbours = 0;
+    REQUIRE(poses != NULL);
+    for (size_t i = 0; i < PL_COUNTOF(counts); ++i)
+    {
+        uint32_t n = counts[i];
+        pl_broadphase b = {0};
+        pl_pair_list found = {0};
+        pl_pair_body body = {0, n, 1, true, NULL, false, false};
+        clumps(n, poses);
+        REQUIRE_OK(pl_broadphase_find(&b, n, poses, 1, &body, NULL, &found));
+        double cost = (double)b.visited / (n * log2(n)), each = (double)found.count / n;
+        if (i == 0)
+            first = cost, neighbours = each;
+        CHECK_MSG(each > 1 && fabs(each - neighbours) < .01 * neighbours,
+                  "%g pairs a cluster of %u, %g of 500", each, n, neighbours);
+        CHECK_MSG(cost < 1.2 * first, "%u clusters: %g nodes, 500: %g, over n log n", n, cost,
+                  first);
+        pl_broadphase_free(&b);
+        pl_pair_list_free(&found);
+    }
+    free(poses);
+}
+
 TEST(boxes_that_are_not_numbers_overlap_nothing)
 {
     pl_proxy_pose poses[40];

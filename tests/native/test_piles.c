@@ -159,35 +159,3 @@ TEST_SLOW(a_ball_rests_in_a_soft_bowl)
               "the ball is at %g %g %g", ball.x, ball.y, ball.z);
     CHECK_OK(pliant_scene_destroy(p.handle));
 }
-
-/* Boxes looked at, by how many nodes of the tree are visited, at a constant density. */
-TEST(pairs_are_found_in_n_log_n)
-{
-    double cost[2];
-    static const uint32_t counts[2] = {500, 50000};
-    for (int n = 0; n < 2; ++n)
-    {
-        uint32_t count = counts[n];
-        pl_proxy_pose* poses = calloc(count, sizeof *poses);
-        pl_broadphase b = {0};
-        pl_pair_list found = {0};
-        pl_rng rng = pl_rng_seed(1);
-        double size = cbrt((double)count);
-        for (uint32_t i = 0; i < count; ++i)
-            for (int k = 0; k < 3; ++k)
-            {
-                double at = size * pl_rng_unit(&rng);
-                poses[i].lower[k] = poses[i].part_lower[k] = poses[i].shape_lower[k] = at - .6;
-                poses[i].upper[k] = poses[i].part_upper[k] = poses[i].shape_upper[k] = at + .6;
-            }
-        pl_pair_body body = {0, count, 1, true, NULL, false, false};
-        REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &body, NULL, &found));
-        CHECK(found.count > count / 2);
-        /* fewer are at the rim of the larger set: cost is counted at the same contacts a cluster */
-        cost[n] = (double)b.visited / ((double)found.count * log2(count));
-        pl_broadphase_free(&b);
-        pl_pair_list_free(&found);
-        free(poses);
-    }
-    CHECK_MSG(cost[1] < 1.2 * cost[0], "%g nodes a pair and doubling, then %g", cost[0], cost[1]);
-}
