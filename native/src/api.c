@@ -119,6 +119,7 @@ pliant_status pliant_scene_create(const pliant_scene_desc* desc, pliant_scene* o
     scene->kernels = pl_kernels_for(scene->simd);
     scene->resolve = pl_colliders_resolve_for(scene->simd);
     scene->mesh_kernels = pl_mesh_kernels_for(scene->simd);
+    scene->cluster_kernels = pl_response_kernels_for(scene->simd);
     scene->contact_settings = pl_contact_defaults();
     memcpy(scene->gravity, desc->gravity, sizeof scene->gravity);
     scene->pool = pl_pool_create(desc->threads);
@@ -147,7 +148,9 @@ uint32_t pl_list_remove(void* list, uint32_t* count, const void* object)
 
 void pl_scene_remove_body(pl_scene* scene, pl_body* body)
 {
-    pl_bonds_drop_body(&scene->bonds, pl_list_remove(scene->bodies, &scene->body_count, body));
+    uint32_t index = pl_list_remove(scene->bodies, &scene->body_count, body);
+    pl_bonds_drop_body(&scene->bonds, index);
+    pl_rebounds_drop_body(&scene->rebounds, index);
     pl_handle_free(body->handle);
     pl_pressure_free(body->pressure);
     pl_follow_free(body->binding);
@@ -173,6 +176,8 @@ void pl_scene_clear(pl_scene* scene)
     scene->collider_count = scene->field_count = 0;
     pl_free(scene->bonds.items);
     scene->bonds = (pl_bonds){0};
+    pl_free(scene->rebounds.items);
+    scene->rebounds = (pl_rebounds){0};
 }
 
 pliant_status pliant_scene_destroy(pliant_scene handle)

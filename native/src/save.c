@@ -397,6 +397,8 @@ static void visit_scene(pl_archive* a, pl_scene* scene)
     }
     if (!pl_archive_failed(a))
         pl_save_bonds(a, scene);
+    if (!pl_archive_failed(a))
+        pl_save_rebounds(a, scene);
 }
 
 pl_status pl_scene_save_block(pl_scene* scene, void* buffer, uint64_t* bytes)
@@ -469,6 +471,7 @@ pl_status pl_scene_restore_block(pl_scene* scene, const void* buffer, uint64_t b
     scene->cluster_contacts = fresh.cluster_contacts;
     scene->contact_settings = fresh.contact_settings;
     scene->bonds = fresh.bonds;
+    scene->rebounds = fresh.rebounds;
     pl_contacts_free(&scene->cluster_scratch); /* knows bodies that are gone */
     scene->sleep_speed = fresh.sleep_speed, scene->sleep_seconds = fresh.sleep_seconds;
     return PLIANT_OK;

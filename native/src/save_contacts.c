@@ -182,3 +182,25 @@ void pl_save_bonds(pl_archive* a, pl_scene* scene)
             scene->bonds.items[scene->bonds.count++] = bond;
     }
 }
+
+void pl_save_rebounds(pl_archive* a, pl_scene* scene)
+{
+    uint64_t count = scene->rebounds.count;
+    pl_archive_tag(a, "RBND");
+    pl_archive_u64(a, &count);
+    PL_ARCHIVE_ARRAY(a, scene->rebounds.items, count);
+    if (!pl_archive_reading(a) || pl_archive_failed(a))
+        return;
+    scene->rebounds.count = scene->rebounds.capacity = scene->rebounds.items ? (size_t)count : 0;
+    for (size_t i = 0; i < scene->rebounds.count; ++i)
+    {
+        const pl_rebound* r = &scene->rebounds.items[i];
+        pl_archive_require(a,
+                           r->a < r->b && r->b < scene->body_count && isfinite(r->approach) &&
+                               isfinite(r->age) && r->weight >= 0 && isfinite(r->weight) &&
+                               r->restitution >= 0 && r->restitution <= 1 &&
+                               v3_finite(v3_fromd(r->way)) && v3_finite(v3_fromd(r->pressed)) &&
+                               v3_finite(v3_fromd(r->at)),
+                           "bodies that bounce");
+    }
+}

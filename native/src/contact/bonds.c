@@ -279,26 +279,31 @@ static vec3 anchor_now(const pl_contacts* all, const pl_bond_work* held, const p
 }
 
 /* Contacts of bonded particles with the body that they are bonded to. */
-static void drop_contacts(pl_contacts* all, const pl_contact_body* bodies, const pl_bonds* bonds)
+static pl_status drop_contacts(pl_contacts* all, const pl_contact_body* bodies,
+                               const pl_bonds* bonds)
 {
     size_t kept = 0;
-    for (int set = 1; set >= 0; --set)
+    if (all->list.count == 0)
+        return PLIANT_OK;
+    uint32_t* bonded = PL_NEW(uint32_t, all->particle_count); /* 1 + the other body */
+    if (!bonded)
+        return pl_fail_memory((size_t)all->particle_count * 4);
+    for (size_t i = 0; i < bonds->count; ++i)
     {
-        for (size_t i = 0; i < bonds->count; ++i)
-        {
-            const pl_bond* bond = &bonds->items[i];
-            uint32_t slot = bodies[bond->body].body->particles.slot_of[bond->particle];
-            all->touches[all->slot_begin[bond->body] + slot] =
-                set && bond->other != PL_NO_BODY ? bond->other + 1 : 0;
-        }
-        for (size_t i = 0; i < all->list.count && set; ++i)
-        {
-            const pl_contact* c = &all->list.items[i];
-            if (all->touches[c->particle] != pl_contact_body_of(all, c->cluster) + 1)
-                all->list.items[kept++] = *c;
-        }
+        const pl_bond* bond = &bonds->items[i];
+        uint32_t slot = bodies[bond->body].body->particles.slot_of[bond->particle];
+        if (bond->other != PL_NO_BODY)
+            bonded[all->slot_begin[bond->body] + slot] = bond->other + 1;
     }
+    for (size_t i = 0; i < all->list.count; ++i)
+    {
+        const pl_contact* c = &all->list.items[i];
+        if (bonded[c->particle] != pl_contact_body_of(all, c->cluster) + 1)
+            all->list.items[kept++] = *c;
+    }
+    pl_free(bonded);
     all->list.count = kept;
+    return PLIANT_OK;
 }
 
 pl_status pl_contacts_add_bonds(pl_contacts* all, const pl_contact_body* bodies,
@@ -307,7 +312,7 @@ pl_status pl_contacts_add_bonds(pl_contacts* all, const pl_contact_body* bodies,
     const pl_bonds* bonds = held->bonds;
     if (!bonds || bonds->count == 0)
         return PLIANT_OK;
-    drop_contacts(all, bodies, bonds);
+    PL_TRY(drop_contacts(all, bodies, bonds));
     if (!pl_grow((void**)&all->list.items, &all->list.capacity, all->list.count + bonds->count,
                  sizeof *all->list.items))
         return pl_fail_memory((all->list.count + bonds->count) * sizeof *all->list.items);
@@ -336,7 +341,7 @@ void pl_contacts_break_bonds(const pl_contacts* all, const pl_bond_work* held, d
     for (size_t i = 0; i < all->list.count; ++i)
     {
         const pl_contact* c = &all->list.items[i];
-        if (c->bond && v3_length(v3_fromd(c->tangent)) > held->bonds->items[c->bond - 1].most * dt)
+        if (c->bond && v3_length(v3_from(c->impulse)) > held->bonds->items[c->bond - 1].most * dt)
             held->bonds->items[c->bond - 1].broken = 1;
     }
 }

@@ -51,48 +51,32 @@ typedef struct pl_contact
 {
     uint32_t particle; /* in the list of all slots of all bodies */
     uint32_t cluster;  /* in the list of all clusters */
-    uint32_t body, slot;
-    double n[3];         /* world, away from the cluster, length 1 */
-    double target;       /* the least normal velocity, relative to the cluster, that resolves it */
-    double inverse_mass; /* of the particle */
-    double arm[3];       /* from the cluster's centre, at the start of the substep */
-    double k;            /* the inverse mass that an impulse along n meets */
-    double friction;
-    double normal;     /* impulse so far */
-    double tangent[3]; /* the same of friction; of bonds the whole of it */
     uint32_t bond;     /* 1 + its index if it is one */
-    uint32_t reserved;
-    double goal[3]; /* of bonds: the relative velocity that resolves it; till it is prepared, the
-                       change of it */
+    uint32_t home;    /* 1 + the cluster that the particle is at home in, if all of it comes so fast
+                         that stopping the particle would not stop it; otherwise 0 */
+    uint32_t body;    /* out: of the particle */
+    float impulse[3]; /* out: on the particle, in all */
+    double n[3];      /* world, away from the cluster, length 1 */
+    double target;    /* the least normal velocity, relative to the cluster, that resolves it */
+    double goal[3];   /* of bonds: the change of the relative velocity that resolves it */
 } pl_contact;
 
-/* The rigid motion of a cluster that is in contact, at the start of the substep. */
+/* The rigid motion of a cluster at the start of the substep, near enough for a path. */
 typedef struct pl_cluster_motion
 {
     vec3 x, v, spin; /* centre of mass, velocity, angular velocity */
-    mat3 inertia_inverse;
-    double mass;
-    vec3 push, twist; /* impulse and its moment about x, gathered in an iteration */
-    uint32_t contacts;
-    bool fixed;       /* asleep */
-    bool wanted;      /* particles are near it */
-    size_t first_arm; /* of its members */
+    bool wanted;     /* particles are near it */
 } pl_cluster_motion;
 
-/* A member of a touched cluster: from the cluster's centre at the start of the substep, and its
- * share of the cluster's motion. */
-typedef struct pl_member_arm
-{
-    float x, y, z, weight;
-} pl_member_arm;
-
 struct pl_bonds;
+struct pl_rebounds;
 struct pl_collider;
 
-/* What holds besides contacts. */
+/* What holds besides contacts, and what lasts longer than a substep. */
 typedef struct pl_bond_work
 {
     struct pl_bonds* bonds;
+    struct pl_rebounds* rebounds;
     const struct pl_collider* const* colliders;
     double t1;  /* the substep's end, as a fraction of the frame */
     bool touch; /* contacts are on: false leaves bonds alone */
@@ -104,24 +88,43 @@ typedef struct pl_contact_list
     size_t count, capacity;
 } pl_contact_list;
 
+/* Scratch of the response (response.h); zeroed before the first call. */
+typedef struct pl_unit pl_unit;
+typedef struct pl_toucher pl_toucher;
+typedef struct pl_press pl_press;
+typedef struct pl_tie pl_tie;
+typedef struct pl_response
+{
+    uint32_t unit_count, toucher_count;
+    pl_unit* units;
+    pl_toucher* touchers;
+    pl_press* presses;              /* by contact */
+    uint32_t *unit_of, *toucher_of; /* by cluster, by particle: 1 + its index; nil between calls */
+    float *fresh[3], *total[3];     /* by particle; nil between calls */
+    pl_tie* ties;
+    struct pl_reply* replies;
+    struct pl_reply_block* blocks;
+    struct pl_reply_entry* entries;
+    uint32_t *row_unit, *unit_rows;
+    float *sums, *rows; /* by row */
+    size_t reply_count, block_count, entry_count, row_count;
+    size_t tie_capacity, unit_capacity, toucher_capacity, press_capacity, particle_capacity,
+        cluster_capacity, reply_capacity, block_capacity, entry_capacity, row_capacity,
+        unit_row_capacity, sum_capacity, move_capacity;
+} pl_response;
+
 /* Scratch that is kept from call to call; zeroed before the first. */
 typedef struct pl_contacts
 {
     uint32_t body_count, cluster_count, particle_count;
     double drift[3]; /* what all bodies have in common of their velocities */
-    size_t body_capacity, cluster_capacity, particle_capacity, partner_capacity;
+    size_t body_capacity, cluster_capacity, partner_capacity;
     pl_pair_body* pair_bodies;
     uint32_t* slot_begin; /* by body: its first particle in the list of all */
     pl_proxy_pose* poses;
     const pl_body** posed; /* by body: a sleeper whose poses are still right, or NULL */
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
-    double (*dv)[3];   /* by particle: nil between calls */
-    uint32_t* touches; /* contacts of each particle: none between calls */
-    uint32_t* touched; /* clusters that are touched, ascending */
-    uint32_t touched_count;
-    pl_member_arm* arm;
-    size_t arm_capacity;
     char* verdicts; /* narrow.c: of each worker */
     size_t verdict_bytes, verdict_capacity;
     pl_contact_list* found;
@@ -129,6 +132,8 @@ typedef struct pl_contacts
     pl_contact_list list;
     pl_broadphase broadphase;
     pl_pair_list pairs;
+    const struct pl_response_kernels* kernels; /* set by the owner */
+    pl_response response;
 } pl_contacts;
 
 /* Finds and resolves the contacts of the substep of length dt that has just moved the particles;
@@ -138,6 +143,10 @@ pl_status pl_contacts_resolve(pl_contacts* contacts, uint32_t body_count,
                               const pl_contact_body* bodies, const pl_contact_settings* settings,
                               const pl_bond_work* held, double dt, pl_pool* pool);
 void pl_contacts_free(pl_contacts* contacts);
+
+/* response.c */
+const struct pl_response_kernels* pl_response_kernels_for(uint32_t simd);
+void pl_response_free(pl_response* response);
 
 /* narrow.c: the contacts of the pairs that were found, by cluster. Motions are made for every
  * cluster that has a partner. */

@@ -28,6 +28,8 @@
 #define RECOVERY_TIME 0.1
 /* Spacings a second with which sides of material that came apart leave each other. */
 #define PARTING_SPEED 0.5
+/* In spacings: how far a cluster would go past a surface within a substep. */
+#define DEEP 1.0
 /* In spacings: how short a step along a path is at least. */
 #define LEAST_STEP 0.02
 
@@ -325,25 +327,10 @@ static bool is_hooked(const search* s, const verdict* found, const pl_body* body
         return false;
     vec3 back = v3_sub(v3_fromd(all->poses[home].x), pl_contact_end(body, slot));
     double away = -v3_dot(found->n, back), distance = v3_length(back);
-    return (away > .2 * distance && found->gap < -.25 * body->rest_shape.spacing) ||
-           (away > 0 && distance > 2 * body->clusters.width_max[c]);
+    return away > .2 * distance || (away > 0 && distance > 2 * body->clusters.width_max[c]);
 }
 
-/* Soft bodies bounce by themselves. Restitution is what a contact adds to that, and it goes by how
- * fast the particle's cluster comes, not by how the particle swings: otherwise each swing at the
- * surface would be thrown back, and add to the energy. */
-static double bounce(const search* s, double restitution, const pl_cluster_motion* home,
-                     const verdict* found, vec3 start, vec3 surface)
-{
-    vec3 comes = v3_add(home->v, v3_cross(home->spin, v3_sub(start, home->x)));
-    double speed = v3_dot(v3_sub(comes, surface), found->n);
-    double resting = PL_CONTACT_RESTING * s->settings->gravity * s->dt;
-    if (!(speed < -resting && found->gap + speed * s->dt < 0))
-        return -INFINITY;
-    return -restitution * speed;
-}
-
-/* The least velocity along the normal that resolves a contact, but for restitution. Where material
+/* The least velocity along the normal that resolves a contact. Where material
  * came apart the sides may overlap, by how well their clusters agree on where it was: that goes
  * slowly, so that nothing jumps when it breaks. */
 static double recovery(const verdict* found, double spacing, double dt)
@@ -361,17 +348,13 @@ static void make_contact(const search* s, const verdict* found, uint32_t home, c
     vec3 start = pl_contact_start(body, slot, s->dt);
     memset(out, 0, sizeof *out);
     out->target = recovery(found, body->rest_shape.spacing, s->dt);
-    const pl_body* other = s->bodies[pl_contact_body_of(s->contacts, found->cluster)].body;
-    double restitution = fmax(pl_own_or(body->restitution, s->settings->restitution),
-                              pl_own_or(other->restitution, s->settings->restitution));
-    if (restitution > 0)
-    {
-        vec3 surface = v3_add(m->v, v3_cross(m->spin, v3_sub(start, m->x)));
-        const pl_cluster_motion* own = &s->contacts->motions[home];
-        out->target = fmax(out->target, bounce(s, restitution, own, found, start, surface));
-    }
     out->particle = particle;
     out->cluster = found->cluster;
+    vec3 carried = v3_add(m->v, v3_cross(m->spin, v3_sub(start, m->x)));
+    const pl_cluster_motion* behind = &s->contacts->motions[home];
+    vec3 comes = v3_add(behind->v, v3_cross(behind->spin, v3_sub(start, behind->x)));
+    double passed = -found->gap - s->dt * v3_dot(v3_sub(comes, carried), found->n);
+    out->home = passed > DEEP * body->rest_shape.spacing ? home + 1 : 0;
     out->n[0] = found->n.x, out->n[1] = found->n.y, out->n[2] = found->n.z;
 }
 

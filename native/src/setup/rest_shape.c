@@ -205,11 +205,72 @@ static void sweep(const pl_rest_shape* shape, const uint8_t* fixed, float* d, in
         }
 }
 
+/* ------------------------------------------------------------------ holes */
+
+/* In spacings: a hole without a point that is this far from the surface is a gap between particles
+ * and not a cavity of the body. */
+#define LEAST_CAVITY 0.6
+
+/* Visits all nodes outside that hang together with one; returns how far the farthest is. Marks
+ * them, and lists them from the queue's begin on. */
+static float flood(const pl_rest_shape* shape, const float* level, uint32_t first, uint8_t* seen,
+                   uint32_t* queue, size_t* count)
+{
+    const uint32_t* size = shape->size;
+    const size_t step[3] = {1, size[0], (size_t)size[0] * size[1]};
+    float most = 0;
+    *count = 0;
+    seen[first] = 1;
+    queue[(*count)++] = first;
+    for (size_t n = 0; n < *count; ++n)
+    {
+        size_t node = queue[n];
+        most = level[node] > most ? level[node] : most;
+        for (int k = 0; k < 3; ++k)
+        {
+            size_t at = node / step[k] % size[k];
+            for (int side = 0; side < 2; ++side)
+            {
+                size_t next = side ? node + step[k] : node - step[k];
+                if ((side ? at + 1 == size[k] : at == 0) || seen[next] || level[next] < 0)
+                    continue;
+                seen[next] = 1;
+                queue[(*count)++] = (uint32_t)next;
+            }
+        }
+    }
+    return most;
+}
+
+/* Where particles are not quite dense there are holes between them, which would be surfaces inside
+ * of the body: they belong to it. */
+static pl_status fill_holes(const pl_rest_shape* shape, float* level, size_t nodes)
+{
+    uint8_t* seen = PL_NEW(uint8_t, nodes);
+    uint32_t* queue = PL_NEW(uint32_t, nodes);
+    bool fine = seen && queue;
+    for (size_t n = 0; n < nodes && fine; ++n)
+    {
+        size_t count;
+        if (seen[n] || level[n] < 0)
+            continue;
+        float most = flood(shape, level, (uint32_t)n, seen, queue, &count);
+        for (size_t i = 0; i < count && most < LEAST_CAVITY * shape->spacing; ++i)
+            level[queue[i]] = (float)(-.25 * shape->spacing);
+    }
+    pl_free(seen);
+    pl_free(queue);
+    return fine ? PLIANT_OK : pl_fail_memory(5 * nodes);
+}
+
+/* ------------------------------------------------------------------ the whole */
+
 static pl_status find_distances(pl_rest_shape* shape, const near_sum* sums, size_t nodes)
 {
     float* level = PL_NEW(float, nodes);
     uint8_t* fixed = PL_NEW(uint8_t, nodes);
-    if (level && fixed)
+    pl_status status = level && fixed ? PLIANT_OK : pl_fail_memory(5 * nodes);
+    if (status == PLIANT_OK)
     {
         for (size_t n = 0; n < nodes; ++n)
         {
@@ -218,6 +279,10 @@ static pl_status find_distances(pl_rest_shape* shape, const near_sum* sums, size
                            ? (float)(v3_length(to) / sums[n].weight - .5 * shape->spacing)
                            : (float)shape->spacing;
         }
+        status = fill_holes(shape, level, nodes);
+    }
+    if (status == PLIANT_OK)
+    {
         size_t n = 0;
         for (uint32_t z = 0; z < shape->size[2]; ++z)
             for (uint32_t y = 0; y < shape->size[1]; ++y)
@@ -237,10 +302,9 @@ static pl_status find_distances(pl_rest_shape* shape, const near_sum* sums, size
             shape->distance[n] = level[n] < 0 ? -distance : distance;
         }
     }
-    bool fine = level && fixed;
     pl_free(level);
     pl_free(fixed);
-    return fine ? PLIANT_OK : pl_fail_memory(5 * nodes);
+    return status;
 }
 
 pl_status pl_rest_shape_build(const pl_body* body, pl_rest_shape* shape)

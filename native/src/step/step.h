@@ -7,6 +7,7 @@
 #include "../contact/bonds.h"
 #include "../contact/clusters.h"
 #include "../contact/colliders.h"
+#include "../contact/rebound.h"
 #include "../setup/cuts.h"
 #include "../setup/proxy.h"
 #include "../setup/rest_shape.h"
@@ -34,6 +35,7 @@ typedef struct pl_scene
     const pl_kernels* kernels;
     pl_colliders_resolve_fn resolve;
     const struct pl_mesh_kernels* mesh_kernels;
+    const struct pl_response_kernels* cluster_kernels;
     pl_pool* pool;
     double gravity[3];
     uint32_t body_count, collider_count, field_count;
@@ -55,6 +57,7 @@ typedef struct pl_scene
     bool cluster_contacts;
     pl_contact_settings contact_settings;
     pl_bonds bonds;
+    pl_rebounds rebounds;
     /* Scratch, made when an advance begins; never part of the state. */
     pl_items chunks;                    /* every chunk of every body */
     pl_items fine;                      /* runs of clusters that hold particles */

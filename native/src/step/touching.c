@@ -115,9 +115,11 @@ pl_status pl_touch_clusters(pl_substep* step)
     scene->contact_settings.turn = scene->substep;
     scene->contact_settings.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     pl_bond_work held = {.bonds = &scene->bonds,
+                         .rebounds = &scene->rebounds,
                          .colliders = (const pl_collider* const*)scene->colliders,
                          .t1 = step->t1,
                          .touch = scene->cluster_contacts};
+    scene->cluster_scratch.kernels = scene->cluster_kernels;
     PL_TRY(pl_contacts_resolve(&scene->cluster_scratch, scene->body_count, scene->contact_bodies,
                                &scene->contact_settings, &held, step->dt, scene->pool));
     pl_bonds_clean(&scene->bonds);

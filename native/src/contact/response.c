@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The response to contacts between clusters (Jones et al. 2015, section 3.4, Eq. 17). The paper
+ * moves the particle alone; published code keeps neither momentum, and velocities never see the
+ * contact. Here a contact is a condition on a velocity: that of the particle relative to the
+ * cluster's rigid motion, along the normal, is at least the target that narrow.c found.
+ *
+ *     particle i   dv_i += J / m_i                         J: impulse of the contact
+ *     cluster c    dv_j -= w_jc (J / M_c + (I_c^-1 (a x J)) x (x_j - x_c))   for its members j
+ *
+ * With M_c, x_c, I_c the cluster's weighted mass, centre and inertia, members get J and a x J in
+ * all, so linear and angular momentum are kept. Arms are taken at the start of the substep, and
+ * positions follow velocities (x += dt dv): x_end cross v = x_start cross v, so it is kept at the
+ * substep's end too.
+ *
+ * Contacts are solved one after the other, in a fixed order, with touched clusters as rigid bodies
+ * of their own ("units"). They are not: members are shared, and what a cluster gives them others
+ * feel. So after a few sweeps members get what their clusters got, and clusters are seen again as
+ * their members move; what that leaves undone or has overdone the next sweeps see. In the last one
+ * the particles do what is left.
+ */
+#include "response.h"
+
+#include "../base/cpu.h"
+
+#include <string.h>
+
+/* Sweeps over the contacts between two looks at the members. */
+#define SWEEPS 2
+
+extern const pl_response_kernels pl_response_kernels_scalar;
+#if defined(PL_WITH_SSE2)
+extern const pl_response_kernels pl_response_kernels_sse2;
+#endif
+#if defined(PL_WITH_AVX2)
+extern const pl_response_kernels pl_response_kernels_avx2;
+#endif
+#if defined(PL_WITH_AVX512)
+extern const pl_response_kernels pl_response_kernels_avx512;
+#endif
+#if defined(PL_WITH_NEON)
+extern const pl_response_kernels pl_response_kernels_neon;
+#endif
+
+const pl_response_kernels* pl_response_kernels_for(uint32_t simd)
+{
+    switch (simd == PLIANT_SIMD_AUTO ? pl_cpu_best() : simd)
+    {
+#if defined(PL_WITH_SSE2)
+        case PLIANT_SIMD_SSE2:
+            return &pl_response_kernels_sse2;
+#endif
+#if defined(PL_WITH_AVX2)
+        case PLIANT_SIMD_AVX2:
+            return &pl_response_kernels_avx2;
+#endif
+#if defined(PL_WITH_AVX512)
+        case PLIANT_SIMD_AVX512:
+            return &pl_response_kernels_avx512;
+#endif
+#if defined(PL_WITH_NEON)
+        case PLIANT_SIMD_NEON:
+            return &pl_response_kernels_neon;
+#endif
+        default:
+            return &pl_response_kernels_scalar;
+    }
+}
+
+/* A contact as sweeps see it. */
+struct pl_press
+{
+    uint32_t toucher, unit, bond;
+    uint32_t home; /* 1 + the unit that is stopped with it, or 0 */
+    float n[3], arm[3];
+    float target, friction, per_k;
+    float normal, tangent[3]; /* impulses so far; of bonds the whole of it */
+    float goal[3];            /* of bonds: the relative velocity that resolves it */
+    float home_arm[3], home_per_k, home_normal;
+};
+
+/* ------------------------------------------------------------------ contacts */
+
+/* What a toucher's clusters are about to give it. */
+static vec3 about_to_get(const pl_response* r, const pl_toucher* t)
+{
+    vec3 sum = v3(0, 0, 0);
+    for (size_t i = t->tie_begin; i < t->tie_begin + t->tie_count; ++i)
+    {
+        const pl_tie* tie = &r->ties[i];
+        const pl_unit* unit = &r->units[tie->unit];
+        sum = v3_mad(sum, v3_add(unit->dv, v3_cross(unit->dspin, v3_from(tie->arm))), tie->weight);
+    }
+    return sum;
+}
+
+/* A sleeper wakes where it is hit faster than what rests on it would. */
+static void note_hit(const pl_response_work* s, const pl_press* p, const pl_contact* c)
+{
+    const pl_unit* unit = &s->r->units[p->unit];
+    const pl_toucher* t = &s->r->touchers[p->toucher];
+    pl_pair_body* target = &s->all->pair_bodies[pl_contact_body_of(s->all, c->cluster)];
+    pl_pair_body* source = &s->all->pair_bodies[t->body];
+    if (target->asleep == source->asleep)
+        return;
+    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, v3_from(p->arm)));
+    double speed = v3_dot(v3_sub(t->v, surface), v3_fromd(c->n));
+    double resting = PL_CONTACT_RESTING * s->settings->gravity * s->dt;
+    if (speed < -(s->settings->wake_speed + resting))
+        (target->asleep ? target : source)->hit = true;
+}
+
+static double pair_friction(const pl_response_work* s, const pl_body* body, uint32_t cluster)
+{
+    double common = s->settings->friction, own = body->friction;
+    double other = s->bodies[pl_contact_body_of(s->all, cluster)].body->friction;
+    if (own < 0 && other < 0)
+        return common;
+    return sqrt(pl_own_or(own, common) * pl_own_or(other, common));
+}
+
+/* The inverse mass that an impulse along n meets. */
+static double inverse_mass_at(const pl_unit* unit, vec3 arm, vec3 n)
+{
+    vec3 turn = v3_cross(arm, n);
+    return unit->fixed ? 0 : 1 / unit->mass + v3_dot(turn, m3_mulv(unit->inertia_inverse, turn));
+}
+
+static void make_press(const pl_response_work* s, size_t index, pl_press* p)
+{
+    const pl_contact* c = &s->all->list.items[index];
+    memset(p, 0, sizeof *p);
+    p->bond = c->bond;
+    p->toucher = s->r->toucher_of[c->particle] - 1;
+    p->unit = s->r->unit_of[c->cluster] - 1;
+    const pl_unit* unit = &s->r->units[p->unit];
+    const pl_toucher* t = &s->r->touchers[p->toucher];
+    const pl_body* body = s->bodies[t->body].body;
+    vec3 arm = v3_sub(pl_contact_start(body, t->slot, s->dt), unit->x), n = v3_fromd(c->n);
+    v3_store(arm, p->arm);
+    v3_store(n, p->n);
+    p->target = (float)c->target;
+    double k = inverse_mass_at(unit, arm, n);
+    if (c->bond)
+    {
+        /* an inverse mass of the cluster that is not less than the one in any direction */
+        double most = m3_trace(unit->inertia_inverse) * v3_dot(arm, arm);
+        vec3 now = v3_sub(t->v, v3_add(unit->v, v3_cross(unit->spin, arm)));
+        v3_store(v3_add(v3_fromd(c->goal), now), p->goal);
+        k = unit->fixed ? 0 : 1 / unit->mass + most;
+    }
+    else
+    {
+        p->friction = (float)pair_friction(s, body, c->cluster);
+        note_hit(s, p, c);
+    }
+    if (c->home)
+    {
+        p->home = s->r->unit_of[c->home - 1];
+        const pl_unit* home = &s->r->units[p->home - 1];
+        vec3 from = v3_sub(pl_contact_start(body, t->slot, s->dt), home->x);
+        double both = k + inverse_mass_at(home, from, n);
+        v3_store(from, p->home_arm);
+        p->home_per_k = both > 0 ? (float)(1 / both) : 0;
+    }
+    k += t->inverse_mass;
+    p->per_k = k > 0 ? (float)(1 / k) : 0;
+}
+
+static pl_status add_presses(const pl_response_work* s)
+{
+    pl_response* r = s->r;
+    if (!pl_grow((void**)&r->presses, &r->press_capacity, s->all->list.count, sizeof *r->presses))
+        return pl_fail_memory(s->all->list.count * sizeof *r->presses);
+    for (size_t i = 0; i < s->all->list.count; ++i)
+        make_press(s, i, &r->presses[i]);
+    return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ sweeps */
+
+/* The impulse that a contact asks for now, added to what it has. Sums never pull, and friction
+ * stays within its cone. */
+static vec3 ask(double stiffness, pl_press* p, vec3 relative)
+{
+    if (p->bond)
+    {
+        vec3 whole = v3_scale(v3_sub(v3_from(p->goal), relative), p->per_k);
+        v3_store(v3_add(v3_from(p->tangent), whole), p->tangent);
+        return whole;
+    }
+    vec3 n = v3_from(p->n), before = v3_from(p->tangent);
+    double speed = v3_dot(relative, n), share = stiffness * p->per_k, was = p->normal;
+    double normal = fmax(was + share * (p->target - speed), 0);
+    vec3 tangent = v3_mad(before, v3_mad(relative, n, -speed), -share);
+    double most = p->friction * normal, square = v3_dot(tangent, tangent);
+    if (square > most * most)
+        tangent = v3_scale(tangent, most / sqrt(square));
+    p->normal = (float)normal;
+    v3_store(tangent, p->tangent);
+    return v3_mad(v3_sub(v3_from(p->tangent), before), n, p->normal - was);
+}
+
+/* An impulse on a unit, at an arm. */
+static void hit(pl_unit* unit, vec3 arm, vec3 impulse, bool seen)
+{
+    if (unit->fixed)
+        return;
+    vec3 twist = v3_cross(arm, impulse), turn = m3_mulv(unit->inertia_inverse, twist);
+    unit->push = v3_add(unit->push, impulse);
+    unit->twist = v3_add(unit->twist, twist);
+    unit->dv = v3_mad(unit->dv, impulse, 1 / unit->mass);
+    unit->dspin = v3_add(unit->dspin, turn);
+    if (!seen)
+        return;
+    unit->v = v3_mad(unit->v, impulse, unit->yield / unit->mass);
+    unit->spin = v3_mad(unit->spin, turn, unit->yield);
+}
+
+/* The cluster behind a particle, which comes too fast for the particle to stop it. */
+static void stop_home(const pl_response_work* s, pl_press* p)
+{
+    pl_unit *unit = &s->r->units[p->unit], *home = &s->r->units[p->home - 1];
+    vec3 arm = v3_from(p->arm), from = v3_from(p->home_arm), n = v3_from(p->n);
+    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
+    vec3 comes = v3_add(home->v, v3_cross(home->spin, from));
+    double speed = v3_dot(v3_sub(comes, surface), n), was = p->home_normal;
+    p->home_normal = (float)fmax(was + p->home_per_k * (p->target - speed), 0);
+    vec3 impulse = v3_scale(n, p->home_normal - was);
+    hit(home, from, impulse, true);
+    hit(unit, arm, v3_scale(impulse, -1), true);
+}
+
+/* Once through all contacts, forth or back: always the same way, piles would creep. */
+static void sweep(const pl_response_work* s, bool back)
+{
+    pl_response* r = s->r;
+    for (size_t i = 0; i < s->all->list.count && !s->last; ++i)
+        if (r->presses[i].home)
+            stop_home(s, &r->presses[i]);
+    double stiffness = s->settings->stiffness;
+    size_t count = s->all->list.count;
+    for (size_t i = 0; i < count; ++i)
+    {
+        pl_press* p = &r->presses[back ? count - 1 - i : i];
+        pl_unit* unit = &r->units[p->unit];
+        pl_toucher* t = &r->touchers[p->toucher];
+        vec3 arm = v3_from(p->arm);
+        vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
+        if (!(p->per_k > 0))
+            continue;
+        vec3 now = v3_add(t->v, about_to_get(r, t));
+        vec3 impulse = ask(stiffness, p, v3_sub(now, surface));
+        vec3 dv = v3_scale(impulse, t->inverse_mass);
+        t->v = v3_add(t->v, dv);
+        t->dv = v3_add(t->dv, dv);
+        hit(unit, arm, v3_scale(impulse, -1), !s->last);
+    }
+}
+
+/* What is left in the last sweep is the particles' to resolve, as if clusters were fixed: none may
+ * get through. Clusters still get the opposite impulse, which takes them out of the way. Not those
+ * that are lighter than the particle, as what breaks off may be: they would be thrown about. */
+static void let_particles_finish(const pl_response_work* s)
+{
+    for (size_t i = 0; i < s->all->list.count; ++i)
+    {
+        pl_press* p = &s->r->presses[i];
+        double inverse = s->r->touchers[p->toucher].inverse_mass;
+        if (inverse > 0 && 1 < 2 * inverse * p->per_k)
+            p->per_k = (float)(1 / inverse);
+    }
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+static void solve(pl_response_work* s, pl_pool* pool)
+{
+    pl_response* r = s->r;
+    uint32_t count = s->settings->iterations;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        s->last = i + 1 == count;
+        if (s->last)
+            let_particles_finish(s);
+        sweep(s, i % 2 == 1);
+        if (s->last || (i + 1) % SWEEPS == 0)
+            pl_units_give(s, pool);
+    }
+    for (size_t i = 0; i < s->all->list.count; ++i)
+    {
+        const pl_press* p = &r->presses[i];
+        double normal = (double)p->normal + p->home_normal;
+        v3_store(v3_mad(v3_from(p->tangent), v3_from(p->n), normal), s->all->list.items[i].impulse);
+        s->all->list.items[i].body = r->touchers[p->toucher].body;
+    }
+    pl_units_apply(s, pool);
+}
+
+pl_status pl_contacts_respond(pl_contacts* all, const pl_contact_body* bodies,
+                              const pl_contact_settings* settings, double dt, pl_pool* pool)
+{
+    pl_response_work s = {all, &all->response, bodies, settings, dt, false};
+    PL_TRY(pl_response_reserve(&s));
+    pl_status status = pl_response_list(&s);
+    if (status == PLIANT_OK)
+    {
+        pl_units_weigh(&s, pool);
+        status = pl_response_tie(&s);
+    }
+    if (status == PLIANT_OK)
+        status = add_presses(&s);
+    if (status == PLIANT_OK)
+        solve(&s, pool);
+    pl_response_clean(&s);
+    return status;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The response to contacts between clusters: what the solver (response.c) and its kernels
+ * (response.simd.c) share.
+ *
+ *   contacts ──► presses ──sweeps──► impulses on particles   ──► chunks: members get what their
+ *                  ▲                 and on units, each a        clusters got, velocities follow,
+ *                  │                 touched cluster as a        clusters see their members again
+ *                  │                 rigid body                            │
+ *                  └───────────────────────────────────────────────────────┘  a few rounds
+ *
+ * Sweeps look at six numbers a cluster and three a particle; members are visited once a round, by
+ * chunks and blocks as in a step.
+ */
+#ifndef PL_CONTACT_RESPONSE_H
+#define PL_CONTACT_RESPONSE_H
+
+#include "clusters.h"
+
+/* Sums that a chunk makes for a cluster, weighted by m w, positions at the start of the substep and
+ * relative to the chunk's pos_origin: the mass, x, x x^T (xx yy zz xy yz zx), v, x cross v. */
+enum
+{
+    PL_REPLY_MASS = 0,
+    PL_REPLY_X = 1,
+    PL_REPLY_XX = 4,
+    PL_REPLY_V = 10,
+    PL_REPLY_XV = 13,
+    PL_REPLY_FLOATS = 16
+};
+/* What members get: a velocity, and a rotation about pos_origin; and what comes of it: m w dv and
+ * its moment. */
+enum
+{
+    PL_MOVE_V = 0,
+    PL_MOVE_SPIN = 3,
+    PL_MOVE_FLOATS = 8
+};
+
+/* A chunk that has members of touched clusters, or particles that touch. */
+typedef struct pl_reply
+{
+    uint32_t body, chunk;
+    size_t row_begin, block_begin;
+    uint32_t row_count, block_count;
+} pl_reply;
+
+/* A block of such a chunk, and its entries in touched clusters. */
+typedef struct pl_reply_block
+{
+    uint32_t block, touches; /* touches: particles of it that touch */
+    size_t begin, end;
+} pl_reply_block;
+
+typedef struct pl_reply_entry
+{
+    uint32_t entry; /* of the chunk */
+    uint32_t row;   /* of the reply's touched clusters */
+} pl_reply_entry;
+
+/* One chunk for a kernel. */
+typedef struct pl_reply_job
+{
+    const pl_body* body;
+    const pl_chunk* chunk;
+    const pl_reply_block* blocks;
+    const pl_reply_entry* entries;
+    uint32_t block_count, row_count;
+    float dt;
+    const float* held; /* pins.frequency where some particles are held, or NULL */
+    float* sums;       /* PL_REPLY_FLOATS or PL_MOVE_FLOATS for each row, nil */
+    const float* rows; /* PL_MOVE_FLOATS for each row */
+    float* fresh[3];   /* by slot: what particles got since, nil afterwards */
+    float* total[3];   /* by slot: all that they got */
+    bool last;         /* no sums are asked for */
+} pl_reply_job;
+
+typedef struct pl_response_kernels
+{
+    /* The first sums of all rows. */
+    void (*weigh)(const pl_reply_job* job);
+    /* Members get what is in the rows and what is fresh; the sums of that. */
+    void (*move)(const pl_reply_job* job);
+    /* Velocities and positions have all that was got, and totals are nil. */
+    void (*apply)(const pl_reply_job* job);
+} pl_response_kernels;
+
+/* A touched cluster as a rigid body, at the start of the substep. */
+struct pl_unit
+{
+    uint32_t cluster; /* in the list of all */
+    bool fixed;       /* asleep, or what bonds hold on to */
+    double mass;
+    vec3 x, v, spin; /* centre of mass, and its motion as contacts see it */
+    vec3 v0, spin0;  /* the motion that its members have */
+    mat3 inertia_inverse;
+    vec3 push, twist; /* impulse and its moment about x, since members were moved */
+    vec3 dv, dspin;   /* the motion that they are */
+    vec3 gave;        /* dv as members got it */
+    double yield;     /* how much of what it gives its members it sees of them: they are shared */
+    size_t row_begin; /* of its rows, in the order of chunks */
+    uint32_t row_count;
+};
+
+/* A particle that touches. */
+struct pl_toucher
+{
+    uint32_t body, slot;
+    double inverse_mass;
+    vec3 v, dv; /* its velocity but for what its clusters are about to give it; what of it it got
+                   itself since members were moved */
+    size_t tie_begin;
+    uint32_t tie_count;
+};
+
+/* A touched cluster that a toucher is a member of, its share of what that gets, and where it is in
+ * it. */
+struct pl_tie
+{
+    uint32_t unit;
+    float weight, arm[3];
+};
+
+/* A response under way. */
+typedef struct pl_response_work
+{
+    pl_contacts* all;
+    pl_response* r;
+    const pl_contact_body* bodies;
+    const pl_contact_settings* settings;
+    double dt;
+    bool last;
+} pl_response_work;
+
+/* response_lists.c: makes room; lists units, touchers, and their chunks; then, when units were
+ * weighed, the units that touchers are members of. What was listed is taken off at the end. */
+pl_status pl_response_reserve(const pl_response_work* work);
+pl_status pl_response_list(const pl_response_work* work);
+pl_status pl_response_tie(const pl_response_work* work);
+void pl_response_clean(const pl_response_work* work);
+
+/* response_units.c: mass, centre, inertia and motion of all units as their members have them;
+ * members get what units and they themselves have got, and units see what came of it; velocities
+ * and positions of particles have all that they got. */
+void pl_units_weigh(pl_response_work* work, pl_pool* pool);
+void pl_units_give(pl_response_work* work, pl_pool* pool);
+void pl_units_apply(pl_response_work* work, pl_pool* pool);
+/* The share of its members' weights that a cluster which is fading in or out has. */
+double pl_unit_fade(const pl_response_work* work, const pl_unit* unit);
+
+/* Solves for the contacts that were found and moves the particles. */
+pl_status pl_contacts_respond(pl_contacts* contacts, const pl_contact_body* bodies,
+                              const pl_contact_settings* settings, double dt, pl_pool* pool);
+
+#endif
