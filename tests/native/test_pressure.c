@@ -406,6 +406,26 @@ TEST(pressure_refuses_meshes_that_enclose_nothing)
     scene_points_free(&points);
 }
 
+/* Blender's monkey has eyes that touch its head in single vertices, and are open behind. */
+TEST(pressure_keeps_a_head_whose_eyes_are_open)
+{
+    scene_points points = scene_points_ball(600, .95, 5);
+    scene_mesh head = scene_icosphere(1, 3), eye = scene_icosphere(.3, 2);
+    eye.triangle_count /= 2;
+    const float *at = head.vertices, *eye_at = eye.vertices + 3 * (size_t)eye.triangles[0];
+    scene_mesh_move(&eye, at[0] - eye_at[0], at[1] - eye_at[1], at[2] - eye_at[2]);
+    memcpy(eye.vertices + 3 * (size_t)eye.triangles[0], at, 3 * sizeof *at);
+    scene_mesh_append(&head, &eye);
+    pl_body body;
+    REQUIRE_OK(make_body(&body, &points, &head));
+    CHECK(body.pressure->shell_count == 1);
+    CHECK_NEAR(body.pressure->rest_volume[0], 4.18879, .07 * 4.18879);
+    free_body(&body);
+    scene_mesh_free(&head);
+    scene_mesh_free(&eye);
+    scene_points_free(&points);
+}
+
 TEST(pressure_runs_out_of_memory_without_harm)
 {
     scene_mesh mesh = scene_icosphere(1, 2);

@@ -35,6 +35,9 @@ static const double LARGEST = 1e40;
 
 static const double ACCURATE = 3, QUICK = 1.3;
 
+/* Share of a shell's area that may be in open patches if it is to enclose something. */
+static const double MOST_OPEN = .3;
+
 /* ------------------------------------------------------------------ vertices */
 
 static uint64_t mix(uint64_t h)
@@ -282,7 +285,7 @@ static void measure_vertices(pl_mesh* mesh)
     measure(mesh, &box);
 }
 
-static void measure_triangles(pl_mesh* mesh, const pl_patches* patches)
+static void measure_triangles(pl_mesh* mesh)
 {
     pl_box box = mesh->tree->nodes[mesh->tree->root].box;
     measure(mesh, &box);
@@ -296,12 +299,24 @@ static void measure_triangles(pl_mesh* mesh, const pl_patches* patches)
         if (!mesh->tree->far[mesh->tree->shell_root[mesh->shell[t]]].silent)
             mesh->volume += v3_dot(a, v3_cross(b, c)) / 6;
     }
+}
+
+/* A head is closed although eyes that touch it, each a bowl, are not. */
+static void find_open_shells(pl_mesh* mesh, const pl_patches* patches)
+{
     mesh->closed = true;
-    for (uint32_t p = 0; p < patches->count; ++p)
+    for (uint32_t p = 0, end; p < patches->count; p = end)
     {
-        mesh->closed = mesh->closed && patches->patches[p].closed;
-        if (!patches->patches[p].nearly_closed)
-            mesh->shell_open[patches->patches[p].shell] = 1;
+        uint32_t shell = patches->patches[p].shell;
+        double open = 0, area = 0;
+        for (end = p; end < patches->count && patches->patches[end].shell == shell; ++end)
+        {
+            const pl_patch* patch = &patches->patches[end];
+            area += patch->area;
+            open += patch->nearly_closed ? 0 : patch->area;
+            mesh->closed = mesh->closed && patch->closed;
+        }
+        mesh->shell_open[shell] = open > MOST_OPEN * area;
     }
 }
 
@@ -315,7 +330,8 @@ static pl_status build(pl_mesh* mesh, pl_patches* patches)
     PL_TRY(pl_mesh_tree_build(mesh->tree, mesh->vertices, mesh->triangles, mesh->triangle_count,
                               patches->of, patches->count, patches->of_shell, mesh->shell_count));
     PL_TRY(pl_patches_orient(mesh, patches));
-    measure_triangles(mesh, patches);
+    measure_triangles(mesh);
+    find_open_shells(mesh, patches);
     return PLIANT_OK;
 }
 

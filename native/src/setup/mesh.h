@@ -16,7 +16,7 @@ typedef struct pl_mesh
     uint32_t* shell;     /* for each triangle: its shell (triangles joined by shared or coincident
                             vertices), numbered from 0 in order of first triangle */
     uint32_t shell_count;
-    uint8_t* shell_open; /* for each shell: has holes too large to enclose anything alone */
+    uint8_t* shell_open; /* for each shell: its holes are too large to enclose anything alone */
     uint8_t* twin;       /* for each triangle: an earlier one is the same, seen from behind */
     uint32_t* weld;      /* for each vertex: the first one at the same place; UINT32_MAX: bad */
     uint32_t dropped_triangles; /* degenerate, repeated exactly, index out of range, not finite */
