@@ -19,7 +19,9 @@ from pathlib import Path
 
 COMMAND = "pliant"
 FORMATS = {"pc2": "PC2", "mdd": "MDD", "abc": "ALEMBIC", "alembic": "ALEMBIC",
-           "shape_keys": "SHAPE_KEYS", "relative_keys": "SHAPE_KEYS", "points": "POINTS"}
+           "shape_keys": "SHAPE_KEYS", "relative_keys": "SHAPE_KEYS", "points": "POINTS",
+           "surface": "SURFACE"}
+IN_THE_FILE = {"SHAPE_KEYS", "POINTS", "SURFACE"}  # which need --save
 USAGE, INSTALLATION = 2, 5  # exit codes of this file; all are in command/failures.py
 
 
@@ -140,7 +142,7 @@ def make_parser():
 def parse(arguments):
     options = make_parser().parse_args(arguments)
     if options.command in ("bake", "export") and not options.save:
-        kept = [name for name in options.format or () if FORMATS[name] in ("SHAPE_KEYS", "POINTS")]
+        kept = [name for name in options.format or () if FORMATS[name] in IN_THE_FILE]
         if kept:
             make_parser().error(f"{kept[0]} is kept in a .blend file: name it with --save FILE.blend")
     return options

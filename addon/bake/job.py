@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 from .. import solver
-from . import pc2, pins, space, weak
+from . import pc2, pins, space, volume, weak
 from .beside import Beside
 from .cache import CacheError
 from .errors import BakeError, file_error
@@ -29,6 +29,7 @@ WAITING, BUILDING, SIMULATING = "waiting", "building", "simulating"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
 ENDED = (DONE, CANCELLED, FAILED)
 MARGIN = .4  # of the spacing: where the outermost particles of a filled body are
+SKIN_MARGIN = .2  # of the spacing: how far skins and sheets keep off
 
 
 class Job:
@@ -237,22 +238,27 @@ class Recorder:
 
     def _add_body(self, index, body, state):
         job = self.job
-        settings = dict(body.settings, material=state.material)
         try:
-            made = self.scene.add_body(
-                body.vertices, body.triangles, origin=self.shot.origin,
+            made, problem = volume.add_body(
+                self.scene, body.vertices, body.triangles, state.material, origin=self.shot.origin,
                 progress=lambda fraction, stage: job._building(index, fraction, stage),
-                **settings, **body.factors)
+                **body.settings, **body.factors)
         except solver.Cancelled:
             raise
         except solver.PliantError as error:  # the library does not know whose mesh it is
             raise solver.PliantError(error.status, f"'{body.name}': {error}") from error
+        self._no_volume(body, problem)
         if body.follow_until is not None and body.follow_until > self.shot.start:
             made.set_follow(True)
         if state.fracture is not None:
             weak.apply(made, body)
             made.set_fracture(**state.fracture)
         return made
+
+    def _no_volume(self, body, problem):
+        text = f"'{body.name}' keeps no volume: {problem}"
+        if problem and text not in self.job.warnings:
+            self.job.warnings.append(text)
 
     def _weld(self):
         """Where things touch at the first frame; in a bake that is resumed they are welded already."""
@@ -421,7 +427,7 @@ class Recorder:
     def _set_body(self, index, made, frame, last):
         body, state, weights = self.shot.bodies[index], frame.bodies[index], self.pins[index]
         if last is None or last.material != state.material:
-            made.set_material(**state.material)
+            self._no_volume(body, volume.set_material(made, state.material))
         if state.fracture is not None and (last is None or last.fracture != state.fracture):
             made.set_fracture(**state.fracture)
         follows = body.follow_until is not None and frame.number <= body.follow_until
@@ -482,8 +488,9 @@ def pin_frequencies(body, weights, strength):
 
 def contact_margin(bodies):
     """How far the outermost particles lie within the mesh that they carry. Colliders stop particles,
-    so they keep this much more distance: then the mesh rests on them and does not sink in. The
-    finest body decides, so that none hovers."""
-    known = [made.info for made in bodies]
+    so they keep this much more distance: then the mesh rests on them and does not sink in. A sheet's
+    particles are on it, but between them a round collider would show through. The finest body
+    decides, so that none hovers."""
     filled = (solver.Sampling.BLUE_NOISE, solver.Sampling.GRID)
-    return MARGIN * min((i.spacing if i.sampling in filled else 0.0 for i in known), default=0.0)
+    return min((made.info.spacing * (MARGIN if made.info.sampling in filled else SKIN_MARGIN)
+                for made in bodies), default=0.0)

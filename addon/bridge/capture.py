@@ -92,6 +92,7 @@ class Capture:
         self._guesses = {}
         self._topologies = {}  # of colliders that are meshes: their faces
         self._kept = {}  # what was read at the frame before, and what followed from it
+        self._told = []  # warnings of before there was a shot
         self._check(scene)
 
     # ------------------------------------------------------------ iterating
@@ -180,6 +181,9 @@ class Capture:
             what = "faces" if len(obj.data.vertices) else "vertices"
             raise CaptureError(f"'{obj.name}' has no {what}: there is nothing to be soft.",
                                obj.name)
+        if left_out := modifiers.left_out(obj):
+            self._told.append(f"'{obj.name}' is simulated without {left_out}, which acts on the "
+                              f"result: apply it if it is part of the body.")
 
     # ------------------------------------------------------------ capturing
 
@@ -200,6 +204,8 @@ class Capture:
                          self._origin(scene, graph), [], **settings.shot_settings(scene))
         if self.quick is not None:
             self.shot.quick = True
+        for sentence in self._told:
+            self._warn(sentence)
         self.shot.bodies = [self._body(obj, graph) for obj in bodies(scene)]
         room = max(float(np.ptp(b.vertices[:, axis])) for b in self.shot.bodies
                    for axis in range(3))

@@ -20,6 +20,8 @@ DEFORMING = {
     "DATA_TRANSFER", "NORMAL_EDIT", "WEIGHTED_NORMAL", "UV_PROJECT", "UV_WARP",
     "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY",
 }
+# Modifiers whose additions look like parts of the body.
+ADDING = {"ARRAY", "MIRROR", "SCREW", "SKIN"}
 
 
 def is_playback(modifier):
@@ -39,6 +41,14 @@ def split(obj):
 def following(obj):
     """Names of the modifiers that are switched off while the mesh is captured."""
     return [m.name for m in list(obj.modifiers)[split(obj):] if m.show_viewport]
+
+
+def left_out(obj):
+    """The kinds of modifiers after the result's place that add what looks like a part of the body,
+    as "its Mirror modifier"; empty: there are none."""
+    found = [m for m in list(obj.modifiers)[split(obj):] if m.type in ADDING and m.show_viewport]
+    names = " and ".join(dict.fromkeys(m.bl_rna.name.removesuffix(" Modifier") for m in found))
+    return f"its {names} modifier{'s' if ' and ' in names else ''}" if found else ""
 
 
 def find_playback(obj):

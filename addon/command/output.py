@@ -103,7 +103,7 @@ def clear(options, log, signals):
         lock.refuse(folders.folder_of(scene, quick))
     for quick in (False, True):
         folder = folders.folder_of(scene, quick)
-        for obj in scene.objects:
+        for obj in list(scene.objects):
             modifier = modifiers.find_playback(obj)
             if modifier is not None and modifiers.plays_from(modifier, folder):
                 results.remove(obj)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..bake import volume
 from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
 from . import palette
 
@@ -112,9 +113,12 @@ def build(request, progress=None):
                 whole = (index + fraction) / (len(request.sources) + 1)
                 return progress(whole, stage) if progress else False
             try:
-                body = scene.add_body(source.vertices, source.triangles, origin=request.origin,
-                                      progress=share, **source.settings)
+                body, problem = volume.add_body(scene, source.vertices, source.triangles,
+                                                origin=request.origin, progress=share,
+                                                **source.settings)
                 outcome.bodies.append(_show(body, source, request))
+                if problem:
+                    outcome.bodies[-1].warnings.append(f"keeps no volume: {problem}")
                 made.append((body, source))
             except Cancelled:
                 raise

@@ -4,9 +4,10 @@
 Everything that falls looks the same at every size if times grow with the square root of lengths: a
 mouse wobbles faster than an elephant. Frequencies, damping, drag, flow and falloff are therefore kept
 here for a body of one metre and divided by that root, and pressure is counted in the body's own
-weight.
+weight. Where gravity is stronger, times are shorter in the same way.
 """
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,26 +38,76 @@ def size(obj):
     return largest if math.isfinite(largest) and largest > 1e-9 else 1.0
 
 
-_measured = {}  # (mesh, counts, hash of some vertices) -> volume and area in the object's space
+@dataclass
+class Measured:
+    """Of a mesh, in its own space."""
+    volume: float
+    area: float
+    holes: float  # area of disks that would close them
+    longest: float  # edge
+
+
+_measured = {}  # (mesh, counts, hash of some vertices) -> Measured
 SAMPLED = 4096  # vertices by which an edited mesh is known
+MOST_OPEN = .3  # holes over area: above, a mesh encloses nothing, as the library has it
+LONG = .3  # an edge over the size of its object that is too long to bend with it
 
 
-def measure(obj):
-    """(volume, area) of an object's mesh in the world. Kept, as panels ask often."""
-    mesh = obj.data
+def _known(mesh):
+    """Kept, as panels ask often."""
     places = meshes.positions(mesh)
     some = places[::max(1, len(places) // SAMPLED)]
     key = (mesh.name_full, len(mesh.vertices), len(mesh.polygons), hash(some.tobytes()))
     if key not in _measured:
         if len(_measured) > 256:
             _measured.clear()
-        _measured[key] = _measure_mesh(mesh)
-    volume, area = _measured[key]
+        _measured[key] = Measured(*_volume_and_area(mesh), *_edges(mesh))
+    return _measured[key]
+
+
+def measure(obj):
+    """(volume, area) of an object's mesh in the world."""
+    known = _known(obj.data)
     scale = abs(obj.matrix_world.to_3x3().determinant())
-    return volume * scale, area * scale ** (2 / 3)
+    return known.volume * scale, known.area * scale ** (2 / 3)
 
 
-def _measure_mesh(mesh):
+def encloses(obj):
+    """Whether an object's mesh has an inside, small holes apart."""
+    known = _known(obj.data)
+    return known.area > 0 and known.holes < MOST_OPEN * known.area and _is_solid(*measure(obj))
+
+
+def is_coarse(obj):
+    """Whether some edges are so long that the object cannot be seen to bend, as a plain cube's."""
+    scale = abs(obj.matrix_world.to_3x3().determinant()) ** (1 / 3)
+    return _known(obj.data).longest * scale > LONG * size(obj)
+
+
+def skin_size(obj):
+    """The side of a square that is as large as the object's surface."""
+    area = measure(obj)[1]
+    return math.sqrt(area) if area > 0 else size(obj)
+
+
+def _edges(mesh):
+    """(area of all holes, length of the longest edge)."""
+    count = len(mesh.edges)
+    if not count:
+        return 0.0, 0.0
+    ends, used = np.empty(2 * count, np.int32), np.empty(len(mesh.loops), np.int32)
+    mesh.edges.foreach_get("vertices", ends)
+    mesh.loops.foreach_get("edge_index", used)
+    corners = meshes.positions(mesh).astype(np.float64)[ends.reshape(-1, 2)]
+    lengths = np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
+    lengths = np.where(np.isfinite(lengths), lengths, 0.0)
+    faces = np.bincount(used, minlength=count)
+    # as if it were one: the most that they can be
+    holes = float(lengths[faces == 1].sum()) ** 2 / (4 * math.pi)
+    return holes, float(lengths[faces > 0].max(initial=0.0))
+
+
+def _volume_and_area(mesh):
     count = len(mesh.polygons)
     if not count:
         return 0.0, 0.0
@@ -120,18 +171,23 @@ def guess_clusters(obj, particles):
         return max(1, round(particles / PARTICLES_PER_CLUSTER))
     spacing = guess_spacing(obj, max(4, particles))
     width = 2 if sampled_kind(obj) in ("SURFACE", "VERTICES") else 3
-    return max(1, round(particles * (spacing / settings.size) ** width))
+    return min(max(1, round(particles * (spacing / settings.size) ** width)), particles)
 
 
-def scaled(values, length):
+def gravity(scene):
+    """What pulls at bodies, at least Earth's: a scene in centimetres has a hundred times that."""
+    return max(GRAVITY, math.sqrt(sum(value * value for value in scene.gravity)))
+
+
+def scaled(values, length, pull=GRAVITY):
     """Material values kept for a body of one metre, for one of another size."""
-    root = math.sqrt(length)
+    root = math.sqrt(length * GRAVITY / pull)
     made = dict(values)
     for name in ("frequency", "damping", "drag", "flow", "falloff"):
         if name in made:
             made[name] = made[name] / root
     if "pressure" in made:
-        made["pressure"] = made["pressure"] * made.get("density", 1000.0) * GRAVITY * length
+        made["pressure"] = made["pressure"] * made.get("density", 1000.0) * pull * length
     return made
 
 
@@ -143,8 +199,8 @@ def fit(obj):
     settings.fitted_size = length
     if obj.type != "MESH":
         return
-    presets.apply(obj, presets.FIRST)
     count = settings.particles.count
     settings.particles.spacing = guess_spacing(obj, count)
     settings.clusters.size = (PARTICLES_PER_CLUSTER ** (1 / 3)) * settings.particles.spacing
     settings.clusters.radius = 1.5 * settings.clusters.size
+    presets.apply(obj, presets.first(obj))

@@ -209,8 +209,8 @@ class PLIANT_OT_cancel(bpy.types.Operator):
 
 
 class PLIANT_OT_clear(bpy.types.Operator):
-    """Delete the baked frames from the disk and show the bodies as they were. This cannot be \
-undone"""
+    """Delete the baked frames from the disk and show the bodies as they were. Shape keys, which are \
+in the file, stay. This cannot be undone"""
     bl_idname = "pliant.clear"
     bl_label = "Clear Bake"
     bl_options = {"REGISTER", "UNDO"}

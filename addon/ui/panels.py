@@ -4,7 +4,7 @@ import bpy
 
 from ..bridge.settings import PAINTED, PLASTIC, plastic_refusal
 from ..preview import session
-from . import drawing, fitting, presets, weights
+from . import drawing, fitting, hints, presets, weights
 
 
 class PhysicsPanel:
@@ -53,6 +53,7 @@ class PLIANT_PT_main(PhysicsPanel, bpy.types.Panel):
             row.scale_y = 1.3
             draw_preview_button(row, context)
             row.operator("pliant.bake", icon="RENDER_ANIMATION")
+            hints.draw(layout, context)
         column = layout.column(align=True)
         column.operator("pliant.copy_settings", icon="PASTEDOWN")
         if obj.pliant.role == "BODY":

@@ -2,7 +2,8 @@
 """The tab "Pliant" in the sidebar of the 3D view: the daily buttons."""
 import bpy
 
-from . import drawing, operators_roles, presets
+from ..preview import session
+from . import drawing, hints, operators_roles, presets
 from .panels import draw_preview_button, draw_preview_numbers
 from .panels_bake import draw_bake_buttons, draw_result_buttons
 
@@ -32,6 +33,7 @@ class PLIANT_PT_sidebar(SidebarPanel, bpy.types.Panel):
             button.role = "NONE" if is_on else role
         if obj.pliant.role == "BODY":
             presets.draw(layout, obj.pliant.material)
+            hints.draw(layout, context)
         if obj.pliant.role != "NONE":
             layout.operator("pliant.copy_settings", icon="PASTEDOWN")
 
@@ -42,13 +44,18 @@ class PLIANT_PT_sidebar_preview(SidebarPanel, bpy.types.Panel):
 
     def draw(self, context):
         draw_preview_button(self.layout, context, text="Preview Clusters")
+        if session.current(context.scene) is None:
+            return  # what is shown and how is of use only then
         settings = context.scene.pliant
-        row = self.layout.row(align=True)
+        column = self.layout.column(align=True)
+        row = column.row(align=True)
         row.prop(settings, "preview_colours", toggle=True)
         row.prop(settings, "preview_particles", toggle=True)
+        row = column.row(align=True)
         row.prop(settings, "preview_spheres", toggle=True)
-        self.layout.prop(settings, "preview_proxies", toggle=True)
-        self.layout.prop(settings, "preview_colour_by", text="")
+        row.prop(settings, "preview_proxies", toggle=True)
+        if settings.preview_colours:
+            self.layout.prop(settings, "preview_colour_by")
         row = self.layout.row(align=True)
         row.prop(settings, "preview_level")
         row.prop(settings, "preview_opacity", slider=True)

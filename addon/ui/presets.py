@@ -10,7 +10,7 @@ from bl_operators.presets import AddPresetBase
 
 from . import fitting
 
-FIRST = "Rubber"  # what a new body is made of
+FIRST, FIRST_OPEN = "Rubber", "Sheet"  # what a new body is made of; where it encloses nothing
 SUBFOLDER = "pliant/material"
 
 # What every preset says, so that nothing of the one before is left over.
@@ -38,52 +38,65 @@ def plastic(yield_strain, flow, hardening, limit, **others):
             "hardening": hardening, "plastic_limit": limit, **others}
 
 
-# name: (what it looks like, what differs from PLAIN, a sampling where it needs one)
+def filled(pressure, **others):
+    """What differs from PLAIN for a material that keeps its volume: it bulges where it is squashed.
+    Pressure in the body's own weight, as fitting.py has it."""
+    return {"goal": "LINEAR", "use_pressure": True, "pressure": pressure, **others}
+
+
+SKIN = {"particles.sampling": "SURFACE"}
+CALM = {"clusters.levels": 3}  # strong damping needs clusters that are as large as the body
+# Small clusters, or it is too stiff to fold; thin, or no wind would move it. Lengths are for a skin
+# of one square metre.
+CLOTH = {**SKIN, "particles.thickness": .004, "clusters.count_mode": "SIZE", "clusters.size": .04}
+LENGTHS = {"particles.thickness", "clusters.size"}
+
+# name: (what it looks like, what differs from PLAIN, what it needs of other settings)
 TABLE = {
     "Rubber": ("Springs back and bounces: balls, erasers",
-               {"frequency": 16.0, "damping": 2.5, "density": 1100.0}, None),
+               filled(20.0, frequency=16.0, damping=2.5, density=1100.0), {}),
     "Jelly": ("Wobbles long and slowly: pudding, slime with a shape",
-              {"frequency": 9.0, "damping": 1.2, "goal": "LINEAR", "beta": .3}, None),
+              filled(10.0, frequency=8.0, damping=1.2, beta=.3), {}),
     "Foam": ("Gives way, comes back without a swing: cushions, mattresses",
-             {"frequency": 12.0, "damping": 14.0, "density": 60.0, "drag": .2}, None),
+             {"frequency": 9.0, "damping": 90.0, "density": 60.0, "drag": .2}, CALM),
     "Flesh": ("Heavy, soft, calms soon: bellies, cheeks, tails",
-              {"frequency": 11.0, "damping": 5.0, "density": 1050.0}, None),
+              filled(20.0, frequency=9.0, damping=50.0, density=1050.0), CALM),
     "Balloon": ("A thin skin about air: keeps its volume, falls slowly",
                 {"frequency": 14.0, "damping": 5.0, "density": 40.0, "use_pressure": True,
-                 "pressure": 60.0, "inflation": 1.05, "drag": 1.5}, "SURFACE"),
+                 "pressure": 60.0, "inflation": 1.05, "drag": 1.5}, SKIN),
     "Tyre": ("Firm, hardly bends: tyres, shoe soles, hard rubber",
-             {"frequency": 40.0, "damping": 8.0, "density": 1200.0}, None),
+             {"frequency": 40.0, "damping": 60.0, "density": 1200.0}, {}),
     "Plush": ("Limp and calm: soft toys, pillows",
-              {"frequency": 9.0, "damping": 10.0, "density": 150.0, "drag": .4}, None),
+              {"frequency": 7.0, "damping": 120.0, "density": 150.0, "drag": .4}, CALM),
     "Sheet": ("Cloth-like: bends easily, hardly stretches: flags, leaves, paper",
-              {"frequency": 6.0, "damping": 2.0, "density": 300.0, "use_strain_limit": True,
-               "strain_limit": .1, "drag": .5}, "SURFACE"),
+              {"frequency": 2.4, "damping": 4.0, "density": 300.0, "use_strain_limit": True,
+               "strain_limit": .1, "strain_iterations": 8, "drag": .3}, CLOTH),
     "Clay": ("Does not bounce, and keeps every dent and thumb mark",
-             plastic(.012, 250.0, .05, .8, frequency=22.0, damping=60.0, density=1800.0), None),
+             plastic(.012, 250.0, .05, .8, frequency=22.0, damping=60.0, density=1800.0), {}),
     "Taffy": ("Springs at a blow, but sinks and draws out under its own weight: toffee, putty",
-              plastic(0.0, 9.0, .02, 1.5, frequency=12.0, damping=60.0, density=1300.0), None),
+              plastic(0.0, 9.0, .02, 1.5, frequency=12.0, damping=60.0, density=1300.0), {}),
     "Dough": ("Soft and limp; springs back a little, stays flattened",
-              plastic(.03, 40.0, .1, .8, frequency=13.0, damping=40.0, density=600.0), None),
+              plastic(.03, 40.0, .1, .8, frequency=13.0, damping=40.0, density=600.0), {}),
     "Lead": ("Heavy and firm, hardly springs: where it is hit it stays dented",
-             plastic(.004, 600.0, .03, .8, frequency=40.0, damping=80.0, density=11300.0), None),
+             plastic(.004, 600.0, .03, .8, frequency=40.0, damping=80.0, density=11300.0), {}),
     "Wax": ("Firm, bounces a little, takes small dents and can be bent by hand",
-            plastic(.012, 120.0, .1, .6, frequency=36.0, damping=60.0, density=900.0), None),
+            plastic(.012, 120.0, .1, .6, frequency=36.0, damping=60.0, density=900.0), {}),
     "Snow": ("Packs where it lands, the more it was pressed the firmer it holds: snowballs",
-             plastic(.006, 400.0, .15, .5, frequency=16.0, damping=90.0, density=300.0), None),
+             plastic(.006, 400.0, .15, .5, frequency=16.0, damping=90.0, density=300.0), {}),
     "Glass-like": ("Does not bend: shatters into sharp, smooth pieces",
-                   {"frequency": 60.0, "damping": 20.0, "density": 2500.0}, None),
+                   {"frequency": 60.0, "damping": 20.0, "density": 2500.0}, {}),
     "Ceramic": ("Hard and brittle: plates, pots, plaster; breaks into few coarse pieces",
-                {"frequency": 60.0, "damping": 25.0, "density": 2300.0}, None),
+                {"frequency": 60.0, "damping": 25.0, "density": 2300.0}, {}),
     "Chocolate": ("Hard, bends a little, then snaps",
-                  plastic(.02, 30.0, .1, .3, frequency=50.0, damping=40.0, density=1300.0), None),
+                  plastic(.02, 30.0, .1, .3, frequency=50.0, damping=40.0, density=1300.0), {}),
     "Bread": ("Soft and light; tears open with a ragged crumb",
-              plastic(.08, 20.0, .1, .6, frequency=14.0, damping=40.0, density=250.0), None),
+              plastic(.08, 20.0, .1, .6, frequency=14.0, damping=40.0, density=250.0), {}),
     "Taffy that Tears": ("Draws out, grows thin and tears: toffee, chewing gum, hot cheese",
                          plastic(0.0, 9.0, .02, 3.0, frequency=12.0, damping=60.0, density=1300.0),
-                         None),
+                         {}),
     "Flesh that Tears": ("Heavy and soft; stretches far, then rips",
                          plastic(.15, 6.0, .2, .5, frequency=11.0, damping=8.0, density=1050.0),
-                         None),
+                         {}),
 }
 
 # What differs from PLAIN_FRACTURE for those that break.
@@ -101,32 +114,57 @@ BREAKS = {
 }
 
 
-def values(name, length):
-    """All material settings of one of our presets for a body of that size."""
-    return fitting.scaled({**PLAIN, **TABLE[name][1]}, length)
+def values(name, length, encloses=True, pull=fitting.GRAVITY):
+    """All material settings of one of our presets for a body of that size. A solid one keeps its
+    volume only if it has one; a balloon is nothing without, and the bake says so."""
+    found = fitting.scaled({**PLAIN, **TABLE[name][1]}, length, pull)
+    if not encloses and not TABLE[name][2].get("particles.sampling"):
+        found["use_pressure"] = False
+    return found
 
 
-def fracture_values(name, length):
+def _others(obj, name):
+    """{(group of settings, name): value} beside the material's own that a preset needs."""
+    length = fitting.skin_size(obj)
+    return {tuple(path.split(".")): value * length if path in LENGTHS else value
+            for path, value in TABLE[name][2].items()}
+
+
+def fracture_values(name, length, pull=fitting.GRAVITY):
     """The same of fracture; none that it had before where the material does not break."""
     return fitting.scaled({**PLAIN_FRACTURE, "use_fracture": name in BREAKS,
-                           **BREAKS.get(name, {})}, length)
+                           **BREAKS.get(name, {})}, length, pull)
 
 
 def apply(obj, name):
     """Gives an object one of our materials. KeyError where there is none of that name."""
-    material, particles = obj.pliant.material, obj.pliant.particles
-    before = TABLE.get(material.preset)
-    for key, value in values(name, fitting.size(obj)).items():
+    material = obj.pliant.material
+    wanted, pull = _others(obj, name), fitting.gravity(bpy.context.scene)
+    for key, value in values(name, fitting.size(obj), fitting.encloses(obj), pull).items():
         setattr(material, key, value)
     if name in BREAKS or material.preset in BREAKS:  # otherwise it is the artist's
-        for key, value in fracture_values(name, fitting.size(obj)).items():
+        for key, value in fracture_values(name, fitting.size(obj), pull).items():
             setattr(obj.pliant.fracture, key, value)
-    sampling = TABLE[name][2]
-    if sampling:
-        particles.sampling = sampling
-    elif before and before[2] == particles.sampling:
-        particles.sampling = "AUTO"  # it was the last preset's, not the artist's
+    if material.preset in TABLE:
+        _take_back(obj, _others(obj, material.preset), wanted)
+    for (group, key), value in wanted.items():
+        setattr(getattr(obj.pliant, group), key, value)
     material.preset = name
+
+
+def _take_back(obj, former, wanted):
+    """What the last preset needed is as it was without, unless the artist has changed it since."""
+    for (group, key), value in former.items():
+        settings = getattr(obj.pliant, group)
+        found = getattr(settings, key)
+        same = abs(found - value) <= 1e-4 * value if isinstance(value, float) else found == value
+        if same and (group, key) not in wanted:
+            settings.property_unset(key)
+
+
+def first(obj):
+    """The material of a body that is new."""
+    return FIRST if fitting.sampled_kind(obj) != "SURFACE" else FIRST_OPEN
 
 
 def soft_bodies(context):

@@ -257,8 +257,8 @@ class ParticleSettings(bpy.types.PropertyGroup):
     thickness: FloatProperty(
         name="Thickness", default=0.0, min=0.0, soft_max=1.0, unit="LENGTH", options=set(),
         update=settings_changed,
-        description="How thick a sheet is, for its mass and its stiffness in bending; 0 takes the "
-                    "spacing")
+        description="How thick a sheet is: thinner ones are lighter, so that wind moves them more and "
+                    "other bodies push them aside. 0 takes the spacing")
     shells_apart: BoolProperty(
         name="Shells Apart", default=True, options=set(), update=settings_changed,
         description="Parts of the mesh that do not touch are bodies of their own; otherwise they "

@@ -407,6 +407,19 @@ class Others(WithShot):
         bpy.ops.wm.open_mainfile(filepath=str(self.folder / "cleared.blend"))
         self.assertEqual(len(bpy.data.objects["Head"].modifiers), 0)
 
+    def test_particles_are_made_and_cleared(self):
+        saved = self.folder / "particles.blend"
+        code, said = self.bake("particles", "--format", "pc2,points,surface", "--save", saved)
+        self.assertEqual(code, 0, said)
+        bpy.ops.wm.open_mainfile(filepath=str(saved))
+        kinds = [o.pliant.result.kind for o in bpy.context.scene.objects]
+        self.assertIn("POINTS", kinds)
+        code, said = run("clear", "--blend", saved, "--save", saved, "--out",
+                         self.folder / "particles")
+        self.assertEqual(code, 0, said)
+        self.assertEqual({o.name for o in bpy.context.scene.objects if o.type == "MESH"},
+                         {"Head", "Floor", "Dense"})
+
 
 class Settings(unittest.TestCase):
     def test_values(self):

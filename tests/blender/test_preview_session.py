@@ -270,9 +270,18 @@ class Preview(unittest.TestCase):
 
     def test_a_refused_body_is_a_sentence(self):
         obj = soft("plane")
+        obj.pliant.clusters.levels, obj.pliant.clusters.weighting = 2, "MANUAL"
+        obj.pliant.clusters.weights = [0.0] * 16
+        bpy.ops.pliant.preview()
+        self.assertIn("weight", session.current().refused[obj.name])
+
+    def test_a_body_without_a_volume_to_keep_is_shown(self):
+        obj = soft("plane")
         obj.pliant.material.use_pressure = True
         bpy.ops.pliant.preview()
-        self.assertIn("closed", session.current().refused[obj.name])
+        self.assertEqual(session.current().refused, {})
+        self.assertTrue(any("keeps no volume" in text
+                            for text in session.current().outcome.bodies[0].warnings))
 
     def test_a_body_that_is_no_longer_one_loses_its_colours(self):
         first, second = soft(), soft()

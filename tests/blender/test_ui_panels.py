@@ -4,6 +4,7 @@ would: properties, operators and icons that do not exist."""
 import unittest
 from types import SimpleNamespace
 
+import bmesh
 import bpy
 import house
 
@@ -244,14 +245,29 @@ class Drawing(unittest.TestCase):
         self.assertEqual(timeline.spans(scene), [])
 
     def test_what_a_bake_complains_of_is_in_the_panel_and_names_the_object(self):
-        self.obj.pliant.role = "BODY"
-        self.obj.pliant.material.use_pressure = True  # Suzanne's eyes are holes
+        own = self.obj.pliant
+        own.role = "BODY"
+        own.clusters.levels, own.clusters.weighting = 2, "MANUAL"
+        own.clusters.weights = [0.0] * 16
         bpy.context.scene.frame_end = 3
         with self.assertRaises(RuntimeError):
             bpy.ops.pliant.bake()
         said = texts(drawn(panels_bake.PLIANT_PT_bake))
         self.assertIn("'Suzanne'", said)
-        self.assertIn("closed surface", said.replace(" | ", " "))
+        self.assertIn("weight", said.replace(" | ", " "))
+
+    def test_what_a_bake_warns_of_is_in_the_panel(self):
+        self.obj.pliant.role = "BODY"
+        made = bmesh.new()
+        made.from_mesh(self.obj.data)
+        bmesh.ops.delete(made, geom=[v for v in made.verts if v.co.z < 0], context="VERTS")
+        made.to_mesh(self.obj.data)
+        made.free()
+        bpy.context.scene.frame_end = 3
+        self.assertIn("no volume to keep", texts(drawn(panels.PLIANT_PT_main)).replace(" | ", " "))
+        bpy.ops.pliant.bake()
+        said = texts(drawn(panels_bake.PLIANT_PT_bake)).replace(" | ", " ")
+        self.assertIn("'Suzanne' keeps no volume", said)
 
     def test_what_cannot_be_plastic_is_said(self):
         self.obj.pliant.role = "BODY"

@@ -459,19 +459,13 @@ typedef struct ball
     pliant_body body;
 } ball;
 
-/* A thin, soft shell of radius .5 above the ground, or floating where there is no gravity. */
-static pliant_status make_ball(ball* b, double pressure, double inflation, double gravity)
+/* A thin, soft shell of radius .5. */
+static pliant_status add_shell(pliant_scene scene, double pressure, double inflation,
+                               pliant_body* body)
 {
     scene_mesh mesh = scene_icosphere(.5f, 3);
-    pliant_scene_desc scene;
     pliant_body_desc desc;
-    pliant_collider_desc ground;
-    pliant_collider collider;
-    pliant_scene_desc_init(&scene, sizeof scene);
     pliant_body_desc_init(&desc, sizeof desc);
-    pliant_collider_desc_init(&ground, sizeof ground);
-    scene.threads = 1;
-    scene.gravity[2] = gravity;
     desc.mesh.vertex_count = mesh.vertex_count;
     desc.mesh.triangle_count = mesh.triangle_count;
     desc.mesh.vertices = mesh.vertices;
@@ -482,14 +476,25 @@ static pliant_status make_ball(ball* b, double pressure, double inflation, doubl
     desc.material.stiffness = .5;
     desc.material.pressure = pressure;
     desc.material.inflation = inflation;
-    ground.pose.position[2] = -.6;
-    pliant_status status = pliant_scene_create(&scene, &b->scene);
-    if (status == PLIANT_OK)
-        status = pliant_body_create(b->scene, &desc, &b->body);
-    if (status == PLIANT_OK && gravity != 0)
-        status = pliant_collider_create(b->scene, &ground, &collider);
+    pliant_status status = pliant_body_create(scene, &desc, body);
     scene_mesh_free(&mesh);
     return status;
+}
+
+/* A shell above the ground, or floating where there is no gravity. */
+static pliant_status make_ball(ball* b, double pressure, double inflation, double gravity)
+{
+    pliant_scene_desc scene;
+    pliant_collider_desc ground;
+    pliant_collider collider;
+    pliant_scene_desc_init(&scene, sizeof scene);
+    pliant_collider_desc_init(&ground, sizeof ground);
+    scene.threads = 1;
+    scene.gravity[2] = gravity;
+    ground.pose.position[2] = -.6;
+    PL_TRY(pliant_scene_create(&scene, &b->scene));
+    PL_TRY(add_shell(b->scene, pressure, inflation, &b->body));
+    return gravity != 0 ? pliant_collider_create(b->scene, &ground, &collider) : PLIANT_OK;
 }
 
 static pliant_status run_ball(const ball* b, int frames, pliant_body_info* info)
@@ -521,6 +526,26 @@ TEST(an_inflated_ball_keeps_its_volume_where_an_empty_one_collapses)
     double full = volume_after(1e5, 1, -9.81, 60);
     CHECK_MSG(empty < .5, "the empty ball keeps %g of its volume", empty);
     CHECK_MSG(full > .97 && full < 1.03, "the full ball keeps %g of its volume", full);
+}
+
+TEST(a_ball_is_blown_up_beside_bodies_that_are_not)
+{
+    for (int first = 0; first < 2; ++first)
+    {
+        ball b;
+        pliant_body_info rest, info;
+        pliant_body other;
+        REQUIRE_OK(make_ball(&b, first ? 1e4 : 0, 1.3, 0));
+        REQUIRE_OK(add_shell(b.scene, first ? 0 : 1e4, 1.3, &other));
+        ball full = {b.scene, first ? b.body : other}, empty = {b.scene, first ? other : b.body};
+        REQUIRE_OK(run_ball(&full, 0, &rest));
+        REQUIRE_OK(run_ball(&full, 30, &info));
+        CHECK_MSG(info.enclosed_volume > 1.2 * rest.enclosed_volume, "volume %g of %g",
+                  info.enclosed_volume, rest.enclosed_volume);
+        REQUIRE_OK(run_ball(&empty, 0, &info));
+        CHECK(info.enclosed_volume == 0 && info.kinetic_energy < 1e-6 * rest.mass);
+        CHECK_OK(pliant_scene_destroy(b.scene));
+    }
 }
 
 TEST(a_ball_is_blown_up_to_its_inflation_and_comes_to_rest)

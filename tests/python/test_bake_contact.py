@@ -67,13 +67,15 @@ class Contact(unittest.TestCase):
         self.assertEqual(job.state, jobs.FAILED)
         self.assertIn("'Thing'", job.error)
 
-    def test_only_filled_bodies_have_a_margin(self):
+    def test_filled_bodies_and_skins_have_margins(self):
         with solver.Scene(threads=1) as scene:
             solid = scene.add_body(bake_scene.CUBE, bake_scene.FACES, sample={"count": 300})
-            self.assertGreater(jobs.contact_margin([solid]), .05)
+            self.assertAlmostEqual(jobs.contact_margin([solid]), .4 * solid.info.spacing)
             skin = scene.add_body(bake_scene.CUBE, bake_scene.FACES,
                                   sample={"count": 300, "mode": solver.Sampling.SURFACE})
-            self.assertEqual(jobs.contact_margin([solid, skin]), 0)
+            self.assertAlmostEqual(jobs.contact_margin([skin]), .2 * skin.info.spacing)
+            self.assertEqual(jobs.contact_margin([solid, skin]),
+                             min(jobs.contact_margin([b]) for b in (solid, skin)))
             self.assertEqual(jobs.contact_margin([]), 0)
 
 

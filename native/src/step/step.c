@@ -191,6 +191,8 @@ static void field_items(void* context, uint32_t begin, uint32_t end, uint32_t wo
     {
         const pl_item* item = &step->scene->chunks.items[i];
         pl_body* body = item->body;
+        if (!body->force_used)
+            continue;
         const pl_chunk* chunk = &body->chunks[item->begin];
         const float *x[3], *v[3];
         float* a[3];
