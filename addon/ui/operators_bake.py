@@ -9,7 +9,7 @@ import bpy
 from ..bake import cache as caches
 from ..bake import lock, plan
 from ..bake.errors import BakeError
-from ..bridge import capture, folders, modifiers, results
+from ..bridge import capture, folders, modifiers, results, settings
 from ..solver import LibraryError
 from . import drawing, runs
 from .runs import running  # noqa: F401 - panels ask here
@@ -99,8 +99,10 @@ class _Baking:
         run.step(CAPTURE_BUDGET)
         if run.ended:
             run.leave()
+            result = self._result(run, runs.end(run))
             redraw_interface(context)
-            return self._result(run, runs.end(run))
+            drawing.settle()  # buttons stand where the bar was
+            return result
         self._ticks += 1
         if self._ticks % TEXT_EVERY == 1:
             if context.workspace is not None:
@@ -160,6 +162,10 @@ class PLIANT_OT_resume(_Baking, bpy.types.Operator):
         baked = folders.baked_range(context.scene)
         if baked is None:
             cls.poll_message_set("Nothing is baked that could be gone on with")
+            return False
+        if baked[1] >= settings.frame_range(context.scene)[1]:
+            cls.poll_message_set("All frames are baked. Bake starts again, Rebake Here from the "
+                                 "current frame")
             return False
         return True
 
