@@ -413,7 +413,8 @@ class Capture:
         if (refusal := settings.fracture_refusal(own)) is not None:
             raise CaptureError(f"'{obj.name}' is to break, but {refusal}.", obj.name)
         breaks = settings.fracture(own.fracture, self.start, self.shot.fps)
-        material = self._same(("material", body.name), settings.material(own.material))
+        material = self._same(("material", body.name),
+                              settings.material(own.material, breaks is not None))
         return BodyFrame(matrix, material, vertices,
                          self._same(("pins", body.name), own.start.pin_strength),
                          surface=self._same(("surface", body.name),

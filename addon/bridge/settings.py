@@ -51,8 +51,8 @@ def levels(clusters):
             "damping": list(clusters.level_damping)}
 
 
-def material(settings):
-    """Keywords of pliant_material_desc."""
+def material(settings, breaks=False):
+    """Keywords of pliant_material_desc. A body that breaks would leak: it keeps no volume."""
     kind = Stiffness[settings.stiffness_kind]
     stiffness = {Stiffness.FREQUENCY: settings.frequency, Stiffness.YOUNG: settings.young,
                  Stiffness.ALPHA: settings.alpha}[kind]
@@ -62,7 +62,7 @@ def material(settings):
             "strain_relaxation": settings.strain_relaxation,
             "strain_iterations": settings.strain_iterations, "goal": Goal[settings.goal],
             "beta": settings.beta, "rotation": Rotation[settings.rotation],
-            "pressure": settings.pressure if settings.use_pressure else 0.0,
+            "pressure": settings.pressure if settings.use_pressure and not breaks else 0.0,
             "inflation": settings.inflation, "drag": settings.drag,
             "yield": settings.yield_strain if settings.use_plasticity else math.inf,
             "flow": settings.flow, "hardening": settings.hardening,

@@ -42,7 +42,9 @@ def request(scene, depsgraph=None):
         world = np.array(obj.matrix_world, dtype=np.float64)
         world[:3, 3] -= origin
         placed = (vertices @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
-        made = {**settings.body(obj.pliant), "material": settings.material(obj.pliant.material)}
+        own = obj.pliant
+        made = {**settings.body(own),
+                "material": settings.material(own.material, own.fracture.use_fracture)}
         sources.append(Source(obj.name, placed, triangles, made,
                               np.array(obj.matrix_world, dtype=np.float64),
                               source_key(obj.name, vertices, topology, world, made)))

@@ -25,7 +25,9 @@ def of(obj):
     if left_out:
         found.append(f"Simulated without {left_out}: apply it if it is part of the body")
     material = obj.pliant.material
-    if material.use_pressure and not fitting.encloses(obj):
+    if material.use_pressure and obj.pliant.fracture.use_fracture:
+        found.append("What breaks would leak: no volume is kept")
+    elif material.use_pressure and not fitting.encloses(obj):
         found.append("The mesh is open: there is no volume to keep. Close its holes, or switch Keep "
                      "Volume off")
     return found

@@ -13,9 +13,9 @@ FORMATS = [
     *properties.RESULTS,
     ("POINTS", "Particles", "The particles as an object, with cluster, level, velocity, stretch, "
                             "plastic strain, radius and deformation"),
-    ("SURFACE", "Particles to Mesh", "The particles as an object whose nodes make a mesh of them, "
-                                     "for flow that the body's own faces cannot follow; hide the "
-                                     "body itself then"),
+    ("SURFACE", "Particle Mesh", "The particles as an object whose nodes make a mesh of them, "
+                                 "for flow that the body's own faces cannot follow; hide the body "
+                                 "itself then"),
 ]
 
 

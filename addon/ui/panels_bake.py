@@ -49,14 +49,31 @@ class PLIANT_PT_collision(SubPanel, bpy.types.Panel):
     bl_label = "Collision"
 
     def draw(self, context):
-        self.draw_bodies(context)
-        self.draw_colliders(context)
+        found = [obj for obj in context.scene.objects if obj.pliant.role == "COLLIDER"]
+        column = self.layout.column(align=True)
+        if not found:
+            drawing.sentence(column, "There is no collider: bodies fall for ever. Select a floor "
+                             "and press Pliant Collider", "INFO", context)
+        for obj in found:
+            row = column.row(align=True)
+            row.label(text=obj.name, icon="MOD_PHYSICS")
+            row.prop(obj.pliant.collider, "shape", text="")
 
-    def draw_bodies(self, context):
-        """How bodies collide, and what of it is the scene's: the same for all of them."""
-        scene, own = context.scene.pliant, context.object.pliant.contacts
-        column = self.split(self.layout).column(heading="Scene")
-        column.prop(scene, "use_contacts")
+
+class CollisionPart(PhysicsPanel):
+    bl_parent_id = "PLIANT_PT_collision"
+
+
+class PLIANT_PT_contacts(CollisionPart, bpy.types.Panel):
+    """Of the scene: the same for all bodies."""
+    bl_label = "Bodies Collide (Scene)"
+
+    def draw_header(self, context):
+        self.layout.prop(context.scene.pliant, "use_contacts", text="")
+
+    def draw(self, context):
+        scene = context.scene.pliant
+        column = self.split(self.layout).column()
         count = operators_roles.count_bodies(context.scene)
         if count > 1 and not scene.use_contacts:
             drawing.sentence(column, f"The {count} soft bodies pass through each other", "INFO",
@@ -68,18 +85,22 @@ class PLIANT_PT_collision(SubPanel, bpy.types.Panel):
         part.prop(scene, "contact_thickness")
         part.prop(scene, "contact_stiffness")
         part.prop(scene, "contact_iterations")
-        part = self.layout.column(heading="This Body and")
+
+
+class PLIANT_PT_body_contacts(CollisionPart, bpy.types.Panel):
+    bl_label = "This Body"
+
+    def draw(self, context):
+        scene, own = context.scene.pliant, context.object.pliant.contacts
+        part = self.split(self.layout).column(heading="With")
         part.active = scene.use_contacts
         part.prop(own, "use_others")
         part.prop(own, "use_self")
         row = part.row()
         row.active = own.use_others
+        row.use_property_decorate = False  # a dot for each group would need a row for each
         row.prop(own, "groups")
-        self.draw_surface(own)
-        self.draw_sleep(scene)
-
-    def draw_surface(self, own):
-        column = self.layout.column(heading="This Body")
+        column = self.layout.column()
         column.prop(own, "use_surface")
         part = column.column()
         part.active = own.use_surface
@@ -87,25 +108,20 @@ class PLIANT_PT_collision(SubPanel, bpy.types.Panel):
         part.prop(own, "restitution")
         part.prop(own, "thickness")
 
-    def draw_sleep(self, scene):
-        column = self.layout.column(heading="Scene")
-        column.prop(scene, "use_sleep")
-        part = column.column()
-        part.active = scene.use_sleep
-        part.prop(scene, "sleep_speed")
-        part.prop(scene, "sleep_seconds")
 
-    def draw_colliders(self, context):
-        found = [obj for obj in context.scene.objects if obj.pliant.role == "COLLIDER"]
-        column = self.layout.column(align=True)
-        column.use_property_split = False
-        if not found:
-            drawing.sentence(column, "There is no collider: bodies fall for ever. Select a floor "
-                             "and press Pliant Collider", "INFO", context)
-        for obj in found:
-            row = column.row(align=True)
-            row.label(text=obj.name, icon="MOD_PHYSICS")
-            row.prop(obj.pliant.collider, "shape", text="")
+class PLIANT_PT_sleep(CollisionPart, bpy.types.Panel):
+    bl_label = "Sleep (Scene)"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context):
+        self.layout.prop(context.scene.pliant, "use_sleep", text="")
+
+    def draw(self, context):
+        scene = context.scene.pliant
+        column = self.split(self.layout).column()
+        column.active = scene.use_sleep
+        column.prop(scene, "sleep_speed")
+        column.prop(scene, "sleep_seconds")
 
 
 class PLIANT_PT_collider(SubPanel, bpy.types.Panel):
@@ -239,7 +255,7 @@ def draw_result_buttons(layout):
                              ("SHAPE_KEYS", "Shape Keys", "SHAPEKEY_DATA"),
                              ("ALEMBIC", "Alembic", "FILE_CACHE"),
                              ("POINTS", "Particles", "PARTICLES"),
-                             ("SURFACE", "Particles to Mesh", "OUTLINER_OB_META")):
+                             ("SURFACE", "Particle Mesh", "OUTLINER_OB_META")):
         part = grid.row(align=True)
         part.enabled = kind != "ALEMBIC" or compat.has_alembic()
         part.operator("pliant.make_result", text=text, icon=icon).format = kind
@@ -324,6 +340,7 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
                       text=level_name(level, clusters.levels))
 
 
-classes = (PLIANT_PT_forces, PLIANT_PT_collision, PLIANT_PT_collider, PLIANT_PT_bake,
+classes = (PLIANT_PT_forces, PLIANT_PT_collision, PLIANT_PT_contacts, PLIANT_PT_body_contacts,
+           PLIANT_PT_sleep, PLIANT_PT_collider, PLIANT_PT_bake,
            PLIANT_PT_cache, PLIANT_PT_results, PLIANT_PT_bound, PLIANT_PT_advanced)
 register, unregister = bpy.utils.register_classes_factory(classes)

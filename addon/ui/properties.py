@@ -57,7 +57,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
                     "need more to carry their weight")
     young: FloatProperty(
         name="Young's Modulus", default=5e4, min=1.0, soft_min=1e3, soft_max=1e7, max=1e12,
-        step=100000, update=settings_changed,
+        step=100000, precision=0, update=settings_changed,
         description="Stiffness in pascals: jelly 5,000, flesh 20,000, foam 50,000, rubber "
                     "1,000,000")
     alpha: FloatProperty(
@@ -106,7 +106,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         name="Keep Volume", default=False,
         description="Air or water inside keeps the enclosed volume: balloons, cushions")
     pressure: FloatProperty(
-        name="Pressure", default=5000.0, min=0.0, soft_max=1e5, max=1e9,
+        name="Pressure", default=5000.0, min=0.0, soft_max=1e5, max=1e9, precision=0, step=10000,
         description="Pascals for each unit of volume lost: how hard the filling pushes back")
     inflation: FloatProperty(
         name="Inflation", default=1.0, min=.01, soft_max=4.0, max=100.0,

@@ -65,6 +65,17 @@ class Hints(unittest.TestCase):
         obj.pliant.material.use_pressure = True
         self.assertIn("The mesh is open", said(obj))
 
+    def test_what_breaks_keeps_no_volume(self):
+        obj = add("monkey")
+        obj.pliant.particles.count = 150
+        self.assertTrue(obj.pliant.material.use_pressure)
+        frames = capture.capture_all(self.scene, start=1, end=2).frames
+        self.assertGreater(frames[0].bodies[0].material["pressure"], 0)
+        obj.pliant.fracture.use_fracture = True
+        self.assertIn("What breaks would leak", said(obj))
+        frames = capture.capture_all(self.scene, start=1, end=2).frames
+        self.assertEqual(frames[0].bodies[0].material["pressure"], 0)
+
 
 class Floors(unittest.TestCase):
     def setUp(self):
