@@ -3,11 +3,15 @@
 
     contract   what goes in and comes out, as plain arrays
     cells      material space divided among the particle copies; when neighbours parted
+    islands    slivers of cells that hang on nothing
     sheets     the cracks between them, smoothed and roughened, as an opened solid
     cut        the mesh cut with it (manifold3d)
     assemble   polygons, UVs, materials, weights, pieces and births of the result
     along_faces  meshes that are no solid
     binding    which particles the vertices follow, before and after
+    bins       points near a point
+    graph      components, widest ways, points at one place
+    parting    vertices at one place, and when they stopped being one
     beside     the same in a process of its own: cutting holds Python's lock
     archive    everything above in one file of arrays
 

@@ -53,10 +53,18 @@ def unzip(surface, cells, partings, part):
     for c in (one, two):
         for at in (c, following[c]):
             np.minimum.at(birth, corners[at], time)
+    cut, end = np.flatnonzero(~joined), following[two[~joined]]
+    # the edge's ends, as the two faces go around them in opposite directions (or not)
+    turned = surface.corners[one[cut]] == surface.corners[end]
+    were_one = (corners[np.concatenate([one[cut], following[one[cut]]])],
+                corners[np.concatenate([np.where(turned, end, two[cut]),
+                                        np.where(turned, two[cut], end)])],
+                np.concatenate([time[cut], time[cut]]))
     vertex_copy = cells.copy_at(made.vertices)
     vertex_copy[corners] = copy[face_of]
     return Broken(made, np.zeros(faces, bool), part[copy], part[vertex_copy], np.full(faces, np.inf),
-                  birth, vertex_copy, origin, np.arange(faces))
+                  birth, vertex_copy, origin, np.arange(faces),
+                  np.full((len(origin), 2), -1), were_one)
 
 
 def hold_touching(surface, group, copy, partings):

@@ -6,13 +6,14 @@ whole, then parts of cut ones, then the faces of the cracks.
 """
 import numpy as np
 
-from . import graph
+from . import bins, graph
 from .contract import Broken, Surface
 from .cut import Triangles
+from .islands import LARGEST
 from .layers import Layers, Part
 
 
-def assemble(surface, split, pieces, sheets, cells, part, rest, spacing, look):
+def assemble(surface, split, pieces, sheets, cells, part, partings, spacing, look):
     """A Broken without its binding. `split`: the surface's Triangles; `part`: component of each copy."""
     snap(pieces, cells.step)
     outside, within = np.flatnonzero(~pieces.inside), np.flatnonzero(pieces.inside)
@@ -35,19 +36,48 @@ def assemble(surface, split, pieces, sheets, cells, part, rest, spacing, look):
     outer = Part(np.flatnonzero(whole), np.diff(surface.face_start)[whole], whole_corners, cut_out,
                  pieces)
     inner = Part(np.flatnonzero(square), np.full(square.sum(), 4), square_corners, cut_in, pieces)
-    result = Layers(surface, split, pieces, origin, look).surface(outer, inner)
+    layers = Layers(surface, split, pieces, origin, look)
+    result = layers.surface(outer, inner)
 
     inside = np.repeat([False, True], [len(outer.sizes), len(inner.sizes)])
     source_face = np.where(inside, -1, 0)
     source_face[~inside] = np.concatenate([outer.faces, split.face[pieces.source[cut_out]]])
-    face_birth = np.full(len(inside), np.inf)
-    face_birth[inside] = sheets.birth[np.concatenate([inner.faces, pieces.source[cut_in] // 2])]
+    copy, moved = sides(pieces, within, sheets, cells, part, partings.particles.rest, spacing)
+    piece, first = part[copy], result.corners[result.face_start[:-1]]
+    one, two, parted = opposite(pieces, within, sheets, cells.step)
+    # what stays with another copy than its cell's parts when that does
+    other = moved[one] | moved[two]
+    apart = copy[one] != copy[two]
+    parted[other & ~apart] = np.inf
+    parted[other & apart] = partings.times(copy[one][other & apart], copy[two][other & apart])
     birth = np.full(len(pieces.vertices), np.inf)
     np.minimum.at(birth, pieces.triangles[within].ravel(),
                   np.repeat(sheets.birth[pieces.source[within] // 2], 3))
-    copy, piece = sides(pieces, within, sheets, cells, part, rest, spacing)
-    first = result.corners[result.face_start[:-1]]
-    return Broken(result, inside, piece[first], piece, face_birth, birth, copy, origin, source_face)
+    late = np.unique(np.concatenate([one[other], two[other]]))
+    birth[late] = np.inf
+    np.minimum.at(birth, np.concatenate([one, two]), np.concatenate([parted, parted]))
+    face_birth = np.full(len(inside), np.inf)
+    face_birth[inside] = sheets.birth[np.concatenate([inner.faces, pieces.source[cut_in] // 2])]
+    corner = np.full(len(birth), -np.inf)
+    corner[late] = birth[late]
+    corner = np.where(np.repeat(inside, np.diff(result.face_start)), corner[result.corners], -np.inf)
+    face_birth = np.maximum(face_birth, np.maximum.reduceat(corner, result.face_start[:-1]))
+    return Broken(result, inside, piece[first], piece, face_birth, birth, copy, origin, source_face,
+                  layers.on_edges(cut_out), (one, two, parted))
+
+
+def opposite(pieces, within, sheets, step):
+    """Vertices on the two sides of each crack face, and when it opened."""
+    vertex = pieces.triangles[within].ravel()
+    quad = np.repeat(pieces.source[within] // 2, 3)
+    used, local = np.unique(vertex, return_inverse=True)
+    place = graph.same_places(pieces.vertices[used], 1e-6 * step)[local]
+    side, sheet = quad // sheets.cracks, quad % sheets.cracks
+    key = (sheet * (place.max(initial=0) + 1) + place) * 2 + side
+    key, first = np.unique(key, return_index=True)
+    both = np.flatnonzero((key[1:] == key[:-1] + 1) & (key[:-1] % 2 == 0))
+    one, two = first[both], first[both + 1]
+    return vertex[one], vertex[two], sheets.birth[quad[one]]
 
 
 def renumber(pieces, origin, old):
@@ -96,7 +126,7 @@ def whole_faces(surface, split, pieces, chosen, source):
 
 
 def sides(pieces, within, sheets, cells, part, rest, spacing):
-    """The copy in whose cell each vertex is, and its piece.
+    """The copy in whose cell each vertex is, and whether it is another's for want of better.
 
     On a crack the sheet knows. Near one, the side counts that the vertex is connected to: its cell on
     the grid may be the other side's, since sheets were moved.
@@ -121,10 +151,42 @@ def sides(pieces, within, sheets, cells, part, rest, spacing):
     follow = (near >= 0) & ~on_crack
     copy[follow] = copy[near[follow]]
     piece = piece_of_body[body]
-    for v in np.flatnonzero(part[copy] != piece):       # few: a sheet has moved across them
-        own = np.flatnonzero(part == piece[v])
-        copy[v] = own[((rest[own] - pieces.vertices[v]) ** 2).sum(1).argmin()]
-    return copy, piece
+    lost = np.flatnonzero(part[copy] != piece)          # a sheet has moved across them
+    for k in np.unique(piece[lost]):
+        those, own = lost[piece[lost] == k], np.flatnonzero(part == k)
+        copy[those] = own[bins.nearest(pieces.vertices[those], rest[own])]
+    given = adopted(pieces, within, sheets, body, piece_of_body, spacing)[body]
+    copy[given >= 0] = given[given >= 0]
+    return copy, given >= 0
+
+
+def adopted(pieces, within, sheets, body, piece_of_body, spacing):
+    """Of each connected part of the mesh the copy that it is to follow whatever its own are, or -1.
+
+    Splinters that are no piece's largest part hang together outside of the body only, or not at all:
+    they stay with what they touch most.
+    """
+    a, b, c = (pieces.vertices[pieces.triangles[:, k]] for k in range(3))
+    count = body.max(initial=-1) + 1
+    volume = np.bincount(body[pieces.triangles[:, 0]], (a * np.cross(b, c)).sum(1) / 6, count)
+    order = np.lexsort((-volume, piece_of_body))
+    small = volume < LARGEST * spacing ** 3
+    small[order[np.r_[True, piece_of_body[order][1:] != piece_of_body[order][:-1]]]] = False
+    given = np.full(count, -1)
+    quad = pieces.source[within] // 2
+    across = np.where(quad < sheets.cracks, quad + sheets.cracks, quad - sheets.cracks)
+    there = np.full(2 * sheets.cracks, -1)
+    there[quad] = body[pieces.triangles[within, 0]]
+    area = np.sqrt((np.cross(b - a, c - a)[within] ** 2).sum(1))
+    use = small[there[quad]] & (there[across] >= 0) & ~small[there[across]]
+    mine, other = there[quad[use]], sheets.copy[across[use]]
+    key, at = np.unique(mine * (sheets.copy.max() + 1) + other, return_inverse=True)
+    met = np.bincount(at, area[use])
+    mine, other = key // (sheets.copy.max() + 1), key % (sheets.copy.max() + 1)
+    order = np.lexsort((other, -met, mine))
+    first = np.r_[True, mine[order][1:] != mine[order][:-1]] if len(mine) else np.zeros(0, bool)
+    given[mine[order][first]] = other[order][first]
+    return given
 
 
 def most_common(group, value, values, with_groups=False):

@@ -10,23 +10,27 @@ with a smooth compact kernel. Across a crack that must end. A vertex in the cell
 
 So an entry holds for ever on the vertex's own side, and on the other side until the last way around is
 gone: around the tip of a slit weights vary smoothly. Before a crack's birth its two sides must be the
-same to the bit, therefore both take the entries of one of them (`before`) until then.
+same to the bit, therefore both are where one of them (`before`) is until then (parting.py).
 
-How output blends, for each frame at time t:
-    fade(u) = 1 - smooth step from u to u + fade time         (0 once an entry is over)
-    own     = sum over the vertex's entries of kernel * fade(until) * (x_j + F_j (V - r_j)), normalised
-    before  = the same with the entries of vertex before[v]
-    V'      = before where t <= birth, own where t >= birth + fade time, a smooth blend between
+How output blends, for each frame at time t, with p_j = x_j + F_j (V - r_j) where entry j would have it:
+    over(u, d) = smooth step of (t - u) / fade time * (1 + HASTE d / spacing): how far what ended at u is
+                 over by now; sooner where the sides are a distance d apart, since nobody minds a jump
+                 there, and threads between them would be seen
+    stays   = sum over the entries that never end of kernel * p_j, normalised
+    own     = sum over all of kernel * (1 - over(until, |p_j - stays|)) * p_j, normalised
+    V'      = V' of vertex before[v] and own, blended by over(birth, their distance); before[v] <= v,
+              and itself where there is none
 A particle that is not born at t is where its ancestor is (the frame store's reader presents it so).
 """
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import graph
+from .bins import Ball
 
 ENTRIES = 64        # at most for a vertex, as in the library
+HASTE = 4.0         # as in the library
 
 
 @dataclass
@@ -35,15 +39,9 @@ class Binding:
     particle: np.ndarray    # entries
     kernel: np.ndarray      # not normalised
     until: np.ndarray       # when the entry ends; infinity: never
-    before: np.ndarray      # (n,) vertex whose entries count until the birth
-    birth: np.ndarray       # (n,)
-
-    def weights(self, time, fade):
-        """Normalised weights of all entries at a time."""
-        left = self.kernel * (1 - smooth_step((time - self.until) / max(fade, 1e-300)))
-        vertex = np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
-        total = np.bincount(vertex, left, len(self.begin) - 1)
-        return left / np.maximum(total, 1e-300)[vertex]
+    before: np.ndarray      # (n,) vertex that it is one with until the birth; itself: none
+    birth: np.ndarray       # (n,) infinity: none
+    spacing: float = 0.0    # of the particles
 
 
 def smooth_step(x):
@@ -51,7 +49,7 @@ def smooth_step(x):
     return x * x * (3 - 2 * x)
 
 
-def bind(vertices, copy, birth, particles, pairs, times, spacing, support, step):
+def bind(vertices, copy, before, birth, particles, pairs, times, spacing, support):
     """Binding of vertices, each in the cell of a copy; pairs, times: neighbouring cells and when they
     parted."""
     count = len(particles.rest)
@@ -78,57 +76,26 @@ def bind(vertices, copy, birth, particles, pairs, times, spacing, support, step)
     vertex = vertex.astype(np.int64)
     order = np.argsort(vertex, kind="stable")
     begin = np.searchsorted(vertex[order], np.arange(len(vertices) + 1))
-    return Binding(begin, particle[order].astype(np.int64), kernel[order], until[order],
-                   counterparts(vertices, birth, step), birth)
+    return Binding(begin, particle[order].astype(np.int64), kernel[order], until[order], before,
+                   birth, spacing)
 
 
 def weigh(vertices, members, rest, node, width, reach):
     """Kernel values of the vertices of one cell on the particles that it may follow, as entries:
     vertex, particle, kernel, until."""
     squared = ((vertices[members][:, None] - rest[node]) ** 2).sum(2)
-    nearest = np.sqrt(squared.min(1))
+    # of those that stay: whatever ends, something is left to follow
+    nearest = np.sqrt(squared[:, width == np.inf].min(1))
     wide = np.maximum(reach, 1.5 * nearest)
     if squared.shape[1] > ENTRIES:
         crowd = np.sqrt(np.partition(squared, ENTRIES, 1)[:, ENTRIES])
         wide = np.minimum(wide, np.maximum(crowd, nearest * (1 + 1e-6)))
     part = np.maximum(1 - squared / np.maximum(wide ** 2, 1e-300)[:, None], 0) ** 3
-    alone = np.flatnonzero(part.max(1) <= 0)
-    part[alone, squared[alone].argmin(1)] = 1
+    stays = np.flatnonzero(width == np.inf)
+    alone = np.flatnonzero(part[:, stays].max(1) <= 0)
+    part[alone, stays[squared[np.ix_(alone, stays)].argmin(1)]] = 1
     row, column = np.nonzero(part)
     return members[row], node[column], part[row, column], width[column]
-
-
-class Ball:
-    """Particles within a distance, from bins of space."""
-
-    def __init__(self, points, size):
-        self.points, self.size = points, size
-        self.low = points.min(0)
-        self.shape = np.floor(np.ptp(points, axis=0) / size).astype(np.int64) + 1
-        key = self.key(np.floor((points - self.low) / size).astype(np.int64))
-        self.order = np.argsort(key, kind="stable")
-        self.sorted = key[self.order].tolist()
-        self.columns = [int(n) for n in self.shape]
-
-    def key(self, cell):
-        return (cell[..., 0] * self.shape[1] + cell[..., 1]) * self.shape[2] + cell[..., 2]
-
-    def near(self, centre, radius):
-        low = np.floor((centre - radius - self.low) / self.size).astype(np.int64).tolist()
-        high = np.floor((centre + radius - self.low) / self.size).astype(np.int64).tolist()
-        _, ny, nz = self.columns
-        low = [max(k, 0) for k in low]
-        high = [min(k, n - 1) for k, n in zip(high, self.columns)]
-        found = []
-        for x in range(low[0], high[0] + 1):
-            for y in range(low[1], high[1] + 1):
-                row = (x * ny + y) * nz
-                a, b = bisect_left(self.sorted, row + low[2]), bisect_right(self.sorted, row + high[2])
-                if a < b:
-                    found.append(self.order[a:b])
-        found = np.concatenate(found) if found else np.zeros(0, np.int64)
-        away = self.points[found] - centre
-        return found[np.einsum("ij,ij->i", away, away) <= radius ** 2]
 
 
 def roots(parent):
@@ -139,23 +106,37 @@ def roots(parent):
     return root
 
 
-def counterparts(vertices, birth, step):
-    """For vertices on cracks the first one at the same place, for others themselves."""
-    before = np.arange(len(vertices))
-    on_crack = np.flatnonzero(birth < np.inf)
-    place = graph.same_places(vertices[on_crack], 1e-6 * step)
-    _, first = np.unique(place, return_index=True)
-    before[on_crack] = on_crack[first[place]]
-    return before
+def over(time, end, fade, spacing, apart):
+    """How far what ended is over, 0 to 1."""
+    with np.errstate(invalid="ignore"):
+        return smooth_step((time - end) / max(fade, 1e-300) * (1 + HASTE * apart / spacing))
+
+
+def mean(vertex, count, weight, value):
+    """Of entries by vertex."""
+    total = np.maximum(np.bincount(vertex, weight, count), 1e-300)
+    return np.column_stack([np.bincount(vertex, weight * value[:, k], count)
+                            for k in range(3)]) / total[:, None]
 
 
 def skin(binding, vertices, rest, position, gradient, time, fade):
     """Where the vertices are at a time. position (p, 3), gradient (p, 3, 3): of the particles then."""
-    weight = binding.weights(time, fade)
-    vertex = np.repeat(np.arange(len(vertices)), np.diff(binding.begin))
-    j = binding.particle
+    count, j = len(vertices), binding.particle
+    vertex = np.repeat(np.arange(count), np.diff(binding.begin))
     moved = position[j] + np.einsum("eij,ej->ei", gradient[j], vertices[vertex] - rest[j])
-    own = np.column_stack([np.bincount(vertex, weight * moved[:, k], len(vertices)) for k in range(3)])
-    blend = np.where(np.isinf(binding.birth), 1.0,
-                     smooth_step((time - binding.birth) / max(fade, 1e-300)))[:, None]
-    return own[binding.before] * (1 - blend) + own * blend
+    ends = np.isfinite(binding.until)
+    stays = mean(vertex, count, binding.kernel * ~ends, moved)
+    apart = np.sqrt(((moved - stays[vertex]) ** 2).sum(1))
+    left = 1 - over(time, binding.until, fade, binding.spacing, apart)
+    own = mean(vertex, count, binding.kernel * np.where(ends, left, 1), moved)
+    parting = np.flatnonzero(binding.before != np.arange(count))
+    # who leads was led by another: the first are right at once, the others in a few rounds
+    found = own
+    while True:
+        mixed, lead = own.copy(), found[binding.before[parting]]
+        apart = np.sqrt(((own[parting] - lead) ** 2).sum(1))
+        part = over(time, binding.birth[parting], fade, binding.spacing, apart)[:, None]
+        mixed[parting] = lead + part * (own[parting] - lead)
+        if (mixed == found).all():
+            return found
+        found = mixed

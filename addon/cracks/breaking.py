@@ -2,7 +2,7 @@
 """The way from a mesh and particles to a broken mesh."""
 import numpy as np
 
-from . import along_faces, assemble, binding, cells, cut, graph, sheets
+from . import along_faces, assemble, binding, cells, cut, graph, islands, parting, sheets
 from .contract import Broken, Look, check
 
 OPEN = ("The mesh is no closed solid (it has holes, or edges with more than two faces): it comes apart "
@@ -23,14 +23,17 @@ def break_mesh(surface, particles, look=None):
     low = np.minimum(points.min(0), particles.rest.min(0))
     high = np.maximum(points.max(0), particles.rest.max(0))
     space = cells.divide(particles, low, high, spacing, look)
-    pairs, squares = cells.neighbours(space)
     partings = cells.Partings(particles, spacing)
-    times = partings.times(pairs[:, 0], pairs[:, 1])
+    pairs, squares, times = islands.absorb(space, particles, partings, spacing)
     part = pieces_of(particles, pairs, times)
     opened = sheets.open_cracks(space, squares, times, particles, spacing, look)
     broken = make(surface, opened, space, partings, part, particles, spacing, look)
-    broken.binding = binding.bind(broken.surface.vertices, broken.copy, broken.birth, particles, pairs,
-                                  times, spacing, look.support, space.step)
+    before, birth = parting.leaders(len(broken.copy), *broken.were_one)
+    parting.rejoin(broken.surface.vertices, np.flatnonzero(broken.birth < np.inf), 1e-6 * space.step,
+                   broken.birth, before, birth)
+    broken.binding = binding.bind(broken.surface.vertices, broken.copy, before, birth, particles,
+                                  pairs, times, spacing, look.support)
+    broken.were_one = ()
     _, broken.piece = np.unique(broken.piece, return_inverse=True)
     sizes = np.diff(broken.surface.face_start) if len(broken.surface.face_start) > 1 else []
     if len(sizes):
@@ -50,8 +53,7 @@ def make(surface, opened, space, partings, part, particles, spacing, look):
         return warned(along_faces.unzip(surface, space, partings, part), NOT_SOLID)
     if not pieces.inside.any():
         return untouched(surface, space, part)
-    return assemble.assemble(surface, split, pieces, opened, space, part, particles.rest, spacing,
-                             look)
+    return assemble.assemble(surface, split, pieces, opened, space, part, partings, spacing, look)
 
 
 def pieces_of(particles, pairs, times):
@@ -68,7 +70,8 @@ def untouched(surface, space, part):
     first = surface.corners[surface.face_start[:-1]]
     return Broken(surface, np.zeros(faces, bool), part[copy][first], part[copy],
                   np.full(faces, np.inf), np.full(len(copy), np.inf), copy, np.arange(len(copy)),
-                  np.arange(faces), untouched=True)
+                  np.arange(faces), np.full((len(copy), 2), -1),
+                  (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)), untouched=True)
 
 
 def warned(broken, sentence):

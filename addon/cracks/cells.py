@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import graph
+from .bins import Ball
+
 NEVER = -np.inf     # time of a pair that never shared a cluster
 
 
@@ -107,11 +110,26 @@ def spread(labels):
 
 def follow_splits(cells, copy, particles):
     """The copy that each box of a divided particle ended with: through its splits, oldest first."""
+    if not len(particles.split_old):
+        return copy
+    flat = copy.reshape(-1)
+    divided = np.zeros(len(particles.rest), bool)
+    divided[particles.split_old] = True
+    box = np.flatnonzero(divided[flat])
+    box = box[np.argsort(flat[box], kind="stable")]
+    owner, begin = np.unique(flat[box], return_index=True)
+    boxes = dict(zip(owner.tolist(), np.split(box, begin[1:])))      # of each copy, as it goes on
+    middles = cells.origin + (np.column_stack(np.unravel_index(box, copy.shape)) + 0.5) * cells.step
+    at = np.empty(flat.size, np.int64)
+    at[box] = np.arange(len(box))
     for s in np.argsort(particles.split_time, kind="stable"):
-        index = np.argwhere(copy == particles.split_old[s])
-        middles = cells.origin + (index + 0.5) * cells.step
-        side = (middles - particles.split_point[s]) @ particles.split_normal[s] > 0
-        copy[tuple(index[side].T)] = particles.split_new[s]
+        own = boxes.get(int(particles.split_old[s]))
+        if own is None:
+            continue
+        side = (middles[at[own]] - particles.split_point[s]) @ particles.split_normal[s] > 0
+        boxes[int(particles.split_old[s])] = own[~side]
+        boxes[int(particles.split_new[s])] = own[side]
+        flat[own[side]] = particles.split_new[s]
     return copy
 
 
@@ -121,6 +139,7 @@ class Partings:
     def __init__(self, particles, spacing):
         self.particles, self.count = particles, len(particles.rest)
         self.near = 2.5 * spacing
+        self.around = self.ball = None      # made where they are needed
         low, high = particles.pairs.min(1, initial=self.count), particles.pairs.max(1, initial=-1)
         key = low * self.count + high
         order = np.lexsort((-particles.until, key))
@@ -144,7 +163,7 @@ class Partings:
 
         An unlisted pair has what its ancestors had, up to the younger one's birth. Neighbours that
         never shared a cluster are held together by a third one near both, as at the seam of two
-        clusters: they part when the last such bridge does.
+        clusters: they part when the last such bridge does, or the last way around through others.
         """
         a, b = a.copy(), b.copy()
         start_a, start_b = a.copy(), b.copy()
@@ -164,6 +183,8 @@ class Partings:
             going = lift_a | lift_b
         for i in np.flatnonzero(time == NEVER):
             time[i] = self.bridge(start_a[i], start_b[i])
+        for i in np.flatnonzero(time == NEVER):
+            time[i] = self.way(start_a[i], start_b[i])
         return time
 
     def bridge(self, a, b):
@@ -178,6 +199,16 @@ class Partings:
         through = np.minimum(self.listed(np.full(len(common), a), common),
                              self.listed(np.full(len(common), b), common))
         return float(through.max())
+
+    def way(self, a, b):
+        """Until when one could be reached from the other through those that shared clusters nearby."""
+        if self.around is None:
+            self.around = graph.Neighbours(self.count, self.particles.pairs, self.particles.until)
+            self.ball = Ball(self.particles.rest, self.near)
+        rest = self.particles.rest
+        apart = np.sqrt(((rest[a] - rest[b]) ** 2).sum())
+        allowed = self.ball.near((rest[a] + rest[b]) / 2, apart + 2 * self.near)
+        return float(self.around.widest(a, allowed)[allowed == b][0])
 
 
 def neighbours(cells):

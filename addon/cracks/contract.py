@@ -76,6 +76,7 @@ class Look:
     uv_layers: tuple = ()               # corner layers that are UVs: crack faces get box UVs there
     support: float = 2.0                # reach of the skin, in spacings (as the library's skin has it)
     most_cells: int = 3_000_000         # the grid is made coarser rather than larger
+    strictness: float = 0.85            # how differently neighbouring points of a crack may be moved
 
 
 @dataclass
@@ -94,6 +95,8 @@ class Broken:
     copy: np.ndarray                    # (n,) particle copy in whose cell the vertex is
     source_vertex: np.ndarray           # (n,) vertex of the old mesh, or -1
     source_face: np.ndarray             # (f,) face of the old mesh, or -1: made inside
+    source_edge: np.ndarray             # (n, 2) old vertices between which a new one is, or -1
+    were_one: tuple = ()                # vertices, others, until when they were one: for the binding
     binding: object = None              # binding.Binding
     warnings: list = field(default_factory=list)
     untouched: bool = False             # nothing was cut: surface is the old mesh itself

@@ -11,6 +11,9 @@ from . import graph
 from .contract import Surface
 
 
+EDGE = 1e-7     # a barycentric coordinate below this is on the edge
+
+
 class Part:
     """The faces of the outside, or of the cracks: whole ones, then triangles of cut ones."""
 
@@ -85,6 +88,21 @@ class Layers:
         for name, layer in old.point_layers.items():
             values = self.points(as_rows(layer), outer.cut, weights, old.corners[source])
             result.point_layers[name] = self.like(layer, name, values)
+        return result
+
+    def on_edges(self, cut):
+        """For each vertex the two old ones between which it is, or -1."""
+        result = np.full((len(self.pieces.vertices), 2), -1)
+        weights = barycentric(self.old, self.split, self.pieces, cut)
+        ends = self.old.corners[self.split.corner[self.pieces.source[cut]]]
+        at = self.pieces.triangles[cut]
+        between = (weights > EDGE).sum(2) == 2
+        other = weights.argmin(2)
+        for corner in range(3):
+            chosen = np.flatnonzero(between[:, corner])
+            left = (other[chosen, corner][:, None] + [1, 2]) % 3
+            result[at[chosen, corner]] = np.sort(np.take_along_axis(ends[chosen], left, 1), 1)
+        result[self.origin >= 0] = -1
         return result
 
     def points(self, values, cut, weights, ends):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .bins import Ball
 from .cells import NEVER
 
 GAP = 1e-8          # between the sides of a crack while cutting, in steps of the grid: far above the
@@ -27,6 +28,10 @@ STAR = np.array([[i, j, k] for i in (-1, 0) for j in (-1, 0) for k in (-1, 0)]) 
 # pairs of those that meet in a square, by axis
 MEETING = [[(a, b) for a in range(8) for b in range(8)
             if (STAR[b] - STAR[a] == np.eye(3, dtype=int)[axis]).all()] for axis in range(3)]
+
+
+HALF_STAR = np.array([o for o in np.ndindex(3, 3, 3) if o > (1, 1, 1)]) - 1    # neighbours, once each
+EVEN, SHRINK = 24, 60       # rounds of evening out how sheets are moved, and of moving them less
 
 
 @dataclass
@@ -38,6 +43,7 @@ class Sheets:
     quads: np.ndarray       # (q, 4)
     copy: np.ndarray        # (q,) particle copy on whose side the quad is
     birth: np.ndarray       # (q,) when the crack opened
+    cracks: int             # quads k and k + cracks, for k below it, are the two sides of a crack
 
     def triangles(self):
         """(2 q, 3): triangles 2 k and 2 k + 1 are of quad k."""
@@ -52,7 +58,7 @@ def open_cracks(cells, squares, times, particles, spacing, look):
     sheet = Sheet(cells, squares, parted, times)
     position = sheet.smoothed(particles, spacing, look)
     position += sheet.grain(position, spacing, look)
-    return sheet.unzip(position)
+    return sheet.unzip(sheet.unfolded(position, look.strictness))
 
 
 class Sheet:
@@ -149,13 +155,13 @@ class Sheet:
         earliest = np.full(len(start), np.inf)
         np.minimum.at(earliest, self.local.ravel(), np.repeat(self.birth, 4))
         best, chosen = np.full(len(start), np.inf), np.full(len(start), -1)
+        ball = Ball(start, 2 * spacing)
         for s in np.flatnonzero(length > 0):
-            away = start - points[s]
-            height = np.abs(away @ normals[s])
-            near = (height < spacing) & ((away ** 2).sum(1) < (reach[s] + spacing) ** 2)
-            worth = height + 1e3 * spacing * (time[s] > earliest)      # not there when it cracked
-            take = near & (worth < best)
-            best[take], chosen[take] = worth[take], s
+            near = ball.near(points[s], reach[s] + spacing)
+            height = np.abs((start[near] - points[s]) @ normals[s])
+            worth = height + 1e3 * spacing * (time[s] > earliest[near])      # not there when it cracked
+            take = (height < spacing) & (worth < best[near])
+            best[near[take]], chosen[near[take]] = worth[take], s
         has = chosen >= 0
 
         def drop(position):
@@ -178,6 +184,51 @@ class Sheet:
                 moved[:, k] += share * noise(position / width, (look.seed * 3 + octave) * 3 + k)
             width, share = width / 2, share / 2
         return moved
+
+    def unfolded(self, position, steepest):
+        """Corners moved less where the sheets would run through each other.
+
+        They are embedded as long as nothing is moved much otherwise than what is beside it: no two
+        corners of the grid that are neighbours by more than `steepest` (below 1) times their distance.
+        What is over that is evened out; what is still over it then is moved less, down to nothing.
+        """
+        start = self.place(self.used)
+        moved = position - start
+        one, two, apart = self.beside()
+        for turn in range(EVEN + SHRINK):
+            differ = moved[one] - moved[two]
+            length = np.sqrt((differ ** 2).sum(1))
+            over = np.flatnonzero(length > steepest * apart * self.cells.step)
+            if not len(over):
+                break
+            if turn < EVEN:
+                excess = 1 - steepest * apart[over] * self.cells.step / length[over]
+                number = np.maximum(np.bincount(np.concatenate([one[over], two[over]]),
+                                                minlength=len(start)), 1)
+                push = 0.5 * differ[over] * excess[:, None]
+                for k in range(3):
+                    moved[:, k] -= np.bincount(one[over], push[:, k], len(start)) / number ** 0.5
+                    moved[:, k] += np.bincount(two[over], push[:, k], len(start)) / number ** 0.5
+            else:
+                moved[np.unique(np.concatenate([one[over], two[over]]))] *= 0.7
+        return start + moved
+
+    def beside(self):
+        """Pairs of corners that are neighbours on the grid, and how far apart they are in steps."""
+        at = np.full(np.prod(self.boxes + 1), -1)
+        at[self.used] = np.arange(len(self.used))
+        index = self.grid_index(self.used)
+        one, two, apart = [], [], []
+        for offset in HALF_STAR:
+            other = index + offset
+            fits = ((other >= 0) & (other <= self.boxes)).all(1)
+            found = np.full(len(index), -1)
+            found[fits] = at[other[fits] @ self.stride]
+            here = np.flatnonzero(found >= 0)
+            one.append(here)
+            two.append(found[here])
+            apart.append(np.full(len(here), np.sqrt((offset ** 2).sum())))
+        return np.concatenate(one), np.concatenate(two), np.concatenate(apart)
 
     # ------------------------------------------------------------ topology
 
@@ -239,7 +290,7 @@ class Sheet:
         shift = GAP * self.cells.step * toward
         birth = np.concatenate([self.birth, self.birth, np.full(len(hull), NEVER)])
         return Sheets(place[of_corner] + shift, -shift, vertex.reshape(-1, 4),
-                      self.cells.copy[tuple(owner.T)], birth)
+                      self.cells.copy[tuple(owner.T)], birth, len(self.quads))
 
 
 def noise(position, seed):

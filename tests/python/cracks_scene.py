@@ -4,7 +4,7 @@ import numpy as np
 
 import support  # noqa: F401  (makes addon importable)
 from addon.cracks import Particles, Surface
-from addon.cracks.binding import Ball
+from addon.cracks.bins import Ball
 
 
 def cloud(size, spacing, seed=1, jitter=0.3):

@@ -79,10 +79,11 @@ class Partings(unittest.TestCase):
                          [np.inf, 4.0, 4.0, 4.0, 7.0, np.inf, 2.0])
 
     def test_a_third_one_holds_neighbours_that_share_no_cluster(self):
-        rest = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.05, 0.05, 0], [9.0, 0, 0]])
-        body = Particles(rest, np.full(4, -1), np.full(4, -np.inf),
-                         np.array([[0, 2], [1, 2], [1, 3]]), np.array([np.inf, 6.0, np.inf]))
-        self.assertEqual(self.times(body, (0, 1), (0, 3)), [6.0, -np.inf])
+        rest = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.05, 0.05, 0], [0.9, 0, 0], [1.0, 0, 0]])
+        body = Particles(rest, np.full(5, -1), np.full(5, -np.inf),
+                         np.array([[0, 2], [1, 2], [1, 3]]), np.array([np.inf, 6.0, 4.0]))
+        # by a third one near both; by the way through others; not at all
+        self.assertEqual(self.times(body, (0, 1), (0, 3), (0, 4)), [6.0, 4.0, -np.inf])
 
     def test_the_latest_of_several_entries_counts(self):
         body = Particles(np.eye(3), np.full(3, -1), np.full(3, -np.inf),

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Points sorted into boxes, to find those that are near."""
+from bisect import bisect_left, bisect_right
+
+import numpy as np
+
+
+class Ball:
+    """Particles within a distance, from bins of space."""
+
+    def __init__(self, points, size):
+        self.points, self.size = points, size
+        self.low = points.min(0)
+        self.shape = np.floor(np.ptp(points, axis=0) / size).astype(np.int64) + 1
+        key = self.key(np.floor((points - self.low) / size).astype(np.int64))
+        self.order = np.argsort(key, kind="stable")
+        self.sorted = key[self.order].tolist()
+        self.columns = [int(n) for n in self.shape]
+
+    def key(self, cell):
+        return (cell[..., 0] * self.shape[1] + cell[..., 1]) * self.shape[2] + cell[..., 2]
+
+    def near(self, centre, radius):
+        low = np.floor((centre - radius - self.low) / self.size).astype(np.int64).tolist()
+        high = np.floor((centre + radius - self.low) / self.size).astype(np.int64).tolist()
+        _, ny, nz = self.columns
+        low = [max(k, 0) for k in low]
+        high = [min(k, n - 1) for k, n in zip(high, self.columns)]
+        found = []
+        for x in range(low[0], high[0] + 1):
+            for y in range(low[1], high[1] + 1):
+                row = (x * ny + y) * nz
+                a, b = bisect_left(self.sorted, row + low[2]), bisect_right(self.sorted, row + high[2])
+                if a < b:
+                    found.append(self.order[a:b])
+        found = np.concatenate(found) if found else np.zeros(0, np.int64)
+        away = self.points[found] - centre
+        return found[np.einsum("ij,ij->i", away, away) <= radius ** 2]
+
+
+def nearest(points, others):
+    """For each point the index of the nearest of others."""
+    found = np.empty(len(points), np.int64)
+    step = max(1, 4_000_000 // max(1, len(others)))
+    middle = others.mean(0)
+    others = others - middle
+    squared = (others ** 2).sum(1)
+    for first in range(0, len(points), step):
+        part = points[first:first + step] - middle
+        found[first:first + step] = (squared - 2 * (part @ others.T)).argmin(1)
+    return found
