@@ -23,6 +23,9 @@ def refine(scene, obj, longest=2.0, passes=3, progress=None):
     if results.is_bound(obj) or obj.pliant.result.kind == "POINTS":
         raise BakeError(f"'{obj.name}' shows the bake of '{obj.pliant.result.body}': select the "
                         f"body itself.")
+    if obj.pliant.result.is_cut:
+        raise BakeError(f"'{obj.name}' is cut along its cracks, which cannot be divided for another "
+                        f"bake: remove the result first.")
     output = results.output_of(scene, obj)
     if obj.data.users > 1:
         raise BakeError(f"Other objects use the mesh of '{obj.name}' too: make it a single user "

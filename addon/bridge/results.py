@@ -5,8 +5,9 @@
     bind(scene, obj, "Suzanne")         another mesh follows the bake of a body
     remove(obj)                         the object is as it was
 
-Everything goes through the object's PC2 file in the cache (bake/output.py). What has to be known to
-take a result back is kept in obj.pliant.result. Each raises a BakeError whose text can be shown.
+Everything goes through the object's PC2 file in the cache (bake/output.py). An object whose body broke
+gets a mesh that is cut along its cracks (broken.py), whatever the result. What has to be known to take
+a result back is kept in obj.pliant.result. Each raises a BakeError whose text can be shown.
 """
 import bpy
 import numpy as np
@@ -14,8 +15,9 @@ import numpy as np
 from .. import compat
 from ..bake import mdd, pc2, space
 from ..bake.errors import BakeError
+from ..bake.broken import BrokenOutput, is_broken
 from ..bake.output import Output, bound_name
-from . import alembic, folders, meshes, modifiers, points, shapekeys
+from . import alembic, broken, folders, meshes, modifiers, points, shapekeys
 
 
 class Remark(str):
@@ -41,7 +43,7 @@ def body_for(scene, obj, cache):
     body = cache.body(bound_to or obj.name)
     if body is None and not bound_to and obj.type == "MESH":
         # renamed since: the only one whose object is gone and whose mesh is the same
-        topology = meshes.topology(obj.data)
+        topology = meshes.topology(whole_mesh(obj))
         lost = [b for b in cache.bodies
                 if b.topology == topology and b.name not in scene.objects]
         body = lost[0] if len(lost) == 1 else None
@@ -55,6 +57,12 @@ def body_for(scene, obj, cache):
 def is_bound(obj):
     """Whether an object follows another one's bake."""
     return obj.pliant.result.kind != "POINTS" and bool(obj.pliant.result.body)
+
+
+def whole_mesh(obj):
+    """An object's mesh as it is without cracks."""
+    result = obj.pliant.result
+    return result.mesh if result.is_cut and result.mesh is not None else obj.data
 
 
 def check_object(obj):
@@ -73,13 +81,28 @@ def output_of(scene, obj, cache=None):
     body = body_for(scene, obj, cache)
     if is_bound(obj):
         return _bound_output(scene, obj, cache, body)
-    if len(obj.data.vertices) != body.vertices:
+    mesh = whole_mesh(obj)
+    if len(mesh.vertices) != body.vertices:
         raise BakeError(f"'{obj.name}' has been edited since the bake: it had {body.vertices} "
-                        f"vertices and has {len(obj.data.vertices)}. Bake again.")
-    if meshes.topology(obj.data) != body.topology:
+                        f"vertices and has {len(mesh.vertices)}. Bake again.")
+    if meshes.topology(mesh) != body.topology:
         raise BakeError(f"'{obj.name}' has been edited since the bake: its faces are others. Bake "
                         f"again.")
     return Output(cache, body)
+
+
+def shown_output(scene, obj, plain):
+    """What an object shows of its Output: with cracks, where the body broke."""
+    if not is_broken(plain.cache, plain.body):
+        return plain
+    made = broken.output(scene, obj, whole_mesh(obj), plain)
+    return plain if made.broken.untouched else made
+
+
+def stem_of(obj, body):
+    """The name, without an ending, of the files in the cache that an object plays."""
+    stem = bound_name(body, obj.name) if is_bound(obj) else body.file_name
+    return f"{stem}.broken" if obj.pliant.result.is_cut else stem
 
 
 def _bound_output(scene, obj, cache, body):
@@ -153,7 +176,7 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
     if obj.pliant.result.kind == "POINTS":
         raise BakeError(f"'{obj.name}' is the particles of '{obj.pliant.result.body}': select the "
                         f"body itself.")
-    if is_bound(obj) and obj.pliant.result.kind == "SHAPE_KEYS":
+    if is_bound(obj) and (obj.pliant.result.kind == "SHAPE_KEYS" or obj.pliant.result.is_cut):
         _give_back(obj)  # it is bound as it is without them
     output = output_of(scene, obj)
     told = []
@@ -164,13 +187,15 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
         points.make(scene, output, level, as_points, progress, kind == "SURFACE",
                     obj.active_material)
         return told
+    output = shown_output(scene, obj, output)
     if kind == "SHAPE_KEYS":
-        told += _make_keys(obj, output, relative, progress)
+        told += _make_keys(scene, obj, output, relative, progress)
     elif kind == "ALEMBIC":
         told += _make_alembic(scene, obj, output, reimport, progress)
     else:
         path = _write(output, kind, progress)
         _give_back(obj)
+        told += _cut_mesh(scene, obj, output)
         modifiers.play(obj, path, output.first, kind)
     obj.pliant.result.kind = "PC2" if kind == "ALEMBIC" and not reimport else kind
     return told
@@ -187,7 +212,7 @@ def _write(output, kind, progress):
     return path
 
 
-def _make_keys(obj, output, relative, progress):
+def _make_keys(scene, obj, output, relative, progress):
     if obj.override_library is not None:
         raise BakeError(f"'{obj.name}' is a library override, which cannot have new shape keys: "
                         f"make it local, or use a point cache.")
@@ -198,11 +223,27 @@ def _make_keys(obj, output, relative, progress):
         told.append(f"{output.count} shape keys take {room:,.0f} MB in the .blend file and more in "
                     f"memory: a point cache or Alembic plays faster.")
     _give_back(obj)
-    told += _own_mesh(obj)
+    told += _cut_mesh(scene, obj, output) or _own_mesh(obj)
     _switch_leading(obj)
     modifiers.remove_playback(obj)
     shapekeys.add(obj, output.first, rows, relative)
     return told
+
+
+def _cut_mesh(scene, obj, output):
+    """The mesh with cracks, where there are any; the one that was there is kept, to be given back."""
+    if not isinstance(output, BrokenOutput):
+        return []
+    if obj.override_library is not None:
+        raise BakeError(f"'{obj.name}' is a library override, which cannot have a mesh with cracks: "
+                        f"make it local.")
+    body, result = scene.objects.get(output.body.name) or obj, obj.pliant.result
+    result.mesh = broken.show(obj, output, body.pliant.fracture.interior)
+    result.is_cut = True
+    count = output.pieces
+    return [Remark(f"'{obj.name}' is cut along its cracks, in {count} piece"
+                   f"{'s' if count != 1 else ''}: Remove Result gives the former mesh back."),
+            *(f"'{obj.name}': {sentence}" for sentence in output.broken.warnings)]
 
 
 def _own_mesh(obj):
@@ -239,6 +280,7 @@ def _make_alembic(scene, obj, output, reimport, progress):
     source = output.point_cache_and(velocities, progress)
     pc2.check(source, output.vertices, output.count)
     _give_back(obj)
+    told = _cut_mesh(scene, obj, output)
     modifiers.play(obj, source, output.first)
     obj.pliant.result.kind = "PC2"  # what it shows if anything fails from here on
     try:
@@ -247,8 +289,8 @@ def _make_alembic(scene, obj, output, reimport, progress):
         velocities.unlink(missing_ok=True)
     if reimport:
         alembic.play(obj, path)
-        return []
-    return [Remark(f"Saved {path}.")]
+        return told
+    return told + [Remark(f"Saved {path}.")]
 
 
 def bind(scene, obj, body_name, kind="PC2", **options):
@@ -294,11 +336,10 @@ def _give_back(obj, playback=False):
     """Undoes all but the modifier that plays, which tells where the next result stands; with
     `playback` that too."""
     result = obj.pliant.result
-    if result.kind == "SHAPE_KEYS":
-        if result.mesh is not None:
-            _former_mesh(obj, result)
-        else:
-            shapekeys.remove(obj)
+    if result.mesh is not None:
+        _former_mesh(obj, result)
+    elif result.kind == "SHAPE_KEYS":
+        shapekeys.remove(obj)
     for kept in result.switched:
         modifier = obj.modifiers.get(kept.name)
         if modifier is not None:
@@ -320,16 +361,17 @@ def _former_mesh(obj, result):
     action = None
     if made.shape_keys and made.shape_keys.animation_data:
         action = made.shape_keys.animation_data.action
-    obj.data, result.mesh = result.mesh, None
+    obj.data, result.mesh, result.is_cut = result.mesh, None, False
     if made.users == 0 and made.library is None:
         bpy.data.meshes.remove(made)
     compat.remove_unused_action(action)
 
 
 def before_bake(scene):
-    """Takes shape keys of a former bake away: they would be baked again."""
+    """Takes shape keys and cracks of a former bake away: they would be baked again."""
     for obj in scene.objects:
-        if obj.pliant.role == "BODY" and obj.pliant.result.kind == "SHAPE_KEYS" and \
+        result = obj.pliant.result
+        if obj.pliant.role == "BODY" and (result.kind == "SHAPE_KEYS" or result.is_cut) and \
                 obj.library is None:
             _give_back(obj)
 
@@ -355,11 +397,17 @@ def after_bake(scene, finished):
                 told += _points_again(scene, obj)
             elif is_bound(obj) and result.kind != "NONE":
                 told += make(scene, obj, result.kind, relative=_is_relative(obj))
-            elif finished and kind != "PC2" and obj.pliant.role == "BODY":
+            elif finished and obj.pliant.role == "BODY" and (kind != "PC2" or came_apart(scene, obj)):
                 told += make(scene, obj, kind)
         except BakeError as error:
             told.append(f"'{obj.name}' does not show the new bake: {error}")
     return [sentence for sentence in told if not isinstance(sentence, Remark)]
+
+
+def came_apart(scene, obj):
+    """Whether an object's body broke in the bake."""
+    cache = open_cache(scene)
+    return is_broken(cache, body_for(scene, obj, cache))
 
 
 def _is_relative(obj):

@@ -5,7 +5,6 @@ import shutil
 from ..bake import cache as caches
 from ..bake import lock
 from ..bake.errors import BakeError, file_error
-from ..bake.output import bound_name
 from ..bridge import folders, modifiers, results
 from ..cli import FORMATS
 from . import failures, setting
@@ -73,15 +72,16 @@ def _make(scene, obj, wanted, log, signals, function):
         raise Failure(failures.EXPORT if code == failures.BAKE and kind == "ALEMBIC" else code,
                       str(error)) from error
     for sentence in told:
-        if not sentence.startswith("Saved "):  # said below, for farms
+        if isinstance(sentence, results.Remark) and obj.pliant.result.is_cut:
+            log.say("cut", sentence, object=obj.name)
+        elif not sentence.startswith("Saved "):  # said below, for farms
             log.warn(sentence)
     if kind not in ENDINGS:
         log.say("made", f"{obj.name}: {wanted}", object=obj.name, format=wanted)
         return []
     cache = results.open_cache(scene)
     body = results.body_for(scene, obj, cache)
-    stem = bound_name(body, obj.name) if results.is_bound(obj) else body.file_name
-    path = cache.folder / f"{stem}.{ENDINGS[kind]}"
+    path = cache.folder / f"{results.stem_of(obj, body)}.{ENDINGS[kind]}"
     log.saved(path)
     return [(path, f"{caches.safe_name(0, obj.name)[3:]}.{ENDINGS[kind]}")]
 

@@ -31,6 +31,7 @@ from .bins import Ball
 
 ENTRIES = 64        # at most for a vertex, as in the library
 HASTE = 4.0         # as in the library
+ROWS = 4096         # vertices at a time: what is worked on stays in the processor's cache
 
 
 @dataclass
@@ -121,14 +122,12 @@ def mean(vertex, count, weight, value):
 
 def skin(binding, vertices, rest, position, gradient, time, fade):
     """Where the vertices are at a time. position (p, 3), gradient (p, 3, 3): of the particles then."""
-    count, j = len(vertices), binding.particle
-    vertex = np.repeat(np.arange(count), np.diff(binding.begin))
-    moved = position[j] + np.einsum("eij,ej->ei", gradient[j], vertices[vertex] - rest[j])
-    ends = np.isfinite(binding.until)
-    stays = mean(vertex, count, binding.kernel * ~ends, moved)
-    apart = np.sqrt(((moved - stays[vertex]) ** 2).sum(1))
-    left = 1 - over(time, binding.until, fade, binding.spacing, apart)
-    own = mean(vertex, count, binding.kernel * np.where(ends, left, 1), moved)
+    count = len(vertices)
+    offset = position - np.einsum("pij,pj->pi", gradient, rest)
+    own = np.empty((count, 3))
+    for first in range(0, count, ROWS):
+        last = min(first + ROWS, count)
+        own[first:last] = _follow(binding, vertices, offset, gradient, time, fade, first, last)
     parting = np.flatnonzero(binding.before != np.arange(count))
     # who leads was led by another: the first are right at once, the others in a few rounds
     found = own
@@ -140,3 +139,18 @@ def skin(binding, vertices, rest, position, gradient, time, fade):
         if (mixed == found).all():
             return found
         found = mixed
+
+
+def _follow(binding, vertices, offset, gradient, time, fade, first, last):
+    """Where vertices first to last - 1 are by their own entries."""
+    count, entries = last - first, slice(binding.begin[first], binding.begin[last])
+    j, kernel, until = binding.particle[entries], binding.kernel[entries], binding.until[entries]
+    vertex = np.repeat(np.arange(count), np.diff(binding.begin[first:last + 1]))
+    moved = offset[j] + np.einsum("eij,ej->ei", gradient[j], vertices[first:last][vertex])
+    ends = np.isfinite(until)
+    if not (ends & (until < time)).any():
+        return mean(vertex, count, kernel, moved)
+    stays = mean(vertex, count, kernel * ~ends, moved)
+    apart = np.sqrt(((moved - stays[vertex]) ** 2).sum(1))
+    left = 1 - over(time, until, fade, binding.spacing, apart)
+    return mean(vertex, count, kernel * np.where(ends, left, 1), moved)

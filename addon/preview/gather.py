@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from ..bridge import meshes, modifiers, settings
+from ..bridge import meshes, modifiers, results, settings
 from .build import Request, Source
 
 MOST_FACES = 3_000_000  # beyond this a preview would stop the window while the mesh is read
@@ -62,7 +62,7 @@ def mesh_arrays(obj, depsgraph=None):
     """Vertices in the object's space, triangles, and a hash of the faces. Modifiers that only move
     vertices count; no modifier is switched for the preview, so with generative ones it is the mesh
     as modelled."""
-    mesh = obj.data
+    mesh = results.whole_mesh(obj)
     if depsgraph is not None and obj.modifiers:
         evaluated = obj.evaluated_get(depsgraph).data
         playing = modifiers.find_playback(obj) is not None

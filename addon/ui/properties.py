@@ -402,7 +402,10 @@ class ResultSettings(bpy.types.PropertyGroup):
         description="The soft body whose motion the mesh follows; none: its own")
     mesh: PointerProperty(
         type=bpy.types.Mesh, name="Former Mesh", options=set(),
-        description="The mesh that the object had before it got shape keys of a bake")
+        description="The mesh that the object had before it got shape keys or cracks of a bake")
+    is_cut: BoolProperty(
+        name="Has Cracks", default=False, options=set(),
+        description="The object's mesh is cut along the cracks of a bake")
     values: PointerProperty(
         type=bpy.types.Object, name="Values", options=set(),
         description="The object whose vertices are the particles' velocities and strains")

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The mesh of a body that broke: cut along its cracks once, then played like any other.
+
+What is cut is kept in the cache, under the name of the mesh and what it was made from: playing it as
+something else, or after the file was opened again, cuts nothing.
+"""
+import contextlib
+import dataclasses
+import hashlib
+import zipfile
+
+import numpy as np
+
+from .. import cracks, solver
+from ..cracks import archive, binding
+from ..solver import Channel
+from . import space
+from .errors import BakeError
+from .files import replaced
+from .output import Output
+
+ENDING = "broken"
+
+
+def is_broken(cache, body):
+    """Whether a baked body came apart anywhere."""
+    with _store_of(cache) as store:
+        return store.body_info(body.index).splits > 0
+
+
+@contextlib.contextmanager
+def _store_of(cache):
+    try:
+        with cache.open_store() as store:
+            yield store
+    except solver.PliantError as error:
+        raise BakeError(f"The frames in {cache.store_path} cannot be used: "
+                        f"{str(error).rstrip('.')}.") from error
+
+
+class BrokenOutput(Output):
+    """As Output, of the mesh with its cracks.
+
+    surface: a cracks.Surface, whose vertices are not looked at: they are those that were baked, or
+    `rest`. opening: frames over which the sides of a fresh crack part.
+    """
+
+    def __init__(self, cache, body, surface, look, opening, name=None, rest=None, matrices=None):
+        super().__init__(cache, body, name, rest, matrices)
+        self.name = f"{self.name}.{ENDING}"
+        self.opening = float(opening)
+        surface.vertices = np.asarray(cache.rest(body) if self.own else rest, np.float64)
+        with _store_of(cache) as store:
+            self.particles = cracks.Particles(*store.broken(body.index, cache.origin))
+        self.made_from = _digest(surface, self.particles, look)
+        self.broken = self._kept() or self._cut(surface, look)
+        if self.broken.untouched:
+            self.broken.surface = surface
+        self.vertices = len(self.broken.surface.vertices)
+
+    def _kept(self):
+        """What was cut before, or None."""
+        try:
+            found = archive.load(self.path("npz"))
+            return found["broken"] if found["made_from"] == self.made_from else None
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            return None
+
+    def _cut(self, surface, look):
+        try:
+            broken = cracks.break_beside(surface, self.particles, look)
+        except cracks.CrackError as error:
+            raise BakeError(str(error)) from error
+        with replaced(self.path("npz")) as unfinished:
+            archive.save(unfinished, broken=broken, made_from=self.made_from)
+        return broken
+
+    def _mark(self, path):
+        mark = super()._mark(path)
+        return mark and (*mark, self.made_from, self.opening)
+
+    @property
+    def pieces(self):
+        """How many parts the mesh is in at the end."""
+        return int(self.broken.piece.max(initial=-1)) + 1
+
+    # ------------------------------------------------------------ frames
+
+    def places(self, frames):
+        """For each frame where the vertices are, in world space relative to the origin."""
+        rest = self.broken.surface.vertices
+        with _store_of(self.cache) as store:
+            for frame in frames:
+                position, gradient = (
+                    store.read(self.body.index, frame, channel, origin=self.cache.origin)
+                    for channel in (Channel.POSITION, Channel.DEFORMATION))
+                yield binding.skin(self.broken.binding, rest, self.particles.rest,
+                                   position.astype(np.float64),
+                                   gradient.reshape(-1, 3, 3).astype(np.float64), frame, self.opening)
+
+    def skinned(self, frames=None, velocities=False):
+        frames = list(self.frames if frames is None else frames)
+        if not velocities:
+            for frame, place in zip(frames, self.places(frames)):
+                yield frame, self._to_object(place, frame), None
+            return
+        for frame, before, place, after, seconds in self._with_neighbours(frames):
+            yield frame, self._to_object(place, frame), ((after - before) / seconds).astype(np.float32)
+
+    def _to_object(self, place, frame):
+        return space.mapped(place, space.to_object(self.matrix(frame), self.cache.origin))
+
+    def _with_neighbours(self, frames):
+        """frame, places in the frame before it, in it and in the one after it, seconds between the
+        first and the last of those."""
+        known = {}
+        for frame in frames:
+            wanted = [min(max(f, self.first), self.last) for f in (frame - 1, frame, frame + 1)]
+            lacking = sorted(set(wanted) - set(known))
+            known.update(zip(lacking, self.places(lacking)))
+            known = {f: known[f] for f in set(wanted)}
+            yield (frame, *(known[f] for f in wanted),
+                   max(wanted[2] - wanted[0], 1) / self.cache.fps)
+
+    # ------------------------------------------------------------ what its points carry
+
+    def stretch(self):
+        """How far the material at each vertex was drawn out at most in all frames: 1 is at rest."""
+        most = None
+        with _store_of(self.cache) as store:
+            for frame in self.frames:
+                values = store.read(self.body.index, frame, Channel.STRETCH)
+                most = values if most is None else np.maximum(most, values)
+        bound = self.broken.binding
+        vertex = np.repeat(np.arange(self.vertices), np.diff(bound.begin))
+        total = np.bincount(vertex, bound.kernel, self.vertices)
+        return np.bincount(vertex, bound.kernel * most[bound.particle], self.vertices) / total
+
+
+def _digest(surface, particles, look):
+    digest = hashlib.blake2b(digest_size=16)
+
+    def add(value):
+        if dataclasses.is_dataclass(value):
+            value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        if isinstance(value, dict):
+            for name, item in value.items():
+                digest.update(name.encode())
+                add(item)
+        elif isinstance(value, np.ndarray):
+            digest.update(str((value.dtype.str, value.shape)).encode())
+            digest.update(np.ascontiguousarray(value))
+        else:
+            digest.update(repr(value).encode())
+
+    for value in (surface, particles, look):
+        add(value)
+    return digest.hexdigest()

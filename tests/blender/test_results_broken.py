@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Results of bodies that broke: one mesh with cracks for the whole shot, in every kind of result."""
+import io
+import json
+import tempfile
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import bpy
+import house
+import numpy as np
+from test_fracture import bar
+
+results, meshes, folders = (house.addon(f"bridge.{name}")
+                            for name in ("results", "meshes", "folders"))
+broken, cli, runs = house.addon("bridge.broken"), house.addon("cli"), house.addon("ui.runs")
+END = 12
+
+
+def dressed():
+    """A bar that breaks, with all that a mesh may carry."""
+    obj = bar()
+    mesh = obj.data
+    obj.location = (.3, -.2, .5)
+    obj.rotation_euler = (.2, .1, .4)
+    for name in ("Paint", "Inside"):
+        bpy.data.materials.new(name)
+    mesh.materials.append(bpy.data.materials["Paint"])
+    obj.pliant.fracture.interior = bpy.data.materials["Inside"]
+    obj.pliant.fracture.toughness = .08
+    uv = mesh.uv_layers.new(name="UV")
+    corners = np.array([mesh.vertices[loop.vertex_index].co for loop in mesh.loops])
+    uv.data.foreach_set("uv", np.ascontiguousarray(corners[:, :2], np.float32).reshape(-1))
+    along = mesh.attributes.new("along", "FLOAT", "POINT")
+    along.data.foreach_set("value", np.ascontiguousarray(meshes.positions(mesh)[:, 0]))
+    for edge in mesh.edges:
+        edge.use_seam = abs(mesh.vertices[edge.vertices[0]].co.y - .15) < 1e-6 and \
+            abs(mesh.vertices[edge.vertices[1]].co.y - .15) < 1e-6
+    return obj
+
+
+def volume_of(points, mesh):
+    """Of each piece, by its triangles; the bar is modelled with its faces looking inward."""
+    triangles = meshes.triangles(mesh).astype(int)
+    piece = broken.values_of(mesh.attributes["piece"], "INT")[triangles[:, 0]]
+    a, b, c = (points[triangles[:, k]].astype(np.float64) for k in range(3))
+    return np.bincount(piece, (c * np.cross(b, a)).sum(1) / 6)
+
+
+class Broken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = tempfile.TemporaryDirectory()
+        cls.blend = str(Path(cls.files.name) / "bar.blend")
+        scene = house.fresh()
+        scene.frame_start, scene.frame_end = 1, END
+        scene.use_gravity = False
+        dressed()
+        bpy.ops.wm.save_as_mainfile(filepath=cls.blend)
+        assert bpy.ops.pliant.bake() == {"FINISHED"}
+        cls.message = runs.last_message[scene.name][1]
+        bpy.ops.wm.save_as_mainfile(filepath=cls.blend)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.files.cleanup()
+
+    def setUp(self):
+        bpy.ops.wm.open_mainfile(filepath=self.blend)
+        self.scene = bpy.context.scene
+        self.obj = self.scene.objects["Bar"]
+        bpy.context.view_layer.objects.active = self.obj
+
+    def shown(self, frame):
+        self.scene.frame_set(frame)
+        graph = bpy.context.evaluated_depsgraph_get()
+        return meshes.positions(self.obj.evaluated_get(graph).data)
+
+    def rows(self):
+        """Where the vertices are in all frames, from the frame store."""
+        plain = results.output_of(self.scene, self.obj)
+        return np.array(list(results.shown_output(self.scene, self.obj, plain).local()))
+
+    def test_a_bake_cuts_the_mesh(self):
+        mesh = self.obj.data
+        self.assertTrue(self.obj.pliant.result.is_cut)
+        self.assertEqual(self.obj.pliant.result.kind, "PC2")
+        self.assertRegex(self.message, r"[2-9]\d* pieces")
+        self.assertFalse(mesh.validate())
+        inside = broken.values_of(mesh.attributes["inside"], "BOOLEAN")
+        birth = broken.values_of(mesh.attributes["birth"], "FLOAT")
+        self.assertTrue(inside.any() and not inside.all())
+        self.assertGreater(broken.values_of(mesh.attributes["piece"], "INT").max(), 0)
+        opened = birth[birth < broken.NEVER]
+        self.assertTrue(len(opened) and 1 <= opened.min() and opened.max() < END)
+        self.assertGreater(broken.values_of(mesh.attributes["stretch"], "FLOAT").max(), 1.05)
+        # every fragment closed: each edge has two faces
+        used = np.bincount([loop.edge_index for loop in mesh.loops], minlength=len(mesh.edges))
+        self.assertEqual(set(used), {2})
+
+    def test_what_the_mesh_carried_is_there(self):
+        mesh, former = self.obj.data, self.obj.pliant.result.mesh
+        self.assertEqual([m.name for m in mesh.materials], ["Paint", "Inside"])
+        slot = np.array([p.material_index for p in mesh.polygons])
+        inside = broken.values_of(mesh.attributes["inside"], "BOOLEAN")
+        np.testing.assert_array_equal(slot, inside.astype(int))
+        points = meshes.positions(mesh)
+        apart = np.abs(points[:, None] - meshes.positions(former)).max(2)
+        self.assertLess(apart.min(0).max(), 1e-6)
+        corners = meshes._corners(mesh)
+        outside = ~np.repeat(inside, [p.loop_total for p in mesh.polygons])
+        uv = broken.values_of(mesh.attributes["UV"], "FLOAT2")
+        np.testing.assert_allclose(uv[outside], points[corners[outside], :2], atol=1e-5)
+        self.assertGreater(np.ptp(uv[~outside], axis=0).min(), .1)
+        on_surface = np.unique(corners[outside])
+        along = broken.values_of(mesh.attributes["along"], "FLOAT")
+        np.testing.assert_allclose(along[on_surface], points[on_surface, 0], atol=1e-5)
+        seam = np.array([e.use_seam for e in mesh.edges])
+        ends = points[broken.edges_of(mesh)]
+        np.testing.assert_allclose(ends[seam][:, :, 1], .15, atol=1e-6)
+        length = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(1))
+        self.assertAlmostEqual(length[seam].sum(), self.seam_length(former), delta=.02)
+        self.assertEqual([g.name for g in self.obj.vertex_groups], ["Held"])
+        held = [v.index for v in mesh.vertices if any(g.weight > .99 for g in v.groups)]
+        self.assertGreater(np.abs(points[held][:, 0]).min(), .9)
+
+    def seam_length(self, mesh):
+        ends = meshes.positions(mesh)[broken.edges_of(mesh)]
+        length = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(1))
+        return length[[e.use_seam for e in mesh.edges]].sum()
+
+    def test_whole_before_and_closed_after(self):
+        """Both sides are one, to the bit, until the crack's birth; volumes sum to the whole's."""
+        mesh, former = self.obj.data, self.obj.pliant.result.mesh
+        places = meshes.positions(mesh)
+        birth = broken.values_of(mesh.attributes["birth"], "FLOAT")
+        _, place = np.unique(places, axis=0, return_inverse=True)
+        place = place.reshape(-1)
+        rows = self.rows()
+        for frame in range(1, END + 1):
+            closed = np.flatnonzero(birth >= frame)
+            _, first = np.unique(place[closed], return_index=True)
+            leader = np.full(place.max() + 1, -1)
+            leader[place[closed[first]]] = closed[first]
+            np.testing.assert_array_equal(rows[frame - 1][closed],
+                                          rows[frame - 1][leader[place[closed]]])
+        triangles = meshes.triangles(former).astype(int)
+        a, b, c = (meshes.positions(former)[triangles[:, k]].astype(np.float64) for k in range(3))
+        whole = (c * np.cross(b, a)).sum() / 6
+        volumes = volume_of(places, mesh)
+        self.assertLess(abs(volumes.sum() / whole - 1), 1e-5)
+        self.assertGreater(volumes.min(), 0)
+        self.assertGreater(volume_of(rows[-1], mesh).min(), 0)
+
+    def test_every_result_plays_it(self):
+        rows, count = self.rows(), len(self.obj.data.vertices)
+        motion = np.abs(np.diff(rows, axis=0)).max()
+        for kind, options, off in (("PC2", {}, 0), ("MDD", {}, 0), ("SHAPE_KEYS", {}, 3e-5 * motion),
+                                   ("SHAPE_KEYS", {"relative": True}, 1e-5), ("ALEMBIC", {}, 1e-6),
+                                   ("ALEMBIC", {"reimport": False}, 0)):
+            with self.subTest(kind=kind, **options):
+                told = results.make(self.scene, self.obj, kind, **options)
+                self.assertIn("is cut along its cracks", " ".join(told))
+                self.assertEqual(len(self.obj.data.vertices), count)
+                for frame in (1, 4, END):
+                    np.testing.assert_allclose(self.shown(frame), rows[frame - 1],
+                                               atol=off + 1e-6 * (off > 0))
+
+    def test_taken_back_it_is_what_it_was(self):
+        former = self.obj.pliant.result.mesh
+        for kind in ("PC2", "SHAPE_KEYS", "ALEMBIC"):
+            results.make(self.scene, self.obj, kind)
+            results.remove(self.obj)
+            self.assertEqual(self.obj.data, former)
+            self.assertFalse(self.obj.pliant.result.is_cut)
+            self.assertEqual((len(self.obj.modifiers), self.obj.vertex_groups[0].name), (0, "Held"))
+        self.assertEqual([m.name for m in bpy.data.meshes if "Broken" in m.name], [])
+
+    def test_baked_again_it_starts_whole(self):
+        self.obj.pliant.fracture.toughness = 9.0
+        self.scene.pliant.folder = str(Path(self.files.name) / "again")
+        bpy.ops.pliant.bake()
+        self.assertEqual(len(self.obj.data.vertices), 68)
+        self.assertFalse(self.obj.pliant.result.is_cut)
+
+    def test_refining_is_refused(self):
+        with self.assertRaisesRegex(results.BakeError, "cut along its cracks"):
+            house.addon("bridge.refine").refine(self.scene, self.obj)
+
+    def test_other_meshes_break_too_and_mirrored_ones(self):
+        dense = self.obj.copy()
+        dense.data = self.obj.pliant.result.mesh.copy()
+        dense.name, dense.pliant.role = "Dense", "NONE"
+        dense.modifiers.clear()
+        dense.pliant.result.mesh, dense.pliant.result.is_cut = None, False
+        dense.pliant.result.kind = "NONE"
+        dense.animation_data_clear()
+        dense.scale = (1, 1, 1)
+        self.scene.collection.objects.link(dense)
+        # the same place in the world through a mirroring matrix
+        dense.scale.y = -1
+        for vertex in dense.data.vertices:
+            vertex.co.y *= -1
+        dense.data.flip_normals()
+        told = results.bind(self.scene, dense, "Bar")
+        self.assertIn("is cut along its cracks", " ".join(told))
+        self.assertEqual(len(told), 1, told)
+        self.assertGreater(volume_of(meshes.positions(dense.data), dense.data).min(), 0)
+        self.assertAlmostEqual(len(dense.data.vertices) / len(self.obj.data.vertices), 1, delta=.02)
+
+    def test_command_line(self):
+        with redirect_stdout(said := io.StringIO()):
+            code = cli.main(["export", "--blend", self.blend, "--format", "mdd", "--to",
+                             str(Path(self.files.name) / "to"), "--log-json"])
+        self.assertEqual(code, 0, said.getvalue())
+        events = [json.loads(line) for line in said.getvalue().splitlines() if line[:1] == "{"]
+        self.assertEqual([e["object"] for e in events if e["event"] == "cut"], ["Bar"])
+        file = Path(self.files.name) / "to" / "Bar.mdd"
+        frames, points = np.fromfile(file, ">i4", 2)
+        self.assertEqual((frames, points), (END, len(bpy.data.objects["Bar"].data.vertices)))
+
+
+if __name__ == "__main__":
+    unittest.main()
