@@ -20,8 +20,8 @@ from pathlib import Path
 COMMAND = "pliant"
 FORMATS = {"pc2": "PC2", "mdd": "MDD", "abc": "ALEMBIC", "alembic": "ALEMBIC",
            "shape_keys": "SHAPE_KEYS", "relative_keys": "SHAPE_KEYS", "points": "POINTS",
-           "surface": "SURFACE"}
-IN_THE_FILE = {"SHAPE_KEYS", "POINTS", "SURFACE"}  # which need --save
+           "surface": "SURFACE", "fragments": "FRAGMENTS", "debris": "DEBRIS"}
+IN_THE_FILE = {"SHAPE_KEYS", "POINTS", "SURFACE", "FRAGMENTS", "DEBRIS"}  # which need --save
 USAGE, INSTALLATION = 2, 5  # exit codes of this file; all are in command/failures.py
 
 

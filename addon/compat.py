@@ -24,6 +24,16 @@ def new_fcurve(datablock, data_path, index=0):
     return action.fcurves.find(data_path, index=index) or action.fcurves.new(data_path, index=index)
 
 
+def fill_fcurve(curve, start, values):
+    """Straight lines through values, one a frame from `start` on."""
+    curve.keyframe_points.add(len(values))
+    points = [number for pair in enumerate(values, start) for number in pair]
+    curve.keyframe_points.foreach_set("co", points)
+    for point in curve.keyframe_points:
+        point.interpolation = "LINEAR"
+    curve.update()
+
+
 def new_fcurves(datablock, data_paths):
     """Many F-curves, none of which is there yet, in order."""
     first = new_fcurve(datablock, data_paths[0])

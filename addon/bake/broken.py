@@ -79,6 +79,10 @@ class BrokenOutput(Output):
         mark = super()._mark(path)
         return mark and (*mark, self.made_from, self.opening)
 
+    def store(self):
+        """The bake's frame store, to be used with `with`."""
+        return _store_of(self.cache)
+
     @property
     def pieces(self):
         """How many parts the mesh is in at the end."""

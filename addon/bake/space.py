@@ -37,8 +37,13 @@ def _rows_of(linear, offset):
 
 def to_simulation(local, matrix, origin):
     """Object-local points, (n, 3), to world space relative to origin."""
+    return mapped(local, to_world(matrix, origin))
+
+
+def to_world(matrix, origin):
+    """The transform, (3, 4), from an object's coordinates to world space relative to origin."""
     matrix = np.asarray(matrix, np.float64)
-    return mapped(local, _rows_of(matrix[:3, :3], matrix[:3, 3] - np.asarray(origin, np.float64)))
+    return _rows_of(matrix[:3, :3], matrix[:3, 3] - np.asarray(origin, np.float64))
 
 
 def to_object(matrix, origin):

@@ -71,6 +71,8 @@ def read(mesh, matrix):
     mesh.polygons.foreach_get("material_index", material)
     surface = Surface(meshes.positions(mesh).astype(np.float64), start,
                       meshes._corners(mesh)[turn].astype(np.int64), material)
+    corners, surface.triangle_face = drawn_triangles(mesh)
+    surface.triangles = turn[corners] if turn[0] == 0 else turn[corners][:, ::-1]
     for name, domain, kind in carried(mesh):
         values = values_of(mesh.attributes[name], kind)
         if domain == "CORNER":
@@ -89,6 +91,17 @@ def read(mesh, matrix):
         surface.corner_layers[NORMALS] = unit(normals.reshape(-1, 3)[turn] @ linear)
         surface.normals = (NORMALS,)
     return surface
+
+
+def drawn_triangles(mesh):
+    """Corners of the triangles that Blender draws, and whose face each is a part of; by face."""
+    mesh.calc_loop_triangles()
+    corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    face = np.empty(len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("loops", corners)
+    mesh.loop_triangles.foreach_get("polygon_index", face)
+    order = np.argsort(face, kind="stable")
+    return corners.reshape(-1, 3)[order].astype(np.int64), face[order].astype(np.int64)
 
 
 def is_turned(mesh, matrix):
@@ -145,11 +158,22 @@ def unit(vectors):
 
 def show(obj, output, interior):
     """Gives an object the mesh with cracks, at rest; returns the mesh that it had."""
-    former = obj.data
-    made = build(f"{former.name} Broken", former, output, interior)
-    names = [(group.name, group.lock_weight) for group in obj.vertex_groups]
-    active, weights = obj.vertex_groups.active_index, output.broken.surface.point_layers.get(GROUPS)
-    obj.data = made
+    former, matrix = obj.data, output.matrix(output.first)
+    local = space.mapped(output.broken.surface.vertices,
+                         space.to_object(matrix, output.cache.origin))
+    made = build(f"{former.name} Broken", former, output.broken, local, output.stretch(), interior,
+                 is_turned(former, matrix), np.asarray(matrix, np.float64)[:3, :3])
+    take_groups(obj, obj, made, output.broken.surface.point_layers.get(GROUPS))
+    if any(m.type == "SUBSURF" for m in obj.modifiers):
+        crease_rims(made, output.broken.inside)
+    return former
+
+
+def take_groups(source, obj, mesh, weights):
+    """Gives an object a mesh, and the vertex groups that `source` has now, with those weights."""
+    names = [(group.name, group.lock_weight) for group in source.vertex_groups]
+    active = source.vertex_groups.active_index
+    obj.data = mesh
     for name, lock in names:
         if name not in obj.vertex_groups:
             obj.vertex_groups.new(name=name)
@@ -158,21 +182,17 @@ def show(obj, output, interior):
         obj.vertex_groups.active_index = active
     if weights is not None:
         add_weights(obj, weights)
-    if any(m.type == "SUBSURF" for m in obj.modifiers):
-        crease_rims(made, output.broken.inside)
-    return former
 
 
-def build(name, former, output, interior):
-    """A new Blender mesh of what was cut."""
-    broken, matrix = output.broken, output.matrix(output.first)
+def build(name, former, broken, places, stretch, interior, turn, linear):
+    """A new Blender mesh of what was cut, or of a part of it. turn: faces are turned as those of the
+    former mesh were; linear: the matrix from the new mesh's directions to the world's."""
     surface = broken.surface
     mesh = bpy.data.meshes.new(name)
     for material in interior_slot(former, interior)[1]:
         mesh.materials.append(material)
-    local = space.mapped(surface.vertices, space.to_object(matrix, output.cache.origin))
-    turn = turned(surface.face_start, is_turned(former, matrix))
-    fill(mesh, local, surface.face_start, surface.corners[turn])
+    turn = turned(surface.face_start, turn)
+    fill(mesh, places, surface.face_start, surface.corners[turn])
     mesh.polygons.foreach_set("material_index", surface.material.astype(np.int32))
     for attribute, domain, kind in carried(former):
         layers = {"CORNER": surface.corner_layers, "POINT": surface.point_layers,
@@ -184,11 +204,10 @@ def build(name, former, output, interior):
     choose_layers(former, mesh)
     put(mesh, "piece", "INT", "POINT", broken.piece)
     put(mesh, "birth", "FLOAT", "POINT", np.minimum(broken.birth, NEVER))
-    put(mesh, "stretch", "FLOAT", "POINT", output.stretch())
+    put(mesh, "stretch", "FLOAT", "POINT", stretch)
     put(mesh, "inside", "BOOLEAN", "FACE", broken.inside)
     carry_edges(former, mesh, broken)
     if NORMALS in surface.normals:
-        linear = np.asarray(matrix, np.float64)[:3, :3]
         mesh.normals_split_custom_set(unit(surface.corner_layers[NORMALS][turn] @ linear).tolist())
     mesh.update()
     return mesh

@@ -132,6 +132,22 @@ def velocity_group(source):
     return builder.finish()
 
 
+def debris_group(source):
+    """Gives points the companion's positions as their "velocity", and shows each from its birth on for
+    some frames."""
+    builder = Builder("Pliant Debris")
+    life = builder.setting("Life", "NodeSocketFloat", 24.0, 0.0, 1e6, "Frames that a point is shown")
+    builder.store("velocity", builder.sampled(source, 0, 0), "FLOAT_VECTOR")
+    frame = builder.node("GeometryNodeInputSceneTime").outputs["Frame"]
+    age = builder.computed("SUBTRACT", frame, builder.named("birth", "FLOAT"))
+    builder.store("age", age, "FLOAT")
+    late = builder.computed("GREATER_THAN", age, life)
+    early = builder.computed("LESS_THAN", age, 0.0)
+    node = builder.through("GeometryNodeDeleteGeometry", domain="POINT", mode="ALL")
+    builder.group.links.new(builder.computed("ADD", early, late), node.inputs["Selection"])
+    return builder.finish()
+
+
 # What the companion of particles has, one vertex a particle each, in this order: velocity; stretch,
 # plastic strain and radius; where the deformation takes the three axes; the cluster's number and
 # what share of the particle's weight is in clusters made anew.

@@ -20,7 +20,7 @@ def refine(scene, obj, longest=2.0, passes=3, progress=None):
     at rest, or that many times; returns how many vertices there are more. The bake no longer fits
     the mesh then: the object is given back as it was before it showed it."""
     results.check_object(obj)
-    if results.is_bound(obj) or obj.pliant.result.kind == "POINTS":
+    if results.is_bound(obj) or obj.pliant.result.kind in results.APART:
         raise BakeError(f"'{obj.name}' shows the bake of '{obj.pliant.result.body}': select the "
                         f"body itself.")
     if obj.pliant.result.is_cut:

@@ -17,14 +17,15 @@ from ..bake import mdd, pc2, space
 from ..bake.errors import BakeError
 from ..bake.broken import BrokenOutput, is_broken
 from ..bake.output import Output, bound_name
-from . import alembic, broken, folders, meshes, modifiers, points, shapekeys
+from . import alembic, broken, debris, folders, fragments, meshes, modifiers, points, shapekeys
 
 
 class Remark(str):
     """A sentence for the artist that is no warning."""
 
 
-KINDS = ("PC2", "MDD", "SHAPE_KEYS", "ALEMBIC", "POINTS", "SURFACE")
+KINDS = ("PC2", "MDD", "SHAPE_KEYS", "ALEMBIC", "POINTS", "SURFACE", "FRAGMENTS", "DEBRIS")
+APART = ("POINTS", "DEBRIS")  # what is an object of its own
 
 
 # ---------------------------------------------------------------- what to make it from
@@ -56,7 +57,7 @@ def body_for(scene, obj, cache):
 
 def is_bound(obj):
     """Whether an object follows another one's bake."""
-    return obj.pliant.result.kind != "POINTS" and bool(obj.pliant.result.body)
+    return obj.pliant.result.kind not in APART and bool(obj.pliant.result.body)
 
 
 def whole_mesh(obj):
@@ -163,18 +164,20 @@ def _check_places(obj, local, matrices):
 # ---------------------------------------------------------------- making
 
 
-def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=True, progress=None):
+def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=True, rigid=False,
+         progress=None):
     """Has an object show its bake as a kind of result; returns sentences to tell the artist.
 
     relative: shape keys one a frame, for FBX. reimport: the object plays the Alembic file itself.
     level, as_points: of particles, which become an object of their own (SURFACE: with nodes that
-    make a mesh of them).
+    make a mesh of them). rigid: fragments become rigid bodies when they have settled.
     """
     if kind not in KINDS:
         raise BakeError(f"There is no result '{kind}'.")
     check_object(obj)
-    if obj.pliant.result.kind == "POINTS":
-        raise BakeError(f"'{obj.name}' is the particles of '{obj.pliant.result.body}': select the "
+    if obj.pliant.result.kind in APART:
+        what = "particles" if obj.pliant.result.kind == "POINTS" else "debris"
+        raise BakeError(f"'{obj.name}' is the {what} of '{obj.pliant.result.body}': select the "
                         f"body itself.")
     if is_bound(obj) and (obj.pliant.result.kind == "SHAPE_KEYS" or obj.pliant.result.is_cut):
         _give_back(obj)  # it is bound as it is without them
@@ -188,6 +191,8 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
                     obj.active_material)
         return told
     output = shown_output(scene, obj, output)
+    if kind in ("FRAGMENTS", "DEBRIS"):
+        return told + _make_apart(scene, obj, output, kind, rigid, progress)
     if kind == "SHAPE_KEYS":
         told += _make_keys(scene, obj, output, relative, progress)
     elif kind == "ALEMBIC":
@@ -244,6 +249,24 @@ def _cut_mesh(scene, obj, output):
     return [Remark(f"'{obj.name}' is cut along its cracks, in {count} piece"
                    f"{'s' if count != 1 else ''}: Remove Result gives the former mesh back."),
             *(f"'{obj.name}': {sentence}" for sentence in output.broken.warnings)]
+
+
+def _make_apart(scene, obj, output, kind, rigid, progress):
+    """What is made of a body that broke besides the object itself."""
+    if not isinstance(output, BrokenOutput):
+        raise BakeError(f"'{obj.name}' does not break in this bake.")
+    if kind == "DEBRIS":
+        made = debris.make(scene, output, progress=progress)
+        return [Remark(f"'{made.name}' has {len(made.data.vertices)} points.")]
+    result, interior = obj.pliant.result, obj.pliant.fracture.interior
+    output.point_cache(progress)
+    _remove_fragments(obj)
+    result.fragments = fragments.make(scene, obj, output, whole_mesh(obj), interior, rigid, progress)
+    result.was_rendered = not obj.hide_render
+    obj.hide_render = True
+    obj.hide_set(True)
+    return [Remark(f"'{result.fragments.name}' has {output.pieces} fragments; '{obj.name}' itself is "
+                   f"hidden until the result is removed.")]
 
 
 def _own_mesh(obj):
@@ -303,8 +326,9 @@ def bind(scene, obj, body_name, kind="PC2", **options):
         raise BakeError(f"'{body_name}' is not in the bake, which has {names}.")
     if cache.body(obj.name) is not None and obj.name == body_name:
         raise BakeError(f"'{obj.name}' is that body itself: it need not be bound.")
-    if kind in ("POINTS", "SURFACE"):
-        raise BakeError("Particles are made from the body itself, not from a mesh bound to it.")
+    if kind in ("POINTS", "SURFACE", "FRAGMENTS", "DEBRIS"):
+        what = "Particles" if kind in ("POINTS", "SURFACE") else kind.capitalize()
+        raise BakeError(f"{what} are made from the body itself, not from a mesh bound to it.")
     result = obj.pliant.result
     before = result.body
     result.body = body_name
@@ -325,8 +349,8 @@ def has_result(obj):
 def remove(obj):
     """Gives an object back as it was before it showed a bake; the files stay in the cache. An
     object that is a body's particles is removed."""
-    if obj.pliant.result.kind == "POINTS":
-        points.remove(obj)
+    if obj.pliant.result.kind in APART:
+        (points if obj.pliant.result.kind == "POINTS" else debris).remove(obj)
         return
     _give_back(obj, True)
     obj.pliant.result.body = ""
@@ -336,6 +360,7 @@ def _give_back(obj, playback=False):
     """Undoes all but the modifier that plays, which tells where the next result stands; with
     `playback` that too."""
     result = obj.pliant.result
+    _remove_fragments(obj)
     if result.mesh is not None:
         _former_mesh(obj, result)
     elif result.kind == "SHAPE_KEYS":
@@ -356,6 +381,15 @@ def _give_back(obj, playback=False):
     result.kind = "NONE"
 
 
+def _remove_fragments(obj):
+    result = obj.pliant.result
+    if result.fragments is not None:
+        fragments.remove(result.fragments)
+        result.fragments = None
+        obj.hide_render = not result.was_rendered
+        obj.hide_set(False)
+
+
 def _former_mesh(obj, result):
     made = obj.data
     action = None
@@ -367,11 +401,20 @@ def _former_mesh(obj, result):
     compat.remove_unused_action(action)
 
 
+def before_capture(scene):
+    """Bodies that are hidden for their fragments are there again."""
+    for obj in scene.objects:
+        if obj.pliant.role == "BODY" and obj.pliant.result.fragments is not None and \
+                obj.library is None:
+            _give_back(obj)
+
+
 def before_bake(scene):
     """Takes shape keys and cracks of a former bake away: they would be baked again."""
     for obj in scene.objects:
         result = obj.pliant.result
-        if obj.pliant.role == "BODY" and (result.kind == "SHAPE_KEYS" or result.is_cut) and \
+        if obj.pliant.role == "BODY" and (
+                result.kind == "SHAPE_KEYS" or result.is_cut or result.fragments is not None) and \
                 obj.library is None:
             _give_back(obj)
 
@@ -393,7 +436,9 @@ def after_bake(scene, finished):
         if obj.type != "MESH" or obj.library is not None:
             continue
         try:
-            if result.kind == "POINTS":
+            if result.kind == "DEBRIS":
+                told += _debris_again(scene, obj)
+            elif result.kind == "POINTS":
                 told += _points_again(scene, obj)
             elif is_bound(obj) and result.kind != "NONE":
                 told += make(scene, obj, result.kind, relative=_is_relative(obj))
@@ -412,6 +457,13 @@ def came_apart(scene, obj):
 
 def _is_relative(obj):
     return bool(obj.data.shape_keys and obj.data.shape_keys.use_relative)
+
+
+def _debris_again(scene, obj):
+    body = scene.objects.get(obj.pliant.result.body)
+    if body is None:
+        return [f"'{obj.name}' shows debris of a body that is no longer there."]
+    return make(scene, body, "DEBRIS")
 
 
 def _points_again(scene, obj):

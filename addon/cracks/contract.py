@@ -29,6 +29,8 @@ class Surface:
     point_layers: dict = field(default_factory=dict)    # name -> (n, k): vertex groups, attributes
     face_layers: dict = field(default_factory=dict)     # name -> (f, k)
     normals: tuple = ()
+    triangles: np.ndarray = None        # (t, 3) corners, as faces are drawn; None: as seems best
+    triangle_face: np.ndarray = None    # (t,)
 
 
 @dataclass
@@ -139,6 +141,10 @@ def check(surface, particles):
         raise CrackError("A face of the mesh names a vertex that is not there.")
     surface.material = array(np.zeros(faces) if surface.material is None else surface.material,
                              np.int64, 0, "material slots", faces)
+    if surface.triangles is not None:
+        surface.triangles = array(surface.triangles, np.int64, 3, "triangles")
+        surface.triangle_face = array(surface.triangle_face, np.int64, 0, "faces of triangles",
+                                      len(surface.triangles))
     for layers, count, what in ((surface.corner_layers, len(surface.corners), "corner"),
                                 (surface.point_layers, len(surface.vertices), "point"),
                                 (surface.face_layers, faces, "face")):

@@ -43,8 +43,11 @@ class Pieces:
 
 
 def triangulate(surface):
-    """Triangles of every face: quads along the diagonal that keeps both halves facing alike,
+    """Triangles of every face: as the surface says (what is drawn and what is cut differ otherwise
+    where faces are not flat, and cracks look out); quads along the diagonal that keeps both halves facing alike,
     larger faces by manifold3d's triangulation of their outline seen along their normal."""
+    if surface.triangles is not None:
+        return Triangles(surface.triangles, surface.triangle_face)
     start, count = surface.face_start[:-1], np.diff(surface.face_start)
     corners, faces = [], []
     three = np.flatnonzero(count == 3)

@@ -25,6 +25,8 @@ def paint(mesh, colours):
         return f"The mesh \"{mesh.name}\" is linked from another file: it cannot be coloured"
     if mesh.is_editmode:
         return f"The mesh \"{mesh.name}\" is coloured when you leave Edit Mode"
+    if len(colours) != len(mesh.vertices) and "inside" in mesh.attributes:
+        return f"The mesh \"{mesh.name}\" is cut along its cracks: colour it by pieces"
     if len(colours) != len(mesh.vertices):
         return f"The mesh \"{mesh.name}\" has changed: it is coloured when the preview is done"
     attributes = mesh.color_attributes

@@ -15,7 +15,7 @@ import bpy
 from ..bake.errors import BakeError
 from ..bridge import folders, modifiers
 from ..ui import drawing, properties
-from . import build, colours, gather, overlay, strain
+from . import build, colours, gather, overlay, pieces, strain
 
 QUIET = .35  # seconds without a change before it is built anew
 TICK = .1
@@ -170,9 +170,9 @@ def _paint_body(scene, obj, body):
     """Whether a body's mesh has its colours now."""
     session = _session
     shown, make = (body.serial, None), lambda: body.vertex_colours
-    if scene.pliant.preview_colour_by == "PLASTIC":
+    if scene.pliant.preview_colour_by in ("PLASTIC", "PIECE"):
         try:
-            found = _strains(scene, obj)
+            found = _baked_values(scene, obj)
             frame = min(max(scene.frame_current, found.first), found.last)
             shown, make = (found.mark, frame), lambda: found.colours(frame)
         except BakeError as error:
@@ -191,14 +191,17 @@ def _paint_body(scene, obj, body):
     return True
 
 
-def _strains(scene, obj):
-    """The plastic strains of a body in the bake as it is now."""
-    cache = folders.cache_of(scene)
+def _baked_values(scene, obj):
+    """The plastic strains or the pieces of a body in the bake as it is now."""
+    cache, by = folders.cache_of(scene), scene.pliant.preview_colour_by
     if cache is None:
-        raise BakeError("Nothing is baked: bake to see where bodies flow")
-    known = _session.strains.get(obj.name)
+        raise BakeError("Nothing is baked: bake to see where bodies flow" if by == "PLASTIC" else
+                        "Nothing is baked: bake to see the pieces of bodies")
+    key = by, obj.name, obj.pliant.result.is_cut
+    known = _session.strains.get(key)
     if known is None or known.mark != strain.mark(cache):
-        known = _session.strains[obj.name] = strain.Strains(cache, obj.name)
+        known = _session.strains[key] = strain.Strains(cache, obj.name) if by == "PLASTIC" else \
+            pieces.Pieces(cache, obj.name, obj.pliant.result.is_cut)
     _session.refused.pop(obj.name, None)
     return known
 
@@ -274,7 +277,7 @@ def _on_change(scene, depsgraph):
 def _on_frame(scene, *_):
     """Another frame has other strains. Nothing else that is painted changes with the frame."""
     if _session is not None and scene.name == _session.scene and \
-            scene.pliant.preview_colours and scene.pliant.preview_colour_by == "PLASTIC" and \
+            scene.pliant.preview_colours and scene.pliant.preview_colour_by != "CLUSTERS" and \
             not bpy.app.is_job_running("RENDER") and not _is_baking():
         _paint()
 

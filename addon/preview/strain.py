@@ -23,22 +23,23 @@ def ramp(values):
     return (1 - part) * RAMP[low] + part * RAMP[low + 1]
 
 
-class Strains:
-    """The plastic strains of one baked body."""
+class Baked:
+    """A baked body whose particles have something to show at every frame."""
+
+    why = ""  # one would bake it
 
     def __init__(self, cache, name):
         """BakeError: the body is not baked, or the bake cannot be read."""
         body = cache.body(name)
         baked = cache.baked()
         if body is None or baked is None:
-            raise BakeError(f"\"{name}\" is not baked: bake it to see where it flows")
+            raise BakeError(f"\"{name}\" is not baked: {self.why}")
         self.cache, self.index = cache, body.index
         self.first, self.last = baked
         self.mark = mark(cache)
         with self._store() as store:
             places = store.read(self.index, self.first, Channel.POSITION, origin=cache.origin)
             self.particle = palette.nearest(cache.rest(body), places)
-            self.most = float(store.read(self.index, self.last, Channel.PLASTIC_STRAIN).max())
 
     def _store(self):
         try:
@@ -46,14 +47,28 @@ class Strains:
         except PliantError as error:
             raise BakeError(str(error)) from error
 
-    def colours(self, frame):
-        """(v, 4) linear, for the nearest frame that is baked."""
+    def read(self, frame, channel):
+        """What the particles have at the nearest frame that is baked."""
         frame = min(max(frame, self.first), self.last)
         with self._store() as store:
             try:
-                strain = store.read(self.index, frame, Channel.PLASTIC_STRAIN)
+                return store.read(self.index, frame, channel)
             except PliantError as error:
                 raise BakeError(str(error)) from error
+
+
+class Strains(Baked):
+    """The plastic strains of one baked body."""
+
+    why = "bake it to see where it flows"
+
+    def __init__(self, cache, name):
+        super().__init__(cache, name)
+        self.most = float(self.read(self.last, Channel.PLASTIC_STRAIN).max())
+
+    def colours(self, frame):
+        """(v, 4) linear, for the nearest frame that is baked."""
+        strain = self.read(frame, Channel.PLASTIC_STRAIN)
         found = np.ones((len(self.particle), 4), np.float32)
         shares = strain / max(self.most, LEAST)
         found[:, :3] = palette.linear_from_srgb(ramp(shares))[self.particle]

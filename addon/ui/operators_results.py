@@ -16,6 +16,10 @@ FORMATS = [
     ("SURFACE", "Particle Mesh", "The particles as an object whose nodes make a mesh of them, "
                                  "for flow that the body's own faces cannot follow; hide the body "
                                  "itself then"),
+    ("FRAGMENTS", "Fragments", "An object for each fragment of a body that broke, which moves and "
+                               "turns as the fragment does; the body itself is hidden"),
+    ("DEBRIS", "Debris", "Points on the cracks, with velocity and the frame at which they open, to "
+                         "send out debris and dust"),
 ]
 
 
@@ -121,6 +125,11 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
         name="Point Cloud", default=True,
         description="Particles are a point cloud, which renders as balls; otherwise vertices")
 
+    rigid: BoolProperty(
+        name="Rigid Bodies", default=False,
+        description="Fragments are rigid bodies of Blender's from when they have settled, or the bake "
+                    "has ended")
+
     @classmethod
     def refusal(cls, context):
         if context.object is None and folders.baked_range(context.scene) is not None:
@@ -132,6 +141,8 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
             layout.prop(self, "level")
         if self.format == "POINTS":
             layout.prop(self, "as_points")
+        if self.format == "FRAGMENTS":
+            layout.prop(self, "rigid")
 
     def work(self, context, progress):
         self.check_format()
@@ -139,7 +150,7 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
         if self.target and obj is None:
             raise BakeError(f"There is no object '{self.target}' in the scene.")
         return results.make(context.scene, obj, self.format, progress=progress, level=self.level,
-                            as_points=self.as_points, **self.choices())
+                            as_points=self.as_points, rigid=self.rigid, **self.choices())
 
 
 def _body_names(scene):

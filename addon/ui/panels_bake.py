@@ -245,10 +245,10 @@ class PLIANT_PT_results(SubPanel, bpy.types.Panel):
     bl_label = "Results"
 
     def draw(self, context):
-        draw_result_buttons(self.layout)
+        draw_result_buttons(self.layout, context.object)
 
 
-def draw_result_buttons(layout):
+def draw_result_buttons(layout, obj):
     """Other results from the frames that are baked."""
     grid = layout.grid_flow(columns=2, even_columns=True, align=True)
     for kind, text, icon in (("PC2", "Point Cache", "MOD_MESHDEFORM"), ("MDD", "MDD", "FILE"),
@@ -259,6 +259,10 @@ def draw_result_buttons(layout):
         part = grid.row(align=True)
         part.enabled = kind != "ALEMBIC" or compat.has_alembic()
         part.operator("pliant.make_result", text=text, icon=icon).format = kind
+    if obj is not None and obj.pliant.fracture.use_fracture:
+        for kind, text, icon in (("FRAGMENTS", "Fragments", "MOD_EXPLODE"),
+                                 ("DEBRIS", "Debris", "STICKY_UVS_DISABLE")):
+            grid.operator("pliant.make_result", text=text, icon=icon).format = kind
     if not compat.has_alembic():
         layout.label(text="This Blender has no Alembic", icon="INFO")
     column = layout.column(align=True)
@@ -281,7 +285,9 @@ class PLIANT_PT_bound(PhysicsPanel, bpy.types.Panel):
     def draw(self, context):
         result = context.object.pliant.result
         layout = self.layout
-        if result.kind == "POINTS":
+        if result.kind == "DEBRIS":
+            drawing.sentence(layout, f"Points on the cracks of '{result.body}'", "PARTICLES", context)
+        elif result.kind == "POINTS":
             drawing.sentence(layout, f"The particles of '{result.body}'", "PARTICLES", context)
         elif result.body:
             drawing.sentence(layout, f"Follows the bake of '{result.body}'", "LINKED", context)

@@ -75,8 +75,8 @@ class PLIANT_PT_sidebar_results(SidebarPanel, bpy.types.Panel):
     bl_parent_id = "PLIANT_PT_sidebar"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, _context):
-        draw_result_buttons(self.layout)
+    def draw(self, context):
+        draw_result_buttons(self.layout, context.object)
 
 
 classes = (PLIANT_PT_sidebar, PLIANT_PT_sidebar_preview, PLIANT_PT_sidebar_bake,

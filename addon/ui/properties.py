@@ -396,7 +396,8 @@ class ResultSettings(bpy.types.PropertyGroup):
                ("MDD", "MDD", "A Mesh Cache modifier plays an MDD file"),
                ("SHAPE_KEYS", "Shape Keys", "Shape keys in the .blend file"),
                ("ALEMBIC", "Alembic", "A Mesh Sequence Cache modifier plays an Alembic file"),
-               ("POINTS", "Particles", "The object is a body's particles")])
+               ("POINTS", "Particles", "The object is a body's particles"),
+               ("DEBRIS", "Debris", "The object is points on a body's cracks")])
     body: StringProperty(
         name="Body", options=set(),
         description="The soft body whose motion the mesh follows; none: its own")
@@ -406,6 +407,12 @@ class ResultSettings(bpy.types.PropertyGroup):
     is_cut: BoolProperty(
         name="Has Cracks", default=False, options=set(),
         description="The object's mesh is cut along the cracks of a bake")
+    fragments: PointerProperty(
+        type=bpy.types.Collection, name="Fragments", options=set(),
+        description="The objects of the body's fragments")
+    was_rendered: BoolProperty(
+        name="Was Rendered", default=True, options=set(),
+        description="Whether the object was rendered before its fragments were objects")
     values: PointerProperty(
         type=bpy.types.Object, name="Values", options=set(),
         description="The object whose vertices are the particles' velocities and strains")
@@ -493,6 +500,8 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         name="Colour by", default="CLUSTERS", options=set(), update=settings_changed,
         description="What the colours tell",
         items=[("CLUSTERS", "Clusters", "Each vertex by the cluster that is nearest"),
+               ("PIECE", "Pieces", "Each fragment of a body that breaks, as they are at this "
+                                   "frame of the bake"),
                ("PLASTIC", "Plastic Strain", "How much the material has flowed up to this frame of "
                                              "the bake: from blue, not at all, to red, the most "
                                              "that it does")])

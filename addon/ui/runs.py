@@ -35,6 +35,7 @@ class Run:
         self.job = None
         self.timer = None  # of the modal operator
         lock.refuse(self.folder)  # now, not only when the whole scene is read
+        results.before_capture(scene)
         self.capturing = capture.Capture(scene, quick=quick)
         results.before_bake(scene)
         self.start, self.end = self.capturing.start, self.capturing.end

@@ -209,6 +209,87 @@ class Broken(unittest.TestCase):
         self.assertGreater(volume_of(meshes.positions(dense.data), dense.data).min(), 0)
         self.assertAlmostEqual(len(dense.data.vertices) / len(self.obj.data.vertices), 1, delta=.02)
 
+    def test_fragments_are_objects(self):
+        """Together they are where the whole mesh is, at every frame, and move as objects do."""
+        rows, count = self.rows(), self.pieces()
+        world = np.array(self.obj.matrix_world)
+        bpy.ops.pliant.make_result(format="FRAGMENTS")
+        made = [o for o in self.obj.pliant.result.fragments.objects if o.type == "MESH"]
+        self.assertEqual(len(made), count)
+        self.assertTrue(self.obj.hide_render and self.obj.hide_get())
+        self.assertEqual({o.parent.name for o in made}, {"Bar Fragments"})
+        births, numbers = [o["birth"] for o in made], {o["piece"] for o in made}
+        self.assertEqual((len(numbers), min(births)), (count, 1))
+        self.assertGreater(max(births), 1)
+        self.assertTrue(all(o["came_from"] in numbers or o["came_from"] >= 0 for o in made))
+        for frame in (1, 5, END):
+            self.scene.frame_set(frame)
+            graph, found = bpy.context.evaluated_depsgraph_get(), []
+            world = np.array(self.obj.evaluated_get(graph).matrix_world)
+            for obj in made:
+                evaluated = obj.evaluated_get(graph)
+                matrix = np.array(evaluated.matrix_world)
+                found.append(meshes.positions(evaluated.data) @ matrix[:3, :3].T + matrix[:3, 3])
+            whole = rows[frame - 1] @ world[:3, :3].T + world[:3, 3]
+            found, order = np.concatenate(found), np.lexsort(whole.T)
+            np.testing.assert_allclose(found[np.lexsort(found.round(4).T)].sum(0),
+                                       whole[order].sum(0), rtol=1e-4, atol=1e-2)
+            np.testing.assert_allclose([found.min(0), found.max(0)], [whole.min(0), whole.max(0)],
+                                       atol=2e-5)
+        results.remove(self.obj)
+        self.assertFalse(self.obj.hide_render or self.obj.hide_get())
+        self.assertEqual([o.name for o in bpy.data.objects], ["Bar"])
+
+    def pieces(self):
+        return broken.values_of(self.obj.data.attributes["piece"], "INT").max() + 1
+
+    def test_handed_over_they_fall(self):
+        """After the bake's last frame fragments are Blender's."""
+        self.scene.use_gravity = True
+        self.scene.frame_end = END + 8
+        results.make(self.scene, self.obj, "FRAGMENTS", rigid=True)
+        made = [o for o in self.obj.pliant.result.fragments.objects if o.rigid_body]
+        self.assertEqual(len(made), self.pieces())
+        heights = []
+        for frame in range(1, END + 9):
+            self.scene.frame_set(frame)
+            graph = bpy.context.evaluated_depsgraph_get()
+            heights.append([o.evaluated_get(graph).matrix_world.translation.z for o in made])
+        heights = np.array(heights)
+        self.assertLess((heights[-1] - heights[END - 1]).max(), -.01)
+        self.assertLess(np.abs(np.diff(heights[:END], axis=0)).max(), .5)
+
+    def test_debris_is_on_the_cracks(self):
+        bpy.ops.pliant.make_result(format="DEBRIS")
+        obj = self.scene.objects["Bar Debris"]
+        birth = broken.values_of(obj.data.attributes["birth"], "FLOAT")
+        self.assertEqual(len(birth), 4000)
+        self.assertTrue(birth.min() >= 1 and birth.max() < END)
+        for frame in (1, 6, END):
+            self.scene.frame_set(frame)
+            shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+            self.assertEqual(len(shown.vertices), int((birth <= frame).sum()))
+        speed = broken.values_of(shown.attributes["velocity"], "FLOAT_VECTOR")
+        self.assertGreater(np.abs(speed).max(), .1)
+        with self.assertRaisesRegex(results.BakeError, "is the debris of 'Bar'"):
+            results.make(self.scene, obj, "PC2")
+        results.remove(obj)
+        self.assertNotIn("Bar Debris", bpy.data.objects)
+
+    def test_colours_by_piece(self):
+        """One before it breaks, several after."""
+        self.scene.pliant.preview_colour_by = "PIECE"
+        self.addCleanup(house.addon("preview.session").stop)
+        counts = []
+        for frame in (1, END):
+            self.scene.frame_set(frame)
+            bpy.ops.pliant.preview(wait=True)
+            colours = broken.values_of(self.obj.data.attributes["Pliant Clusters"], "FLOAT_COLOR")
+            counts.append(len(np.unique(colours, axis=0)))
+            bpy.ops.pliant.preview()
+        self.assertEqual(counts[0], 1)
+        self.assertGreater(counts[1], 3)
+
     def test_command_line(self):
         with redirect_stdout(said := io.StringIO()):
             code = cli.main(["export", "--blend", self.blend, "--format", "mdd", "--to",

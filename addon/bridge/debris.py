@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Points on the cracks of a bake, to send out debris and dust: an object that plays in any Blender.
+
+    birth     the frame at which the crack under a point opens
+    piece     the fragment that it is on
+    velocity  metres a second, in the world's directions
+
+A group of nodes shows a point from its birth for as long as its modifier says, and what instances or
+simulates from there is the artist's.
+"""
+import bpy
+import numpy as np
+
+from ..bake import fragments as parts
+from ..bake.errors import BakeError
+from ..bake.output import write_pc2
+from . import broken, modifiers, nodes
+
+COUNT = 4000
+
+
+def object_name(body):
+    return f"{body.name} Debris"
+
+
+def make(scene, output, count=COUNT, progress=None):
+    """The object of points on the cracks of a BrokenOutput; one from before is replaced."""
+    body = output.body
+    points = parts.crack_points(output.broken, count)
+    if not len(points.birth):
+        raise BakeError(f"'{body.name}' has no crack that debris could come from.")
+    old = next((o for o in scene.objects if o.pliant.result.kind == "DEBRIS"
+                and o.pliant.result.body == body.name), None)
+    places, speeds = output.path("debris.pc2"), output.path("debris.velocity.pc2")
+    first = _write(output, points, places, speeds, progress)
+    if old is not None:
+        remove(old)
+    name = object_name(body)
+    mesh = bpy.data.meshes.new(name)
+    mesh.vertices.add(len(first))
+    mesh.vertices.foreach_set("co", np.ascontiguousarray(first, np.float32).reshape(-1))
+    broken.put(mesh, "birth", "FLOAT", "POINT", np.minimum(points.birth, broken.NEVER))
+    broken.put(mesh, "piece", "INT", "POINT", points.piece)
+    obj = bpy.data.objects.new(name, mesh)
+    obj.location = output.cache.origin
+    scene.collection.objects.link(obj)
+    result = obj.pliant.result
+    result.kind, result.body = "DEBRIS", body.name
+    result.values = nodes.companion(f"{body.name} Debris Values", len(first))
+    modifiers.play(obj, places, output.first)
+    modifiers.play(result.values, speeds, output.first)
+    obj.modifiers.new("Pliant Debris", "NODES").node_group = nodes.debris_group(result.values)
+    return obj
+
+
+def _write(output, points, places, speeds, progress):
+    """Writes where the points are and how fast; returns the first places."""
+    rows = np.array([points.of(place) for place in output.places(output.frames)], np.float32)
+    count = len(rows)
+    velocity = np.zeros_like(rows)
+    for k in range(count):
+        before, after = max(k - 1, 0), min(k + 1, count - 1)
+        velocity[k] = (rows[after] - rows[before]) * (output.cache.fps / max(after - before, 1))
+        if progress:
+            progress((k + 1) / count)
+    write_pc2(places, rows.shape[1], output.first, rows)
+    write_pc2(speeds, rows.shape[1], output.first, velocity)
+    return rows[0]
+
+
+def remove(obj):
+    """The object with everything that was made for it."""
+    source, mesh = obj.pliant.result.values, obj.data
+    groups = [m.node_group for m in obj.modifiers if m.type == "NODES" and m.node_group]
+    bpy.data.objects.remove(obj)
+    if mesh.users == 0:
+        bpy.data.meshes.remove(mesh)
+    for group in groups:
+        if group.users == 0:
+            bpy.data.node_groups.remove(group)
+    if source is not None and source.users <= 1:
+        nodes.remove_companion(source)

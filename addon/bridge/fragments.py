@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A baked body that broke as one object for each fragment, and handed over to Blender's rigid bodies.
+
+Each fragment's object moves and turns as the fragment does as a whole, with keyframes; a point cache
+has what is left, how it bends. All are in a collection, under an empty with its name; each knows
+    piece, came_from  its number in the bake, and that of the piece it broke off
+    birth             the frame at which it did; until then it plays as a part of the whole
+The body's own object is hidden meanwhile. No fragment needs Pliant to play.
+"""
+import bpy
+import numpy as np
+
+from .. import compat
+from ..bake import fragments as parts
+from ..bake.errors import BakeError
+from ..bake.output import write_pc2
+from . import broken, meshes, modifiers
+
+MOST = 2000  # objects: more are no use to anybody
+
+
+def make(scene, obj, output, former, interior, rigid=False, progress=None):
+    """The fragments of a BrokenOutput; former: the object's mesh without cracks. Returns the
+    collection."""
+    if output.pieces > MOST:
+        raise BakeError(f"'{obj.name}' is in {output.pieces} pieces, more than {MOST}: allow fewer.")
+    found = parts.fragments(output)
+    stretch, origin = output.stretch(), np.array(output.cache.origin)
+    turn = broken.is_turned(former, output.matrix(output.first))
+    collection = bpy.data.collections.new(f"{obj.name} Fragments")
+    scene.collection.children.link(collection)
+    root = bpy.data.objects.new(collection.name, None)
+    root.empty_display_size = .1
+    collection.objects.link(root)
+    for number, fragment in enumerate(found):
+        motion = parts.rigid_motion(parts.in_world(output, fragment.vertices))
+        part = parts.part_of(output.broken, fragment)
+        name = f"{obj.name} {fragment.piece:03d}"
+        mesh = broken.build(name, former, part, motion.local[0], stretch[fragment.vertices],
+                            interior, turn, np.eye(3))
+        made = bpy.data.objects.new(name, mesh)
+        made.parent = root
+        collection.objects.link(made)
+        broken.take_groups(obj, made, mesh, part.surface.point_layers.get(broken.GROUPS))
+        made["piece"], made["came_from"], made["birth"] = (fragment.piece, fragment.came_from,
+                                                           fragment.birth)
+        play(made, output, motion, number, origin)
+        if rigid:
+            hand_over(scene, made, output, motion, obj.pliant.material.density)
+        if progress:
+            progress((number + 1) / len(found))
+    return collection
+
+
+def play(obj, output, motion, number, origin):
+    """Keyframes of the whole motion, a point cache of the rest."""
+    obj.rotation_mode = "QUATERNION"
+    turns = parts.quaternions(motion.turn)
+    columns = [("location", k, motion.centre[:, k] + origin[k]) for k in range(3)] + \
+        [("rotation_quaternion", k, turns[:, k]) for k in range(4)]
+    for path, index, values in columns:
+        compat.fill_fcurve(compat.new_fcurve(obj, path, index), output.first, values)
+    obj.location, obj.rotation_quaternion = motion.centre[0] + origin, turns[0]
+    path = output.path(f"piece-{number}.pc2")
+    write_pc2(path, motion.local.shape[1], output.first, motion.local.astype(np.float32))
+    modifiers.play(obj, path, output.first)
+
+
+# ---------------------------------------------------------------- rigid bodies
+
+
+def hand_over(scene, obj, output, motion, density):
+    """A rigid body that follows the bake until the fragment has settled, or the bake has ended, and is
+    Blender's from then on."""
+    layer = bpy.context.view_layer
+    if scene.rigidbody_world is None:
+        bpy.ops.rigidbody.world_add()
+    layer.update()
+    with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
+        bpy.ops.rigidbody.object_add()
+    body = obj.rigid_body
+    body.type, body.collision_shape, body.mesh_source = "ACTIVE", "CONVEX_HULL", "BASE"
+    body.mass = max(1e-3, density * abs(volume(obj.data)))
+    body.collision_margin, body.use_margin = 0.0, True
+    frame = parts.settled_frame(motion, output.first, output.cache.fps) or output.last
+    for at, follows in ((output.first, True), (frame, False)):
+        body.kinematic = follows
+        body.keyframe_insert("kinematic", frame=at)
+
+
+def volume(mesh):
+    points, triangles = meshes.positions(mesh).astype(np.float64), meshes.triangles(mesh)
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return float((a * np.cross(b, c)).sum() / 6)
+
+
+# ---------------------------------------------------------------- taking back
+
+
+def remove(collection):
+    """The objects, with everything that was made for them."""
+    for obj in list(collection.objects):
+        mesh = obj.data
+        action = obj.animation_data.action if obj.animation_data else None
+        bpy.data.objects.remove(obj)
+        compat.remove_unused_action(action)
+        if mesh is not None and mesh.users == 0:
+            bpy.data.meshes.remove(mesh)
+    bpy.data.collections.remove(collection)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which vertices of a baked body hang together at a frame, as colours. No bpy in here.
+
+A vertex of a mesh with cracks has the colour of the piece that its particle is in; without cracks that
+of the particle nearest at the first frame. Pieces keep their numbers: what does not break keeps its
+colour.
+"""
+import numpy as np
+
+from ..bake.broken import ENDING
+from ..cracks import archive
+from ..solver import Channel
+from . import palette
+from .strain import Baked
+
+
+class Pieces(Baked):
+    """The pieces of one baked body; is_cut: its object shows the mesh with cracks."""
+
+    why = "bake it to see its pieces"
+
+    def __init__(self, cache, name, is_cut):
+        super().__init__(cache, name)
+        self.is_cut = is_cut
+        if is_cut:
+            self.particle = archive.load(
+                cache.folder / f"{cache.body(name).file_name}.{ENDING}.npz")["broken"].copy
+        self.choices = palette.linear_from_srgb(palette.candidates())
+
+    def colours(self, frame):
+        """(v, 4) linear, for the nearest frame that is baked."""
+        piece = self.read(frame, Channel.PIECE).astype(np.int64)
+        found = np.ones((len(self.particle), 4), np.float32)
+        found[:, :3] = self.choices[piece % len(self.choices)][self.particle]
+        return found
