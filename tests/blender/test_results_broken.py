@@ -256,7 +256,8 @@ class Broken(unittest.TestCase):
             graph = bpy.context.evaluated_depsgraph_get()
             heights.append([o.evaluated_get(graph).matrix_world.translation.z for o in made])
         heights = np.array(heights)
-        self.assertLess((heights[-1] - heights[END - 1]).max(), -.01)
+        falls = np.diff(heights[END - 1:], axis=0)  # they fly on from where the bake left them
+        self.assertLess((falls[-1] - falls[0]).mean(), -.05)
         self.assertLess(np.abs(np.diff(heights[:END], axis=0)).max(), .5)
 
     def test_debris_is_on_the_cracks(self):
