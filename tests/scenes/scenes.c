@@ -86,9 +86,16 @@ void scene_set_clusters(scene* s, uint32_t clusters, double radius, uint32_t lev
     s->body.levels.count = levels;
 }
 
+/* The published points, or a box of as many and of the same size. */
 static void open_beam(scene* s)
 {
-    use_published(s, "beam-5317", 5317, .32);
+    s->generated = !scene_use_published(s, "beam-5317", 5317);
+    if (s->generated)
+    {
+        scene_points points = scene_points_box(37, 12, 12, 2, .4, .4, .6, 1);
+        points.count = 5317; /* of 5,328 */
+        scene_use_points(s, points);
+    }
     scene_set_clusters(s, 200, .11, 1);
 }
 

@@ -274,13 +274,25 @@ static pl_status finish(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
     PL_TRY(pl_edit_build(edit, chunks, clusters));
     count_memberships(body);
     PL_TRY(pl_edit_relink(edit));
-    PL_TRY(pl_rest_refresh(body, chunks, clusters));
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
         body->clusters.changed[c] |= clusters[c];
+    for (uint32_t c = 0; c < edit->more_chunk_count; ++c)
+        chunks[c] |= edit->more_chunks[c];
+    for (uint32_t c = 0; c < edit->more_cluster_count; ++c)
+        clusters[c] |= edit->more_clusters[c];
+    PL_TRY(pl_rest_refresh(body, chunks, clusters));
     body->shapes_stale = body->cuts.stale = true;
     ++body->revision;
     body->matched = body->fitted = false;
     return PLIANT_OK;
+}
+
+void pl_edit_refresh(pl_edit* edit, const uint8_t* chunks, const uint8_t* clusters)
+{
+    edit->more_chunks = chunks;
+    edit->more_chunk_count = edit->body->chunk_count;
+    edit->more_clusters = clusters;
+    edit->more_cluster_count = edit->body->level_begin[1];
 }
 
 pl_status pl_edit_end(pl_edit* edit, uint64_t* updates)

@@ -67,6 +67,11 @@ pl_status pl_edit_set_links(pl_edit* edit, uint32_t cluster, const pl_edit_link*
  * ids stay. */
 pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy);
 
+/* Chunks and clusters of the finest level, by flags that the caller keeps, whose normalisers or
+ * fades changed before the edit: with it, what follows from them is made right as well, in one go.
+ * An edit that divides particles cannot have such. */
+void pl_edit_refresh(pl_edit* edit, const uint8_t* chunks, const uint8_t* clusters);
+
 /* Makes it so and frees the edit, also if it fails: chunk entries, rows, normalisers, parts, rest
  * centres, A_rr, widths, proxies, overlap maps, links of nested levels. "updates" counts the
  * memberships that were rewritten; may be NULL. */

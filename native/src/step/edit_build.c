@@ -17,6 +17,13 @@ typedef struct chunk_members
     size_t capacity;
 } chunk_members;
 
+/* A cluster that some of the eight lanes of a block are in. */
+typedef struct shared_cluster
+{
+    uint32_t cluster, sides;
+    const pl_member* member[8];
+} shared_cluster;
+
 /* What is filled anew; it becomes the chunk's when all went well. */
 typedef struct maker
 {
@@ -24,9 +31,22 @@ typedef struct maker
     pl_chunk chunk;      /* a copy of the old one with fresh arrays */
     uint32_t* local;     /* by cluster: 1 + its row, or 0 */
     chunk_members lists; /* kept from chunk to chunk */
+    shared_cluster* shared;
+    size_t shared_count, shared_capacity;
     size_t rows, entries;
 } maker;
 
+/* Whether one of the eight slots of a block has other memberships than before. */
+static bool is_changed(const pl_edit* edit, uint32_t slot)
+{
+    const uint32_t* change = edit->change_of_slot + slot / 8 * 8;
+    uint32_t any = 0;
+    for (int lane = 0; lane < 8; ++lane)
+        any |= change[lane];
+    return any != 0;
+}
+
+/* Of the blocks that change; the others have none here. */
 static pl_status list_members(pl_edit* edit, const pl_chunk* chunk, chunk_members* lists)
 {
     uint32_t total = 0;
@@ -37,6 +57,9 @@ static pl_status list_members(pl_edit* edit, const pl_chunk* chunk, chunk_member
     for (uint32_t s = 0; s < chunk->slot_count; ++s)
     {
         uint32_t count = 0;
+        lists->begin[s + 1] = total;
+        if (!is_changed(edit, chunk->slot_begin + s))
+            continue;
         const pl_member* members = pl_edit_members(edit, chunk->slot_begin + s, &count);
         if (!members && edit->body->particles.id[chunk->slot_begin + s] != PL_NO_PARTICLE)
             return pl_fail_memory(count);
@@ -51,10 +74,26 @@ static pl_status list_members(pl_edit* edit, const pl_chunk* chunk, chunk_member
     return PLIANT_OK;
 }
 
-/* Whether all memberships have the particle's own rest position. */
-static bool has_shared_rest(const pl_body* body, const pl_chunk* chunk, const chunk_members* lists)
+/* Whether a block that does not change has the particles' own rest positions. */
+static bool was_shared(const pl_particles* p, const pl_chunk* chunk, uint32_t block)
 {
-    const pl_particles* p = &body->particles;
+    if (!chunk->own_rest)
+        return true;
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
+        for (uint32_t k = 0; k < 3; ++k)
+            if (memcmp(chunk->own_rest + 24 * (size_t)e + 8 * (size_t)k,
+                       p->r[k] + chunk->slot_begin + 8 * (size_t)block, 8 * sizeof(float)) != 0)
+                return false;
+    return true;
+}
+
+/* Whether all memberships have the particle's own rest position. */
+static bool has_shared_rest(const pl_edit* edit, const pl_chunk* chunk, const chunk_members* lists)
+{
+    const pl_particles* p = &edit->body->particles;
+    for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
+        if (!is_changed(edit, chunk->slot_begin + 8 * b) && !was_shared(p, chunk, b))
+            return false;
     for (uint32_t s = 0; s < chunk->slot_count; ++s)
         for (uint32_t m = lists->begin[s]; m < lists->begin[s + 1]; ++m)
             for (int k = 0; k < 3; ++k)
@@ -74,61 +113,87 @@ static uint32_t row_of(maker* m, uint32_t cluster)
     return m->local[cluster] - 1;
 }
 
-/* Which sides of the block have the cluster: 1, 2 or both. */
-static uint32_t sides_of(const maker* m, uint32_t first, uint32_t cluster)
+/* The clusters of a block, ascending: which of its halves have each (1, 2 or both), and where the
+ * lanes have it, or NULL. */
+static bool list_block(maker* m, uint32_t first)
 {
-    uint32_t sides = 0;
-    for (uint32_t lane = 0; lane < 8; ++lane)
-        for (uint32_t i = m->lists.begin[first + lane]; i < m->lists.begin[first + lane + 1]; ++i)
-            if (m->lists.items[i].cluster == cluster)
-                sides |= lane < 4 ? 1 : 2;
-    return sides;
+    uint32_t at[8];
+    memcpy(at, m->lists.begin + first, sizeof at);
+    for (m->shared_count = 0;; ++m->shared_count)
+    {
+        uint32_t next = UINT32_MAX;
+        for (uint32_t lane = 0; lane < 8; ++lane)
+            if (at[lane] < m->lists.begin[first + lane + 1])
+                next = PL_MIN(next, m->lists.items[at[lane]].cluster);
+        if (next == UINT32_MAX)
+            return true;
+        if (!pl_grow((void**)&m->shared, &m->shared_capacity, m->shared_count + 1,
+                     sizeof *m->shared))
+            return false;
+        shared_cluster* one = &m->shared[m->shared_count];
+        *one = (shared_cluster){.cluster = next};
+        for (uint32_t lane = 0; lane < 8; ++lane)
+            if (at[lane] < m->lists.begin[first + lane + 1] &&
+                m->lists.items[at[lane]].cluster == next)
+            {
+                one->member[lane] = &m->lists.items[at[lane]++];
+                one->sides |= lane < 4 ? 1 : 2;
+            }
+    }
 }
 
-static void fill_entry(maker* m, uint32_t first, uint32_t entry, uint32_t cluster)
+static void fill_entry(maker* m, uint32_t first, uint32_t entry, const shared_cluster* one)
 {
     pl_chunk* chunk = &m->chunk;
     const pl_particles* p = &m->edit->body->particles;
-    chunk->entry_row[entry] = (uint16_t)row_of(m, cluster);
+    float* kernel = chunk->entry_kernel + 8 * (size_t)entry;
+    chunk->entry_row[entry] = (uint16_t)row_of(m, one->cluster);
     for (uint32_t lane = 0; lane < 8; ++lane)
+        kernel[lane] = one->member[lane] ? one->member[lane]->kernel : 0;
+    for (uint32_t k = 0; k < 3 && chunk->own_rest; ++k)
     {
-        const pl_member* found = NULL;
-        for (uint32_t i = m->lists.begin[first + lane]; i < m->lists.begin[first + lane + 1]; ++i)
-            if (m->lists.items[i].cluster == cluster)
-                found = &m->lists.items[i];
-        chunk->entry_kernel[8 * (size_t)entry + lane] = found ? found->kernel : 0;
-        for (uint32_t k = 0; k < 3 && chunk->own_rest; ++k)
-            chunk->own_rest[24 * (size_t)entry + 8 * k + lane] =
-                found ? (float)(found->rest[k] - chunk->rest_origin[k])
-                      : p->r[k][chunk->slot_begin + first + lane];
+        float* own = chunk->own_rest + 24 * (size_t)entry + 8 * (size_t)k;
+        const float* r = p->r[k] + chunk->slot_begin + first;
+        for (uint32_t lane = 0; lane < 8; ++lane)
+            own[lane] = one->member[lane]
+                            ? (float)(one->member[lane]->rest[k] - chunk->rest_origin[k])
+                            : r[lane];
     }
 }
 
+/* The entries of a block as they were. */
+static void copy_block(maker* m, const pl_chunk* old, uint32_t block)
+{
+    pl_chunk* chunk = &m->chunk;
+    const pl_particles* p = &m->edit->body->particles;
+    uint32_t to = chunk->block_begin[block];
+    for (uint32_t e = old->block_begin[block]; e < old->block_begin[block + 1]; ++e, ++to)
+    {
+        chunk->entry_row[to] = (uint16_t)row_of(m, old->rows[old->entry_row[e]]);
+        memcpy(chunk->entry_kernel + 8 * (size_t)to, old->entry_kernel + 8 * (size_t)e,
+               8 * sizeof(float));
+        for (uint32_t k = 0; k < 3 && chunk->own_rest; ++k)
+            memcpy(chunk->own_rest + 24 * (size_t)to + 8 * (size_t)k,
+                   old->own_rest ? old->own_rest + 24 * (size_t)e + 8 * (size_t)k
+                                 : p->r[k] + chunk->slot_begin + 8 * (size_t)block,
+                   8 * sizeof(float));
+    }
+    chunk->block_begin[block + 1] = to;
+}
+
 /* The entries of a block: three passes for its sides, each by ascending clusters. */
-static void fill_block(maker* m, uint32_t block)
+static bool fill_block(maker* m, uint32_t block)
 {
     static const uint32_t pass_sides[3] = {1, 3, 2};
-    uint32_t first = 8 * block, entry = m->chunk.block_begin[block];
+    uint32_t entry = m->chunk.block_begin[block];
+    if (!list_block(m, 8 * block))
+        return false;
     for (int pass = 0; pass < 3; ++pass)
-    {
-        uint32_t at[8];
-        memcpy(at, m->lists.begin + first, sizeof at);
-        for (;;)
-        {
-            uint32_t next = UINT32_MAX;
-            for (uint32_t lane = 0; lane < 8; ++lane)
-                if (at[lane] < m->lists.begin[first + lane + 1])
-                    next = PL_MIN(next, m->lists.items[at[lane]].cluster);
-            if (next == UINT32_MAX)
-                break;
-            for (uint32_t lane = 0; lane < 8; ++lane)
-                at[lane] += at[lane] < m->lists.begin[first + lane + 1] &&
-                            m->lists.items[at[lane]].cluster == next;
-            if (sides_of(m, first, next) == pass_sides[pass])
-                fill_entry(m, first, entry++, next);
-        }
-    }
+        for (size_t i = 0; i < m->shared_count; ++i)
+            if (m->shared[i].sides == pass_sides[pass])
+                fill_entry(m, 8 * block, entry++, &m->shared[i]);
     m->chunk.block_begin[block + 1] = entry;
+    return true;
 }
 
 static void set_norms(const pl_edit* edit, pl_chunk* chunk)
@@ -169,11 +234,16 @@ static bool make_arrays(maker* m, uint32_t entries, bool own)
 }
 
 /* How many different clusters the eight lanes of each block have, over all blocks. */
-static uint32_t count_entries(maker* m, uint32_t blocks)
+static uint32_t count_entries(maker* m, const pl_chunk* old)
 {
     uint32_t total = 0;
-    for (uint32_t b = 0; b < blocks; ++b)
+    for (uint32_t b = 0; b < old->slot_count / 8; ++b)
     {
+        if (!is_changed(m->edit, old->slot_begin + 8 * b))
+        {
+            total += old->block_begin[b + 1] - old->block_begin[b];
+            continue;
+        }
         uint32_t begin = m->lists.begin[8 * b], end = m->lists.begin[8 * b + 8];
         for (uint32_t i = begin; i < end; ++i)
             total += m->local[m->lists.items[i].cluster]++ == 0;
@@ -183,14 +253,17 @@ static uint32_t count_entries(maker* m, uint32_t blocks)
     return total;
 }
 
-static pl_status fill_chunk(maker* m)
+static pl_status fill_chunk(maker* m, const pl_chunk* old)
 {
     pl_chunk* chunk = &m->chunk;
     uint32_t used = 0;
     for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
     {
-        fill_block(m, b);
-        if (m->lists.begin[8 * b] < m->lists.begin[8 * b + 8])
+        if (!is_changed(m->edit, chunk->slot_begin + 8 * b))
+            copy_block(m, old, b);
+        else if (!fill_block(m, b))
+            return pl_fail_memory(m->shared_count * sizeof *m->shared);
+        if (chunk->block_begin[b] < chunk->block_begin[b + 1])
             used = b + 1;
     }
     chunk->block_count = used;
@@ -238,9 +311,9 @@ static pl_status build_chunk(maker* m, uint32_t index, uint8_t* clusters)
         edit->updates += m->lists.begin[s + 1] - m->lists.begin[s];
     }
     m->chunk = *chunk;
-    bool own = !has_shared_rest(body, chunk, &m->lists);
-    pl_status status = make_arrays(m, count_entries(m, chunk->slot_count / 8), own)
-                           ? fill_chunk(m)
+    bool own = !has_shared_rest(edit, chunk, &m->lists);
+    pl_status status = make_arrays(m, count_entries(m, chunk), own)
+                           ? fill_chunk(m, chunk)
                            : pl_fail_memory((size_t)m->chunk.entry_count * 48);
     if (status != PLIANT_OK)
     {
@@ -332,6 +405,7 @@ pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
     pl_free(m.local);
     pl_free(m.lists.begin);
     pl_free(m.lists.items);
+    pl_free(m.shared);
     if (status == PLIANT_OK)
         status = list_parts(body, chunks);
     if (status == PLIANT_OK)

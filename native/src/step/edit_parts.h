@@ -43,6 +43,8 @@ struct pl_edit
     size_t link_count, link_capacity;
     pl_division* divisions;
     size_t division_count, division_capacity;
+    const uint8_t *more_chunks, *more_clusters; /* to be refreshed, too */
+    uint32_t more_chunk_count, more_cluster_count;
     uint32_t next_dead; /* no cluster before this is dead */
     /* What members and slots were listed in last. */
     pl_member* members;

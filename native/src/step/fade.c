@@ -39,8 +39,10 @@ static float moved_fade(const pl_body* body, uint32_t c, bool held, double secon
     return (float)fmax(fade * pl_exp(part * pl_log(1e-3)), PL_FADE_END);
 }
 
-/* Normalisers of the lanes that are in a cluster whose fade moved; the others keep theirs. */
-static void renormalise(pl_body* body, const pl_chunk* chunk, const uint8_t* moved)
+/* Normalisers of the lanes that are in a cluster whose fade moved; the others keep theirs. Flags
+ * all clusters that such lanes are in. */
+static void renormalise(pl_body* body, const pl_chunk* chunk, const uint8_t* moved,
+                        uint8_t* clusters)
 {
     const float* fade = body->clusters.fade;
     for (uint32_t b = 0; b < chunk->block_count; ++b)
@@ -58,14 +60,26 @@ static void renormalise(pl_body* body, const pl_chunk* chunk, const uint8_t* mov
                 touched[lane] += kernel[lane] * any;
             }
         }
+        float any = 0;
         for (int lane = 0; lane < 8; ++lane)
             if (touched[lane] > 0)
+            {
                 norm[lane] = 1 / sum[lane];
+                touched[lane] = any = 1;
+            }
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1] && any > 0; ++e)
+        {
+            const float* kernel = chunk->entry_kernel + 8 * (size_t)e;
+            float in = 0;
+            for (int lane = 0; lane < 8; ++lane)
+                in += kernel[lane] * touched[lane];
+            clusters[chunk->rows[chunk->entry_row[e]]] |= in > 0;
+        }
     }
 }
 
-pl_status pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, double* haste,
-                  uint64_t* updates)
+bool pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, double* haste,
+             uint64_t* updates)
 {
     pl_clusters* k = &body->clusters;
     bool any = false;
@@ -91,24 +105,22 @@ pl_status pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, d
             touched->chunks[i] |= touched->moved[chunk->rows[r]];
         if (!touched->chunks[i])
             continue;
-        renormalise(body, chunk, touched->moved);
-        for (uint32_t r = 0; r < chunk->row_count; ++r)
-            touched->clusters[chunk->rows[r]] = 1;
+        renormalise(body, chunk, touched->moved, touched->clusters);
         chunk->moved = 1;
         *updates += chunk->member_count;
     }
     if (!any)
-        return PLIANT_OK;
+        return false;
     body->matched = body->fitted = false;
     ++body->reweighed;
-    return pl_rest_refresh(body, touched->chunks, touched->clusters);
+    return true;
 }
 
-bool pl_fade_widths(pl_body* body, const uint8_t* clusters)
+bool pl_fade_widths(pl_body* body, const uint8_t* clusters, uint32_t count)
 {
     pl_clusters* k = &body->clusters;
     bool any = false;
-    for (uint32_t c = 0; c < k->count; ++c)
+    for (uint32_t c = 0; c < count; ++c)
     {
         if (!clusters[c] || k->fading[c] == PL_GOES || !(k->mass[c] > 0))
             continue;

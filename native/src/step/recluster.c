@@ -11,7 +11,7 @@
  *
  * Positions and velocities stay as they are, bit for bit.
  *
- * Departures. All this happens at intervals of time, a sixteenth of what a cluster takes to come,
+ * Departures. All this happens at intervals of time, an eighth of what a cluster takes to come,
  * not in every substep. As many new clusters are made at a time as are wanted to keep up with those
  * that go; their seeds are taken far from each other, so that they can be made side by side, each
  * from the same state. Seeds come in an order that a hash shuffles.
@@ -20,6 +20,7 @@
 
 #include "../base/elementary.h"
 #include "../base/hash.h"
+#include "edit_parts.h"
 #include "material.h"
 
 #include <string.h>
@@ -27,6 +28,8 @@
 /* How far around a seed particles are embedded, in radii of a cluster. */
 #define REACH 1.75
 #define MOST_ITERATIONS 20
+/* At most one in so many clusters is made anew in one turn: the work is spread. */
+#define MOST_SHARE 16
 
 /* Scratch of one body's turn. */
 typedef struct turn
@@ -41,10 +44,11 @@ typedef struct turn
     uint32_t workers;
     pl_fresh* fresh;
     pl_status* status;
-    uint32_t count; /* of them */
-    uint32_t least; /* clusters that stay, for each particle */
-    double seconds; /* since the last turn */
-    double haste;   /* of the cluster that can wait least */
+    uint32_t count;   /* of them */
+    uint32_t least;   /* clusters that stay, for each particle */
+    uint32_t waiting; /* particles that have fewer */
+    double seconds;   /* since the last turn */
+    double haste;     /* of the cluster that can wait least */
     uint64_t updates;
 } turn;
 
@@ -123,12 +127,12 @@ static bool any_fades(const pl_body* body)
 
 /* ------------------------------------------------------------------ taking out */
 
-/* Flags the clusters in turn->flags.clusters whose time has come. */
+/* Flags the clusters in turn->flags.moved whose time has come. */
 static bool find_ending(const turn* t)
 {
     const pl_body* body = t->body;
     const pl_clusters* k = &body->clusters;
-    uint8_t* ending = t->flags.clusters;
+    uint8_t* ending = t->flags.moved;
     bool any = false;
     for (uint32_t c = 0; c < k->count; ++c)
         ending[c] =
@@ -182,10 +186,10 @@ static pl_status take_out(const turn* t, pl_edit* edit)
         const pl_chunk* chunk = &body->chunks[i];
         for (uint32_t b = 0; b < chunk->block_count; ++b)
         {
-            uint32_t lanes = lanes_ending(chunk, b, t->flags.clusters);
+            uint32_t lanes = lanes_ending(chunk, b, t->flags.moved);
             for (uint32_t lane = 0; lane < 8; ++lane)
                 if (lanes >> lane & 1)
-                    PL_TRY(leave(edit, chunk->slot_begin + 8 * b + lane, t->flags.clusters));
+                    PL_TRY(leave(edit, chunk->slot_begin + 8 * b + lane, t->flags.moved));
         }
     }
     return PLIANT_OK;
@@ -263,7 +267,7 @@ static bool wants_cluster(const turn* t, uint32_t slot)
 static uint32_t wanted_seeds(turn* t)
 {
     const pl_body* body = t->body;
-    uint32_t bare = 0, living = PL_MAX(count_living(body), 1u), waiting = 0;
+    uint32_t bare = 0, living = PL_MAX(count_living(body), 1u);
     uint64_t lasting = 0;
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
     {
@@ -280,49 +284,60 @@ static uint32_t wanted_seeds(turn* t)
         wanted = fmax(wanted, missing / fmax((double)lasting / living, 8));
     }
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
-        waiting += wants_cluster(t, s);
+        t->waiting += wants_cluster(t, s);
     double time = .25 * body->material.recluster_fade_in;
     double share = time > 0 ? fmin(t->haste * t->seconds / time, 1) : 1;
-    uint32_t most = PL_MAX(body->level_begin[1] / 12, 1u);
-    return waiting ? PL_CLAMP((uint32_t)ceil(share * wanted), 1u, most) : 0;
+    uint32_t most = PL_MAX(body->level_begin[1] / MOST_SHARE, 1u);
+    return t->waiting ? PL_CLAMP((uint32_t)ceil(share * wanted), 1u, most) : 0;
 }
 
 /* Those first that have fewest clusters, in an order that a hash shuffles. */
 static uint64_t turn_of(const turn* t, uint32_t slot)
 {
-    uint64_t key[2] = {t->body->particles.id[slot], t->body->recluster_events};
+    uint64_t key[2] = {t->body->particles.id[slot], t->step->scene->substep};
     return (uint64_t)t->lasting[slot] << 56 | pl_hash(PL_HASH_START, key, sizeof key) >> 8;
 }
 
+/* A particle that wants a cluster, and its turn. */
+typedef struct waiting
+{
+    uint64_t key;
+    uint32_t slot;
+} waiting;
+
+static uint32_t list_waiting(const turn* t, waiting* list)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < t->body->particles.slot_count; ++s)
+        if (wants_cluster(t, s))
+            list[count++] = (waiting){turn_of(t, s), s};
+    return count;
+}
+
 /* Seeds far from each other, each the first of those that are left. */
-static void choose_seeds(turn* t, uint32_t wanted)
+static void choose_seeds(turn* t, uint32_t wanted, waiting* list, uint32_t count)
 {
     const pl_particles* p = &t->body->particles;
     float apart = (float)(2 * t->body->level_radius[0]);
-    for (t->count = 0; t->count < wanted; ++t->count)
+    for (t->count = 0; t->count < wanted && count; ++t->count)
     {
-        uint32_t best = UINT32_MAX;
-        uint64_t lowest = UINT64_MAX;
-        for (uint32_t s = 0; s < p->slot_count; ++s)
-        {
-            uint64_t key = wants_cluster(t, s) ? turn_of(t, s) : UINT64_MAX;
-            if (key < lowest)
-                lowest = key, best = s;
-        }
-        if (best == UINT32_MAX)
-            return;
-        t->fresh[t->count].seed = best;
-        for (uint32_t s = 0; s < p->slot_count; ++s)
+        uint32_t best = 0, kept = 0;
+        for (uint32_t i = 1; i < count; ++i)
+            if (list[i].key < list[best].key)
+                best = i;
+        uint32_t seed = t->fresh[t->count].seed = list[best].slot;
+        for (uint32_t i = 0; i < count; ++i)
         {
             float sum = 0;
             for (int k = 0; k < 3; ++k)
             {
-                float d = p->x[k][s] - p->x[k][best];
+                float d = p->x[k][list[i].slot] - p->x[k][seed];
                 sum += d * d;
             }
-            if (sum <= apart * apart)
-                t->lasting[s] = ENOUGH; /* for this turn */
+            if (sum > apart * apart)
+                list[kept++] = list[i];
         }
+        count = kept;
     }
 }
 
@@ -335,7 +350,7 @@ static pl_status make_one(const turn* t, pl_patch* patch, pl_fresh* fresh)
     PL_TRY(pl_patch_collect(body, &t->boxes, fresh->seed, REACH * body->level_radius[0], patch));
     patch->embedding.most = world ? 0 : MOST_ITERATIONS;
     patch->embedding.share = 1e-8f;
-    patch->embedding.enough = (float)(1e-6 * body->spacing * body->spacing);
+    patch->embedding.enough = (float)(1e-5 * body->spacing * body->spacing);
     patch->embedding.measure = body->links.count > 0; /* rotations are wanted */
     t->step->scene->kernels->embed(&patch->embedding);
     fresh->rounds = patch->embedding.rounds;
@@ -409,7 +424,11 @@ static pl_status make_clusters(turn* t)
         return pl_fail_memory(wanted * sizeof *t->fresh);
     if (!wanted)
         return PLIANT_OK;
-    choose_seeds(t, wanted);
+    waiting* list = PL_NEW(waiting, t->waiting);
+    if (!list)
+        return pl_fail_memory(t->waiting * sizeof *list);
+    choose_seeds(t, wanted, list, list_waiting(t, list));
+    pl_free(list);
     PL_TRY(pl_block_boxes_make(t->body, &t->boxes));
     t->workers = pl_pool_threads(t->step->scene->pool);
     t->patches = PL_NEW(pl_patch, t->workers);
@@ -423,17 +442,21 @@ static pl_status make_clusters(turn* t)
 
 /* ------------------------------------------------------------------ one body */
 
-static pl_status change_clusters(turn* t)
+static pl_status change_clusters(turn* t, bool faded)
 {
     pl_body* body = t->body;
     pl_edit* edit = NULL;
     uint64_t updates = 0;
     bool ending = find_ending(t);
     PL_TRY(make_clusters(t));
-    if (!ending && !t->count)
-        return PLIANT_OK;
+    for (uint32_t i = 0; i < t->count; ++i)
+        ending = ending || t->fresh[i].count;
+    if (!ending)
+        return faded ? pl_rest_refresh(body, t->flags.chunks, t->flags.clusters) : PLIANT_OK;
     PL_TRY(pl_edit_begin(body, t->step->scene->substep + 1, &edit));
-    pl_status status = ending ? take_out(t, edit) : PLIANT_OK;
+    if (faded)
+        pl_edit_refresh(edit, t->flags.chunks, t->flags.clusters);
+    pl_status status = take_out(t, edit);
     for (uint32_t i = 0; i < t->count && status == PLIANT_OK; ++i)
         if (t->fresh[i].count)
             status = put_in(t, edit, &t->fresh[i]);
@@ -483,12 +506,11 @@ static pl_status recluster_body(pl_substep* step, pl_body* body)
         count_lasting(&t);
         find_held(&t);
     }
+    uint32_t finest = body->level_begin[1];
     if (status == PLIANT_OK)
-        status = pl_fade(body, t.seconds, &t.flags, &t.haste, &t.updates);
-    if (status == PLIANT_OK && pl_fade_widths(body, t.flags.clusters))
+        status = change_clusters(&t, pl_fade(body, t.seconds, &t.flags, &t.haste, &t.updates));
+    if (status == PLIANT_OK && pl_fade_widths(body, t.flags.clusters, finest))
         body->alpha_dt = 0;
-    if (status == PLIANT_OK)
-        status = change_clusters(&t);
     turn_free(&t);
     body->recluster_updates = PL_MAX(body->recluster_updates, t.updates);
     if (status == PLIANT_OK && body->alpha_dt == 0)

@@ -7,7 +7,7 @@
 #include "substep.h"
 
 /* Fades move in steps of this share of the time that a cluster takes to come. */
-#define PL_FADE_STEPS 16
+#define PL_FADE_STEPS 8
 /* A cluster that goes is taken out when it has no more than PL_FADE_LEAST and no member has more
  * than PL_FADE_SHARE of its weight in it; it never falls below PL_FADE_END, so that those that are
  * in no other keep it. One that comes begins with PL_FADE_BEGIN. */
@@ -15,19 +15,21 @@
 #define PL_FADE_SHARE .05f
 #define PL_FADE_END 1e-7
 
-/* fade.c: moves the fades of a body by some seconds, and all that follows from them. "touched" (by
- * chunk, by cluster: scratch of the caller's) says what was; "haste" becomes the most that a
- * cluster is in; "updates" counts the memberships that were gone over. */
+/* fade.c: moves the fades of a body by some seconds, and normalisers with them; true if any did.
+ * "touched" (by chunk, by cluster: scratch of the caller's) says what was, for pl_rest_refresh;
+ * "haste" becomes the most that a cluster is in; "updates" counts the memberships that were gone
+ * over. */
 typedef struct pl_fade_flags
 {
     uint8_t *chunks, *clusters, *moved;
     uint8_t* held; /* in: by cluster, some member is in none that stays */
 } pl_fade_flags;
 
-pl_status pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, double* haste,
-                  uint64_t* updates);
-/* S of the flagged clusters that do not go, if it is another by now; true if any is. */
-bool pl_fade_widths(pl_body* body, const uint8_t* clusters);
+bool pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, double* haste,
+             uint64_t* updates);
+/* S of the flagged ones of the first "count" clusters that do not go, if it is another by now; true
+ * if any is. */
+bool pl_fade_widths(pl_body* body, const uint8_t* clusters, uint32_t count);
 
 /* The condition number of a cluster's F^p. */
 double pl_plastic_condition(const float fp[9]);
