@@ -6,7 +6,8 @@ not change during a bake, one of an evaluated object what is keyframed.
 """
 import math
 
-from ..solver import Clustering, Goal, Kernel, LevelKind, Rotation, Sampling, Stiffness, Weighting
+from ..solver import (Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Stiffness,
+                      Weighting)
 
 # what vertex groups may multiply
 PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening",
@@ -67,6 +68,8 @@ def material(settings, breaks=False):
             "yield": settings.yield_strain if settings.use_plasticity else math.inf,
             "flow": settings.flow, "hardening": settings.hardening,
             "plastic_limit": settings.plastic_limit,
+            "recluster": Recluster.ON if settings.use_recluster else Recluster.OFF,
+            "recluster_condition": settings.recluster_condition,
             "flow_per_step": int(settings.flow_per_step)}
 
 

@@ -17,6 +17,9 @@ from ..bridge import folders, modifiers
 from ..ui import drawing, properties
 from . import build, colours, gather, overlay, pieces, strain
 
+# Colours that come from the bake, frame by frame, and what one would bake for.
+BAKED = {"PLASTIC": "where bodies flow", "RENEWED": "where clusters are renewed",
+         "PIECE": "the pieces of bodies"}
 QUIET = .35  # seconds without a change before it is built anew
 TICK = .1
 
@@ -170,11 +173,11 @@ def _paint_body(scene, obj, body):
     """Whether a body's mesh has its colours now."""
     session = _session
     shown, make = (body.serial, None), lambda: body.vertex_colours
-    if scene.pliant.preview_colour_by in ("PLASTIC", "PIECE"):
+    if scene.pliant.preview_colour_by in BAKED:
         try:
             found = _baked_values(scene, obj)
             frame = min(max(scene.frame_current, found.first), found.last)
-            shown, make = (found.mark, frame), lambda: found.colours(frame)
+            shown, make = (found.mark, frame, type(found)), lambda: found.colours(frame)
         except BakeError as error:
             session.refused[body.name] = str(error)
     # painting is a change of the mesh, which would have us look at it and paint again
@@ -192,15 +195,16 @@ def _paint_body(scene, obj, body):
 
 
 def _baked_values(scene, obj):
-    """The plastic strains or the pieces of a body in the bake as it is now."""
+    """The plastic strains, new clusters or pieces of a body in the bake as it is now."""
     cache, by = folders.cache_of(scene), scene.pliant.preview_colour_by
     if cache is None:
-        raise BakeError("Nothing is baked: bake to see where bodies flow" if by == "PLASTIC" else
-                        "Nothing is baked: bake to see the pieces of bodies")
+        raise BakeError(f"Nothing is baked: bake to see {BAKED[by]}")
     key = by, obj.name, obj.pliant.result.is_cut
     known = _session.strains.get(key)
     if known is None or known.mark != strain.mark(cache):
-        known = _session.strains[key] = strain.Strains(cache, obj.name) if by == "PLASTIC" else \
+        known = _session.strains[key] = \
+            strain.Strains(cache, obj.name) if by == "PLASTIC" else \
+            strain.Renewed(cache, obj.name) if by == "RENEWED" else \
             pieces.Pieces(cache, obj.name, obj.pliant.result.is_cut)
     _session.refused.pop(obj.name, None)
     return known

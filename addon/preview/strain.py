@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a baked body has flowed, as colours of its vertices. No bpy in here.
+"""Where a baked body has flowed, and where its clusters are new, as colours of its vertices. No
+bpy in here.
 
 A vertex has the plastic strain of the particle that is nearest at the bake's first frame. Colours
 span from nothing to the largest strain of the bake's last frame, so that frames can be compared.
@@ -13,6 +14,9 @@ from . import palette
 LEAST = .01  # a bake in which less has flowed than this shows nothing
 # from untouched to the largest strain, sRGB
 RAMP = np.array([(.16, .20, .42), (.13, .50, .62), (.40, .75, .42), (.96, .82, .25), (.88, .25, .16)])
+
+CHOICES = palette.candidates()
+GREY = np.array((.55, .55, .55))  # of clusters that were there from the start
 
 
 def ramp(values):
@@ -56,6 +60,12 @@ class Baked:
             except PliantError as error:
                 raise BakeError(str(error)) from error
 
+    def of_vertices(self, srgb):
+        """(v, 4) linear from (n, 3) of the particles."""
+        found = np.ones((len(self.particle), 4), np.float32)
+        found[:, :3] = palette.linear_from_srgb(srgb)[self.particle]
+        return found
+
 
 class Strains(Baked):
     """The plastic strains of one baked body."""
@@ -68,11 +78,21 @@ class Strains(Baked):
 
     def colours(self, frame):
         """(v, 4) linear, for the nearest frame that is baked."""
-        strain = self.read(frame, Channel.PLASTIC_STRAIN)
-        found = np.ones((len(self.particle), 4), np.float32)
-        shares = strain / max(self.most, LEAST)
-        found[:, :3] = palette.linear_from_srgb(ramp(shares))[self.particle]
-        return found
+        return self.of_vertices(ramp(self.read(frame, Channel.PLASTIC_STRAIN) /
+                                     max(self.most, LEAST)))
+
+
+class Renewed(Baked):
+    """Which clusters of one baked body are new: the first ones grey, those made since in colours of
+    their own."""
+
+    why = "bake it to see where its clusters are renewed"
+
+    def colours(self, frame):
+        """(v, 4) linear, for the nearest frame that is baked."""
+        share = np.clip(self.read(frame, Channel.RENEWED), 0, 1)[:, None]
+        cluster = self.read(frame, Channel.NEAREST_CLUSTER)
+        return self.of_vertices((1 - share) * GREY + share * CHOICES[cluster % len(CHOICES)])
 
 
 def mark(cache):

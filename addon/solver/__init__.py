@@ -12,8 +12,8 @@
             moved = skin.apply().vertices
 """
 from ._abi import PIN_HELD, Channel, Clustering, Compression, Factor, Falloff, FalloffSide, \
-    FieldKind, FieldShape, Goal, Kernel, LevelKind, Rotation, Sampling, Shape, Simd, Stage, Status, \
-    Stiffness, StoreMode, Warning, Weighting
+    FieldKind, FieldShape, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Shape, Simd, \
+    Stage, Status, Stiffness, StoreMode, Warning, Weighting
 from .errors import Cancelled, PliantError
 from .library import LibraryError
 from .scene import Body, Collider, Field, Scene, Skin, Skinned, Store, evaluate_field

@@ -132,6 +132,10 @@ class PLIANT_PT_plasticity(PhysicsPanel, bpy.types.Panel):
         column.prop(material, "flow", text="Flow per Substep" if material.flow_per_step else "Flow")
         column.prop(material, "hardening")
         column.prop(material, "plastic_limit")
+        column.prop(material, "use_recluster")
+        part = column.column()
+        part.active = material.use_recluster
+        part.prop(material, "recluster_condition")
         if refusal:
             drawing.sentence(self.layout, refusal[0].upper() + refusal[1:], "ERROR", context)
 

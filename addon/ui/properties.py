@@ -134,6 +134,15 @@ class MaterialSettings(bpy.types.PropertyGroup):
         name="Limit", default=0.0, min=0.0, soft_max=3.0, max=1e6,
         description="Largest strain that may stay (a part of the length): there it springs back "
                     "again, so that shapes stay recognisable; 0 is no limit")
+    use_recluster: BoolProperty(
+        name="Renew Clusters", default=True,
+        description="Clusters whose shape has flowed too far fade out, and new ones fade in, so "
+                    "that a body can be drawn and pressed without limit. Off, it stays cheaper, "
+                    "and stiffens or trembles where it has flowed far")
+    recluster_condition: FloatProperty(
+        name="Beyond", default=2.0, min=1.01, soft_min=1.2, soft_max=4.0, max=1e6,
+        description="How many times longer than wide a cube of a cluster may have flowed before "
+                    "the cluster is renewed: less follows flow more closely and costs more")
     flow_per_step: BoolProperty(
         name="Flow per Substep", default=False,
         description="Flow is the papers' nu, the part of the strain over the yield that each "
@@ -504,7 +513,10 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
                                    "frame of the bake"),
                ("PLASTIC", "Plastic Strain", "How much the material has flowed up to this frame of "
                                              "the bake: from blue, not at all, to red, the most "
-                                             "that it does")])
+                                             "that it does"),
+               ("RENEWED", "New Clusters", "Grey where all clusters are those of the start; in "
+                                           "colours where others were made since, up to this "
+                                           "frame of the bake")])
     preview_particles: BoolProperty(
         name="Particles", default=True, options=set(), update=preview_redrawn,
         description="Draw the particles as points, in the colour of the cluster that is nearest")

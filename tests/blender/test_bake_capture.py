@@ -162,11 +162,15 @@ class Bodies(Captures):
             obj.keyframe_insert("pliant.material.use_plasticity", frame=frame)
             obj.keyframe_insert("pliant.material.yield_strain", frame=frame)
         material.flow, material.hardening, material.plastic_limit = 7.0, -.5, 2.0
-        material.flow_per_step = True
+        material.flow_per_step, material.recluster_condition = True, 1.5
         found = [f.bodies[0].material for f in self.capture().frames]
         self.assertEqual([round(m["yield"], 4) for m in found], [np.inf, np.inf, .1, .4])
         self.assertEqual([found[0][name] for name in ("flow", "hardening", "plastic_limit",
                                                       "flow_per_step")], [7, -.5, 2, 1])
+        self.assertEqual([found[0][name] for name in ("recluster", "recluster_condition")],
+                         [1, 1.5])
+        material.use_recluster = False
+        self.assertEqual(self.capture().frames[0].bodies[0].material["recluster"], 0)
         known = {name for name, _ in house.addon("solver._abi").MaterialDesc._fields_}
         self.assertLessEqual(set(found[0]), known)
 

@@ -59,6 +59,7 @@ class Preview(unittest.TestCase):
         scene = bpy.context.scene
         obj = soft("ico_sphere", 500, subdivisions=3, location=(0, 0, 1.2))
         house.addon("ui.presets").apply(obj, "Clay")
+        obj.pliant.material.recluster_condition = 1.1
         bpy.ops.mesh.primitive_plane_add(size=20)
         bpy.context.object.pliant.role = "COLLIDER"
         bpy.context.view_layer.objects.active = obj
@@ -86,7 +87,18 @@ class Preview(unittest.TestCase):
         order = np.argsort(strains[near])
         redness = flowed[:, 0] - flowed[:, 2]
         self.assertGreater(redness[order[-20:]].mean(), redness[order[:20]].mean() + .1)
+        scene.pliant.preview_colour_by = "RENEWED"
+        session.finish()
+        anew = colours(obj.data)
+        with cache.open_store() as store:
+            share = store.read(0, 20, solver.Channel.RENEWED)
+        self.assertGreater(share.max(), .5, "no cluster was made anew")
+        grey = np.ptp(anew[:, :3], axis=1) < 1e-3
+        np.testing.assert_array_equal(grey, share[near] < 1e-3)
         scene.frame_set(1)
+        self.assertEqual(len(np.unique(colours(obj.data), axis=0)), 1, "all are the first ones")
+        scene.pliant.preview_colour_by = "PLASTIC"
+        session.finish()
         np.testing.assert_array_equal(colours(obj.data), untouched)
         scene.pliant.preview_colour_by = "CLUSTERS"
         session.finish()

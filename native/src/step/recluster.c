@@ -29,7 +29,7 @@
 #define REACH 1.75
 #define MOST_ITERATIONS 20
 /* At most one in so many clusters is made anew in one turn: the work is spread. */
-#define MOST_SHARE 16
+#define MOST_SHARE 12
 
 /* Scratch of one body's turn. */
 typedef struct turn
