@@ -14,8 +14,7 @@
  *
  * Each iteration: match_limit -> limit -> limit_balance -> limit_apply (which gathers again).
  */
-#include "gather.h"
-#include "rows.h"
+#include "limit_bound.h"
 
 /* The chunk's limit rows: R, goal offset at the chunk's rest origin, squared limit, fade times
  * limit, fade. */
@@ -153,14 +152,16 @@ PL_INLINE void limit(pl_pass* pass, bool every, bool own)
         pl_store3(pass->shift, slot, shift);
     }
     pass->violated += violated;
-    pass->tested += chunk->member_count;
 }
 
 void PL_K(pl_limit)(pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
-    load_limit_rows(pass);
     memset(pass->limit_sums, 0, sizeof(float) * PL_LIMIT_FLOATS * chunk->row_count);
+    pass->tested += chunk->member_count;
+    if (!chunk->own_rest && chunk->violated == 0 && pl_limit_idle(pass))
+        return;
+    load_limit_rows(pass);
     if (chunk->own_rest)
         limit(pass, true, true);
     else if (chunk->violated > chunk->member_count / 4) /* the last time */
@@ -284,7 +285,10 @@ PL_INLINE void limit_apply(pl_pass* pass, int groups, bool own)
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
-        pl_load3(pass->shift, slot, shift);
+        if (chunk->violated > 0)
+            pl_load3(pass->shift, slot, shift);
+        else /* nothing was written there */
+            shift[0] = shift[1] = shift[2] = vf_set1(0);
         blend_maps(pass, b, map);
         vf norm = vf_load(p->norm + slot), mass = vf_load(p->mass + slot);
         vm held = vf_lt(vf_set1(1), vf_set1(0));
