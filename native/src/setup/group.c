@@ -224,7 +224,7 @@ static bool group_level(const sets* s, const uint32_t* sizes, uint32_t each, uin
 
 pl_status pl_group(uint32_t count, uint32_t* order, const pl_by_particle* lists, uint32_t clusters)
 {
-    static const uint32_t sizes[] = {4, 2, 2, 0};
+    static const uint32_t sizes[] = {4, 2, 0};
     uint32_t *local = PL_NEW(uint32_t, clusters), *old = PL_NEW(uint32_t, count);
     sets particles = {0};
     bool fine = local && old && particle_sets(&particles, count, order, lists, local) &&
