@@ -14,6 +14,7 @@ import importlib
 import os
 import sys
 import tempfile
+import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,14 @@ def disable():
 def addon(module=""):
     """The add-on's package, or a module in it."""
     return importlib.import_module(PACKAGE + ("." + module if module else ""))
+
+
+def oldest_and_newest(test):
+    """@house.oldest_and_newest: for slow tests of what is little of Blender's own. The Blenders between
+    the oldest and the newest that tests/run knows leave them out."""
+    import bpy
+    between = bpy.app.version[:2] in ((4, 5), (5, 0))
+    return unittest.skipIf(between, "only in the oldest and the newest Blender")(test)
 
 
 def fresh():

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs tests/blender/test_*.py in a Python that has the module bpy, each file in a process of its own:
-a crash costs one file. The last line is "N passed, M failed".
+"""Runs tests/blender/test_*.py in a Python that has the module bpy; the last line is "N passed, M failed".
 
     python tests/blender/run.py [--jobs 2] [--timeout 600] [pattern ...]
 
 A pattern that is part of a file's name chooses that file; others choose tests, as unittest -k.
 $(tests/blenders python 4.2) is such a Python. The library is the checkout's (PLIANT_LIBRARY: another).
+
+Files run in a few processes side by side, one after another in each, for loading Blender takes longer
+than most of them: each begins with an empty file, factory settings, and the add-on just enabled. A
+crash costs one file: the next one gets a new process.
 """
 import argparse
 import importlib.util
@@ -14,68 +17,92 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-LAST_LINE = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
+LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed$")
 
 
-def run_here(file, patterns):
-    """The tests of one file, in this process."""
+def run_here(patterns):
+    """The tests of each file that a line of the standard input names, in this process."""
     sys.path[:0] = [str(FOLDER)]
     sys.dont_write_bytecode = True
     import house
     user = house.prepare()
     import bpy
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    house.enable()
     spec = importlib.util.spec_from_file_location("python_run", FOLDER.parent / "python" / "run.py")
     python_run = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(python_run)
-    loader = unittest.TestLoader()
-    if patterns:
-        loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in patterns]
-    suite = loader.loadTestsFromName(Path(file).stem)
-    result = python_run.Result(unittest.runner._WritelnDecorator(sys.stdout), descriptions=False,
-                               verbosity=0)
-    suite.run(result)
-    house.disable()
+    for line in sys.stdin:
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        house.enable()
+        loader = unittest.TestLoader()
+        if patterns:
+            loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in patterns]
+        suite = loader.loadTestsFromName(Path(line.strip()).stem)
+        result = python_run.Result(unittest.runner._WritelnDecorator(sys.stdout), descriptions=False,
+                                   verbosity=0)
+        suite.run(result)
+        house.disable()
+        sys.stderr.flush()
+        print(f"{result.good} passed, {result.bad} failed", flush=True)
     shutil.rmtree(user, ignore_errors=True)
-    print(f"{result.good} passed, {result.bad} failed", flush=True)
-    sys.stderr.flush()
-    os._exit(1 if result.bad else 0)    # Blender's own way out of a module may crash; not ours to test
+    os._exit(0)    # Blender's own way out of a module may crash; not ours to test
 
 
-def run_apart(file, patterns, timeout):
-    """The tests of one file, in a process of its own: (good, bad, what it wrote)."""
-    command = [sys.executable, "-u", __file__, "--here", file.name, *patterns]
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout)
-        text, ending = done.stdout, f"ended with code {done.returncode} before its last test"
-    except subprocess.TimeoutExpired as error:
-        text = error.stdout or ""
-        text = text if isinstance(text, str) else text.decode(errors="replace")
-        done, ending = None, f"was still running after {timeout} s"
-    counts = LAST_LINE.findall(text)
-    if done is None or not counts:
+class Worker:
+    """A process with a Blender in it, which is begun when it is needed."""
+
+    def __init__(self, patterns, timeout):
+        self.command = [sys.executable, "-u", __file__, "--here", *patterns]
+        self.timeout, self.process = timeout, None
+
+    def run(self, file):
+        """The tests of one file: (good, bad, what it wrote)."""
+        if self.process is None:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                            text=True, errors="replace")
+        too_late = threading.Timer(self.timeout, self.process.kill)
+        too_late.start()
+        text = ""
+        try:
+            self.process.stdin.write(file.name + "\n")
+            self.process.stdin.flush()
+            for line in self.process.stdout:
+                counts = LAST_LINE.match(line)
+                if counts:
+                    return int(counts[1]), int(counts[2]), text.rstrip() + "\n"
+                text += line
+        except BrokenPipeError:
+            pass
+        finally:
+            too_late.cancel()
+        code, self.process = self.process.wait(), None
+        ending = f"ended with code {code} before its last test, or took {self.timeout:g} s"
         good = len(re.findall(r"^ok  ", text, re.MULTILINE))
         bad = len(re.findall(r"^FAIL ", text, re.MULTILINE))
         return good, bad + 1, f"{text}\nFAIL {file.name} {ending}\n"
-    return int(counts[-1][0]), int(counts[-1][1]), LAST_LINE.sub("", text).rstrip() + "\n"
+
+    def end(self):
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.stdout.read()
+            self.process.wait()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=600)
-    parser.add_argument("--here", help=argparse.SUPPRESS)
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("patterns", nargs="*")
     options = parser.parse_args()
     if options.here:
-        run_here(options.here, options.patterns)
+        run_here(options.patterns)
 
     files = sorted(FOLDER.glob("test_*.py"))
     named = [f for f in files if any(p in f.stem for p in options.patterns)]
@@ -84,11 +111,20 @@ def main():
     patterns = [p for p in options.patterns if not any(p in f.stem for f in named)]
     total_good = total_bad = 0
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
-        futures = [pool.submit(run_apart, f, patterns, options.timeout) for f in files]
-        for future in futures:
-            good, bad, text = future.result()
+        here = threading.local()
+        workers = []
+
+        def run(file):
+            if not hasattr(here, "worker"):
+                here.worker = Worker(patterns, options.timeout)
+                workers.append(here.worker)
+            return here.worker.run(file)
+
+        for good, bad, text in pool.map(run, files):
             total_good, total_bad = total_good + good, total_bad + bad
             print(text, end="", flush=True)
+    for worker in workers:
+        worker.end()
     print(f"{total_good} passed, {total_bad} failed", flush=True)
     return 1 if total_bad else 0
 

@@ -331,6 +331,7 @@ def sheet(side):
     return mesh
 
 
+@house.oldest_and_newest
 class Large(Bakes):
     def test_two_million_faces(self):
         self.obj.data = sheet(1000)

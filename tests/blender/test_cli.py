@@ -213,6 +213,7 @@ class Bake(WithShot):
         self.assertFalse((self.folder / "q").exists())
 
 
+@house.oldest_and_newest
 class Signals(WithShot):
     LAST = 90
     LONG = ["--objects", "Head", "--colliders", "Floor", "--set", "particles.count=3000", "--frames",

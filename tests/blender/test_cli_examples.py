@@ -23,6 +23,7 @@ def run(name, folder):
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
+@house.oldest_and_newest
 class Examples(unittest.TestCase):
     def test_each_bakes_and_draws(self):
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:

@@ -59,6 +59,7 @@ class Own(unittest.TestCase):
                     else:
                         self.assertEqual(found, value, key)
 
+    @house.oldest_and_newest
     def test_dropped_balls_look_like_their_material(self):
         lowest, settled = {}, {}
         for name in presets.TABLE:
@@ -75,6 +76,7 @@ class Own(unittest.TestCase):
         for name in ("Rubber", "Tyre", "Foam"):
             self.assertGreater(settled[name], .7, name)
 
+    @house.oldest_and_newest
     def test_materials_bounce_as_their_names_say(self):
         """How much of its fall a ball comes back up."""
         bounce = {}
@@ -93,6 +95,7 @@ class Own(unittest.TestCase):
         for name in ("Plush", "Clay", "Dough", "Lead", "Wax", "Snow"):
             self.assertLess(bounce[name], .25, bounce)
 
+    @house.oldest_and_newest
     def test_what_is_filled_bulges_where_it_is_squashed(self):
         for name, least in (("Rubber", 1.04), ("Jelly", 1.08), ("Flesh", 1.05)):
             obj = ball()

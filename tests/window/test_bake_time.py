@@ -16,7 +16,7 @@ def test_looks_at_a_bake_are_short(w):
     obj = bpy.data.objects["Suzanne"]
     assert len(obj.data.vertices) > 100000
     obj.display_type = "BOUNDS"  # drawing it without a graphics card takes all the time there is
-    bpy.context.scene.frame_end = 60
+    bpy.context.scene.frame_end = 25
     baking = addon("ui.operators_bake")._Baking
     looked, original = [], baking.modal
 

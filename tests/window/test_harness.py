@@ -64,7 +64,7 @@ def test_buttons_are_scrolled_to(w):
     yield from w.properties_tab("PHYSICS")
     place = w.region("PROPERTIES").view2d.region_to_view
     top = place(0, 0)[1]
-    yield from w.find("output", "PROPERTIES", columns=(.7,))
+    yield from w.find("frame_start", "PROPERTIES", columns=(.7,))
     assert place(0, 0)[1] < top - 100
     yield from w.press("pliant.fit_settings", "PROPERTIES", columns=(.7,))
     assert abs(place(0, 0)[1] - top) < 1

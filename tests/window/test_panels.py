@@ -42,7 +42,7 @@ def test_undo_of_a_click(w):
 
 def panel_classes():
     return [*addon("ui.panels").classes, *addon("ui.panels_bake").classes,
-            addon("ui.welds").PLIANT_PT_welds]
+            addon("ui.welds").PLIANT_PT_welds, *addon("ui.panels_fracture").classes]
 
 
 def alone(cls):
