@@ -256,7 +256,7 @@ class Recorder:
         return made
 
     def _no_volume(self, body, problem):
-        text = f"'{body.name}' keeps no volume: {problem}"
+        text = f"'{body.name}' keeps no volume: {problem}."
         if problem and text not in self.job.warnings:
             self.job.warnings.append(text)
 

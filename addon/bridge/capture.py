@@ -24,7 +24,6 @@ from . import collider_meshes, colliders, fields, meshes, modifiers, seams, sett
 FARTHEST = 1e7  # metres from the world's zero that a body may be
 ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
 MESH_SHAPES = {"MESH", "SHELL"}  # colliders that are felt as they are
-MESHLIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 
 
 class CaptureError(Exception):
@@ -166,7 +165,7 @@ class Capture:
             self._check_body(obj, layer)
         for obj in collider_objects(scene):
             refuse_hidden(obj, layer, "collider")
-            if obj.type not in MESHLIKE and obj.type != "EMPTY":
+            if obj.type not in collider_meshes.MESHLIKE and obj.type != "EMPTY":
                 raise CaptureError(f"The collider '{obj.name}' has no surface: it is a "
                                    f"{obj.type.lower()}.", obj.name)
 
@@ -184,6 +183,8 @@ class Capture:
         if left_out := modifiers.left_out(obj):
             self._told.append(f"'{obj.name}' is simulated without {left_out}, which acts on the "
                               f"result: apply it if it is part of the body.")
+        if rig := modifiers.late_rig(obj):
+            self._told.append(f"'{obj.name}': {rig}.")
 
     # ------------------------------------------------------------ capturing
 
@@ -296,14 +297,15 @@ class Capture:
 
     def _collider(self, obj, graph, room):
         evaluated, own = obj.evaluated_get(graph), obj.pliant.collider
-        if own.shape in MESH_SHAPES:
-            return self._mesh_collider(obj, evaluated, own)
+        if own.shape in MESH_SHAPES or \
+                own.shape == "AUTO" and collider_meshes.shows_collection(obj):
+            return self._mesh_collider(obj, graph, own)
         if own.shape != "AUTO":
             guess = colliders.Guess(Shape[own.shape], 2)
         else:
             guess = self._guess(obj, evaluated, room)
             if guess.error > colliders.UNLIKE:
-                return self._mesh_collider(obj, evaluated, own)
+                return self._mesh_collider(obj, graph, own)
         inside_out = own.inside_out
         if inside_out and guess.shape == Shape.PLANE:
             self._warn(f"The collider '{obj.name}' is a plane, which cannot be a container.")
@@ -311,12 +313,13 @@ class Capture:
         self._guesses[obj.name] = guess
         return Collider(obj.name, guess.shape, inside_out)
 
-    def _mesh_collider(self, obj, evaluated, own):
-        if obj.type == "EMPTY":
+    def _mesh_collider(self, obj, graph, own):
+        if obj.type == "EMPTY" and not collider_meshes.shows_collection(obj):
             raise CaptureError(f"The collider '{obj.name}' is an empty, which has no mesh: choose a "
                                f"simple shape.", obj.name)
         try:
-            triangles, self._topologies[obj.name] = collider_meshes.faces(evaluated)
+            triangles, self._topologies[obj.name] = collider_meshes.faces(
+                obj.evaluated_get(graph), graph)
         except collider_meshes.Unusable as error:
             raise CaptureError(f"The collider '{obj.name}' {error}.", obj.name) from error
         shape = collider_meshes.shape_of(own.shape, triangles, own.inside_out)
@@ -425,7 +428,7 @@ class Capture:
         evaluated = obj.evaluated_get(graph)
         own = evaluated.pliant.collider
         if obj.name in self._topologies:
-            return self._mesh_frame(obj, evaluated, own, number)
+            return self._mesh_frame(obj, graph, own, number)
         if obj.type == "EMPTY":
             size = obj.empty_display_size
             corners = ((-size,) * 3, (size,) * 3)
@@ -436,10 +439,11 @@ class Capture:
         return self._derived(("collider", obj.name), (corners, matrix.tobytes(), surface),
                              lambda: self._placed(obj, corners, matrix, surface, number))
 
-    def _mesh_frame(self, obj, evaluated, own, number):
+    def _mesh_frame(self, obj, graph, own, number):
+        evaluated = obj.evaluated_get(graph)
         matrix, surface = np.array(evaluated.matrix_world, np.float64), _surface(own)
         try:
-            local = collider_meshes.vertices(evaluated, self._topologies[obj.name])
+            local = collider_meshes.vertices(evaluated, graph, self._topologies[obj.name])
         except collider_meshes.Unusable as error:
             raise CaptureError(f"The collider '{obj.name}' {error} (frame {number}).",
                                obj.name) from error

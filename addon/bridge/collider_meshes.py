@@ -13,6 +13,8 @@ from ..bake.shot import ColliderMeshFrame
 from ..solver import Shape
 from . import colliders, meshes
 
+MESHLIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}  # kinds of objects that have a surface
+
 
 class Unusable(Exception):
     """The end of a sentence about the object: "has no faces"."""
@@ -33,6 +35,32 @@ def mesh_of(evaluated):
         evaluated.to_mesh_clear()
 
 
+def shows_collection(obj):
+    """Whether an object is an empty that shows a collection, as sets and props are often linked."""
+    return obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and \
+        obj.instance_collection is not None
+
+
+def parts_of(evaluated, graph):
+    """Meshes of an evaluated object, each with the matrix that puts it into the object's space, or
+    None: its own mesh, or those of the collection that it shows. Soft bodies are no part of it."""
+    if not shows_collection(evaluated):
+        with mesh_of(evaluated) as mesh:
+            yield mesh, None
+        return
+    try:
+        inverse = np.linalg.inv(np.array(evaluated.matrix_world, np.float64))
+    except np.linalg.LinAlgError:
+        raise Unusable("has zero scale") from None
+    for instance in graph.object_instances:
+        if not instance.is_instance or instance.parent.original != evaluated.original:
+            continue
+        shown = instance.object
+        if shown.type in MESHLIKE and shown.original.pliant.role != "BODY":
+            with mesh_of(shown) as mesh:
+                yield mesh, inverse @ np.array(instance.matrix_world, np.float64)
+
+
 def is_closed(triangles):
     """Whether every edge has a triangle on either side."""
     edges = np.concatenate([triangles[:, (0, 1)], triangles[:, (1, 2)], triangles[:, (2, 0)]])
@@ -41,12 +69,19 @@ def is_closed(triangles):
     return bool((counts == 2).all())
 
 
-def faces(evaluated):
-    """The triangles of an object's mesh, and a hash of its faces."""
-    with mesh_of(evaluated) as mesh:
-        if not len(mesh.polygons):
-            raise Unusable("has no faces for bodies to bounce off")
-        return meshes.triangles(mesh), meshes.topology(mesh)
+def faces(evaluated, graph):
+    """The triangles of an object's meshes, and a hash of their faces."""
+    found, hashes, count = [], [], 0
+    for mesh, matrix in parts_of(evaluated, graph):
+        made = meshes.triangles(mesh)
+        if matrix is not None and np.linalg.det(matrix[:3, :3]) < 0:
+            made = made[:, ::-1]  # mirrored: what was outside stays so
+        found.append(made + np.uint32(count))
+        hashes.append(meshes.topology(mesh))
+        count += len(mesh.vertices)
+    if not sum(map(len, found)):
+        raise Unusable("has no faces for bodies to bounce off")
+    return np.ascontiguousarray(np.concatenate(found)), " ".join(hashes)
 
 
 def shape_of(wanted, triangles, inside_out):
@@ -56,14 +91,20 @@ def shape_of(wanted, triangles, inside_out):
     return Shape.MESH if wanted == "MESH" or is_closed(triangles) else Shape.SHELL
 
 
-def vertices(evaluated, topology):
+def vertices(evaluated, graph, topology):
     """Object-local vertices; Unusable if the faces are not what they were."""
-    with mesh_of(evaluated) as mesh:
-        if meshes.topology(mesh) != topology:
-            raise Unusable("has other faces than at the first frame: only its vertices may move. "
-                           "Apply or animate away the modifier that changes them, or choose a "
-                           "simple shape")
-        found = meshes.positions(mesh)
+    found, hashes = [], []
+    for mesh, matrix in parts_of(evaluated, graph):
+        hashes.append(meshes.topology(mesh))
+        places = meshes.positions(mesh)
+        if matrix is not None:
+            places = (places @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
+        found.append(places)
+    if " ".join(hashes) != topology:
+        raise Unusable("has other faces than at the first frame: only its vertices may move. "
+                       "Apply or animate away the modifier that changes them, or choose a "
+                       "simple shape")
+    found = found[0] if len(found) == 1 else np.concatenate(found)
     if not np.isfinite(found).all():
         raise Unusable("has vertices that are no numbers (NaN)")
     return found

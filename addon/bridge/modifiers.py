@@ -22,6 +22,8 @@ DEFORMING = {
 }
 # Modifiers whose additions look like parts of the body.
 ADDING = {"ARRAY", "MIRROR", "SCREW", "SKIN"}
+# Modifiers by which a rig moves a mesh.
+RIG = {"ARMATURE", "CURVE", "HOOK", "LATTICE", "MESH_DEFORM", "SURFACE_DEFORM"}
 
 
 def is_playback(modifier):
@@ -49,6 +51,18 @@ def left_out(obj):
     found = [m for m in list(obj.modifiers)[split(obj):] if m.type in ADDING and m.show_viewport]
     names = " and ".join(dict.fromkeys(m.bl_rna.name.removesuffix(" Modifier") for m in found))
     return f"its {names} modifier{'s' if ' and ' in names else ''}" if found else ""
+
+
+def late_rig(obj):
+    """A sentence, without its full stop, on a rig's modifier that comes after one that makes
+    vertices, and so acts on the result and not on the body; or None. What stands right after the
+    result was put there by someone who wants just that."""
+    after = [m for m in list(obj.modifiers)[split(obj):] if m.show_viewport and not is_playback(m)]
+    if not after or after[0].type in DEFORMING:
+        return None
+    late = next((m for m in after if m.type in RIG), None)
+    return late and (f"its modifier {late.name} comes after {after[0].name}, so it moves the result, "
+                     f"not the body: move it up, or apply {after[0].name}")
 
 
 def find_playback(obj):

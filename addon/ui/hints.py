@@ -24,6 +24,9 @@ def of(obj):
     left_out = modifiers.left_out(obj)
     if left_out:
         found.append(f"Simulated without {left_out}: apply it if it is part of the body")
+    rig = modifiers.late_rig(obj)
+    if rig:
+        found.append(rig[0].upper() + rig[1:])
     material = obj.pliant.material
     if material.use_pressure and obj.pliant.fracture.use_fracture:
         found.append("What breaks would leak: no volume is kept")

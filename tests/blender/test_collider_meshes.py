@@ -142,6 +142,48 @@ class Frames(Meshes):
         self.assertEqual(shot.colliders[0].shape.name, "MESH")
         self.assertGreater(len(shot.frames[0].colliders[0].vertices), 100)
 
+    def show_collection(self, *objects):
+        """An empty that shows the objects, which are nowhere else; turned and moving."""
+        shown = bpy.data.collections.new("Set")
+        for obj in objects:
+            for holder in list(obj.users_collection):
+                holder.objects.unlink(obj)
+            shown.objects.link(obj)
+        empty = bpy.data.objects.new("Place", None)
+        self.scene.collection.objects.link(empty)
+        empty.instance_type, empty.instance_collection = "COLLECTION", shown
+        empty.scale, empty.rotation_euler = (1, 1, 2), (0, 0, .4)
+        for frame, x in ((1, 0.0), (4, 3.0)):
+            empty.location = (x, 0, 1)
+            empty.keyframe_insert("location", frame=frame)
+        empty.pliant.role = "COLLIDER"
+        return empty
+
+    def test_what_an_empty_shows_of_a_collection(self):
+        body = add_body()
+        parts = [add_collider("cube", location=(0, 2, 0)), add_collider("torus")]
+        parts[1].scale = (-2, 1, 1)
+        for part in parts:
+            part.pliant.role = "NONE"
+        empty = self.show_collection(*parts, body)
+        self.scene.collection.objects.link(body)
+        shot = self.capture()
+        self.assertEqual([(c.name, c.shape.name) for c in shot.colliders], [("Place", "MESH")])
+        for number, frame in enumerate(shot.frames, 1):
+            self.scene.frame_set(number)
+            wanted = []
+            for part in parts:
+                matrix = np.array(empty.matrix_world @ part.matrix_basis)
+                wanted.append(meshes.positions(part.data) @ matrix[:3, :3].T + matrix[:3, 3])
+            found = frame.colliders[0].vertices
+            np.testing.assert_allclose(found, np.concatenate(wanted), atol=1e-5)
+            corners = found[shot.colliders[0].triangles].astype(np.float64)
+            volume = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+            self.assertGreater(volume.sum() / 6, 17)  # a cube has 16; inside out it takes away
+        empty.instance_collection.objects.unlink(parts[0])
+        empty.instance_collection.objects.unlink(parts[1])
+        self.refused("'Place'", "no faces")
+
     def test_faces_that_change_are_refused(self):
         add_body()
         obj = add_collider("torus")

@@ -6,7 +6,8 @@ import bmesh
 import bpy
 import house
 
-hints, fitting, capture = (house.addon(name) for name in ("ui.hints", "ui.fitting", "bridge.capture"))
+hints, fitting, capture, modifiers = (house.addon(name) for name in (
+    "ui.hints", "ui.fitting", "bridge.capture", "bridge.modifiers"))
 
 
 def add(kind, **settings):
@@ -64,6 +65,20 @@ class Hints(unittest.TestCase):
         self.assertEqual(said(obj), "")
         obj.pliant.material.use_pressure = True
         self.assertIn("The mesh is open", said(obj))
+
+    def test_a_rig_that_comes_too_late(self):
+        obj = add("monkey")
+        obj.modifiers.new("Rig", "ARMATURE")
+        obj.modifiers.new("Halves", "MIRROR")
+        self.assertNotIn("Rig", said(obj))
+        obj.modifiers.move(0, 1)
+        for _ in range(2):
+            self.assertIn("Its modifier Rig comes after Halves, so it moves the result", said(obj))
+            warned = capture.capture_all(self.scene, start=1, end=1).warnings
+            self.assertIn("move it up, or apply Halves.", " ".join(warned))
+            modifiers.play(obj, "/nowhere.pc2", 1)  # stands before both now
+        obj.modifiers.remove(obj.modifiers["Halves"])
+        self.assertNotIn("Rig", said(obj))
 
     def test_what_breaks_keeps_no_volume(self):
         obj = add("monkey")
