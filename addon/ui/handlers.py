@@ -15,7 +15,7 @@ from bpy.app.handlers import persistent
 from ..bake import cache as caches
 from ..bake.errors import BakeError
 from ..bridge import folders, modifiers
-from . import runs
+from . import overrides, runs
 
 _moved = []  # (old folder, new folder) of the save that is going on
 
@@ -27,8 +27,14 @@ def _load_pre(*_):
 
 
 @persistent
+def _load_post(*_):
+    overrides.give_back()
+
+
+@persistent
 def _save_pre(path, *_):
     runs.release_captures()
+    overrides.keep()
     _moved.clear()
     if not isinstance(path, str) or not path or not bpy.data.scenes:
         return
@@ -94,8 +100,9 @@ def _undone(*_):
     runs.cancel_captures("Undo or redo stopped the bake while the scene was read.")
 
 
-_HANDLERS = {"load_pre": _load_pre, "save_pre": _save_pre, "save_post": _save_post,
-             "save_post_fail": _save_post, "undo_post": _undone, "redo_post": _undone}
+_HANDLERS = {"load_pre": _load_pre, "load_post": _load_post, "save_pre": _save_pre,
+             "save_post": _save_post, "save_post_fail": _save_post, "undo_post": _undone,
+             "redo_post": _undone}
 
 
 def register():

@@ -458,6 +458,9 @@ class ObjectSettings(bpy.types.PropertyGroup):
 
 
 class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
+    override_settings: StringProperty(
+        name="Override Settings", options={"HIDDEN"},
+        description="Settings of library overrides that Blender cannot keep")
     use_scene_frames: BoolProperty(
         name="Scene Frames", default=True, options=set(),
         description="Bake the frames that the scene plays")
@@ -562,14 +565,25 @@ def tell_ranges(cls):
         keywords["description"] = f"{text}. Range: {number_text(low)} {most}"
 
 
+def allow_overrides(cls):
+    """Lets library overrides keep every setting: otherwise Blender forgets them with the next save."""
+    for prop in cls.__annotations__.values():
+        if getattr(prop, "keywords", None) is not None:
+            lists = prop.function is CollectionProperty
+            prop.keywords["override"] = OVERRIDABLE | {"USE_INSERTION"} if lists else OVERRIDABLE
+
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 for _cls in (*classes, contacts.SceneContacts):
     tell_ranges(_cls)
+    allow_overrides(_cls)
 
 
 def register():
     for cls in classes:
         bpy.utils.register_class(cls)
-    bpy.types.Object.pliant = PointerProperty(type=ObjectSettings, name="Pliant")
+    bpy.types.Object.pliant = PointerProperty(type=ObjectSettings, name="Pliant",
+                                              override=OVERRIDABLE)
     bpy.types.Scene.pliant = PointerProperty(type=SceneSettings, name="Pliant")
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scenes as artists have them, baked with what a click gives: they land, and stay what they are."""
 import math
+import os
 import random
 import tempfile
 import unittest
@@ -10,7 +11,7 @@ import bpy
 import house
 import numpy as np
 
-meshes, runs = house.addon("bridge.meshes"), house.addon("ui.runs")
+meshes, overrides, runs = (house.addon(name) for name in ("bridge.meshes", "ui.overrides", "ui.runs"))
 LAST = 36
 
 
@@ -137,6 +138,35 @@ class Messy(unittest.TestCase):
         self.assertIs(first.data, second.data)
         self.assert_lands(first, 2)
         self.assert_lands(second, 1.2)
+
+    def test_library_overrides(self):
+        library, shot = (os.path.join(self.scene.pliant.folder, name)
+                         for name in ("library.blend", "shot.blend"))
+        head = add("monkey", location=(0, 0, 1.5))
+        head.name = "Linked"
+        bpy.data.libraries.write(library, {head})
+        bpy.data.objects.remove(head)
+        with bpy.data.libraries.load(library, link=True) as (_, wanted):
+            wanted.objects = ["Linked"]
+        self.scene.collection.objects.link(wanted.objects[0])
+        bpy.context.view_layer.update()
+        head = wanted.objects[0].override_create(remap_local_usages=True)
+        self.assertEqual(self.bake(head)[0], "INFO")
+        head.pliant.material.damping = .75
+        head.pliant.welds.add().object = self.floor
+        last = self.world(head, LAST)
+        bpy.ops.wm.save_as_mainfile(filepath=shot)
+        bpy.ops.wm.open_mainfile(filepath=shot)
+        self.scene = bpy.context.scene
+        head = self.scene.objects["Linked"]
+        self.assertIsNotNone(head.override_library)
+        self.assertEqual((head.pliant.role, head.pliant.particles.count), ("BODY", 600))
+        self.assertEqual(head.pliant.material.damping, .75)
+        self.assertEqual([w.object.name for w in head.pliant.welds], [self.scene.objects[0].name])
+        np.testing.assert_array_equal(self.world(head, LAST), last)
+        self.scene.pliant.override_settings = '{"Linked": {"role": 5, "welds": 3, "material": "x"}}'
+        overrides.give_back()  # a file from anywhere
+        self.assertEqual(head.pliant.role, "BODY")
 
     def test_shape_keys_of_the_artist(self):
         ball = add("ico_sphere", subdivisions=3, location=(0, 0, 2))

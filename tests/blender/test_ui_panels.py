@@ -193,7 +193,8 @@ class Drawing(unittest.TestCase):
         missing = []
         for cls in SETTINGS:
             for name in cls.bl_rna.properties.keys():
-                if name not in ("rna_type", "name", "preset", "fitted_size") and \
+                if name not in ("rna_type", "name", "preset", "fitted_size",
+                                "override_settings") and \
                         cls.bl_rna.properties[name].type != "POINTER" and name not in seen:
                     missing.append(f"{cls.__name__}.{name}")
         self.assertEqual(missing, [])
