@@ -20,7 +20,7 @@ import bpy  # first: the modules below are inside it
 import bmesh
 import numpy as np
 import render
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -96,6 +96,35 @@ class Shot:
         for name, value in settings.items():
             setattr(obj.pliant.collider, name, value)
         return obj
+
+    def hands(self, obj, keys):
+        """Two bones in the middle of an object along x, which take its halves with them. keys: frame,
+        degrees that they bend down, degrees that each twists, how far each is drawn away."""
+        data = bpy.data.armatures.new("Hands")
+        rig = bpy.data.objects.new("Hands", data)
+        self.scene.collection.objects.link(rig)
+        rig.location = obj.location
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.object.mode_set(mode="EDIT")
+        for name, side in (("Left", -1), ("Right", 1)):
+            bone = data.edit_bones.new(name)
+            bone.head, bone.tail = (0, 0, 0), (side, 0, 0)
+        bpy.ops.object.mode_set(mode="OBJECT")
+        for name, side in (("Left", -1), ("Right", 1)):
+            obj.vertex_groups.new(name=name).add(
+                [v.index for v in obj.data.vertices if v.co.x * side >= 0], 1.0, "REPLACE")
+            bone = rig.pose.bones[name]
+            bone.rotation_mode = "XYZ"
+            rest = bone.bone.matrix_local.to_quaternion()
+            for frame, bend, twist, away in keys:
+                turn = Quaternion((0, 1, 0), side * math.radians(bend))
+                bone.rotation_euler = (rest.inverted() @ turn @ rest).to_euler()
+                bone.rotation_euler.y += math.radians(twist)  # about the bone
+                bone.location.y = away  # along the bone
+                bone.keyframe_insert("rotation_euler", frame=frame)
+                bone.keyframe_insert("location", frame=frame)
+        obj.modifiers.new("Hands", "ARMATURE").object = rig
+        bpy.context.view_layer.objects.active = obj
 
     def floor(self, colour=(.46, .47, .50), size=60, **settings):
         plane = self.add("primitive_plane_add", "Floor", plain(colour, .8), size=size)

@@ -42,7 +42,8 @@ def assemble(surface, split, pieces, sheets, cells, part, partings, spacing, loo
     inside = np.repeat([False, True], [len(outer.sizes), len(inner.sizes)])
     source_face = np.where(inside, -1, 0)
     source_face[~inside] = np.concatenate([outer.faces, split.face[pieces.source[cut_out]]])
-    copy, moved = sides(pieces, within, sheets, cells, part, partings.particles.rest, spacing)
+    copy, moved = sides(pieces, layers.edges, within, sheets, cells, part, partings.particles.rest,
+                        spacing)
     piece, first = part[copy], result.corners[result.face_start[:-1]]
     one, two, parted = opposite(pieces, within, sheets, cells.step)
     # what stays with another copy than its cell's parts when that does
@@ -125,14 +126,13 @@ def whole_faces(surface, split, pieces, chosen, source):
     return whole, vertex[np.repeat(whole, np.diff(surface.face_start))]
 
 
-def sides(pieces, within, sheets, cells, part, rest, spacing):
+def sides(pieces, edges, within, sheets, cells, part, rest, spacing):
     """The copy in whose cell each vertex is, and whether it is another's for want of better.
 
     On a crack the sheet knows. Near one, the side counts that the vertex is connected to: its cell on
     the grid may be the other side's, since sheets were moved.
     """
     count = len(pieces.vertices)
-    edges = graph.unique_edges(pieces.triangles)
     body = graph.components(count, edges[:, 0], edges[:, 1])
     copy = cells.copy_at(pieces.vertices)
     owner = sheets.copy[pieces.source[within] // 2]

@@ -93,7 +93,8 @@ def unique_edges(triangles):
     ends = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     ends.sort(axis=1)
     size = int(ends.max(initial=0)) + 1
-    key = np.unique(ends[:, 0] * size + ends[:, 1])
+    key = np.sort(ends[:, 0] * size + ends[:, 1])
+    key = key[np.r_[True, key[1:] != key[:-1]]] if len(key) else key
     return np.column_stack([key // size, key % size])
 
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A loaf of bread is pulled apart by its ends."""
+import stage
+
+LENGTH, WIDTH, HEIGHT = 1.7, .9, .7
+
+shot = stage.Shot("bread", 48, __doc__)
+
+loaf = shot.add("primitive_cube_add", "Loaf", stage.plain((.50, .24, .075), .6), size=1)
+stage.divide(loaf, 15)
+for vertex in loaf.data.vertices:  # a box whose edges are rounded off
+    x, y, z = (2 * c for c in vertex.co)
+    part = 1 / (abs(x) ** 5 + abs(y) ** 3.2 + abs(z) ** 3.2) ** .25
+    scale = part if part < 1 else 1
+    vertex.co.x, vertex.co.y = LENGTH / 2 * x * scale, WIDTH / 2 * y * scale
+    vertex.co.z = HEIGHT / 2 * z * scale
+loaf.location.z = .8
+shot.hands(loaf, [(1, 0, 0, 0), (8, 0, 0, .04), (26, 10, 0, .42), (48, 16, 0, .7)])
+held = loaf.vertex_groups.new(name="Held")
+held.add([v.index for v in loaf.data.vertices if abs(v.co.x) > .3 * LENGTH], 1.0, "REPLACE")
+soft = shot.soft(loaf, "Bread", 3500)
+soft.start.use_pins, soft.start.pin_group = True, "Held"
+soft.fracture.interior = stage.plain((.90, .78, .55), .9)
+soft.fracture.most_pieces = 8
+shot.floor()
+shot.camera((1.2, -4.4, 2.4), (0, 0, .72), 34, (260, 180))
+shot.finish([1, 14, 20, 26, 34, 48])
