@@ -8,6 +8,7 @@ has what is left, how it bends. All are in a collection, under an empty with its
 The body's own object is hidden meanwhile. No fragment needs Pliant to play.
 """
 import bpy
+import bmesh
 import numpy as np
 
 from .. import compat
@@ -17,6 +18,8 @@ from ..bake.output import write_pc2
 from . import broken, meshes, modifiers
 
 MOST = 2000  # objects: more are no use to anybody
+SOLID = .8  # of its hull's volume: what has less is felt as it is, not by its hull
+SHRUNK = .96  # what rigid bodies feel of a fragment's size
 
 
 def make(scene, obj, output, former, interior, rigid=False, progress=None):
@@ -79,13 +82,31 @@ def hand_over(scene, obj, output, motion, density):
     with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
         bpy.ops.rigidbody.object_add()
     body = obj.rigid_body
-    body.type, body.collision_shape, body.mesh_source = "ACTIVE", "CONVEX_HULL", "BASE"
-    body.mass = max(1e-3, density * abs(volume(obj.data)))
+    space = abs(volume(obj.data))
+    hull = space > SOLID * hull_volume(obj.data)
+    body.type, body.mesh_source = "ACTIVE", "BASE"
+    body.collision_shape = "CONVEX_HULL" if hull else "MESH"
+    body.mass = max(1e-3, density * space)
     body.collision_margin, body.use_margin = 0.0, True
+    # fragments fit into each other: what is felt is smaller than what is seen, which the point cache
+    # has, so that they do not burst apart
+    obj.data.vertices.foreach_set("co", (SHRUNK * meshes.positions(obj.data)).reshape(-1))
     frame = parts.settled_frame(motion, output.first, output.cache.fps) or output.last
     for at, follows in ((output.first, True), (frame, False)):
         body.kinematic = follows
         body.keyframe_insert("kinematic", frame=at)
+
+
+def hull_volume(mesh):
+    """Of what would be wrapped about it."""
+    form = bmesh.new()
+    try:
+        for place in meshes.positions(mesh).tolist():
+            form.verts.new(place)
+        bmesh.ops.convex_hull(form, input=form.verts)
+        return abs(form.calc_volume())
+    finally:
+        form.free()
 
 
 def volume(mesh):
