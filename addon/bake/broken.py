@@ -52,6 +52,9 @@ class BrokenOutput(Output):
         surface.vertices = np.asarray(cache.rest(body) if self.own else rest, np.float64)
         with _store_of(cache) as store:
             self.particles = cracks.Particles(*store.broken(body.index, cache.origin))
+            if store.read(body.index, self.last, Channel.RENEWED).any():
+                hold_flowed(self.particles, *(store.read(body.index, self.last, channel)
+                                              for channel in (Channel.PIECE, Channel.PIECE_BIRTH)))
         self.made_from = _digest(surface, self.particles, look)
         self.broken = self._kept() or self._cut(surface, look)
         if self.broken.untouched:
@@ -139,6 +142,30 @@ class BrokenOutput(Output):
         vertex = np.repeat(np.arange(self.vertices), np.diff(bound.begin))
         total = np.bincount(vertex, bound.kernel, self.vertices)
         return np.bincount(vertex, bound.kernel * most[bound.particle], self.vertices) / total
+
+
+def hold_flowed(particles, piece, birth):
+    """Where clusters are made anew, those who flowed away from each other share none any more, and yet
+    nothing broke between them. They are held as long as they are in one piece, unless a cluster was
+    split there when they parted; in two, until those parted."""
+    piece = piece.astype(np.int64)
+    a, b = particles.pairs.T
+    ended = np.flatnonzero(np.isfinite(particles.until))
+    middle = (particles.rest[a[ended]] + particles.rest[b[ended]]) / 2
+    split = np.zeros(len(ended), bool)
+    order = np.argsort(particles.plane_time, kind="stable")
+    times = particles.plane_time[order]
+    for time in np.unique(particles.until[ended]):
+        there = np.flatnonzero(particles.until[ended] == time)
+        # it was the last frame in which they shared one
+        first, last = np.searchsorted(times, (time - 1e-3, time + 1 + 1e-3))
+        for s in order[first:last]:
+            away = ((middle[there] - particles.plane_point[s]) ** 2).sum(1)
+            split[there] |= away < (particles.plane_reach[s] + particles.spacing) ** 2
+    flowed = ended[~split]
+    one = piece[a[flowed]] == piece[b[flowed]]
+    parted = np.maximum(birth[piece[a[flowed]]], birth[piece[b[flowed]]])
+    particles.until[flowed] = np.where(one, np.inf, np.maximum(particles.until[flowed], parted))
 
 
 def _digest(surface, particles, look):

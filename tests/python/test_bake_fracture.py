@@ -5,7 +5,8 @@ import unittest
 
 import numpy as np
 from bake_scene import CUBE, FACES, material
-from addon import solver
+from addon import cracks, solver
+from addon.bake import broken
 from addon.bake import cache as caches
 from addon.bake import job as jobs
 from addon.bake import pins
@@ -90,6 +91,20 @@ class Pins(unittest.TestCase):
             self.assertGreater(made.info.particles, len(after))
             made.set_pins(after)
         np.testing.assert_array_equal(before, after)
+
+
+class Flowed(unittest.TestCase):
+    def test_who_flowed_apart_is_held_and_who_was_split_is_not(self):
+        """Four in a row and one that came off: two flowed apart, two were split, two are in two pieces
+        since frame 9."""
+        particles = cracks.Particles(
+            np.array([[0.0, 0, 0], [1, 0, 0], [5, 0, 0], [6, 0, 0], [7, 0, 0]]), np.full(5, -1),
+            np.full(5, -np.inf), np.array([[0, 1], [2, 3], [3, 4], [1, 2]]),
+            np.array([4.0, 4.0, 6.0, np.inf]), 1.0, plane_point=np.array([[5.4, 0, 0], [0.5, 0, 0]]),
+            plane_normal=np.array([[1.0, 0, 0]] * 2), plane_reach=np.array([.5, .5]),
+            plane_time=np.array([4.7, 8.0]))
+        broken.hold_flowed(particles, np.array([0, 0, 0, 0, 1]), np.array([-np.inf, 9.25]))
+        self.assertEqual(particles.until.tolist(), [np.inf, 4.0, 9.25, np.inf])
 
 
 class Reports(unittest.TestCase):
