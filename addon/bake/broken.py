@@ -91,6 +91,13 @@ class BrokenOutput(Output):
         """How many parts the mesh is in at the end."""
         return int(self.broken.piece.max(initial=-1)) + 1
 
+    def numbers(self):
+        """The library's number of each part's piece, which stays what it is while others break."""
+        with self.store() as store:
+            number = store.read(self.body.index, self.last, Channel.PIECE).astype(np.int64)
+        return np.array([np.bincount(number[self.broken.copy[self.broken.piece == part]]).argmax()
+                         for part in range(self.pieces)], np.int64)
+
     # ------------------------------------------------------------ frames
 
     def places(self, frames):

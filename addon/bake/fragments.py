@@ -30,16 +30,11 @@ def fragments(output):
     """The Fragments of a BrokenOutput, by piece."""
     broken = output.broken
     with output.store() as store:
-        number, parent, birth = (store.read(output.body.index, output.last, channel) for channel in
-                                 (Channel.PIECE, Channel.PIECE_PARENT, Channel.PIECE_BIRTH))
-    found = []
-    for part in range(output.pieces):
-        vertices, faces = np.flatnonzero(broken.piece == part), np.flatnonzero(broken.face_piece == part)
-        piece = int(np.bincount(number[broken.copy[vertices]].astype(np.int64)).argmax())
-        born = birth[piece] if piece < len(birth) else -np.inf
-        found.append(Fragment(piece, int(parent[piece]) if piece < len(parent) else piece,
-                              float(max(born, output.first)), vertices, faces))
-    return found
+        parent, birth = (store.read(output.body.index, output.last, channel)
+                         for channel in (Channel.PIECE_PARENT, Channel.PIECE_BIRTH))
+    return [Fragment(int(piece), int(parent[piece]), float(max(birth[piece], output.first)),
+                     np.flatnonzero(broken.piece == part), np.flatnonzero(broken.face_piece == part))
+            for part, piece in enumerate(output.numbers())]
 
 
 def part_of(broken, fragment):

@@ -3,7 +3,7 @@
 arrays that are cut (addon/cracks), and back.
 
 The mesh with cracks carries besides, for shaders and nodes:
-    piece    of points: which fragment, in the last frame
+    piece    of points: which fragment, in the last frame; the number that it has in the bake
     birth    of points: the frame at which the crack opens that they are on; NEVER: on none
     stretch  of points: how far the material there was drawn out at most; 1 is at rest
     inside   of faces: whether a crack opened it
@@ -163,6 +163,7 @@ def show(obj, output, interior):
                          space.to_object(matrix, output.cache.origin))
     made = build(f"{former.name} Broken", former, output.broken, local, output.stretch(), interior,
                  is_turned(former, matrix), np.asarray(matrix, np.float64)[:3, :3])
+    put(made, "piece", "INT", "POINT", output.numbers()[output.broken.piece])
     take_groups(obj, obj, made, output.broken.surface.point_layers.get(GROUPS))
     if any(m.type == "SUBSURF" for m in obj.modifiers):
         crease_rims(made, output.broken.inside)
@@ -202,7 +203,6 @@ def build(name, former, broken, places, stretch, interior, turn, linear):
     if "sharp_face" not in former.attributes:
         put(mesh, "sharp_face", "BOOLEAN", "FACE", np.zeros(len(broken.inside), bool))
     choose_layers(former, mesh)
-    put(mesh, "piece", "INT", "POINT", broken.piece)
     put(mesh, "birth", "FLOAT", "POINT", np.minimum(broken.birth, NEVER))
     put(mesh, "stretch", "FLOAT", "POINT", stretch)
     put(mesh, "inside", "BOOLEAN", "FACE", broken.inside)

@@ -40,7 +40,7 @@ def make(scene, output, count=COUNT, progress=None):
     mesh.vertices.add(len(first))
     mesh.vertices.foreach_set("co", np.ascontiguousarray(first, np.float32).reshape(-1))
     broken.put(mesh, "birth", "FLOAT", "POINT", np.minimum(points.birth, broken.NEVER))
-    broken.put(mesh, "piece", "INT", "POINT", points.piece)
+    broken.put(mesh, "piece", "INT", "POINT", output.numbers()[points.piece])
     obj = bpy.data.objects.new(name, mesh)
     obj.location = output.cache.origin
     scene.collection.objects.link(obj)

@@ -41,6 +41,7 @@ def make(scene, obj, output, former, interior, rigid=False, progress=None):
         name = f"{obj.name} {fragment.piece:03d}"
         mesh = broken.build(name, former, part, motion.local[0], stretch[fragment.vertices],
                             interior, turn, np.eye(3))
+        broken.put(mesh, "piece", "INT", "POINT", np.full(len(mesh.vertices), fragment.piece))
         made = bpy.data.objects.new(name, mesh)
         made.parent = root
         collection.objects.link(made)
