@@ -76,10 +76,10 @@ def play(obj, output, motion, number, origin):
 def hand_over(scene, obj, output, motion, density):
     """A rigid body that follows the bake until the fragment has settled, or the bake has ended, and is
     Blender's from then on."""
-    layer = bpy.context.view_layer
     if scene.rigidbody_world is None:
-        bpy.ops.rigidbody.world_add()
-    layer.update()
+        with bpy.context.temp_override(scene=scene):
+            bpy.ops.rigidbody.world_add()
+    bpy.context.view_layer.update()
     with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
         bpy.ops.rigidbody.object_add()
     body = obj.rigid_body

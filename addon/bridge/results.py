@@ -9,6 +9,8 @@ Everything goes through the object's PC2 file in the cache (bake/output.py). An 
 gets a mesh that is cut along its cracks (broken.py), whatever the result. What has to be known to take
 a result back is kept in obj.pliant.result. Each raises a BakeError whose text can be shown.
 """
+import contextlib
+
 import bpy
 import numpy as np
 
@@ -264,7 +266,7 @@ def _make_apart(scene, obj, output, kind, rigid, progress):
     result.fragments = fragments.make(scene, obj, output, whole_mesh(obj), interior, rigid, progress)
     result.was_rendered = not obj.hide_render
     obj.hide_render = True
-    obj.hide_set(True)
+    _hide(obj, True)
     return [Remark(f"'{result.fragments.name}' has {output.pieces} fragments; '{obj.name}' itself is "
                    f"hidden until the result is removed.")]
 
@@ -387,7 +389,12 @@ def _remove_fragments(obj):
         fragments.remove(result.fragments)
         result.fragments = None
         obj.hide_render = not result.was_rendered
-        obj.hide_set(False)
+        _hide(obj, False)
+
+
+def _hide(obj, hidden):
+    with contextlib.suppress(RuntimeError):  # it may not be in this view layer
+        obj.hide_set(hidden)
 
 
 def _former_mesh(obj, result):
