@@ -101,8 +101,8 @@ static void check_bound(uint32_t levels)
             float x[3];
             for (int j = 0; j < 3; ++j)
                 x[j] = body->particles.x[j][slot];
-            vec3 along = v3_normalised(v3(pl_rng_unit(&rng) - .5, pl_rng_unit(&rng) - .5,
-                                         pl_rng_unit(&rng) - .5));
+            vec3 along = v3_normalised(
+                v3(pl_rng_unit(&rng) - .5, pl_rng_unit(&rng) - .5, pl_rng_unit(&rng) - .5));
             double way = way_to_limit(body, chunk, slot, along);
             push(body, slot, along, 1.001 * way);
             CHECK_MSG(!pl_limit_idle(&pass), "%u levels: slot %u is over its limit", levels, slot);

@@ -87,7 +87,8 @@ PL_INLINE void pl_bound_add(const pl_bound_rows* rows, vf sums[PL_BOUND_SUMS])
             sums[PL_BOUND_XR + at] = vf_mad(sums[PL_BOUND_XR + at], rest, rows->x[n]);
         }
         sums[PL_BOUND_RR + j] = vf_mad(sums[PL_BOUND_RR + j], rest, rows->rest[j]);
-        sums[PL_BOUND_RR + 3 + j] = vf_mad(sums[PL_BOUND_RR + 3 + j], rest, rows->rest[(j + 1) % 3]);
+        sums[PL_BOUND_RR + 3 + j] =
+            vf_mad(sums[PL_BOUND_RR + 3 + j], rest, rows->rest[(j + 1) % 3]);
     }
 }
 
