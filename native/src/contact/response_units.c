@@ -26,7 +26,8 @@ static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, ui
                         .sums = r->sums + floats * reply->row_begin,
                         .rows = r->rows + PL_MOVE_FLOATS * reply->row_begin,
                         .last = s->last};
-    memset(job.sums, 0, sizeof(float) * floats * reply->row_count);
+    if (job.row_count)
+        memset(job.sums, 0, sizeof(float) * floats * job.row_count);
     for (int k = 0; k < 3; ++k)
     {
         job.fresh[k] = r->fresh[k] + s->all->slot_begin[reply->body];
