@@ -74,7 +74,7 @@ class PLIANT_PT_fracture_seams(FracturePart, bpy.types.Panel):
         row.active = fracture.seam_edges != "NONE"
         row.prop(fracture, "seam_width")
         column.prop_search(paint, "toughness_group", obj, "vertex_groups",
-                           text="Painted Toughness")
+                           text="Painted")
         if paint.toughness_group:
             column.prop(paint, "toughness_zero", text="Factor at 0")
             column.prop(paint, "toughness_one", text="At 1")
