@@ -72,13 +72,18 @@ def redraw_panels():
                     region.tag_redraw()
 
 
+_redraws = []  # seconds until each that is to come
+
+
 def _settle():
     redraw_panels()
+    return _redraws.pop(0) if _redraws else None
 
 
 def settle():
     """Panels that grew or shrank by themselves find their places in the redraw after the next one;
-    a user's mouse would bring that about."""
+    a user's mouse would bring that about. When Blender gets to the next one is not known."""
+    _redraws[:] = [.25, .5, 1.0]
     if not bpy.app.background and not bpy.app.timers.is_registered(_settle):
         bpy.app.timers.register(_settle, first_interval=.25)
 
