@@ -19,7 +19,7 @@
 enum
 {
     MOST_ROUNDS = 12,
-    LEAST_MEMBERS = 10 /* if the patch has as many */
+    LEAST_MEMBERS = 10 /* if as many can join */
 };
 
 static const double SETTLED = 1e-3, SEED_INSIDE = .9, WIDEN = 1.25;
@@ -112,12 +112,9 @@ static bool find_members(const pl_body* body, const pl_patch* patch, bool settle
         if (moved <= SETTLED * fresh->radius || far > most)
             break;
     }
-    uint32_t all = 0, before = UINT32_MAX;
-    for (uint32_t i = 0; i < 8 * patch->embedding.block_count; ++i)
-        all += patch->embedding.per_weight[i] > 0;
-    while (fresh->count < PL_MIN(all, (uint32_t)LEAST_MEMBERS) && fresh->count != before)
+    /* not all of the patch can join: what is across a crack cannot */
+    for (int n = 0; n < MOST_ROUNDS && fresh->count < LEAST_MEMBERS; ++n)
     {
-        before = fresh->count == 0 ? UINT32_MAX : before;
         fresh->radius *= WIDEN;
         if (!list_members(body, patch, centre, fresh))
             return false;
@@ -195,6 +192,8 @@ pl_status pl_fresh_make(const pl_body* body, const pl_patch* patch, bool settle,
         return PLIANT_OK;
     if (!find_members(body, patch, settle, fresh))
         return pl_fail_memory((size_t)fresh->count * sizeof *fresh->members);
+    if (fresh->count == 0)
+        return PLIANT_OK;
     set_rest(body, fresh);
     double* share = PL_NEW(double, patch->embedding.row_count);
     float* in_fresh = PL_NEW(float, 8 * (size_t)patch->embedding.block_count);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Bars that are twisted and drawn far beyond their shape, and beams that go on for long. */
+#include "breaking.h"
+#include "edit_check.h"
+
+#include <scenes/bars.h>
+#include <scenes/open.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A bar that flows, held at both ends. */
+static breaking bar_of(double yield, double flow, uint32_t recluster)
+{
+    breaking b = breaking_bar(50);
+    b.desc.material.yield = yield;
+    b.desc.material.flow = flow;
+    b.desc.material.recluster = recluster;
+    breaking_make_bar(&b);
+    return b;
+}
+
+/* The ends as they are at a part of the way: so many times as far apart, turned against each other
+ * by so many turns in all. */
+static void move_ends(breaking* b, double part, double times, double turns)
+{
+    float* target = malloc(sizeof *target * 3 * b->count);
+    memcpy(target, b->points.at, sizeof *target * 3 * b->count);
+    for (uint32_t i = 0; i < b->count; ++i)
+    {
+        float* at = target + 3 * (size_t)i;
+        double side = at[0] > 0 ? 1 : -1, angle = side * part * turns * 3.14159265358979;
+        double y = at[1], z = at[2], c = cos(angle), s = sin(angle);
+        at[0] += (float)(side * part * (times - 1)); /* half of its length, 1 */
+        at[1] = (float)(c * y - s * z);
+        at[2] = (float)(s * y + c * z);
+    }
+    CHECK_OK(pliant_body_set_pin_targets(b->body, b->count, NULL, target));
+    free(target);
+}
+
+static double worst_condition(pliant_body body)
+{
+    uint32_t count = 0;
+    double worst = 1;
+    float* plastic = scene_read_floats(body, PLIANT_CLUSTER_PLASTIC, 0, NULL, &count);
+    float* fade = scene_read_floats(body, PLIANT_CLUSTER_FADE, 0, NULL, &count);
+    for (uint32_t c = 0; c < count; ++c)
+        if (fade[c] > 0)
+            worst = fmax(worst, scene_condition(plastic + 10 * (size_t)c));
+    free(plastic);
+    free(fade);
+    return worst;
+}
+
+static void check_volumes(const breaking* b)
+{
+    const pl_body* body = breaking_body(b);
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+    {
+        const float* f = body->clusters.fp[c];
+        double det = f[0] * ((double)f[4] * f[8] - (double)f[5] * f[7]) -
+                     f[1] * ((double)f[3] * f[8] - (double)f[5] * f[6]) +
+                     f[2] * ((double)f[3] * f[7] - (double)f[4] * f[6]);
+        CHECK_MSG(fabs(det - 1) < 1e-3, "cluster %u: det F^p is %g", c, det);
+    }
+}
+
+/* The worst condition number on the way. */
+static double drawn(breaking* b, int frames, double times, double turns)
+{
+    double worst = 1;
+    uint64_t quanta = check_quanta(breaking_body(b));
+    for (int frame = 1; frame <= frames; ++frame)
+    {
+        move_ends(b, (double)frame / frames, times, turns);
+        breaking_advance(b, 1);
+        worst = fmax(worst, worst_condition(b->body));
+    }
+    CHECK(check_quanta(breaking_body(b)) == quanta && world_finite(b->body));
+    check_body(breaking_body(b));
+    return worst;
+}
+
+TEST(a_twisted_bar_goes_through_full_turns)
+{
+    breaking on = bar_of(.01, 60, PLIANT_RECLUSTER_ON), off = bar_of(.01, 60, PLIANT_RECLUSTER_OFF);
+    double with = drawn(&on, 72, 1, 2), without = drawn(&off, 72, 1, 2);
+    CHECK_MSG(with < 12 && without > 50, "condition numbers %.2f, and %.2f without", with, without);
+    CHECK(breaking_info(&on).recluster_events > 10);
+    check_volumes(&on);
+    breaking_tough(&on, 1e3); /* counts the pieces from now on; nothing breaks */
+    CHECK_MSG(breaking_info(&on).pieces == 1, "%u pieces", breaking_info(&on).pieces);
+    breaking_free(&on);
+    breaking_free(&off);
+}
+
+/* As taffy, between two planes that turn. */
+TEST(a_cube_that_is_drawn_to_five_times_its_length_stays_sound)
+{
+    breaking b = breaking_ghost(11, 11, 11, 80);
+    b.desc.material.stiffness_kind = PLIANT_STIFFNESS_YOUNG;
+    b.desc.material.stiffness = 1e5;
+    b.desc.material.damping = 10;
+    b.desc.material.yield = 0;
+    b.desc.material.flow = 9;
+    b.desc.material.hardening = .02;
+    breaking_make_bar(&b);
+    double worst = drawn(&b, 120, 5, 1);
+    uint32_t floats;
+    float *at = breaking_read(&b, PLIANT_POSITION, 4, &floats), most = 0;
+    for (uint32_t i = 0; i < floats; i += 3)
+        most = fmaxf(most, fabsf(at[i]));
+    CHECK_MSG(most > 4.7f && worst < 12, "it reaches to %g, condition %.2f", most, worst);
+    CHECK(breaking_info(&b).recluster_events > 20);
+    check_volumes(&b);
+    free(at);
+    breaking_free(&b);
+}
+
+/* How far particles are from their centre: it does not know how the body has turned. */
+static double spread_of(pliant_body body)
+{
+    uint32_t floats;
+    double mean[3] = {0}, square = 0;
+    float* at = scene_read_floats(body, PLIANT_POSITION, 0, NULL, &floats);
+    for (uint32_t i = 0; i < floats; ++i)
+        mean[i % 3] += 3. * at[i] / floats;
+    for (uint32_t i = 0; i < floats; ++i)
+        square += 3. * (at[i] - mean[i % 3]) * (at[i] - mean[i % 3]) / floats;
+    free(at);
+    return sqrt(square);
+}
+
+/* The paper's two beams, over 20,000 steps. */
+TEST(pressed_beams_stay_stable_for_long)
+{
+    static const double yields[] = {0, .1}, presses[] = {.8, 4};
+    int steps = test_quick() ? 1500 : 20000;
+    for (int i = 0; i < 2; ++i)
+    {
+        scene s;
+        pliant_scene made;
+        pliant_body body;
+        CHECK(scene_open("plastic-beam", &s));
+        scene_points_free(&s.points);
+        scene_use_points(&s, scene_points_box(24, 5, 5, 2, .4, .4, .6, 1));
+        scene_set_clusters(&s, 32, scene_radius(.32, 32, 4), 1);
+        s.scene.threads = 1;
+        s.body.material.yield = yields[i];
+        s.press = presses[i];
+        CHECK_OK(scene_create(&s, &made, &body));
+        double worst = 1, settled = 0;
+        for (int step = 0; step < steps; ++step)
+        {
+            CHECK_OK(scene_press(&s, made, body));
+            CHECK_OK(pliant_scene_advance(made, &s.frame));
+            worst = step < 600 ? fmax(worst, worst_condition(body)) : worst;
+            settled = step == 1000 ? spread_of(body) : settled;
+        }
+        double spread = spread_of(body);
+        CHECK_MSG(world_finite(body) && worst < 6 && worst_condition(body) < 2.2,
+                  "yield %g: condition %.2f, at last %.2f", yields[i], worst,
+                  worst_condition(body));
+        CHECK_MSG(fabs(spread - settled) < .05 * settled, "yield %g: a spread of %g became %g",
+                  yields[i], settled, spread);
+        CHECK_OK(pliant_scene_destroy(made));
+        scene_close(&s);
+    }
+}
