@@ -183,6 +183,12 @@ def scaling_table(results):
                   "bytes a particle", "clustering, ms"], rows)
 
 
+def scaling_note(results):
+    """Where the sizes were measured, if that was not where the rest was."""
+    where = results.get("scaling_machine")
+    return f"Measured earlier, on: {where}.\n\n" if where else ""
+
+
 def other_lines(results):
     lines = []
     rotation = results["rotation"]
@@ -236,7 +242,7 @@ def write_readme(path, results, plotted):
     parts = [f"Machine: {results['machine']}.{chosen}\n", "### A step\n", step_table(results),
              "### Levels (without strain limits)\n", level_table(results),
              "### The papers' scenes (a frame of 1/30 s is two steps)\n", scene_table(results),
-             "### Size\n", scaling_table(results)]
+             "### Size\n", scaling_note(results) + scaling_table(results)]
     if plotted:
         parts.append("![cost against particles](scaling.png)\n")
     parts += ["### Set-up and rotations\n", other_lines(results)]
