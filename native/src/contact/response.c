@@ -123,7 +123,7 @@ static double pair_friction(const pl_response_work* s, const pl_body* body, uint
 static double inverse_mass_at(const pl_unit* unit, vec3 arm, vec3 n)
 {
     vec3 turn = v3_cross(arm, n);
-    return unit->fixed ? 0 : 1 / unit->mass + v3_dot(turn, m3_mulv(unit->inertia_inverse, turn));
+    return unit->fixed ? 0 : unit->per_mass + v3_dot(turn, m3_mulv(unit->inertia_inverse, turn));
 }
 
 static void make_press(const pl_response_work* s, size_t index, pl_press* p)
@@ -147,7 +147,7 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
         double most = m3_trace(unit->inertia_inverse) * v3_dot(arm, arm);
         vec3 now = v3_sub(t->v, v3_add(unit->v, v3_cross(unit->spin, arm)));
         v3_store(v3_add(v3_fromd(c->goal), now), p->goal);
-        k = unit->fixed ? 0 : 1 / unit->mass + most;
+        k = unit->fixed ? 0 : unit->per_mass + most;
     }
     else
     {
@@ -209,11 +209,11 @@ static void hit(pl_unit* unit, vec3 arm, vec3 impulse, bool seen)
     vec3 twist = v3_cross(arm, impulse), turn = m3_mulv(unit->inertia_inverse, twist);
     unit->push = v3_add(unit->push, impulse);
     unit->twist = v3_add(unit->twist, twist);
-    unit->dv = v3_mad(unit->dv, impulse, 1 / unit->mass);
+    unit->dv = v3_mad(unit->dv, impulse, unit->per_mass);
     unit->dspin = v3_add(unit->dspin, turn);
     if (!seen)
         return;
-    unit->v = v3_mad(unit->v, impulse, unit->yield / unit->mass);
+    unit->v = v3_mad(unit->v, impulse, unit->yield * unit->per_mass);
     unit->spin = v3_mad(unit->spin, turn, unit->yield);
 }
 

@@ -90,9 +90,9 @@ struct pl_unit
 {
     uint32_t cluster; /* in the list of all */
     bool fixed;       /* asleep, or what bonds hold on to */
-    double mass;
-    vec3 x, v, spin; /* centre of mass, and its motion as contacts see it */
-    vec3 v0, spin0;  /* the motion that its members have */
+    double per_mass;  /* its inverse mass; 0: none of its members weighs anything */
+    vec3 x, v, spin;  /* centre of mass, and its motion as contacts see it */
+    vec3 v0, spin0;   /* the motion that its members have */
     mat3 inertia_inverse;
     vec3 push, twist; /* impulse and its moment about x, since members were moved */
     vec3 dv, dspin;   /* the motion that they are */

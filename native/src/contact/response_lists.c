@@ -196,7 +196,7 @@ static pl_status add_chunk(const pl_response_work* s, uint32_t b, uint32_t index
             PL_TRY(add_block(r, chunk, block, local, touches));
     }
     reply.block_count = (uint32_t)(r->block_count - reply.block_begin);
-    if (reply.block_count == 0)
+    if (reply.block_count == 0 && reply.row_count == 0)
         return PLIANT_OK;
     if (!pl_grow((void**)&r->replies, &r->reply_capacity, r->reply_count + 1, sizeof *r->replies))
         return pl_fail_memory((r->reply_count + 1) * sizeof *r->replies);

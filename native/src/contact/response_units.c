@@ -105,18 +105,20 @@ static void weigh_unit(const pl_response_work* s, pl_unit* unit)
         sum[PL_REPLY_XV + 2] += part[PL_REPLY_XV + 2] + moment.z;
     }
     double mass = sum[PL_REPLY_MASS], fade = pl_unit_fade(s, unit);
+    if (!(mass * fade > 0))
+        return;
     vec3 x = v3_scale(v3_fromd(sum + PL_REPLY_X), 1 / mass);
     const double *q = sum + PL_REPLY_XX, c[3] = {x.x, x.y, x.z};
     double xx = q[0] - mass * c[0] * c[0], yy = q[1] - mass * c[1] * c[1];
     double zz = q[2] - mass * c[2] * c[2], xy = q[3] - mass * c[0] * c[1];
     double yz = q[4] - mass * c[1] * c[2], zx = q[5] - mass * c[2] * c[0];
     mat3 inertia = {{{yy + zz, -xy, -zx}, {-xy, zz + xx, -yz}, {-zx, -yz, xx + yy}}};
-    unit->mass = mass * fade;
+    unit->per_mass = 1 / (mass * fade);
     unit->x = v3_add(zero, x);
     unit->inertia_inverse = inverse_inertia(m3_scale(inertia, fade));
     vec3 momentum = v3_scale(v3_fromd(sum + PL_REPLY_V), fade);
     vec3 moment = v3_scale(v3_fromd(sum + PL_REPLY_XV), fade);
-    unit->v = unit->v0 = v3_scale(momentum, 1 / unit->mass);
+    unit->v = unit->v0 = v3_scale(momentum, unit->per_mass);
     unit->spin = unit->spin0 =
         m3_mulv(unit->inertia_inverse, v3_sub(moment, v3_cross(x, momentum)));
 }
@@ -137,7 +139,7 @@ static void weigh_units(void* context, uint32_t begin, uint32_t end, uint32_t wo
     const pl_response_work* s = context;
     (void)worker;
     for (uint32_t u = begin; u < end; ++u)
-        if (!s->r->units[u].fixed)
+        if (!s->r->units[u].fixed && s->r->units[u].row_count)
             weigh_unit(s, &s->r->units[u]);
 }
 
@@ -154,7 +156,7 @@ static void fill_rows(const pl_response_work* s, pl_unit* unit)
 {
     pl_response* r = s->r;
     double fade = pl_unit_fade(s, unit);
-    vec3 shift = v3_scale(unit->push, fade / unit->mass);
+    vec3 shift = v3_scale(unit->push, fade * unit->per_mass);
     vec3 spin = v3_scale(m3_mulv(unit->inertia_inverse, unit->twist), fade);
     for (uint32_t i = 0; i < unit->row_count; ++i)
     {
@@ -218,7 +220,7 @@ static void refresh_unit(const pl_response_work* s, pl_unit* unit)
         momentum = v3_add(momentum, p);
         moment = v3_add(moment, v3_add(v3_from(part + 3), v3_cross(arm, p)));
     }
-    vec3 got = v3_scale(momentum, fade / unit->mass);
+    vec3 got = v3_scale(momentum, fade * unit->per_mass);
     double along = v3_dot(got, unit->gave), square = v3_dot(unit->gave, unit->gave);
     if (square > 0)
         unit->yield = PL_CLAMP(along / square, LEAST_YIELD, 1.0);
