@@ -22,7 +22,7 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->motions);
     pl_free(all->partner_begin);
     pl_free(all->partner);
-    pl_free(all->verdicts);
+    pl_free(all->candidates);
     for (size_t i = 0; i < all->found_capacity; ++i)
         pl_free(all->found[i].items);
     pl_free(all->found);

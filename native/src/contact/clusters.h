@@ -125,8 +125,8 @@ typedef struct pl_contacts
     const pl_body** posed; /* by body: a sleeper whose poses are still right, or NULL */
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
-    char* verdicts; /* narrow.c: of each worker */
-    size_t verdict_bytes, verdict_capacity;
+    char* candidates; /* narrow.c: of each worker */
+    size_t candidate_bytes, candidate_capacity;
     pl_contact_list* found;
     size_t found_capacity;
     pl_contact_list list;

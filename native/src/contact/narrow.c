@@ -31,7 +31,7 @@
 /* In spacings: how far a cluster would go past a surface within a substep. */
 #define DEEP 1.0
 /* In spacings: how short a step along a path is at least. */
-#define LEAST_STEP 0.02
+#define LEAST_STEP 0.05
 
 enum
 {
@@ -190,20 +190,24 @@ static double distance_to(const sight* v, vec3 at, vec3* slope)
     return beyond;
 }
 
-/* When the path comes within "thickness": 0 to 1, or more than 1. */
-static double follow(const sight* v, vec3 start, vec3 way, double length, double thickness)
+/* When the path comes within "thickness": 0 to 1, or more than 1. Its end is at a distance of
+ * "end": around that, too, nothing is as near as the distance. */
+static double follow(const sight* v, vec3 start, vec3 way, double length, double end,
+                     double thickness)
 {
-    double at = 0, least = LEAST_STEP * v->t->shape->spacing;
-    for (int i = 0; i < MOST_STEPS && at <= 1; ++i)
+    double at = 0, least = LEAST_STEP * v->t->shape->spacing, over = end - thickness;
+    double clear = over > 0 && !v->slit ? length - .9 * over : INFINITY;
+    for (int i = 0; i < MOST_STEPS && at <= length; ++i)
     {
-        double left = distance_to(v, v3_mad(start, way, at), NULL) - thickness;
+        double part = length > 0 ? at / length : 0;
+        double left = distance_to(v, v3_mad(start, way, part), NULL) - thickness;
         if (left <= 0)
-            return at;
-        if (!(length > 0))
+            return part;
+        at += fmax(.9 * left, least);
+        if (at >= clear || !(length > 0))
             return 2;
-        at += fmax(.9 * left, least) / length;
     }
-    return distance_to(v, v3_add(start, way), NULL) <= thickness ? 1 : 2;
+    return over <= 0 ? 1 : 2;
 }
 
 /* Fills what is known of a particle that touches at the rest point "at" of its path from "from". */
@@ -264,7 +268,7 @@ static bool judge(const target* t, const traveller* p, double dt, double before,
     out->parted = v.slit || (t->body == p->body && !t->self);
     double keep = out->parted ? keep_from_parted(&v, to) : p->keep;
     bool near = end <= length + keep + PL_CONTACT_NEARNESS * spacing;
-    double when = near ? follow(&v, from, way, length, keep) : 2;
+    double when = near ? follow(&v, from, way, length, end, keep) : 2;
     out->touches = when <= 1 || (near && end <= keep + PL_CONTACT_NEARNESS * spacing);
     if (when <= 1)
         at = v3_mad(from, way, when);
@@ -358,58 +362,96 @@ static void make_contact(const search* s, const verdict* found, uint32_t home, c
     out->n[0] = found->n.x, out->n[1] = found->n.y, out->n[2] = found->n.z;
 }
 
-/* The clusters partner[begin] to partner[end - 1] are those of one piece of one body. */
-static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, verdict* best,
-                      pl_contact_list* list)
+/* A particle that some cluster of a piece may touch, and the best that was said of it. */
+typedef struct candidate
+{
+    traveller p;
+    verdict best;
+} candidate;
+
+/* Around all that the particles may touch. */
+static float_box box_around(const search* s, const pl_body* body, uint32_t begin, uint32_t end)
+{
+    const pl_contacts* all = s->contacts;
+    float_box box = box_for(&all->poses[all->partner[begin]], body, all->drift);
+    for (uint32_t n = begin + 1; n < end; ++n)
+    {
+        float_box more = box_for(&all->poses[all->partner[n]], body, all->drift);
+        for (int k = 0; k < 3; ++k)
+        {
+            box.lower[k] = PL_MIN(box.lower[k], more.lower[k]);
+            box.upper[k] = PL_MAX(box.upper[k], more.upper[k]);
+        }
+    }
+    return box;
+}
+
+/* Surface particles of a cluster that pass the clusters partner[begin] to partner[end - 1]. */
+static uint32_t list_candidates(const search* s, uint32_t home, uint32_t begin, uint32_t end,
+                                candidate* out)
 {
     const pl_contacts* all = s->contacts;
     uint32_t from = pl_contact_body_of(all, home), c = home - all->pair_bodies[from].first;
-    const pl_contact_body* source = &s->bodies[from];
-    const pl_body* body = source->body;
-    const uint32_t* slots = source->proxies->member_slot + source->proxies->member_begin[c];
-    const float* insets = source->proxies->inset + source->proxies->member_begin[c];
-    const float(*cracks)[4] = (const float(*)[4])source->proxies->crack;
-    cracks = cracks ? cracks + source->proxies->member_begin[c] : NULL;
-    uint32_t count = source->proxies->surface_end[c] - source->proxies->member_begin[c];
+    const pl_proxies* proxies = s->bodies[from].proxies;
+    const pl_body* body = s->bodies[from].body;
     const pl_body* other = s->bodies[pl_contact_body_of(all, all->partner[begin])].body;
     double thickness =
         fmax(pl_contact_thickness(body, s->settings), pl_contact_thickness(other, s->settings));
-    for (uint32_t i = 0; i < count; ++i)
-        best[i].rank = INFINITY;
-    for (uint32_t n = begin; n < end; ++n)
+    const float(*cracks)[4] = (const float(*)[4])proxies->crack;
+    float_box box = box_around(s, body, begin, end);
+    uint32_t count = 0;
+    for (uint32_t m = proxies->member_begin[c]; m < proxies->surface_end[c]; ++m)
+    {
+        uint32_t slot = proxies->member_slot[m];
+        if (!passes(&box, &body->particles, slot, (float)s->dt))
+            continue;
+        out[count].best.rank = INFINITY;
+        out[count++].p = (traveller){body,
+                                     slot,
+                                     c,
+                                     pl_contact_start(body, slot, s->dt),
+                                     pl_contact_end(body, slot),
+                                     pl_contact_velocity(body, slot),
+                                     thickness + proxies->inset[m],
+                                     thickness,
+                                     cracks ? cracks[m] : NULL,
+                                     &all->poses[home]};
+    }
+    return count;
+}
+
+/* The clusters partner[begin] to partner[end - 1] are those of one piece of one body. */
+static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, candidate* near,
+                      pl_contact_list* list)
+{
+    const pl_contacts* all = s->contacts;
+    uint32_t from = pl_contact_body_of(all, home);
+    const pl_body* body = s->bodies[from].body;
+    uint32_t count = list_candidates(s, home, begin, end, near);
+    for (uint32_t n = begin; n < end && count; ++n)
     {
         target t = target_of(s, all->partner[n], home);
         float_box box = box_for(t.pose, body, all->drift);
         for (uint32_t i = 0; i < count; ++i)
         {
             verdict found;
-            if (!passes(&box, &body->particles, slots[i], (float)s->dt))
-                continue;
-            traveller p = {body,
-                           slots[i],
-                           c,
-                           pl_contact_start(body, slots[i], s->dt),
-                           pl_contact_end(body, slots[i]),
-                           pl_contact_velocity(body, slots[i]),
-                           thickness + insets[i],
-                           thickness,
-                           cracks ? cracks[i] : NULL,
-                           &all->poses[home]};
-            if (judge(&t, &p, s->dt, best[i].rank, &found))
-                best[i] = found;
+            if (passes(&box, &body->particles, near[i].p.slot, (float)s->dt) &&
+                judge(&t, &near[i].p, s->dt, near[i].best.rank, &found))
+                near[i].best = found;
         }
     }
     for (uint32_t i = 0; i < count; ++i)
     {
-        if (!(best[i].rank < INFINITY) || !best[i].touches ||
-            is_hooked(s, &best[i], body, slots[i], home))
+        const verdict* best = &near[i].best;
+        uint32_t slot = near[i].p.slot;
+        if (!(best->rank < INFINITY) || !best->touches || is_hooked(s, best, body, slot, home))
             continue;
         if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
         {
             __atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
             return;
         }
-        make_contact(s, &best[i], home, body, slots[i], all->slot_begin[from] + slots[i],
+        make_contact(s, best, home, body, slot, all->slot_begin[from] + slot,
                      &list->items[list->count++]);
     }
 }
@@ -418,7 +460,7 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
 {
     search* s = context;
     const pl_contacts* all = s->contacts;
-    verdict* best = (verdict*)(void*)(all->verdicts + (size_t)worker * all->verdict_bytes);
+    candidate* near = (candidate*)(void*)(all->candidates + (size_t)worker * all->candidate_bytes);
     for (uint32_t n = first; n < last; ++n)
     {
         pl_contact_list* list = &s->contacts->found[n];
@@ -431,7 +473,7 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
                 for (end = begin + 1;
                      end < all->partner_begin[c + 1] && piece_of(s, all->partner[end]) == piece;)
                     ++end;
-                test_body(s, c, begin, end, best, list);
+                test_body(s, c, begin, end, near, list);
             }
     }
 }
@@ -472,10 +514,11 @@ static pl_status reserve(pl_contacts* all, const pl_contact_body* bodies, size_t
     uint32_t most = 1;
     for (uint32_t b = 0; b < all->body_count; ++b)
         most = PL_MAX(most, bodies[b].proxies->most_surface);
-    all->verdict_bytes = (size_t)most * sizeof(verdict);
+    all->candidate_bytes = (size_t)most * sizeof(candidate);
     if (!pl_grow((void**)&all->found, &all->found_capacity, batches, sizeof *all->found) ||
-        !pl_grow((void**)&all->verdicts, &all->verdict_capacity, workers * all->verdict_bytes, 1))
-        return pl_fail_memory(batches * sizeof *all->found + workers * all->verdict_bytes);
+        !pl_grow((void**)&all->candidates, &all->candidate_capacity, workers * all->candidate_bytes,
+                 1))
+        return pl_fail_memory(batches * sizeof *all->found + workers * all->candidate_bytes);
     return PLIANT_OK;
 }
 
