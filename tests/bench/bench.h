@@ -61,5 +61,6 @@ void bench_scaling(const bench_options* options);
 void bench_cluster(const bench_options* options);
 void bench_sample(const bench_options* options);
 void bench_rotation(const bench_options* options);
+void bench_pairs(const bench_options* options);
 
 #endif

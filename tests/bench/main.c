@@ -19,7 +19,8 @@ static void usage(FILE* out)
         out,
         "usage: pliant-bench SCENE [options]\n"
         "       pliant-bench --particles FILE --clusters N --radius R [options]\n"
-        "       pliant-bench rotation | cluster | sample | scaling [--max-particles N] [options]\n"
+        "       pliant-bench rotation | cluster | sample | pairs | scaling [--max-particles N]\n"
+        "                    [options]\n"
         "\nOne JSON object on stdout. Options replace what the scene has:\n"
         "  --clusters N --radius R --kernel invsq|box|poly6|blend|fcm\n"
         "  --levels L (0: down to one cluster) --level-kind nested|independent\n"
@@ -43,6 +44,7 @@ static void usage(FILE* out)
                  "  rotation          ns for each rotation, by SIMD path and kind of matrix\n"
                  "  cluster           125,000 particles into 8,192 fuzzy clusters\n"
                  "  sample            125,000 blue-noise particles in a body with limbs\n"
+                 "  pairs             500 to 50,000 clusters: which of them may touch\n"
                  "  scaling           cost and memory a particle from 31,000 to 4,000,000\n");
 }
 
@@ -207,6 +209,7 @@ int main(int argc, char** argv)
     } others[] = {{"rotation", bench_rotation},
                   {"cluster", bench_cluster},
                   {"sample", bench_sample},
+                  {"pairs", bench_pairs},
                   {"scaling", bench_scaling}};
     bench_options options = parse(argc, argv);
     if (pliant_abi_version() != PLIANT_ABI_VERSION)

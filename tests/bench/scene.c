@@ -288,6 +288,10 @@ static void write_times(const bench_options* o, const pliant_body_info* body, ti
     json_number("ratio", oracle / least);
     json_number("ratio_of_medians",
                 bench_median(o->steps, t->oracle) / bench_median(o->steps, t->real));
+    double sums[2] = {0, 0};
+    for (uint32_t k = 0; k < o->steps; ++k)
+        sums[0] += t->oracle[k], sums[1] += t->real[k];
+    json_number("ratio_of_sums", sums[0] / sums[1]);
     json_number("oracle_ns_per_membership_pass", t->oracle_pass_ns);
     json_number("oracle_violated_each_iteration", t->oracle_violated);
     json_number("difference_after_one_step", t->difference);

@@ -145,6 +145,35 @@ static void open_four_bunnies(scene* s)
     }
 }
 
+/* Forty small balls, from all sides toward the middle: a heap without a ground. */
+static void open_forty_balls(scene* s)
+{
+    enum
+    {
+        BALLS = 40
+    };
+    scene_use_points(s, scene_points_ball(1000, .25, 1));
+    scene_set_clusters(s, 20, scene_radius(.0654, 20, 5), 1);
+    s->contact.enabled = 1;
+    memset(s->scene.gravity, 0, sizeof s->scene.gravity);
+    s->copy_count = BALLS - 1;
+    double at[BALLS][3];
+    for (int i = 0; i < BALLS; ++i)
+    {
+        double z = 1 - (2 * i + 1.) / BALLS, across = sqrt(1 - z * z), turn = 2.39996323 * i;
+        at[i][0] = across * cos(turn), at[i][1] = across * sin(turn), at[i][2] = z;
+    }
+    for (int k = 0; k < 3; ++k)
+    {
+        s->body.velocity[k] = -1.5 * at[0][k];
+        for (int i = 1; i < BALLS; ++i)
+        {
+            s->copy_offset[i - 1][k] = 1.8 * (at[i][k] - at[0][k]);
+            s->copy_velocity[i - 1][k] = -1.5 * at[i][k];
+        }
+    }
+}
+
 static void open_cube(scene* s)
 {
     scene_use_points(s, scene_points_box(50, 50, 50, 1, 1, 1, 1, 1));
@@ -237,6 +266,8 @@ static const struct
     {"ball", "5,098 published particles, 101 clusters, radius .14", open_ball},
     {"bunny", "16,525 published particles, 330 clusters, radius .2", open_bunny},
     {"four-bunnies", "four of them that meet, with contacts; no gravity", open_four_bunnies},
+    {"forty-balls", "forty balls of 1,000 particles that meet, with contacts; no gravity",
+     open_forty_balls},
     {"cube125k", "125,000 particles of a jittered unit cube, 8,192 clusters, radius .056",
      open_cube},
     {"armadillo", "about 124,631 particles in a body with limbs, 8,192 clusters", open_armadillo},
