@@ -142,6 +142,7 @@ typedef struct pl_particles
     uint32_t* parent;    /* by external id: of whom it is a copy; its own for the first ones */
     uint64_t* birth;     /* by external id: the substep that made it, 0 for the first */
     uint32_t id_count;   /* ids ever given */
+    uint32_t id_room;    /* derived: ids that these have room for; 0: as many as there are */
 } pl_particles;
 
 /* Which way a cluster's fade goes (step/fade.c). */

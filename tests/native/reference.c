@@ -265,10 +265,15 @@ static void sum_clusters(const reference_level* finer, reference_level* level, u
 
 /* ------------------------------------------------------------------ match: what a cluster wants */
 
+/* R, or R F^p of a plastic body. */
 static mat3 find_rotation(const reference_settings* s, const reference_cluster* cluster, mat3 axr)
 {
-    return rotation_of(
-        s->material.rotation == PLIANT_ROTATION_MOMENT ? axr : m3_mul(axr, cluster->arr_inverse));
+    bool moment = s->material.rotation == PLIANT_ROTATION_MOMENT;
+    mat3 f = moment ? axr : m3_mul(axr, cluster->arr_inverse);
+    if (!s->plastic)
+        return rotation_of(f);
+    mat3 elastic = m3_mul(f, moment ? m3_transpose(cluster->fp) : cluster->fp_inverse);
+    return m3_mul(rotation_of(elastic), cluster->fp);
 }
 
 /* The volume-preserving map nearest to F as the members see it: least sum m w |V p - F p|^2 with
@@ -406,10 +411,8 @@ static void add_pulls(reference* o, const reference_level* level, double dt)
         }
 }
 
-void reference_match(reference* o, double dt)
+static void match(reference* o, double dt, bool flows)
 {
-    if (o->alpha_dt >= 0 && o->alpha_dt != dt)
-        reference_set_stiffness(o, dt);
     memset(o->change, 0, o->particles * sizeof *o->change);
     for (uint32_t l = 0; l < o->levels; ++l)
     {
@@ -424,6 +427,8 @@ void reference_match(reference* o, double dt)
                 sum_particles(o, level, c);
             if (quad)
                 sum_quadratic(o, level, c);
+            if (flows)
+                reference_flow(&o->settings, cluster, dt);
             find_goal(&o->settings, cluster, quad);
             memset(&cluster->pull, 0, sizeof cluster->pull);
             if (level->nested)
@@ -438,6 +443,21 @@ void reference_match(reference* o, double dt)
             hand_down(&o->level[l], &o->level[l - 1]);
     if (o->levels > 1 && o->level[1].nested)
         add_pulls(o, &o->level[0], dt);
+}
+
+/* The library flows and breaks at the end of a step, where it matches for the next. */
+void reference_match(reference* o, double dt)
+{
+    if (o->alpha_dt >= 0 && o->alpha_dt != dt)
+        reference_set_stiffness(o, dt);
+    match(o, dt, !o->matched && o->settings.plastic);
+    if (!o->matched && o->settings.breaks && reference_break(o, dt))
+    {
+        if (o->alpha_dt >= 0)
+            reference_set_stiffness(o, dt);
+        match(o, dt, false);
+    }
+    o->matched = false;
 }
 
 /* ------------------------------------------------------------------ integrate */
@@ -624,4 +644,6 @@ void reference_step(reference* o, double dt)
     limit_strain(o, dt);
     if (o->settings.plane)
         contact_plane(o);
+    o->time += dt;
+    ++o->substep;
 }

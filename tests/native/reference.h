@@ -27,6 +27,10 @@ typedef struct reference_settings
     bool plane;
     int plane_axis;
     double plane_height, plane_friction, plane_restitution;
+    bool plastic; /* the material's yield, flow and hardening count; with one level */
+    /* One level breaks, if "breaks" is set; limits on pieces are not done. */
+    bool breaks;
+    pliant_fracture_desc fracture;
 } reference_settings;
 
 /* One level of clusters, as PLIANT_MEMBER_* give it. Members are particles or, in a nested coarse
@@ -54,6 +58,7 @@ typedef struct reference_desc
     const double *stiffness_factor, *damping_factor, *limit_factor;
     uint32_t levels;
     const reference_level_desc* level; /* finest first */
+    const double (*plastic)[10];       /* of the finest clusters: F^p, plastic strain; NULL: I, 0 */
 } reference_desc;
 
 /* What nested coarse levels want of a cluster's member with rest offset p and weight w:
@@ -85,6 +90,12 @@ typedef struct reference_cluster
     mat3 turn_inverse;   /* J^-1 */
     vec3 omega;          /* of the rigid motion that damping tends to */
     reference_pull pull; /* its own if it is nested, and what was handed down to it */
+    /* Plastic flow */
+    mat3 fp, fp_inverse;
+    double plastic_strain;
+    /* Fracture */
+    double split_time; /* when it was split last; 0: never */
+    bool settling, cracked;
 } reference_cluster;
 
 /* Quadratic goals (Mueller et al. 2005) in units of the cluster's width: q = (xx yy zz xy yz zx) of
@@ -134,6 +145,10 @@ typedef struct reference
     uint64_t pairs_tested, pairs_violated; /* of the last step's strain limiting */
     double least_violated;                 /* share of pairs, of its least violated iteration */
     uint64_t membership_passes;            /* since creation, or since the caller set it to 0 */
+    bool matched;                          /* as created: it has flowed and broken already */
+    double time;                           /* seconds; may be set */
+    uint64_t substep;                      /* may be set */
+    uint64_t splits;                       /* since creation */
 } reference;
 
 /* Aborts when out of memory. */
@@ -155,6 +170,18 @@ void reference_match(reference* oracle, double dt);
 
 /* Each cluster's alpha and kappa for a substep of this length; a step does it when that changes. */
 void reference_set_stiffness(reference* oracle, double dt);
+
+/* reference_plastic.c: F^p takes up what a cluster's elastic strain has over the yield strain. */
+void reference_flow(const reference_settings* settings, reference_cluster* cluster, double dt);
+
+/* reference_fracture.c: splits clusters that are stretched too far as they were last matched, lets
+ * members leave that are too far away, dissolves small clusters. True if anything changed: the body
+ * has other clusters and particles then, and must be matched again. */
+bool reference_break(reference* oracle, double dt);
+/* reference_setup.c: the level's clusters anew, from its memberships; factors are all 1. */
+void reference_prepare(reference* oracle, reference_level* level);
+/* A_rr^-1 and the directions that are missing in it, from A_rr. */
+void reference_invert(reference_cluster* cluster);
 
 /* u and v with det +1, a = u diag(sigma) v^T, sigma descending, the last one signed. */
 void reference_svd(mat3 a, mat3* u, double sigma[3], mat3* v);

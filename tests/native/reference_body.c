@@ -45,9 +45,10 @@ reference* reference_from_body(pliant_body body, const double origin[3],
     double *rest = read_doubles(body, PLIANT_REST, 0, origin),
            *position = read_doubles(body, PLIANT_POSITION, 0, origin),
            *velocity = read_doubles(body, PLIANT_VELOCITY, 0, origin),
-           *mass = read_doubles(body, PLIANT_MASS, 0, origin);
+           *mass = read_doubles(body, PLIANT_MASS, 0, origin),
+           *plastic = read_doubles(body, PLIANT_CLUSTER_PLASTIC, 0, origin);
     reference_level_desc level[PLIANT_MAX_LEVELS] = {{0}};
-    bool good = rest && position && velocity && mass;
+    bool good = rest && position && velocity && mass && plastic;
     for (uint32_t l = 0; l < info.levels; ++l)
     {
         reference_level_desc* to = &level[l];
@@ -70,9 +71,10 @@ reference* reference_from_body(pliant_body body, const double origin[3],
                            NULL,
                            NULL,
                            info.levels,
-                           level};
+                           level,
+                           (const double(*)[10])plastic};
     reference* o = good ? reference_create(&desc, settings) : NULL;
-    void* blocks[] = {rest, position, velocity, mass};
+    void* blocks[] = {rest, position, velocity, mass, plastic};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i)
         free(blocks[i]);
     for (uint32_t l = 0; l < info.levels; ++l)

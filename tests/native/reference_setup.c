@@ -54,7 +54,7 @@ static vec3 member_rest(const reference* o, const reference_level* level,
     return level->nested ? (level - 1)->cluster[member->index].rest : o->rest[member->index];
 }
 
-static void invert_scatter(reference_cluster* cluster)
+void reference_invert(reference_cluster* cluster)
 {
     mat3 u, v;
     double sigma[3];
@@ -115,7 +115,7 @@ static void prepare_cluster(const reference* o, reference_level* level, uint32_t
         cluster->width_max = fmax(cluster->width_max, v3_length(member->p));
     }
     cluster->width_rms = sqrt(m3_trace(cluster->arr) / cluster->mass);
-    invert_scatter(cluster);
+    reference_invert(cluster);
 }
 
 /* The 6x6 system of the quadratic fit: means first, then what is linear in p, then the rest. Modes
@@ -175,6 +175,15 @@ static void prepare_level(reference* o, uint32_t l, const reference_desc* desc)
     level->begin = NEW(uint32_t, from->clusters + 1);
     level->member = NEW(reference_member, pairs);
     level->cluster = NEW(reference_cluster, from->clusters);
+    for (uint32_t c = 0; c < from->clusters; ++c)
+    {
+        reference_cluster* cluster = &level->cluster[c];
+        cluster->fp = m3_identity();
+        for (int j = 0; j < 9 && l == 0 && desc->plastic; ++j)
+            cluster->fp.m[j / 3][j % 3] = desc->plastic[c][j];
+        cluster->fp_inverse = m3_inverse(cluster->fp);
+        cluster->plastic_strain = l == 0 && desc->plastic ? desc->plastic[c][9] : 0;
+    }
     memcpy(level->begin, from->begin, (from->clusters + 1) * sizeof *level->begin);
     for (uint32_t k = 0; k < pairs; ++k)
     {
@@ -191,6 +200,20 @@ static void prepare_level(reference* o, uint32_t l, const reference_desc* desc)
         prepare_cluster(o, level, c, from->offset != NULL, desc);
         if (level->quadratic)
             prepare_quadratic(o, level, c);
+    }
+}
+
+void reference_prepare(reference* o, reference_level* level)
+{
+    static const reference_desc plain;
+    normalise_weights(level, o->particles);
+    for (uint32_t c = 0; c < level->clusters; ++c)
+    {
+        reference_cluster* cluster = &level->cluster[c];
+        cluster->mass = cluster->width_max = 0;
+        cluster->arr = cluster->arr_inverse = cluster->missing = m3_zero();
+        cluster->flat = false;
+        prepare_cluster(o, level, c, true, &plain);
     }
 }
 
@@ -222,10 +245,21 @@ static double body_width(const reference* o)
     return shape_width(scatter, mass);
 }
 
+/* Room for the corrections of the largest cluster. */
+static vec3* make_scratch(const reference_level* finest)
+{
+    uint32_t largest = 0;
+    for (uint32_t c = 0; c < finest->clusters; ++c)
+    {
+        uint32_t members = finest->begin[c + 1] - finest->begin[c];
+        largest = members > largest ? members : largest;
+    }
+    return NEW(vec3, largest);
+}
+
 reference* reference_create(const reference_desc* desc, const reference_settings* settings)
 {
     reference* o = NEW(reference, 1);
-    uint32_t largest = 0;
     o->settings = *settings;
     o->particles = desc->particles;
     o->rest = copy_vectors(desc->particles, desc->rest);
@@ -240,12 +274,8 @@ reference* reference_create(const reference_desc* desc, const reference_settings
     o->levels = desc->levels;
     for (uint32_t l = 0; l < desc->levels; ++l)
         prepare_level(o, l, desc);
-    for (uint32_t c = 0; c < o->level[0].clusters; ++c)
-    {
-        uint32_t members = o->level[0].begin[c + 1] - o->level[0].begin[c];
-        largest = members > largest ? members : largest;
-    }
-    o->scratch = NEW(vec3, largest);
+    o->scratch = make_scratch(&o->level[0]);
+    o->matched = true;
     return o;
 }
 

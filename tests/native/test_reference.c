@@ -123,7 +123,8 @@ static reference* oracle_of(const hand_body* body, const reference_settings* set
                            NULL,
                            NULL,
                            1,
-                           &level};
+                           &level,
+                           NULL};
     return reference_create(&desc, settings);
 }
 
@@ -209,7 +210,8 @@ TEST(reference_best_rotation_is_that_of_the_rectangle)
                            NULL,
                            NULL,
                            1,
-                           &level};
+                           &level,
+                           NULL};
     reference_settings settings = papers_settings(1);
     for (uint32_t moment = 0; moment < 2; ++moment)
     {
@@ -482,7 +484,8 @@ static reference* with_coarse_level(const hand_body* body, const reference_setti
                            NULL,
                            NULL,
                            2,
-                           level};
+                           level,
+                           NULL};
     reference* o = reference_create(&desc, settings);
     free(member);
     free(weight);

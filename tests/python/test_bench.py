@@ -53,6 +53,16 @@ class Bench(unittest.TestCase):
         self.assertGreater(result["oracle_violated_each_iteration"], .5)
         self.assertLess(result["difference_after_one_step"], 1e-4)
 
+    def test_a_body_that_breaks_tells_how(self):
+        result = self.bench("breaking-beam", "--steps", 4, "--compare")
+        self.assertEqual(result["particles"] > 5317, True)  # copies
+        self.assertGreater(result["splits"], 5)
+        self.assertGreaterEqual(result["pieces"], 1)
+        self.assertGreater(result["updates_max"], 0)
+        self.assertGreater(result["oracle_splits"], 5)
+        self.assertGreater(result["ratio_of_means"], 0)
+        self.assertLess(result["difference_after_one_step"], 1e-4)
+
     def test_threads_and_paths_give_the_same_hash(self):
         options = ["ball-levels", "--steps", 3, "--gamma", 1e-3]
         hashes = {self.bench(*options, "--threads", threads, "--simd", simd)["hash"]

@@ -20,4 +20,8 @@ void scene_open_falling_bunny(scene* s);
 void scene_open_plinko(scene* s);
 void scene_open_falling_armadillo(scene* s);
 
+/* breaking.c */
+void scene_open_breaking_beam(scene* s);
+void scene_open_ductile_plate(scene* s);
+
 #endif

@@ -23,6 +23,7 @@ static void set_defaults(scene* s)
     pliant_body_desc_init(&s->body, sizeof s->body);
     pliant_frame_desc_init(&s->frame, sizeof s->frame);
     pliant_contact_desc_init(&s->contact, sizeof s->contact);
+    pliant_fracture_desc_init(&s->fracture, sizeof s->fracture);
     s->frame.dt = 1. / 60;
     s->frame.substeps = 1;
     s->stretch = 1;
@@ -288,6 +289,10 @@ static const struct
     {"plinko", "the ball with levels 101, 12, 1 through cylinders", scene_open_plinko},
     {"falling-armadillo", "armadillo with levels 8192, 1024, ... 1 onto a pyramid of cylinders",
      scene_open_falling_armadillo},
+    {"breaking-beam", "the beam with 50 clusters, plastic, its ends turn against each other",
+     scene_open_breaking_beam},
+    {"ductile-plate", "20,335 particles, 63 clusters, plastic, struck in the middle",
+     scene_open_ductile_plate},
 };
 
 uint32_t scene_count(void)
@@ -358,6 +363,21 @@ static pliant_status stretch_body(const scene* opened, pliant_body body)
     return status;
 }
 
+static pliant_status throw_body(const scene* opened, pliant_body body)
+{
+    uint32_t floats;
+    float* at = scene_read_floats(body, PLIANT_POSITION, 0, NULL, &floats);
+    for (uint32_t i = 0; i < floats; i += 3)
+    {
+        float velocity[3] = {0, 0, 0};
+        opened->throw(at + i, velocity);
+        memcpy(at + i, velocity, sizeof velocity);
+    }
+    pliant_status status = pliant_body_set_particles(body, floats / 3, NULL, NULL, at);
+    free(at);
+    return status;
+}
+
 static pliant_status create_ground(const scene* opened, pliant_scene made)
 {
     pliant_collider collider;
@@ -383,6 +403,10 @@ pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body*
         status = pliant_body_create(*made, &opened->body, body);
     if (status == PLIANT_OK && opened->stretch != 1)
         status = stretch_body(opened, *body);
+    if (status == PLIANT_OK && opened->throw)
+        status = throw_body(opened, *body);
+    if (status == PLIANT_OK && opened->breaks)
+        status = pliant_body_set_fracture(*body, &opened->fracture);
     for (uint32_t i = 0; i < opened->copy_count && status == PLIANT_OK; ++i)
     {
         pliant_body_desc desc = opened->body;

@@ -46,6 +46,10 @@ typedef struct scene
      */
     double press, press_seconds;
     uint32_t steps; /* how long it is measured, from its start; 0: as the benchmark likes */
+    /* The velocity at the start of a particle at "at" (NULL: the body's own). */
+    void (*throw)(const float at[3], float velocity[3]);
+    bool breaks;
+    pliant_fracture_desc fracture;
 } scene;
 
 /* How many scenes there are, and their names and what they are in a few words. */

@@ -208,11 +208,15 @@ static pl_status find_slot(pl_edit* edit, uint32_t slot, uint32_t* found)
 
 static bool lengthen_ids(pl_particles* p)
 {
-    uint32_t count = p->id_count + 1;
-    return lengthen((void**)&p->slot_of, sizeof *p->slot_of, count) &&
-           lengthen((void**)&p->shell, sizeof *p->shell, count) &&
-           lengthen((void**)&p->parent, sizeof *p->parent, count) &&
-           lengthen((void**)&p->birth, sizeof *p->birth, count);
+    uint32_t count = p->id_count + PL_MAX(p->id_count / 8, 64u);
+    if (p->id_count < p->id_room)
+        return true;
+    bool fine = lengthen((void**)&p->slot_of, sizeof *p->slot_of, count) &&
+                lengthen((void**)&p->shell, sizeof *p->shell, count) &&
+                lengthen((void**)&p->parent, sizeof *p->parent, count) &&
+                lengthen((void**)&p->birth, sizeof *p->birth, count);
+    p->id_room = fine ? count : p->id_room;
+    return fine;
 }
 
 static void set_quanta(pl_body* body, uint32_t slot, uint64_t quanta)
