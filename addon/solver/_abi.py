@@ -5,7 +5,7 @@ from ctypes import c_char_p, c_double, c_float, c_int, c_int32, c_size_t, c_uint
     c_void_p, CFUNCTYPE, POINTER, Structure
 from enum import IntEnum, IntFlag
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 MAX_LEVELS = 16
 PIN_HELD = 1000000.0
 
@@ -155,6 +155,7 @@ class Channel(IntEnum):
     CLUSTER_BIRTH = 33
     CLUSTER_FADE = 34
     RENEWED = 35
+    CELL = 36
 
 
 class Factor(IntEnum):
@@ -460,6 +461,8 @@ class FractureDesc(Structure):
         ("first_time", c_double),
         ("smallest_piece", c_double),
         ("most_pieces", c_uint32),
+        ("cells", c_uint32),
+        ("cell_seed", c_uint32),
         ("reserved", c_uint32),
     ]
 

@@ -41,4 +41,5 @@ CHANNELS = {
     Channel.CLUSTER_BIRTH: (np.uint64, 1),
     Channel.CLUSTER_FADE: (np.float32, 1),
     Channel.RENEWED: (np.float32, 1),
+    Channel.CELL: (np.uint32, 1),
 }

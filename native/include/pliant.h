@@ -57,7 +57,7 @@ extern "C"
 #endif
 
 /* Raised whenever a struct, an enum or a function changes meaning. */
-#define PLIANT_ABI_VERSION 4
+#define PLIANT_ABI_VERSION 5
 
 /* Most levels of clusters that a body may have. */
 #define PLIANT_MAX_LEVELS 16
@@ -596,6 +596,8 @@ extern "C"
         PLIANT_CLUSTER_FADE,  /* 1 f4 a cluster of "level": its share of the weight it would have;
                                  0: it has no members any more */
         PLIANT_RENEWED,       /* 1 f4 a particle: its weight in clusters that were made anew */
+        PLIANT_CELL, /* 1 u4 a particle: its cell of the pattern along which the body breaks;
+                        nothing without one */
     } pliant_channel;
 
     /* Reads a channel. With buffer NULL, *bytes becomes the size needed; otherwise it is the
@@ -670,6 +672,11 @@ extern "C"
         double smallest_piece; /* share of the body's mass, 0 to 1: nothing smaller comes off;
                                   default .002 */
         uint32_t most_pieces;  /* 0: as many as there come (default) */
+        uint32_t cells;        /* 2 or more: the body is cut into so many Voronoi cells beforehand,
+                                  and breaks only between them: overloaded clusters are divided by
+                                  the cells of their members, no particle is divided, and what lies
+                                  within one cell stays whole; 0 (default) or 1: it breaks anywhere */
+        uint32_t cell_seed;    /* another one, other cells; default 0 */
         uint32_t reserved;
     } pliant_fracture_desc;
 

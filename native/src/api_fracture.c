@@ -55,6 +55,8 @@ void pl_body_pieces(const pl_body* body, uint32_t* out)
 static uint64_t items_of(const pl_body* body, uint32_t channel)
 {
     const pl_fracture* f = body->fracture;
+    if (channel == PLIANT_CELL)
+        return f ? f->cell_count : 0;
     if (channel <= PLIANT_PIECE)
         return body->particles.id_count;
     if (!f)
@@ -67,7 +69,7 @@ static uint64_t items_of(const pl_body* body, uint32_t channel)
 uint32_t pl_fracture_width(uint32_t channel)
 {
     static const uint32_t widths[] = {4, 8, 4, 4, 8, 28, 8, 8, 16};
-    return widths[channel - PLIANT_PARENT];
+    return channel == PLIANT_CELL ? 4 : widths[channel - PLIANT_PARENT];
 }
 
 static void read_planes(const pl_body* body, const double* origin, float* out)
@@ -145,6 +147,8 @@ pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const dou
                        (unsigned long long)needed, (unsigned long long)had);
     if (channel == PLIANT_PIECE)
         pl_body_pieces(body, buffer);
+    else if (channel == PLIANT_CELL)
+        memcpy(buffer, body->fracture->cell, needed);
     else if (channel == PLIANT_SPLIT_PLANE)
         read_planes(body, origin, buffer);
     else if (channel == PLIANT_DIVIDED)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Reading bodies: every channel, by external id or cluster index. */
 #include "api.h"
+#include "step/fracture.h"
 
 #include <string.h>
 
@@ -529,7 +530,9 @@ pliant_status pliant_body_read(pliant_body handle, uint32_t channel, uint32_t le
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
-    if (channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED)
+    if (channel == PLIANT_CELL && body->fracture)
+        PL_TRY(pl_cells_ready(body)); /* a restore leaves it to be made */
+    if ((channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED) || channel == PLIANT_CELL)
         return pl_body_read_fracture(body, channel, origin, buffer, bytes);
     channel_shape shape = shape_of(channel);
     if (!shape.bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "save_fracture.h"
 
-_Static_assert(sizeof(pliant_fracture_desc) == 56 && sizeof(pl_piece) == 24 &&
+_Static_assert(sizeof(pliant_fracture_desc) == 64 && sizeof(pl_piece) == 24 &&
                    sizeof(pl_split) == 56 && sizeof(pl_divided) == 12 && sizeof(pl_crumb) == 64,
                "what is saved of fracture changed: raise STATE_VERSION and check pl_save_fracture");
 

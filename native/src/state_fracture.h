@@ -80,7 +80,12 @@ typedef struct pl_fracture
     pl_shares* shares; /* by finest cluster */
     uint32_t share_count;
     uint64_t revision;
-    float* overload; /* scratch, by finest cluster: stretch over what it bears */
+    /* Derived: the pattern, of the particles by external id (step/cells.c). */
+    uint32_t* cell;
+    uint32_t cell_count; /* particles that have one; 0: there is no pattern, or it is to be made */
+    size_t cell_capacity;
+    uint32_t cells_made, cells_seed; /* what it was made of */
+    float* overload;                 /* scratch, by finest cluster: stretch over what it bears */
     size_t overload_capacity;
 } pl_fracture;
 

@@ -40,6 +40,18 @@ class Pulled:
 
 
 class Breaking(unittest.TestCase):
+    def test_a_bar_comes_apart_between_cells(self):
+        with Scene(gravity=(0, 0, 0), threads=1) as scene:
+            pulled = Pulled(scene, .05, cells=8, cell_seed=3)
+            cell = pulled.body.read(Channel.CELL)
+            self.assertEqual((len(cell), len(np.unique(cell))), (len(pulled.rest), 8))
+            pulled.advance(30, .05)
+            self.assertGreater(pulled.body.info.pieces, 1)
+            self.assertEqual(pulled.body.info.particles, len(pulled.rest))
+            piece = pulled.body.read(Channel.PIECE)
+            for one in range(8):
+                self.assertEqual(len(np.unique(piece[cell == one])), 1)
+
     def test_a_bar_comes_apart(self):
         with Scene(gravity=(0, 0, 0), threads=1) as scene:
             pulled = Pulled(scene, .08)

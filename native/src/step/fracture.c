@@ -137,6 +137,7 @@ void pl_breaking_free(pl_breaking* b)
     pl_free(b->plan.items);
     pl_free(b->plan.members);
     pl_free(b->plan.turned);
+    pl_free(b->plan.cell_side);
     pl_free(b->lost);
     pl_free(b->found.parts);
     pl_free(b->found.clusters);
@@ -154,6 +155,7 @@ static pl_status break_body(pl_breaking* b, candidate* list, uint32_t count)
     pl_fracture* f = b->fracture;
     uint64_t updates = 0;
     PL_TRY(pl_pieces_ready(b->body, b->substep, b->moment));
+    PL_TRY(pl_cells_ready(b->body));
     PL_TRY(pl_edit_begin(b->body, b->substep, &b->edit));
     pl_status status = split_all(b, list, count);
     if (status == PLIANT_OK)
@@ -260,7 +262,7 @@ pl_status pl_fracture_set(pl_body* body, const pliant_fracture_desc* desc)
         }
     }
     body->fracture->desc = *desc;
-    return PLIANT_OK;
+    return pl_cells_ready(body);
 }
 
 double pl_fracture_birth(const pl_body* body, uint32_t id)

@@ -15,6 +15,8 @@
 /* Settings of a body; the first time its pieces are counted. The settings have been checked. */
 pl_status pl_fracture_set(pl_body* body, const pliant_fracture_desc* desc);
 
+/* The pattern that the settings ask for, if it is not there (cells.c). */
+pl_status pl_cells_ready(pl_body* body);
 /* Pieces that have clusters. */
 uint32_t pl_pieces_now(const pl_body* body);
 /* When a particle was made, in frames; 0 for the first ones. */

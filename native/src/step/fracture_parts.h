@@ -42,6 +42,10 @@ typedef struct pl_plan
     size_t member_count, member_capacity;
     double mass[2]; /* of the two sides */
     vec3 x[2];
+    bool by_cells;      /* members go by their cells, and none is divided */
+    uint8_t* cell_side; /* by cell, of those that the cluster has: as pl_planned.side */
+    size_t cell_side_capacity;
+    vec3 rest_point, rest_normal; /* of the plane between them */
     uint32_t* turned; /* other clusters that are not on the side that their centres are on */
     size_t turned_count, turned_capacity;
 } pl_plan;
@@ -132,6 +136,12 @@ pl_status pl_pieces_ready(pl_body* body, uint64_t substep, double moment);
 pl_status pl_pieces_look(pl_breaking* b);
 /* Gives numbers to the parts that pl_pieces_look found: the heaviest keeps the old one. */
 pl_status pl_pieces_part(pl_breaking* b);
+
+/* cells.c: which cells of a cluster go where; *parts: it has more than one. b->ids lists its
+ * members. */
+pl_status pl_cells_divide(pl_breaking* b, const pl_fit* fit, bool* parts);
+/* The side of a member then. */
+uint32_t pl_cells_side(const pl_breaking* b, uint32_t id);
 
 /* split_levels.c: coarse clusters come apart where what they are made of has; after the edit. */
 pl_status pl_levels_part(pl_breaking* b);

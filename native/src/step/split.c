@@ -75,7 +75,7 @@ static bool plan_particle(pl_breaking* b, uint32_t id, const pl_fit* fit)
         !pl_grow((void**)&plan->items, &plan->capacity, plan->count + 1, sizeof *plan->items))
         return false;
     vec3 x = v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]);
-    bool beyond = is_beyond(x, fit);
+    bool beyond = plan->by_cells ? pl_cells_side(b, id) : is_beyond(x, fit);
     pl_planned item = {.id = id, .side = beyond, .first = (uint32_t)first, .before = count};
     pl_member* moved = list + count; /* for a while */
     double all = 0, gone = 0, own = 0;
@@ -90,7 +90,7 @@ static bool plan_particle(pl_breaking* b, uint32_t id, const pl_fit* fit)
             one.cluster = beyond ? plan->fresh : one.cluster;
             insert_member(list, item.kept++, one);
         }
-        else if (side_of(b, one.cluster, fit) == beyond)
+        else if (plan->by_cells || side_of(b, one.cluster, fit) == beyond)
             insert_member(list, item.kept++, one);
         else
         {
@@ -219,7 +219,7 @@ static pl_status find_plan(pl_breaking* b, const pl_fit* fit, bool* allowed)
         if (*allowed)
             return PLIANT_OK;
         PL_TRY(share_plan(b, -1));
-        if (!small)
+        if (!small || b->plan.by_cells) /* there is no other way along the pattern */
             return PLIANT_OK;
         PL_TRY(make_plan(b, cluster, fresh, fit));
     }
@@ -287,7 +287,7 @@ static pl_status record(pl_breaking* b, const pl_fit* fit)
         normal = v3(g[0] * normal.x + g[3] * normal.y + g[6] * normal.z,
                     g[1] * normal.x + g[4] * normal.y + g[7] * normal.z,
                     g[2] * normal.x + g[5] * normal.y + g[8] * normal.z);
-    normal = v3_normalised(normal);
+    normal = b->plan.by_cells ? b->plan.rest_normal : v3_normalised(normal);
     if (!pl_grow((void**)&f->splits, &f->split_capacity, f->split_count + 1, sizeof *f->splits))
         return pl_fail_memory(f->split_count * sizeof *f->splits);
     pl_split* split = &f->splits[f->split_count];
@@ -297,7 +297,7 @@ static pl_status record(pl_breaking* b, const pl_fit* fit)
                         .fresh = b->plan.fresh,
                         .reach = (float)fit->reach,
                         .divided_end = (uint32_t)f->divided_count};
-    v3_store(fit->in_body, split->point);
+    v3_store(b->plan.by_cells ? b->plan.rest_point : fit->in_body, split->point);
     v3_store(normal, split->normal);
     ++f->split_count;
     return PLIANT_OK;
@@ -323,25 +323,38 @@ static pl_status cut(pl_breaking* b)
     return PLIANT_OK;
 }
 
-/* Whether both sides of the plane have members. */
-static bool has_sides(const pl_breaking* b, const pl_fit* fit)
+/* Whether both sides of the plane, or of the pattern, have members. */
+static pl_status find_sides(pl_breaking* b, const pl_fit* fit, bool* has)
 {
     const pl_particles* p = &b->body->particles;
     uint32_t beyond = 0;
+    b->plan.by_cells = b->fracture->cell_count > 0;
+    if (b->plan.by_cells)
+        return pl_cells_divide(b, fit, has);
     for (uint32_t i = 0; i < fit->count; ++i)
     {
         uint32_t slot = p->slot_of[b->ids[i]];
         beyond += is_beyond(v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]), fit);
     }
-    return beyond > 0 && beyond < fit->count;
+    *has = beyond > 0 && beyond < fit->count;
+    return PLIANT_OK;
+}
+
+/* It may ask again after a while. */
+static void refuse(pl_breaking* b, uint32_t cluster)
+{
+    b->body->clusters.settling[cluster] = 1;
+    b->body->clusters.split_time[cluster] = b->time;
 }
 
 pl_status pl_split_cluster(pl_breaking* b, uint32_t cluster, const pl_fit* fit, bool* done)
 {
     uint32_t fresh;
     pl_piece* piece = &b->fracture->pieces[b->body->clusters.piece[cluster]];
+    bool parts;
     *done = false;
-    if (!has_sides(b, fit) || !leads_on(b, cluster, fit))
+    PL_TRY(find_sides(b, fit, &parts));
+    if (!parts || !leads_on(b, cluster, fit))
         return PLIANT_OK;
     PL_TRY(pl_edit_add_cluster(b->edit, cluster, &fresh));
     ++piece->clusters;
@@ -352,8 +365,7 @@ pl_status pl_split_cluster(pl_breaking* b, uint32_t cluster, const pl_fit* fit, 
     {
         --piece->clusters;
         b->body->clusters.mass[cluster] = (float)fit->mass;
-        b->body->clusters.settling[cluster] = 1; /* it may ask again after a while */
-        b->body->clusters.split_time[cluster] = b->time;
+        refuse(b, cluster);
         pl_edit_drop_cluster(b->edit, fresh);
         return PLIANT_OK;
     }
