@@ -791,7 +791,7 @@ extern "C"
     /* Contacts of all bodies with each other and with themselves: particles of one against the
      * finest clusters of the other, which say where its surface at rest (half a spacing outside of
      * its particles) is now. They keep linear and angular momentum. Soft bodies bounce by
-     * themselves; restitution adds to it, where clusters approach each other. */
+     * themselves; restitution adds to it when they part: bodies as wholes, not pieces of one. */
     typedef struct pliant_contact_desc
     {
         uint32_t size;
