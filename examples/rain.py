@@ -39,7 +39,7 @@ mesh.from_mesh(bowl.data)
 bmesh.ops.delete(mesh, geom=[v for v in mesh.verts if v.co.z > .05], context="VERTS")
 mesh.to_mesh(bowl.data)
 mesh.free()
-shot.collider(bowl, shape="SHELL", friction=.4)
+shot.collider(bowl, shape="SHELL", friction=.4, thickness=.03)  # corners are outside of particles
 shot.floor(friction=.8)
 shot.scene.pliant.use_contacts = True
 shot.camera((1.2, -3.6, 4.6), (0, 0, .75), 30)
