@@ -163,7 +163,8 @@ PL_INLINE void turn_rows(const pl_links* links, const uint32_t link[8], vf row[1
 PL_INLINE void add_rows(const pl_links* links, const pl_clusters* k, const pl_eight* eight,
                         uint32_t n, const vf ref[3], vf sum[14])
 {
-    static const float nothing[4];
+    /* also of no row: a coarse cluster's may be written meanwhile, though it would count nothing */
+    static const float nothing[16];
     const float *rows[8], *from[8], *rest[8];
     uint32_t link[8];
     vf row[16], point[4], q_u[4];
@@ -172,8 +173,8 @@ PL_INLINE void add_rows(const pl_links* links, const pl_clusters* k, const pl_ei
         uint32_t at = links->by_fine_begin[eight->c[i]] + n;
         bool there = at < links->by_fine_begin[eight->c[i] + 1];
         link[i] = there ? links->by_fine[at] : 0;
-        rows[i] = k->row[links->coarse[link[i]]];
-        from[i] = k->ref[links->coarse[link[i]]];
+        rows[i] = there ? k->row[links->coarse[link[i]]] : nothing;
+        from[i] = there ? k->ref[links->coarse[link[i]]] : nothing;
         rest[i] = there ? links->q[link[i]] : nothing;
     }
     pl_load_rows(rows, 2, row);
