@@ -120,6 +120,18 @@ bool pl_grow(void** items, size_t* capacity, size_t needed, size_t item_size)
     return true;
 }
 
+static int ascending(const void* a, const void* b)
+{
+    uint32_t p = *(const uint32_t*)a, q = *(const uint32_t*)b;
+    return (p > q) - (p < q);
+}
+
+void pl_sort_u32(uint32_t* items, size_t count)
+{
+    if (count > 1) /* qsort may not be asked to sort nothing at NULL */
+        qsort(items, count, sizeof *items, ascending);
+}
+
 bool pl_task_step(pl_task* task, double fraction)
 {
     if (!task)

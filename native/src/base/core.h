@@ -49,6 +49,9 @@ void pl_fail_allocations_after(int64_t count);
 /* A list that doubles when full: *items has *capacity room for count + more afterwards. */
 bool pl_grow(void** items, size_t* capacity, size_t needed, size_t item_size);
 
+/* Sorts numbers upward; of none, there need be no list. */
+void pl_sort_u32(uint32_t* items, size_t count);
+
 /* Monotonic clock, milliseconds. */
 double pl_now_ms(void);
 

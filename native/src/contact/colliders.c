@@ -9,8 +9,8 @@
  */
 #include "colliders.h"
 
-#include "../base/cpu.h"
 #include "../base/math3.h"
+#include "../base/paths.h"
 #include "mesh_collider.h"
 
 #include <float.h>
@@ -391,45 +391,21 @@ void pl_collider_free(pl_collider* collider)
 
 /* ------------------------------------------------------------------ dispatch */
 
-#define DECLARE(path)                                                                              \
-    uint32_t pl_colliders_resolve_##path(const pl_collider_step*, uint32_t, float, uint32_t,       \
-                                         const float*, float* const[3], float* const[3]);
-DECLARE(scalar)
-#if defined(PL_WITH_SSE2)
-DECLARE(sse2)
-#endif
-#if defined(PL_WITH_AVX2)
-DECLARE(avx2)
-#endif
-#if defined(PL_WITH_AVX512)
-DECLARE(avx512)
-#endif
-#if defined(PL_WITH_NEON)
-DECLARE(neon)
-#endif
+#define DECLARE(name, path, simd)                                                                  \
+    uint32_t name##_##path(const pl_collider_step*, uint32_t, float, uint32_t, const float*,       \
+                           float* const[3], float* const[3]);
+DECLARE(pl_colliders_resolve, scalar, )
+PL_WIDE_PATHS(DECLARE, pl_colliders_resolve)
+
+#define CHOOSE(name, path, simd)                                                                   \
+    case simd:                                                                                     \
+        return name##_##path;
 
 pl_colliders_resolve_fn pl_colliders_resolve_for(uint32_t simd)
 {
-    if (simd == PLIANT_SIMD_AUTO)
-        simd = pl_cpu_best();
-    switch (simd)
+    switch (simd == PLIANT_SIMD_AUTO ? pl_cpu_best() : simd)
     {
-#if defined(PL_WITH_SSE2)
-        case PLIANT_SIMD_SSE2:
-            return pl_colliders_resolve_sse2;
-#endif
-#if defined(PL_WITH_AVX2)
-        case PLIANT_SIMD_AVX2:
-            return pl_colliders_resolve_avx2;
-#endif
-#if defined(PL_WITH_AVX512)
-        case PLIANT_SIMD_AVX512:
-            return pl_colliders_resolve_avx512;
-#endif
-#if defined(PL_WITH_NEON)
-        case PLIANT_SIMD_NEON:
-            return pl_colliders_resolve_neon;
-#endif
+        PL_WIDE_PATHS(CHOOSE, pl_colliders_resolve)
         default:
             return pl_colliders_resolve_scalar;
     }

@@ -1,47 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Triangles made ready for lanes: planes, edges and what they do in a substep. */
-#include "../base/cpu.h"
+#include "../base/paths.h"
 #include "mesh_find.h"
 #include "mesh_near.h"
 
-extern const pl_mesh_kernels pl_mesh_kernels_scalar;
-#if defined(PL_WITH_SSE2)
-extern const pl_mesh_kernels pl_mesh_kernels_sse2;
-#endif
-#if defined(PL_WITH_AVX2)
-extern const pl_mesh_kernels pl_mesh_kernels_avx2;
-#endif
-#if defined(PL_WITH_AVX512)
-extern const pl_mesh_kernels pl_mesh_kernels_avx512;
-#endif
-#if defined(PL_WITH_NEON)
-extern const pl_mesh_kernels pl_mesh_kernels_neon;
-#endif
-
-const pl_mesh_kernels* pl_mesh_kernels_for(uint32_t simd)
-{
-    switch (simd == PLIANT_SIMD_AUTO ? pl_cpu_best() : simd)
-    {
-#if defined(PL_WITH_SSE2)
-        case PLIANT_SIMD_SSE2:
-            return &pl_mesh_kernels_sse2;
-#endif
-#if defined(PL_WITH_AVX2)
-        case PLIANT_SIMD_AVX2:
-            return &pl_mesh_kernels_avx2;
-#endif
-#if defined(PL_WITH_AVX512)
-        case PLIANT_SIMD_AVX512:
-            return &pl_mesh_kernels_avx512;
-#endif
-#if defined(PL_WITH_NEON)
-        case PLIANT_SIMD_NEON:
-            return &pl_mesh_kernels_neon;
-#endif
-        default:
-            return &pl_mesh_kernels_scalar;
-    }
-}
+PL_DEFINE_KERNELS_FOR(pl_mesh_kernels)
 
 pl_span pl_facet_box(const pl_box* box)
 {

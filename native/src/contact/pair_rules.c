@@ -10,7 +10,6 @@
 #include "broadphase.h"
 #include "pose.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void pl_pair_rules_free(pl_pair_rules* rules)
@@ -21,12 +20,6 @@ void pl_pair_rules_free(pl_pair_rules* rules)
     pl_free(rules->near_begin);
     pl_free(rules->near);
     memset(rules, 0, sizeof *rules);
-}
-
-static int ascending(const void* a, const void* b)
-{
-    uint32_t x = *(const uint32_t*)a, y = *(const uint32_t*)b;
-    return (x > y) - (x < y);
 }
 
 /* The clusters of each slot. */
@@ -82,9 +75,7 @@ static pl_status list_shares(const pl_proxies* proxies, const by_slot* lists, pl
             }
         }
         rules->share_begin[c + 1] = count;
-        if (count > rules->share_begin[c])
-            qsort(rules->share + rules->share_begin[c], count - rules->share_begin[c],
-                  sizeof *rules->share, ascending);
+        pl_sort_u32(rules->share + rules->share_begin[c], count - rules->share_begin[c]);
     }
     return PLIANT_OK;
 }

@@ -21,51 +21,14 @@
  */
 #include "response.h"
 
-#include "../base/cpu.h"
+#include "../base/paths.h"
 
 #include <string.h>
 
 /* Sweeps over the contacts between two looks at the members. */
 #define SWEEPS 2
 
-extern const pl_response_kernels pl_response_kernels_scalar;
-#if defined(PL_WITH_SSE2)
-extern const pl_response_kernels pl_response_kernels_sse2;
-#endif
-#if defined(PL_WITH_AVX2)
-extern const pl_response_kernels pl_response_kernels_avx2;
-#endif
-#if defined(PL_WITH_AVX512)
-extern const pl_response_kernels pl_response_kernels_avx512;
-#endif
-#if defined(PL_WITH_NEON)
-extern const pl_response_kernels pl_response_kernels_neon;
-#endif
-
-const pl_response_kernels* pl_response_kernels_for(uint32_t simd)
-{
-    switch (simd == PLIANT_SIMD_AUTO ? pl_cpu_best() : simd)
-    {
-#if defined(PL_WITH_SSE2)
-        case PLIANT_SIMD_SSE2:
-            return &pl_response_kernels_sse2;
-#endif
-#if defined(PL_WITH_AVX2)
-        case PLIANT_SIMD_AVX2:
-            return &pl_response_kernels_avx2;
-#endif
-#if defined(PL_WITH_AVX512)
-        case PLIANT_SIMD_AVX512:
-            return &pl_response_kernels_avx512;
-#endif
-#if defined(PL_WITH_NEON)
-        case PLIANT_SIMD_NEON:
-            return &pl_response_kernels_neon;
-#endif
-        default:
-            return &pl_response_kernels_scalar;
-    }
-}
+PL_DEFINE_KERNELS_FOR(pl_response_kernels)
 
 /* A contact as sweeps see it. */
 struct pl_press

@@ -24,11 +24,11 @@
  */
 #include "cuts.h"
 
+#include "../base/forest.h"
 #include "../state_cuts.h"
 #include "proxy.h"
 
 #include <float.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* In spacings: a copy that is farther on the wrong side leaves the material to others if it can. */
@@ -150,13 +150,6 @@ void pl_cuts_trim(pl_body* body)
 
 /* ------------------------------------------------------------------ pieces */
 
-static uint32_t root_of(uint32_t* parent, uint32_t c)
-{
-    while (parent[c] != c)
-        c = parent[c] = parent[parent[c]];
-    return c;
-}
-
 typedef struct joining
 {
     uint32_t *piece, *first; /* by cluster; by slot: 1 + a cluster that it is in */
@@ -168,9 +161,8 @@ static void join_member(void* context, uint32_t cluster, uint32_t slot, float we
     (void)weight;
     if (!j->first[slot])
         j->first[slot] = cluster + 1;
-    uint32_t a = root_of(j->piece, cluster), b = root_of(j->piece, j->first[slot] - 1);
-    /* the lesser number stays: pieces are named by their first cluster */
-    j->piece[PL_MAX(a, b)] = PL_MIN(a, b);
+    /* pieces are named by their first cluster */
+    pl_forest_unite(j->piece, cluster, j->first[slot] - 1);
 }
 
 static pl_status find_pieces(const pl_body* body, uint32_t* piece)
@@ -183,26 +175,19 @@ static pl_status find_pieces(const pl_body* body, uint32_t* piece)
         piece[c] = c;
     pl_each_member(body, join_member, &j);
     for (uint32_t c = 0; c < clusters; ++c)
-        piece[c] = root_of(piece, c);
+        piece[c] = pl_forest_root(piece, c);
     pl_free(j.first);
     return PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ sides */
 
-static int ascending(const void* a, const void* b)
-{
-    uint32_t x = *(const uint32_t*)a, y = *(const uint32_t*)b;
-    return (x > y) - (x < y);
-}
-
 /* Sides in order, without planes of which a cluster has both, or from whose side it has been moved
  * away by later ones: a cluster is where its centre of mass is. Returns how many there are. */
 static uint32_t settle_sides(const pl_cuts* cuts, vec3 centre, uint32_t* side, uint32_t count)
 {
     uint32_t kept = 0;
-    if (count > 1)
-        qsort(side, count, sizeof *side, ascending);
+    pl_sort_u32(side, count);
     for (uint32_t i = 0; i < count; ++i)
     {
         if (i + 1 < count && side[i] / 2 == side[i + 1] / 2)

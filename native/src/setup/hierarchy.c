@@ -18,7 +18,6 @@
 
 #include "order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void pl_hierarchy_free(pl_hierarchy* hierarchy)
@@ -158,12 +157,6 @@ static pl_status normalise(pl_clustering* clustering, uint32_t count)
     return PLIANT_OK;
 }
 
-static int ascending(const void* a, const void* b)
-{
-    uint32_t p = *(const uint32_t*)a, q = *(const uint32_t*)b;
-    return p < q ? -1 : p > q;
-}
-
 static pl_status count_shells(const elements* e, uint32_t* shells)
 {
     *shells = 1;
@@ -173,7 +166,7 @@ static pl_status count_shells(const elements* e, uint32_t* shells)
     if (!sorted)
         return pl_fail_memory(e->count * sizeof *sorted);
     memcpy(sorted, e->shell, e->count * sizeof *sorted);
-    qsort(sorted, e->count, sizeof *sorted, ascending);
+    pl_sort_u32(sorted, e->count);
     for (uint32_t i = 1; i < e->count; ++i)
         *shells += sorted[i] != sorted[i - 1];
     pl_free(sorted);

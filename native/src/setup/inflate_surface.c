@@ -7,6 +7,8 @@
  */
 #include "inflate_surface.h"
 
+#include "../base/forest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,16 +76,6 @@ static void match_edges(builder* b)
     }
 }
 
-static uint32_t root_of(uint32_t* group, uint32_t i)
-{
-    while (group[i] != i)
-    {
-        group[i] = group[group[i]];
-        i = group[i];
-    }
-    return i;
-}
-
 /* One apex for each connected set of gaps: the mean of their vertices. Returns how many. */
 static uint32_t place_apexes(builder* b, vec3* apexes)
 {
@@ -91,15 +83,11 @@ static uint32_t place_apexes(builder* b, vec3* apexes)
     for (uint32_t i = 0; i < vertices; ++i)
         b->group[i] = i, b->apex[i] = UINT32_MAX;
     for (uint32_t i = 0; i < b->gap_count; ++i)
-    {
-        uint32_t low = root_of(b->group, b->edges[i].low);
-        uint32_t high = root_of(b->group, b->edges[i].high);
-        b->group[PL_MAX(low, high)] = PL_MIN(low, high);
-    }
+        pl_forest_unite(b->group, b->edges[i].low, b->edges[i].high);
     uint32_t* edges = b->number;
     for (uint32_t i = 0; i < b->gap_count; ++i)
     {
-        uint32_t root = root_of(b->group, b->edges[i].low);
+        uint32_t root = pl_forest_root(b->group, b->edges[i].low);
         if (b->apex[root] == UINT32_MAX)
         {
             b->apex[root] = vertices + count;
@@ -139,7 +127,7 @@ static void add_triangles(builder* b)
     for (uint32_t i = 0; i < b->gap_count; ++i)
     {
         const edge* e = &b->edges[i];
-        uint32_t apex = b->apex[root_of(b->group, e->low)];
+        uint32_t apex = b->apex[pl_forest_root(b->group, e->low)];
         if (e->way > 0)
             add_triangle(b->out, e->shell, e->high, e->low, apex);
         else

@@ -41,6 +41,8 @@ bool pl_layout_halve(pl_chunk* chunk);
 
 /* Frees the runs of nested levels; the next substep makes them anew. */
 void pl_runs_free(pl_runs* runs);
+/* The arrays over links, not where they begin. */
+void pl_link_items_free(pl_links* links);
 
 /* Frees all that a body holds; the struct itself stays, zeroed. */
 void pl_body_free(pl_body* body);

@@ -169,16 +169,21 @@ void pl_runs_free(pl_runs* runs)
     *runs = (pl_runs){0};
 }
 
-static void links_free(pl_links* links)
+void pl_link_items_free(pl_links* links)
 {
     pl_free(links->fine);
     pl_free(links->coarse);
     pl_free(links->u);
     pl_free(links->b);
     pl_free(links->q);
+    pl_free(links->by_fine);
+}
+
+static void links_free(pl_links* links)
+{
+    pl_link_items_free(links);
     pl_free(links->by_coarse_begin);
     pl_free(links->by_fine_begin);
-    pl_free(links->by_fine);
     pl_runs_free(&links->runs);
 }
 

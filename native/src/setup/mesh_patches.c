@@ -7,6 +7,8 @@
  */
 #include "mesh_patches.h"
 
+#include "../base/forest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,25 +34,6 @@ typedef struct finder
     double* length;      /* of open edges, by component */
 } finder;
 
-static uint32_t find_root(uint32_t* parent, uint32_t i)
-{
-    while (parent[i] != i)
-    {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-static void unite(uint32_t* parent, uint32_t a, uint32_t b)
-{
-    a = find_root(parent, a), b = find_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
 static uint32_t start_of(const finder* f, uint32_t half_edge)
 {
     return f->weld[f->mesh->triangles[half_edge]];
@@ -72,14 +55,14 @@ static void find_shells(finder* f)
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
         const uint32_t* v = mesh->triangles + 3 * (size_t)t;
-        unite(f->parent, f->weld[v[0]], f->weld[v[1]]);
-        unite(f->parent, f->weld[v[0]], f->weld[v[2]]);
+        pl_forest_unite(f->parent, f->weld[v[0]], f->weld[v[1]]);
+        pl_forest_unite(f->parent, f->weld[v[0]], f->weld[v[2]]);
     }
     uint32_t* number = f->begin; /* not needed yet */
     memset(number, 255, mesh->vertex_count * sizeof *number);
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
-        uint32_t root = find_root(f->parent, f->weld[mesh->triangles[3 * (size_t)t]]);
+        uint32_t root = pl_forest_root(f->parent, f->weld[mesh->triangles[3 * (size_t)t]]);
         if (number[root] == NONE)
             number[root] = mesh->shell_count++;
         mesh->shell[t] = number[root];
@@ -304,16 +287,16 @@ static double hole_area(finder* f, const open_edge* edges, uint32_t count)
         f->length[a] = f->length[b] = 0;
     }
     for (uint32_t i = 0; i < count; ++i)
-        unite(f->parent, start_of(f, edges[i].half_edge), end_of(f, edges[i].half_edge));
+        pl_forest_unite(f->parent, start_of(f, edges[i].half_edge), end_of(f, edges[i].half_edge));
     for (uint32_t i = 0; i < count; ++i)
     {
         uint32_t a = start_of(f, edges[i].half_edge), b = end_of(f, edges[i].half_edge);
-        f->length[find_root(f->parent, a)] +=
+        f->length[pl_forest_root(f->parent, a)] +=
             v3_length(v3_sub(f->mesh->vertices[a], f->mesh->vertices[b]));
     }
     for (uint32_t i = 0; i < count; ++i)
     {
-        uint32_t root = find_root(f->parent, start_of(f, edges[i].half_edge));
+        uint32_t root = pl_forest_root(f->parent, start_of(f, edges[i].half_edge));
         sum += f->length[root] * f->length[root];
         f->length[root] = 0;
     }

@@ -7,7 +7,6 @@
 #include "../base/rng.h"
 #include "cloud.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ the radius of an overlap */
@@ -117,12 +116,6 @@ pl_status pl_clouds_radius(const pl_cloud* clouds, uint32_t count, double overla
 
 #define SIZE_SAMPLES 512
 
-static int ascending(const void* a, const void* b)
-{
-    uint32_t p = *(const uint32_t*)a, q = *(const uint32_t*)b;
-    return p < q ? -1 : p > q;
-}
-
 /* A cluster of that size holds what a ball of the volume size^3 around a point well inside the body
  * holds; the body has as many clusters as that goes into it. Points well inside are found by taking
  * nearly the largest of many such balls. This holds for volumes, sheets and strings alike, and does
@@ -140,7 +133,7 @@ pl_status pl_clouds_count(const pl_cloud* clouds, uint32_t count, double size, u
             vec3 centre = v3(cloud->tree.x[i], cloud->tree.y[i], cloud->tree.z[i]);
             held[s] = pl_kd_within(&cloud->tree, centre, radius, NULL, 0);
         }
-        qsort(held, samples, sizeof *held, ascending);
+        pl_sort_u32(held, samples);
         sum += PL_MAX(1.0, (double)cloud->count / held[(uint64_t)samples * 9 / 10]);
     }
     *clusters = (uint32_t)PL_CLAMP(sum + 0.5, 1.0, 4e9);

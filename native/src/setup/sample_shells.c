@@ -4,6 +4,7 @@
  * smaller one's size), or if one lies inside the other: as a cavity, or in its material. Pairs are
  * found by their bounds; triangles that might touch by walking both trees at once.
  */
+#include "../base/forest.h"
 #include "mesh_tree.h"
 #include "sample_parts.h"
 
@@ -13,19 +14,6 @@ typedef struct grouping
     uint32_t* parent;
     pl_task* task;
 } grouping;
-
-static uint32_t find_root(uint32_t* parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-static void unite(uint32_t* parent, uint32_t a, uint32_t b)
-{
-    a = find_root(parent, a), b = find_root(parent, b);
-    parent[PL_MAX(a, b)] = PL_MIN(a, b);
-}
 
 static pl_box widened(pl_box box, double margin)
 {
@@ -81,7 +69,7 @@ static bool nests(const pl_mesh_tree* tree, uint32_t a, uint32_t b)
 static void compare_shells(grouping* g, uint32_t a, uint32_t b)
 {
     const pl_mesh_tree* tree = g->mesh->tree;
-    if (find_root(g->parent, a) == find_root(g->parent, b))
+    if (pl_forest_root(g->parent, a) == pl_forest_root(g->parent, b))
         return;
     const pl_box *p = &tree->nodes[tree->shell_root[a]].box,
                  *q = &tree->nodes[tree->shell_root[b]].box;
@@ -89,7 +77,7 @@ static void compare_shells(grouping* g, uint32_t a, uint32_t b)
         1e-6 * PL_MIN(v3_length(v3_sub(p->upper, p->lower)), v3_length(v3_sub(q->upper, q->lower)));
     if (trees_touch(tree, tree->shell_root[a], tree->shell_root[b], tolerance) ||
         nests(tree, a, b) || nests(tree, b, a))
-        unite(g->parent, a, b);
+        pl_forest_unite(g->parent, a, b);
 }
 
 /* Shells with higher numbers than "shell" whose bounds touch its. */
@@ -147,14 +135,14 @@ pl_status pl_group_shells(const pl_mesh* mesh, bool in_volume, uint32_t* group, 
             if (mesh->shell_open[s])
             {
                 first_open = PL_MIN(first_open, s);
-                unite(g.parent, first_open, s);
+                pl_forest_unite(g.parent, first_open, s);
             }
         if (count > 1)
             status = compare_all(&g, shell_of_root);
     }
     for (uint32_t s = 0; status == PLIANT_OK && s < count; ++s)
     {
-        uint32_t root = find_root(g.parent, s); /* the smallest of its group */
+        uint32_t root = pl_forest_root(g.parent, s); /* the smallest of its group */
         group[s] = root == s ? groups++ : group[root];
     }
     pl_free(g.parent);

@@ -92,16 +92,6 @@ static void sort_by_fine(pl_links* links, uint32_t clusters)
         links->by_fine[at[links->fine[i]]++] = i;
 }
 
-static void links_free(pl_links* links)
-{
-    pl_free(links->fine);
-    pl_free(links->coarse);
-    pl_free(links->u);
-    pl_free(links->b);
-    pl_free(links->q);
-    pl_free(links->by_fine);
-}
-
 static void copy_link(const pl_links* old, const pl_edit_link* more, const pl_link_copy* copy,
                       pl_links* fresh, uint32_t i)
 {
@@ -134,7 +124,7 @@ pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count
                       .by_fine = PL_NEW(uint32_t, count)};
     if (!fresh.fine || !fresh.coarse || !fresh.u || !fresh.b || !fresh.q || !fresh.by_fine)
     {
-        links_free(&fresh);
+        pl_link_items_free(&fresh);
         return pl_fail_memory((size_t)count * 80);
     }
     memset(old->by_coarse_begin, 0, sizeof(uint32_t) * ((size_t)clusters + 1));
@@ -145,7 +135,7 @@ pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count
     }
     for (uint32_t c = 0; c < clusters; ++c)
         old->by_coarse_begin[c + 1] += old->by_coarse_begin[c];
-    links_free(old);
+    pl_link_items_free(old);
     old->count = count;
     old->fine = fresh.fine, old->coarse = fresh.coarse, old->u = fresh.u;
     old->b = fresh.b, old->q = fresh.q, old->by_fine = fresh.by_fine;

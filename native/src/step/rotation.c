@@ -9,8 +9,6 @@
  */
 #include "rotation.h"
 
-#include "../base/cpu.h"
-
 #include <assert.h>
 #include <math.h>
 
@@ -118,31 +116,17 @@ void pl_rotation_repair(const float f[72], float r[72], unsigned lanes)
             repair_lane(f + lane, r + lane);
 }
 
+#define CALL(name, path, simd)                                                                     \
+    case simd:                                                                                     \
+        name##_##path(f, r, count);                                                                \
+        break;
+
 void pl_rotation_batch(uint32_t simd, const float* f, float* r, uint32_t count)
 {
     assert(pl_cpu_has(simd));
     switch (simd == PLIANT_SIMD_AUTO ? pl_cpu_best() : simd)
     {
-#if defined(PL_WITH_SSE2)
-        case PLIANT_SIMD_SSE2:
-            pl_rotation_batch_sse2(f, r, count);
-            break;
-#endif
-#if defined(PL_WITH_AVX2)
-        case PLIANT_SIMD_AVX2:
-            pl_rotation_batch_avx2(f, r, count);
-            break;
-#endif
-#if defined(PL_WITH_AVX512)
-        case PLIANT_SIMD_AVX512:
-            pl_rotation_batch_avx512(f, r, count);
-            break;
-#endif
-#if defined(PL_WITH_NEON)
-        case PLIANT_SIMD_NEON:
-            pl_rotation_batch_neon(f, r, count);
-            break;
-#endif
+        PL_WIDE_PATHS(CALL, pl_rotation_batch)
         default:
             pl_rotation_batch_scalar(f, r, count);
     }

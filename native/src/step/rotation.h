@@ -32,6 +32,7 @@
 #ifndef PL_ROTATION_H
 #define PL_ROTATION_H
 
+#include "../base/paths.h"
 #include "small.h"
 
 #include <stdint.h>
@@ -47,23 +48,10 @@ void pl_rotation_batch(uint32_t simd, const float* f, float* r, uint32_t count);
 /* The same for pl_rotation8's own use: tries harder with eight lanes before it calls the above. */
 void PL_K(pl_rotation_retry)(const float f[72], float r[72], unsigned lanes);
 
-#define PL_ROTATION_PATH(path)                                                                     \
-    void pl_rotation_batch_##path(const float* f, float* r, uint32_t count);
-#if defined(PL_WITH_SCALAR)
-PL_ROTATION_PATH(scalar)
-#endif
-#if defined(PL_WITH_SSE2)
-PL_ROTATION_PATH(sse2)
-#endif
-#if defined(PL_WITH_AVX2)
-PL_ROTATION_PATH(avx2)
-#endif
-#if defined(PL_WITH_AVX512)
-PL_ROTATION_PATH(avx512)
-#endif
-#if defined(PL_WITH_NEON)
-PL_ROTATION_PATH(neon)
-#endif
+#define PL_ROTATION_PATH(name, path, simd)                                                         \
+    void name##_##path(const float* f, float* r, uint32_t count);
+PL_ROTATION_PATH(pl_rotation_batch, scalar, )
+PL_WIDE_PATHS(PL_ROTATION_PATH, pl_rotation_batch)
 #undef PL_ROTATION_PATH
 
 /* g = f times a power of two that brings the largest entry into [1, 2); exact. False in lanes where

@@ -14,6 +14,7 @@
  *
  * Links keep their u, B and q, which is about the centre again afterward.
  */
+#include "../base/forest.h"
 #include "edit_parts.h"
 #include "fracture_parts.h"
 
@@ -31,13 +32,6 @@ typedef struct dividing
     uint32_t* part;   /* by link: 0, or 1 + the part of its coarse cluster that it goes to */
     uint8_t* divided; /* by cluster: its links changed */
 } dividing;
-
-static uint32_t root_of(uint32_t* into, uint32_t c)
-{
-    while (into[c] != c)
-        c = into[c] = into[into[c]];
-    return c;
-}
 
 /* The finest clusters below a cluster, each once; their first one is what it is known by. */
 static void descend(dividing* d, uint32_t level, uint32_t cluster, uint32_t mark)
@@ -77,7 +71,7 @@ static bool connect(dividing* d, uint32_t mark)
         const pl_shares* shares = &f->shares[d->list[n]];
         for (uint32_t i = 0; i < shares->count; ++i)
             if (d->mark[shares->items[i].cluster] == mark)
-                d->into[root_of(d->into, shares->items[i].cluster)] = root_of(d->into, d->list[n]);
+                pl_forest_unite(d->into, shares->items[i].cluster, d->list[n]);
     }
     return any;
 }
@@ -96,17 +90,17 @@ static uint32_t find_parts(dividing* d, uint32_t level, uint32_t c)
     uint32_t stays = 0;
     for (uint32_t i = begin; i < end; ++i)
     {
-        uint32_t root = root_of(d->into, first_below(d, level - 1, links->fine[i]));
+        uint32_t root = pl_forest_root(d->into, first_below(d, level - 1, links->fine[i]));
         double mass = 0;
         d->part[i] = 0;
         for (uint32_t j = begin; j < i && !d->part[i]; ++j)
-            if (root_of(d->into, first_below(d, level - 1, links->fine[j])) == root)
+            if (pl_forest_root(d->into, first_below(d, level - 1, links->fine[j])) == root)
                 d->part[i] = d->part[j];
         if (d->part[i])
             continue;
         d->part[i] = ++count;
         for (uint32_t j = i; j < end; ++j)
-            if (root_of(d->into, first_below(d, level - 1, links->fine[j])) == root)
+            if (pl_forest_root(d->into, first_below(d, level - 1, links->fine[j])) == root)
                 mass += (double)links->u[j] * k->mass[links->fine[j]];
         if (mass > heaviest)
             heaviest = mass, stays = count;
