@@ -34,7 +34,7 @@ def make(scene, output, count=COUNT, progress=None):
     places, speeds = output.path("debris.pc2"), output.path("debris.velocity.pc2")
     first = _write(output, points, places, speeds, progress)
     if old is not None:
-        remove(old)
+        nodes.remove_played(old)
     name = object_name(body)
     mesh = bpy.data.meshes.new(name)
     mesh.vertices.add(len(first))
@@ -66,17 +66,3 @@ def _write(output, points, places, speeds, progress):
     write_pc2(places, rows.shape[1], output.first, rows)
     write_pc2(speeds, rows.shape[1], output.first, velocity)
     return rows[0]
-
-
-def remove(obj):
-    """The object with everything that was made for it."""
-    source, mesh = obj.pliant.result.values, obj.data
-    groups = [m.node_group for m in obj.modifiers if m.type == "NODES" and m.node_group]
-    bpy.data.objects.remove(obj)
-    if mesh.users == 0:
-        bpy.data.meshes.remove(mesh)
-    for group in groups:
-        if group.users == 0:
-            bpy.data.node_groups.remove(group)
-    if source is not None and source.users <= 1:
-        nodes.remove_companion(source)

@@ -28,6 +28,18 @@ def remove_companion(obj):
         bpy.data.meshes.remove(mesh)
 
 
+def remove_played(obj):
+    """An object of points that plays a bake, with its nodes and the companion that they read."""
+    source = obj.pliant.result.values
+    groups = [m.node_group for m in obj.modifiers if m.type == "NODES" and m.node_group]
+    remove_companion(obj)
+    for group in groups:
+        if group.users == 0:
+            bpy.data.node_groups.remove(group)
+    if source is not None and source.users <= 1:
+        remove_companion(source)
+
+
 class Builder:
     """A Geometry Nodes group under construction: one geometry in, one out."""
 

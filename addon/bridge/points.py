@@ -40,7 +40,7 @@ def make(scene, output, level=0, as_points=True, progress=None, surface=False, m
                 and o.pliant.result.body == body.name), None)
     values = _written(output, level, progress)
     if old is not None:
-        remove(old)
+        nodes.remove_played(old)
     name = object_name(body)
     obj = bpy.data.objects.new(name, bpy.data.meshes.new(name))
     scene.collection.objects.link(obj)
@@ -83,21 +83,6 @@ def _show(obj, output, rest, clusters):
         result.values.data.clear_geometry()
         result.values.data.vertices.add(nodes.PARTS * len(rest))
         modifiers.play(result.values, output.path("values.pc2"), output.first)
-
-
-def remove(obj):
-    """The object with everything that was made for it."""
-    source = obj.pliant.result.values
-    groups = [m.node_group for m in obj.modifiers if m.type == "NODES" and m.node_group]
-    mesh = obj.data
-    bpy.data.objects.remove(obj)
-    if mesh.users == 0:
-        bpy.data.meshes.remove(mesh)
-    for group in groups:
-        if group.users == 0:
-            bpy.data.node_groups.remove(group)
-    if source is not None and source.users <= 1:
-        nodes.remove_companion(source)
 
 
 def _written(output, level, progress):

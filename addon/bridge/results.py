@@ -19,7 +19,7 @@ from ..bake import mdd, pc2, space
 from ..bake.errors import BakeError
 from ..bake.broken import BrokenOutput, is_broken
 from ..bake.output import Output, bound_name
-from . import alembic, broken, debris, folders, fragments, meshes, modifiers, points, shapekeys
+from . import alembic, broken, debris, folders, fragments, meshes, modifiers, nodes, points, shapekeys
 
 
 class Remark(str):
@@ -352,7 +352,7 @@ def remove(obj):
     """Gives an object back as it was before it showed a bake; the files stay in the cache. An
     object that is a body's particles is removed."""
     if obj.pliant.result.kind in APART:
-        (points if obj.pliant.result.kind == "POINTS" else debris).remove(obj)
+        nodes.remove_played(obj)
         return
     _give_back(obj, True)
     obj.pliant.result.body = ""
