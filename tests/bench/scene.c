@@ -328,22 +328,6 @@ static void write_times(const bench_options* o, const pliant_body_info* body, ti
     json_number("difference_after_one_step", t->difference);
 }
 
-/* How far the rest shape of a cluster that has weight is from the one it began with, at most: the
- * condition number of F^p. */
-static double worst_condition(pliant_body body)
-{
-    uint32_t count;
-    double worst = 1;
-    float* plastic = scene_read_floats(body, PLIANT_CLUSTER_PLASTIC, 0, NULL, &count);
-    float* fade = scene_read_floats(body, PLIANT_CLUSTER_FADE, 0, NULL, &count);
-    for (uint32_t c = 0; c < count; ++c)
-        if (fade[c] > 0)
-            worst = fmax(worst, scene_condition(plastic + 10 * (size_t)c));
-    free(plastic);
-    free(fade);
-    return worst;
-}
-
 void bench_scene(const bench_options* given)
 {
     scene s;
@@ -374,7 +358,7 @@ void bench_scene(const bench_options* given)
     else
         json_number("updates_max", (double)figures.recluster_updates / (double)memberships);
     json_number("length", scene_length(body));
-    json_number("condition_max", worst_condition(body));
+    json_number("condition_max", scene_worst_condition(body));
     json_count("contacts", info.contacts);
     json_count("mesh_nodes", info.mesh_nodes);
     json_count("mesh_triangles", info.mesh_triangles);

@@ -76,13 +76,8 @@ static uint64_t pull(uint32_t threads, int saved_at, uint32_t* pieces)
     for (int frame = 0; frame < 20; ++frame)
     {
         breaking_pull(&b, 1, .05);
-        if (frame != saved_at)
-            continue;
-        uint64_t bytes;
-        void* block = world_save(b.scene, &bytes);
-        CHECK_OK(pliant_scene_restore(b.scene, block, bytes));
-        free(block);
-        b.body = world_body(b.scene, 0);
+        if (frame == saved_at)
+            b.body = world_renew(b.scene);
     }
     uint32_t count, *piece = breaking_read(&b, PLIANT_PIECE, 4, &count);
     uint32_t *cell = breaking_read(&b, PLIANT_CELL, 4, NULL), of_cell[8];

@@ -38,20 +38,6 @@ static void move_ends(breaking* b, double part, double times, double turns)
     free(target);
 }
 
-static double worst_condition(pliant_body body)
-{
-    uint32_t count = 0;
-    double worst = 1;
-    float* plastic = scene_read_floats(body, PLIANT_CLUSTER_PLASTIC, 0, NULL, &count);
-    float* fade = scene_read_floats(body, PLIANT_CLUSTER_FADE, 0, NULL, &count);
-    for (uint32_t c = 0; c < count; ++c)
-        if (fade[c] > 0)
-            worst = fmax(worst, scene_condition(plastic + 10 * (size_t)c));
-    free(plastic);
-    free(fade);
-    return worst;
-}
-
 static void check_volumes(const breaking* b)
 {
     const pl_body* body = breaking_body(b);
@@ -74,7 +60,7 @@ static double drawn(breaking* b, int frames, double times, double turns)
     {
         move_ends(b, (double)frame / frames, times, turns);
         breaking_advance(b, 1);
-        worst = fmax(worst, worst_condition(b->body));
+        worst = fmax(worst, scene_worst_condition(b->body));
     }
     CHECK(check_quanta(breaking_body(b)) == quanta && world_finite(b->body));
     check_body(breaking_body(b));
@@ -154,13 +140,13 @@ TEST(pressed_beams_stay_stable_for_long)
         {
             CHECK_OK(scene_press(&s, made, body));
             CHECK_OK(pliant_scene_advance(made, &s.frame));
-            worst = step < 600 ? fmax(worst, worst_condition(body)) : worst;
+            worst = step < 600 ? fmax(worst, scene_worst_condition(body)) : worst;
             settled = step == 1000 ? spread_of(body) : settled;
         }
         double spread = spread_of(body);
-        CHECK_MSG(world_finite(body) && worst < 6 && worst_condition(body) < 2.2,
+        CHECK_MSG(world_finite(body) && worst < 6 && scene_worst_condition(body) < 2.2,
                   "yield %g: condition %.2f, at last %.2f", yields[i], worst,
-                  worst_condition(body));
+                  scene_worst_condition(body));
         CHECK_MSG(fabs(spread - settled) < .05 * settled, "yield %g: a spread of %g became %g",
                   yields[i], settled, spread);
         CHECK_OK(pliant_scene_destroy(made));

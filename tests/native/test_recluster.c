@@ -73,21 +73,6 @@ static uint64_t events_of(const beam* b)
     return beam_inside(b)->recluster_events;
 }
 
-/* The largest condition number of F^p among clusters that have weight. */
-static double worst_condition(pliant_body body)
-{
-    uint32_t count = 0;
-    double worst = 1;
-    float* plastic = scene_read_floats(body, PLIANT_CLUSTER_PLASTIC, 0, NULL, &count);
-    float* fade = scene_read_floats(body, PLIANT_CLUSTER_FADE, 0, NULL, &count);
-    for (uint32_t c = 0; c < count; ++c)
-        if (fade[c] > 0)
-            worst = fmax(worst, scene_condition(plastic + 10 * (size_t)c));
-    free(plastic);
-    free(fade);
-    return worst;
-}
-
 static uint32_t count_fading(const pl_body* body, uint8_t which)
 {
     uint32_t count = 0;
@@ -255,7 +240,7 @@ static double most_condition(beam* b, int steps)
     {
         if (beam_step(b) != PLIANT_OK)
             return INFINITY;
-        most = fmax(most, worst_condition(b->body));
+        most = fmax(most, scene_worst_condition(b->body));
     }
     return most;
 }
@@ -278,7 +263,7 @@ TEST(rest_shapes_stay_near_to_what_is_set)
             else
                 CHECK_MSG(most < 5, "yield %g: a condition number of %.2f", yields[i], most);
             if (!off)
-                CHECK(worst_condition(b.body) < 2.1);
+                CHECK(scene_worst_condition(b.body) < 2.1);
             beam_free(&b);
         }
 }
@@ -298,13 +283,9 @@ static uint64_t played(uint32_t threads, uint32_t simd, uint32_t levels, int sav
     {
         if (step == save_at)
         {
-            uint64_t bytes;
             const pl_body* body = beam_inside(&b);
             CHECK(count_fading(body, PL_COMES) > 0 && count_fading(body, PL_GOES) > 0);
-            void* block = world_save(b.scene, &bytes);
-            CHECK_OK(pliant_scene_restore(b.scene, block, bytes));
-            free(block);
-            b.body = world_body(b.scene, 0);
+            b.body = world_renew(b.scene);
         }
         beam_advance(&b, 1);
     }
@@ -405,7 +386,7 @@ TEST(fades_end_when_it_is_switched_off_and_may_take_no_time)
     beam_advance(&b, 360);
     body = beam_inside(&b);
     check_body(body);
-    CHECK(events_of(&b) > 20 && worst_condition(b.body) < 2.1 && world_finite(b.body));
+    CHECK(events_of(&b) > 20 && scene_worst_condition(b.body) < 2.1 && world_finite(b.body));
     beam_free(&b);
 }
 

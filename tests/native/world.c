@@ -376,6 +376,15 @@ void* world_save(pliant_scene scene, uint64_t* bytes)
     return block;
 }
 
+pliant_body world_renew(pliant_scene scene)
+{
+    uint64_t bytes = 0;
+    void* block = world_save(scene, &bytes);
+    CHECK_OK(pliant_scene_restore(scene, block, bytes));
+    free(block);
+    return world_body(scene, 0);
+}
+
 uint64_t world_state(pliant_scene scene)
 {
     uint64_t bytes = 0;

@@ -54,6 +54,9 @@ uint64_t world_hash(pliant_scene scene);
 uint64_t world_state(pliant_scene scene);
 /* The saved block; the caller frees it. */
 void* world_save(pliant_scene scene, uint64_t* bytes);
+/* Saves a scene and restores it from that, in place; its first body, whose handle is another now.
+ */
+pliant_body world_renew(pliant_scene scene);
 /* Reads a channel; the caller frees it. NULL (and a failed check) on failure. */
 void* world_read(pliant_body body, uint32_t channel, uint32_t level, uint64_t* bytes);
 /* Whether every float that can be read of the body is finite. */

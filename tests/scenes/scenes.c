@@ -485,6 +485,20 @@ double scene_condition(const float f[9])
     return sqrt(most / least);
 }
 
+double scene_worst_condition(pliant_body body)
+{
+    uint32_t count = 0;
+    double worst = 1;
+    float* plastic = scene_read_floats(body, PLIANT_CLUSTER_PLASTIC, 0, NULL, &count);
+    float* fade = scene_read_floats(body, PLIANT_CLUSTER_FADE, 0, NULL, &count);
+    for (uint32_t c = 0; c < count; ++c)
+        if (fade[c] > 0)
+            worst = fmax(worst, scene_condition(plastic + 10 * (size_t)c));
+    free(plastic);
+    free(fade);
+    return worst;
+}
+
 double scene_radius(double volume, uint32_t clusters, double memberships)
 {
     return cbrt(memberships * volume / clusters * 3 / (4 * 3.14159265358979));

@@ -76,6 +76,9 @@ pliant_status scene_press(const scene* opened, pliant_scene made, pliant_body bo
 double scene_length(pliant_body body);
 /* The condition number of a matrix (row-major) of determinant 1, by bisection. */
 double scene_condition(const float f[9]);
+/* How far the rest shape of a cluster that has weight is from the one it began with, at most: the
+ * condition number of F^p. */
+double scene_worst_condition(pliant_body body);
 
 /* The radius at which so many clusters in a volume give so many memberships a particle, about. */
 double scene_radius(double volume, uint32_t clusters, double memberships);
