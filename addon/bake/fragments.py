@@ -96,21 +96,7 @@ def settled_frame(motion, first, fps):
 
 def quaternions(turn):
     """(n, 4) w x y z of rotation matrices, each on the side of the one before it."""
-    m = np.asarray(turn)
-    w = np.sqrt(np.maximum(0, 1 + m[:, 0, 0] + m[:, 1, 1] + m[:, 2, 2])) / 2
-    x = np.sqrt(np.maximum(0, 1 + m[:, 0, 0] - m[:, 1, 1] - m[:, 2, 2])) / 2
-    y = np.sqrt(np.maximum(0, 1 - m[:, 0, 0] + m[:, 1, 1] - m[:, 2, 2])) / 2
-    z = np.sqrt(np.maximum(0, 1 - m[:, 0, 0] - m[:, 1, 1] + m[:, 2, 2])) / 2
-    found = np.column_stack([w, x, y, z])
-    # signs by the largest, whose products with the others are in the matrix
-    products = np.empty((len(m), 4, 4))
-    products[:, 0, 1:] = np.column_stack([m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0],
-                                          m[:, 1, 0] - m[:, 0, 1]])
-    products[:, 1:, 0] = products[:, 0, 1:]
-    products[:, 1:, 1:] = m + np.swapaxes(m, 1, 2)
-    products[:, range(4), range(4)] = 1
-    largest = found.argmax(1)
-    found *= np.where(products[np.arange(len(m)), largest] < 0, -1, 1)
+    found = np.array([space.quaternion(matrix) for matrix in turn])
     for k in range(1, len(found)):
         if found[k] @ found[k - 1] < 0:
             found[k] *= -1

@@ -57,3 +57,17 @@ def vectors_to_local(vectors, matrix):
     """Directions and velocities: no offset."""
     inverse = np.linalg.inv(np.asarray(matrix, np.float64)[:3, :3])
     return mapped(vectors, _rows_of(inverse, np.zeros(3)))
+
+
+def quaternion(rotation):
+    """w x y z of a rotation matrix; w is positive, so that it never jumps sign for no reason."""
+    m = rotation
+    values = np.array([1 + m[0, 0] + m[1, 1] + m[2, 2], 1 + m[0, 0] - m[1, 1] - m[2, 2],
+                       1 - m[0, 0] + m[1, 1] - m[2, 2], 1 - m[0, 0] - m[1, 1] + m[2, 2]])
+    best = int(values.argmax())
+    s = 2 * np.sqrt(values[best])
+    q = [(s / 4, (m[2, 1] - m[1, 2]) / s, (m[0, 2] - m[2, 0]) / s, (m[1, 0] - m[0, 1]) / s),
+         ((m[2, 1] - m[1, 2]) / s, s / 4, (m[0, 1] + m[1, 0]) / s, (m[0, 2] + m[2, 0]) / s),
+         ((m[0, 2] - m[2, 0]) / s, (m[0, 1] + m[1, 0]) / s, s / 4, (m[1, 2] + m[2, 1]) / s),
+         ((m[1, 0] - m[0, 1]) / s, (m[0, 2] + m[2, 0]) / s, (m[1, 2] + m[2, 1]) / s, s / 4)][best]
+    return tuple(float(v) for v in (np.array(q) if q[0] >= 0 else -np.array(q)))

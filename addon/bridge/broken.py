@@ -106,10 +106,7 @@ def drawn_triangles(mesh):
 
 def is_turned(mesh, matrix):
     """Whether faces look inward in the world: as modelled, or by a matrix that mirrors."""
-    points, triangles = meshes.positions(mesh).astype(np.float64), meshes.triangles(mesh)
-    points -= points.mean(0) if len(points) else 0
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    return (a * np.cross(b, c)).sum() * np.linalg.det(np.asarray(matrix, np.float64)[:3, :3]) < 0
+    return meshes.signed_volume(mesh) * np.linalg.det(np.asarray(matrix, np.float64)[:3, :3]) < 0
 
 
 def turned(start, turn):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..bake import space
 from ..bake.shot import ColliderFrame
 from ..solver import Shape
 
@@ -54,20 +55,6 @@ def decompose(matrix, axis=2):
     if np.linalg.det(rotation) < 0:
         rotation[:, (axis + 1) % 3] *= -1
     return matrix[:3, 3].copy(), rotation, scale, float(s.max() - s.min())
-
-
-def quaternion(rotation):
-    """w x y z of a rotation matrix; w is positive, so that it never jumps sign for no reason."""
-    m = rotation
-    values = np.array([1 + m[0, 0] + m[1, 1] + m[2, 2], 1 + m[0, 0] - m[1, 1] - m[2, 2],
-                       1 - m[0, 0] + m[1, 1] - m[2, 2], 1 - m[0, 0] - m[1, 1] + m[2, 2]])
-    best = int(values.argmax())
-    s = 2 * np.sqrt(values[best])
-    q = [(s / 4, (m[2, 1] - m[1, 2]) / s, (m[0, 2] - m[2, 0]) / s, (m[1, 0] - m[0, 1]) / s),
-         ((m[2, 1] - m[1, 2]) / s, s / 4, (m[0, 1] + m[1, 0]) / s, (m[0, 2] + m[2, 0]) / s),
-         ((m[0, 2] - m[2, 0]) / s, (m[0, 1] + m[1, 0]) / s, s / 4, (m[1, 2] + m[2, 1]) / s),
-         ((m[1, 0] - m[0, 1]) / s, (m[0, 2] + m[2, 0]) / s, (m[1, 2] + m[2, 1]) / s, s / 4)][best]
-    return tuple(float(v) for v in (np.array(q) if q[0] >= 0 else -np.array(q)))
 
 
 # ---------------------------------------------------------------- which shape
@@ -194,7 +181,7 @@ def place(guess, low, high, matrix, runs=None, **surface):
         off = max(off, float(np.ptp(half[:2]) / half[:2].max()))
     elif guess.shape == Shape.SPHERE and half.max() > 0:
         off = max(off, float(np.ptp(half) / half.max()))
-    return ColliderFrame(tuple(map(float, centre)), quaternion(rotation),
+    return ColliderFrame(tuple(map(float, centre)), space.quaternion(rotation),
                          extent(guess.shape, half),
                          runs=running(runs, own, position, rotation, centre), **surface), off
 

@@ -83,7 +83,7 @@ def hand_over(scene, obj, output, motion, density):
     with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
         bpy.ops.rigidbody.object_add()
     body = obj.rigid_body
-    space = abs(volume(obj.data))
+    space = abs(meshes.signed_volume(obj.data))
     hull = space > SOLID * hull_volume(obj.data)
     body.type, body.mesh_source = "ACTIVE", "BASE"
     body.collision_shape = "CONVEX_HULL" if hull else "MESH"
@@ -108,12 +108,6 @@ def hull_volume(mesh):
         return abs(form.calc_volume())
     finally:
         form.free()
-
-
-def volume(mesh):
-    points, triangles = meshes.positions(mesh).astype(np.float64), meshes.triangles(mesh)
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    return float((a * np.cross(b, c)).sum() / 6)
 
 
 # ---------------------------------------------------------------- taking back

@@ -35,6 +35,14 @@ def triangles(mesh):
     return _corners(mesh)[flat].reshape(-1, 3).astype(np.uint32)
 
 
+def signed_volume(mesh):
+    """What the faces enclose, in the mesh's own space; negative where they look inward."""
+    points = positions(mesh).astype(np.float64)
+    points -= points.mean(0) if len(points) else 0
+    a, b, c = (points[corner] for corner in triangles(mesh).T)
+    return float((a * np.cross(b, c)).sum() / 6)
+
+
 def topology(mesh):
     """A hash of a mesh's vertex count and faces: equal where a result fits."""
     corners = _corners(mesh)

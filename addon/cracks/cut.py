@@ -103,11 +103,6 @@ def closed(triangles):
     return bool((forward[1:] != forward[:-1]).all() and (forward == backward).all())
 
 
-def volume(vertices, triangles):
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    return float((a * np.cross(b, c)).sum() / 6)
-
-
 def cut(vertices, triangles, sheets):
     """Pieces of a closed mesh. None if the library does not take the mesh for a solid."""
     tool = library()
