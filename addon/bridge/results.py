@@ -4,6 +4,7 @@
     make(scene, obj, "SHAPE_KEYS")      the object shows the bake in another way
     bind(scene, obj, "Suzanne")         another mesh follows the bake of a body
     remove(obj)                         the object is as it was
+    clear(scene)                        so are all, and the bakes are deleted
 
 Everything goes through the object's PC2 file in the cache (bake/output.py). An object whose body broke
 gets a mesh that is cut along its cracks (broken.py), whatever the result. What has to be known to take
@@ -15,8 +16,9 @@ import bpy
 import numpy as np
 
 from .. import compat
-from ..bake import mdd, pc2, space
-from ..bake.errors import BakeError
+from ..bake import cache as caches
+from ..bake import lock, mdd, pc2, space
+from ..bake.errors import BakeError, file_error
 from ..bake.broken import BrokenOutput, is_broken
 from ..bake.output import Output, bound_name
 from . import alembic, broken, debris, folders, fragments, meshes, modifiers, nodes, points, shapekeys
@@ -356,6 +358,26 @@ def remove(obj):
         return
     _give_back(obj, True)
     obj.pliant.result.body = ""
+
+
+def clear(scene):
+    """Takes back what plays from the scene's bakes, and deletes these. Yields each folder that was
+    there as it is cleared."""
+    both = [folders.folder_of(scene, quick) for quick in (False, True)]
+    for folder in both:
+        lock.refuse(folder)
+    for folder in both:
+        for obj in list(scene.objects):
+            modifier = modifiers.find_playback(obj)
+            if modifier is not None and modifiers.plays_from(modifier, folder):
+                remove(obj)
+        if not folder.is_dir():
+            continue
+        try:
+            caches.clear(folder)
+        except OSError as error:
+            raise file_error(error, "clear", folder) from error
+        yield folder
 
 
 def _give_back(obj, playback=False):

@@ -3,9 +3,8 @@
 import shutil
 
 from ..bake import cache as caches
-from ..bake import lock
 from ..bake.errors import BakeError, file_error
-from ..bridge import folders, modifiers, results
+from ..bridge import folders, results
 from ..cli import FORMATS
 from . import failures, setting
 from .failures import Failure
@@ -99,20 +98,11 @@ def _copy(made, folder, log):
 
 def clear(options, log, signals):
     scene = setting.open_scene(options)
-    for quick in (False, True):
-        lock.refuse(folders.folder_of(scene, quick))
-    for quick in (False, True):
-        folder = folders.folder_of(scene, quick)
-        for obj in list(scene.objects):
-            modifier = modifiers.find_playback(obj)
-            if modifier is not None and modifiers.plays_from(modifier, folder):
-                results.remove(obj)
-        if folder.is_dir():
-            try:
-                caches.clear(folder)
-            except OSError as error:
-                raise file_error(error, "clear", folder) from error
-            log.say("cleared", f"Cleared {folder}", folder=folder)
-        elif not quick:
-            log.say("cleared", f"Nothing is baked in {folder}", folder=folder)
+    cleared = False
+    for folder in results.clear(scene):
+        log.say("cleared", f"Cleared {folder}", folder=folder)
+        cleared = True
+    if not cleared:
+        folder = folders.folder_of(scene, False)
+        log.say("cleared", f"Nothing is baked in {folder}", folder=folder)
     setting.save(options, scene, log)

@@ -6,10 +6,9 @@ called with EXEC_DEFAULT, it returns when all is done.
 """
 import bpy
 
-from ..bake import cache as caches
-from ..bake import lock, plan
+from ..bake import plan
 from ..bake.errors import BakeError
-from ..bridge import capture, folders, modifiers, results, settings
+from ..bridge import capture, folders, results, settings
 from ..solver import LibraryError
 from . import drawing, runs
 from .runs import running  # noqa: F401 - panels ask here
@@ -240,20 +239,9 @@ in the file, stay. This cannot be undone"""
             self.report({"ERROR"}, "A bake is running: cancel it first.")
             return {"CANCELLED"}
         try:
-            for quick in (False, True):
-                lock.refuse(folders.folder_of(scene, quick))
-            for quick in (False, True):
-                folder = folders.folder_of(scene, quick)
-                for obj in list(scene.objects):
-                    modifier = modifiers.find_playback(obj)
-                    if modifier is not None and modifiers.plays_from(modifier, folder):
-                        results.remove(obj)
-                caches.clear(folder)
+            list(results.clear(scene))
         except BakeError as error:
             self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        except OSError as error:
-            self.report({"ERROR"}, f"The bake could not be cleared: {error}.")
             return {"CANCELLED"}
         redraw_interface(context)
         return {"FINISHED"}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Reading bodies: every channel, by external id or cluster index. */
 #include "api.h"
+#include "setup/memberships.h"
 #include "step/fracture.h"
 
 #include <string.h>
@@ -43,34 +44,6 @@ void pl_body_rest(const pl_body* body, const double origin[3], float* out)
 
 /* ------------------------------------------------------------------ memberships */
 
-/* Calls for every membership of the clusters of the finest level (or of an independent one). */
-typedef void (*member_fn)(void* user, uint32_t cluster, uint32_t slot, float weight);
-
-static void each_member(const pl_body* body, uint32_t begin, uint32_t end, member_fn call,
-                        void* user)
-{
-    const pl_particles* p = &body->particles;
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-    {
-        const pl_chunk* chunk = &body->chunks[c];
-        for (uint32_t b = 0; b < chunk->block_count; ++b)
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            {
-                uint32_t cluster = chunk->rows[chunk->entry_row[e]];
-                if (cluster < begin || cluster >= end)
-                    continue;
-                for (uint32_t lane = 0; lane < 8; ++lane)
-                {
-                    uint32_t slot = chunk->slot_begin + 8 * b + lane;
-                    float value = chunk->entry_kernel[8 * (size_t)e + lane];
-                    if (value > 0 && p->id[slot] != PL_NO_PARTICLE)
-                        call(user, cluster, slot,
-                             value * p->norm[slot] * body->clusters.fade[cluster]);
-                }
-            }
-    }
-}
-
 typedef struct deformation
 {
     const pl_body* body;
@@ -110,7 +83,7 @@ pl_status pl_body_deformation(const pl_body* body, float* f, float* rate)
             if (rate)
                 pl_cluster_rate(body, c, d.cluster_rate[c]);
         }
-        each_member(body, 0, clusters, add_deformation, &d);
+        pl_each_member(body, 0, clusters, add_deformation, &d);
     }
     pl_free(d.cluster);
     pl_free(d.cluster_rate);
@@ -174,8 +147,8 @@ static void read_blended(const pl_body* body, uint32_t channel, float* out)
 {
     blended b = {body, out};
     memset(out, 0, sizeof(float) * body->particles.id_count);
-    each_member(body, 0, body->level_begin[1], channel == PLIANT_RENEWED ? add_renewed : add_strain,
-                &b);
+    pl_each_member(body, 0, body->level_begin[1],
+                   channel == PLIANT_RENEWED ? add_renewed : add_strain, &b);
 }
 
 /* The cluster whose query centre is nearest at rest, among those of the level that hold the
@@ -238,7 +211,7 @@ pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out)
     for (uint32_t i = 0; i < count; ++i)
         distance[i] = INFINITY;
     nearest n = {body, rest, out, distance, body->level_begin[held]};
-    each_member(body, body->level_begin[held], body->level_begin[held + 1], see_nearest, &n);
+    pl_each_member(body, body->level_begin[held], body->level_begin[held + 1], see_nearest, &n);
     for (uint32_t l = 0; nested && l < level; ++l)
         for (uint32_t i = 0; i < count; ++i)
             out[i] = coarser(body, l, out[i]);
@@ -297,7 +270,7 @@ pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, 
         }
         return PLIANT_OK;
     }
-    each_member(body, first, end, count_member, &m);
+    pl_each_member(body, first, end, count_member, &m);
     for (uint32_t c = first; c < end; ++c)
         begin[c - first + 1] += begin[c - first];
     if (!particle)
@@ -306,7 +279,7 @@ pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, 
     if (!m.at)
         return pl_fail_memory((size_t)(end - first) * 4);
     memcpy(m.at, begin, sizeof(uint32_t) * (end - first + 1));
-    each_member(body, first, end, put_member, &m);
+    pl_each_member(body, first, end, put_member, &m);
     pl_free(m.at);
     return PLIANT_OK;
 }
@@ -341,10 +314,10 @@ void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster
     uint32_t particles = body->particles.id_count;
     by_particle m = {body, begin, cluster, weight};
     memset(begin, 0, sizeof(uint32_t) * ((size_t)particles + 1));
-    each_member(body, 0, body->level_begin[1], count_by_particle, &m);
+    pl_each_member(body, 0, body->level_begin[1], count_by_particle, &m);
     for (uint32_t i = 0; i < particles; ++i)
         begin[i + 1] += begin[i];
-    each_member(body, 0, body->level_begin[1], put_by_particle, &m);
+    pl_each_member(body, 0, body->level_begin[1], put_by_particle, &m);
     memmove(begin + 1, begin, sizeof(uint32_t) * particles);
     begin[0] = 0;
 }

@@ -11,33 +11,14 @@ from pathlib import Path
 
 import bpy
 import house
+from cubes import Cubes, add
 
 capture, settings, roles = (house.addon(name) for name in (
     "bridge.capture", "bridge.settings", "ui.operators_roles"))
 setting, cli, runs = house.addon("command.setting"), house.addon("cli"), house.addon("ui.runs")
 
 
-def add(name, z=0.0, role="BODY"):
-    bpy.ops.mesh.primitive_cube_add(size=1, location=(0, 0, z))
-    obj = bpy.context.object
-    obj.name = name
-    if role:
-        obj.pliant.role = role
-        obj.pliant.particles.mode, obj.pliant.particles.count = "COUNT", 150
-    return obj
-
-
-class Contacts(unittest.TestCase):
-    def setUp(self):
-        self.scene = house.fresh()
-        self.scene.frame_start, self.scene.frame_end = 1, 3
-
-    def capture(self):
-        bpy.context.view_layer.update()
-        return capture.capture_all(bpy.context)
-
-
-class Captured(Contacts):
+class Captured(Cubes):
     def test_off_by_default(self):
         add("A"), add("B", 3)
         shot = self.capture()
@@ -88,7 +69,7 @@ class Captured(Contacts):
         self.assertEqual(settings.body_contacts([own(False, True)] * 26)[1], 2)
 
 
-class Roles(Contacts):
+class Roles(Cubes):
     def test_the_second_body_switches_it_on(self):
         for name in "ABC":
             add(name, role="")
@@ -125,7 +106,7 @@ class Roles(Contacts):
         bpy.context.view_layer.objects.active = self.scene.objects[active]
 
 
-class CommandLine(Contacts):
+class CommandLine(Cubes):
     def test_groups_are_given_by_number(self):
         prop = add("A").pliant.contacts.bl_rna.properties["groups"]
         self.assertEqual(setting.read_value(prop, "1, 3"), [True, False, True] + [False] * 5)
@@ -158,7 +139,7 @@ class CommandLine(Contacts):
             self.assertGreater(counts["on"][0], 0)
 
 
-class Bakes(Contacts):
+class Bakes(Cubes):
     def test_the_message_counts_contacts(self):
         add("A")
         add("B", 1.02).pliant.start.velocity = (0, 0, -2)

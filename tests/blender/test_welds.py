@@ -10,19 +10,10 @@ from pathlib import Path
 
 import bpy
 import house
+from cubes import Cubes, add
 
 capture, setting, cli = (house.addon(name) for name in ("bridge.capture", "command.setting", "cli"))
 failures = house.addon("command.failures")
-
-
-def add(name, z=0.0, role="BODY"):
-    bpy.ops.mesh.primitive_cube_add(size=1, location=(0, 0, z))
-    obj = bpy.context.object
-    obj.name = name
-    obj.pliant.role = role
-    if role == "BODY":
-        obj.pliant.particles.mode, obj.pliant.particles.count = "COUNT", 150
-    return obj
 
 
 def weld(obj, other, **values):
@@ -33,17 +24,7 @@ def weld(obj, other, **values):
     return made
 
 
-class Welds(unittest.TestCase):
-    def setUp(self):
-        self.scene = house.fresh()
-        self.scene.frame_start, self.scene.frame_end = 1, 3
-
-    def capture(self):
-        bpy.context.view_layer.update()
-        return capture.capture_all(bpy.context)
-
-
-class Captured(Welds):
+class Captured(Cubes):
     def test_welds_of_bodies_and_colliders(self):
         body, other, wall = add("A"), add("B", 1), add("Wall", -1, "COLLIDER")
         weld(body, other, strength=500.0, distance=.25)
@@ -105,7 +86,7 @@ class Captured(Welds):
             bpy.data.objects.remove(belt)
 
 
-class Buttons(Welds):
+class Buttons(Cubes):
     def test_weld_to_selected_and_remove(self):
         body, wall, plain = add("A"), add("Wall", -1, "COLLIDER"), add("Plain", 3, "NONE")
         for obj in (body, wall, plain):
@@ -125,7 +106,7 @@ class Buttons(Welds):
         self.assertFalse(bpy.ops.pliant.weld_add.poll())
 
 
-class CommandLine(Welds):
+class CommandLine(Cubes):
     def setUp(self):
         super().setUp()
         folder = tempfile.TemporaryDirectory()

@@ -3,8 +3,7 @@
 #ifndef PLIANT_SAMPLE_SCENES_H
 #define PLIANT_SAMPLE_SCENES_H
 
-#include "scenes/meshes.h"
-#include "test.h"
+#include "load_mesh.h"
 
 #include <setup/sample.h>
 #include <string.h>
@@ -84,18 +83,6 @@ static inline scene_mesh linked_rings(void)
     scene_mesh other = scene_torus(1, .2f, 40, 20);
     scene_mesh_turn(&other, 1, 0, 0, (float)(PI / 2));
     return joined(scene_torus(1, .2f, 40, 20), moved(other, 1, 0, 0));
-}
-
-static inline pl_mesh load(scene_mesh scene)
-{
-    pl_mesh mesh;
-    pliant_mesh_desc desc = {.vertex_count = scene.vertex_count,
-                             .triangle_count = scene.triangle_count,
-                             .vertices = scene.vertices,
-                             .triangles = scene.triangles};
-    CHECK_OK(pl_mesh_init(&mesh, &desc, v3(0, 0, 0)));
-    scene_mesh_free(&scene);
-    return mesh;
 }
 
 static inline pliant_sample_desc by_count(uint32_t mode, uint32_t count)

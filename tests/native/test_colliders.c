@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Particles against simple colliders: rest, friction, bounce, no tunnelling, the same bits. */
+#include "eight.h"
 #include "test.h"
 
 #include <base/core.h>
@@ -39,19 +40,6 @@ static pl_collider_step prepared(const pl_collider* c)
     pl_collider_step step;
     pl_collider_prepare(c, zero, 0, 1, &step);
     return step;
-}
-
-/* Eight particles, of which the first is looked at. */
-typedef struct eight
-{
-    float x[3][8], v[3][8], mass[8];
-} eight;
-
-static eight at(double x, double y, double z)
-{
-    eight e = {.mass = {1}};
-    e.x[0][0] = (float)x, e.x[1][0] = (float)y, e.x[2][0] = (float)z;
-    return e;
 }
 
 static uint32_t resolve(const pl_collider_step* steps, uint32_t count, double dt, eight* e)

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The map of the inside, and the grid of points that keep a distance. */
-#include "scenes/meshes.h"
-#include "test.h"
+#include "load_mesh.h"
 
 #include <base/rng.h>
 #include <setup/inside.h>
 #include <setup/poisson.h>
 #include <stdlib.h>
-
-static pl_mesh load(scene_mesh scene)
-{
-    pl_mesh mesh;
-    pliant_mesh_desc desc = {.vertex_count = scene.vertex_count,
-                             .triangle_count = scene.triangle_count,
-                             .vertices = scene.vertices,
-                             .triangles = scene.triangles};
-    CHECK_OK(pl_mesh_init(&mesh, &desc, v3(0, 0, 0)));
-    scene_mesh_free(&scene);
-    return mesh;
-}
 
 static vec3 random_in(vec3 lower, vec3 upper, pl_rng* rng)
 {

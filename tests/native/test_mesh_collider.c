@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Particles against triangle meshes: as simple shapes, moving, thin, deforming. */
+#include "eight.h"
 #include "scenes/meshes.h"
 #include "test.h"
 
@@ -30,19 +31,6 @@ static void move_to(pl_collider* c, const scene_mesh* mesh)
 {
     CHECK_OK(pl_mesh_collider_set(c->mesh, mesh->vertex_count, NULL, mesh->vertices));
     pl_mesh_collider_refit(c->mesh);
-}
-
-/* Eight particles, of which the first is looked at unless a test says otherwise. */
-typedef struct eight
-{
-    float x[3][8], v[3][8], mass[8];
-} eight;
-
-static eight at(double x, double y, double z)
-{
-    eight e = {.mass = {1}};
-    e.x[0][0] = (float)x, e.x[1][0] = (float)y, e.x[2][0] = (float)z;
-    return e;
 }
 
 static vec3 position(const eight* e)

@@ -26,6 +26,7 @@
 
 #include "../base/forest.h"
 #include "../state_cuts.h"
+#include "memberships.h"
 #include "proxy.h"
 
 #include <float.h>
@@ -173,7 +174,7 @@ static pl_status find_pieces(const pl_body* body, uint32_t* piece)
         return pl_fail_memory((size_t)body->particles.slot_count * 4);
     for (uint32_t c = 0; c < clusters; ++c)
         piece[c] = c;
-    pl_each_member(body, join_member, &j);
+    pl_each_member(body, 0, body->level_begin[1], join_member, &j);
     for (uint32_t c = 0; c < clusters; ++c)
         piece[c] = pl_forest_root(piece, c);
     pl_free(j.first);
@@ -382,7 +383,7 @@ static pl_status find_owners(pl_body* body)
     void* both[2] = {&body->cuts, &o};
     if (fine)
     {
-        pl_each_member(body, note_piece, both);
+        pl_each_member(body, 0, body->level_begin[1], note_piece, both);
         share_out(body, &o);
     }
     pl_free(o.piece);
@@ -423,13 +424,13 @@ static pl_status refresh(pl_body* body, gathering* g)
     g->begin = PL_NEW(uint32_t, (size_t)clusters + 2);
     if (!g->begin)
         return pl_fail_memory((size_t)clusters * 4);
-    pl_each_member(body, count_cut, g);
+    pl_each_member(body, 0, body->level_begin[1], count_cut, g);
     for (uint32_t c = 0; c <= clusters; ++c)
         g->begin[c + 1] += g->begin[c]; /* one further, so that filling leaves the begins */
     g->members = PL_NEW(uint32_t, g->begin[clusters + 1]);
     if (!g->members)
         return pl_fail_memory((size_t)g->begin[clusters + 1] * 4);
-    pl_each_member(body, store_cut, g);
+    pl_each_member(body, 0, body->level_begin[1], store_cut, g);
     PL_TRY(list_sides(body, g));
     measure_members(body, g, false);
     PL_TRY(find_owners(body));

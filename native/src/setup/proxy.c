@@ -13,6 +13,7 @@
 
 #include "../base/lapack.h"
 #include "../state_cuts.h"
+#include "memberships.h"
 
 #include <float.h>
 #include <string.h>
@@ -23,28 +24,6 @@ pl_proxy_desc pl_proxy_defaults(const pl_body* body)
 }
 
 /* ------------------------------------------------------------------ members */
-
-void pl_each_member(const pl_body* body, pl_member_fn call, void* context)
-{
-    const pl_particles* p = &body->particles;
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-    {
-        const pl_chunk* chunk = &body->chunks[c];
-        for (uint32_t b = 0; b < chunk->block_count; ++b)
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            {
-                uint32_t cluster = chunk->rows[chunk->entry_row[e]];
-                for (uint32_t lane = 0; lane < 8 && cluster < body->level_begin[1]; ++lane)
-                {
-                    uint32_t slot = chunk->slot_begin + 8 * b + lane;
-                    float kernel = chunk->entry_kernel[8 * (size_t)e + lane];
-                    if (kernel > 0 && p->mass[slot] > 0)
-                        call(context, cluster, slot,
-                             body->clusters.fade[cluster] * kernel * p->norm[slot]);
-                }
-            }
-    }
-}
 
 static void count_member(void* context, uint32_t cluster, uint32_t slot, float weight)
 {
@@ -237,7 +216,7 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
     if (!proxies->member_begin || !proxies->surface_end || !proxies->home_end || !proxies->box ||
         !proxies->ball || !proxies->solid)
         return pl_fail_memory((size_t)count * sizeof *proxies->box);
-    pl_each_member(body, count_member, proxies);
+    pl_each_member(body, 0, body->level_begin[1], count_member, proxies);
     for (uint32_t c = 0; c < count; ++c)
         proxies->member_begin[c + 1] += proxies->member_begin[c];
     size_t members = proxies->member_begin[count];
@@ -254,7 +233,7 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
         return pl_fail_memory(members * 8);
     }
     memcpy(fill.at, proxies->member_begin, sizeof(uint32_t) * count);
-    pl_each_member(body, store_member, &fill);
+    pl_each_member(body, 0, body->level_begin[1], store_member, &fill);
     pl_free(fill.at);
     PL_TRY(find_homes(body, proxies));
     find_boxes(body, proxies);

@@ -28,8 +28,4 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies);
 void pl_proxies_drop_planes(pl_proxies* proxies, uint32_t cluster);
 void pl_proxies_free(pl_proxies* proxies);
 
-/* Calls with every finest membership in the order of chunks and blocks. */
-typedef void (*pl_member_fn)(void* context, uint32_t cluster, uint32_t slot, float weight);
-void pl_each_member(const pl_body* body, pl_member_fn call, void* context);
-
 #endif
