@@ -290,7 +290,7 @@ static double farness(const breaking* b, const entry* e)
 }
 
 /* Which membership each particle is to lose, before anything is edited: 1 + its place, or 0. Only
- * clusters beside cracks are looked at, each in every fourth step. */
+ * clusters beside cracks are looked at, in every fourth step. */
 static uint32_t* find_outliers(const breaking* b, bool* any)
 {
     uint32_t* found = calloc(b->o->particles, sizeof *found);
@@ -302,7 +302,7 @@ static uint32_t* find_outliers(const breaking* b, bool* any)
         for (uint32_t k = b->level->begin[c]; k < b->level->begin[c + 1]; ++k)
         {
             const reference_member* m = &b->level->member[k];
-            if (!b->level->cluster[c].cracked || c % 4 != b->o->substep % 4 || m->weight > .999999)
+            if (!b->level->cluster[c].cracked || m->weight > .999999)
                 continue;
             entry e = {c, m->index, m->weight, m->p};
             double is = farness(b, &e);
@@ -377,7 +377,7 @@ bool reference_break(reference* o, double dt)
         if (b.level->begin[c] < b.level->begin[c + 1] &&
             is_candidate(&b, &b.level->cluster[c], &list[count].overload))
             list[count++].cluster = c;
-    uint32_t* outlier = o->splits ? find_outliers(&b, &leaving) : NULL;
+    uint32_t* outlier = o->splits && o->substep % 4 == 0 ? find_outliers(&b, &leaving) : NULL;
     uint32_t particles = o->particles;
     if (count || leaving)
         list_entries(&b);

@@ -120,6 +120,17 @@ bool pl_grow(void** items, size_t* capacity, size_t needed, size_t item_size)
     return true;
 }
 
+bool pl_lengthen(void** block, size_t count, size_t size)
+{
+    if (block_bytes(*block) / size >= count)
+        return true;
+    void* fresh = pl_realloc(*block, count + count / 4, size);
+    if (!fresh)
+        return false;
+    *block = fresh;
+    return true;
+}
+
 static int ascending(const void* a, const void* b)
 {
     uint32_t p = *(const uint32_t*)a, q = *(const uint32_t*)b;

@@ -49,6 +49,11 @@ void pl_fail_allocations_after(int64_t count);
 /* A list that doubles when full: *items has *capacity room for count + more afterwards. */
 bool pl_grow(void** items, size_t* capacity, size_t needed, size_t item_size);
 
+/* Room for "count" items in a block that is not NULL: one that has it stays where it is, a shorter
+ * one moves and gets a quarter more. What is new is zero as long as nobody wrote beyond what was
+ * asked for. */
+bool pl_lengthen(void** block, size_t count, size_t size);
+
 /* Sorts numbers upward; of none, there need be no list. */
 void pl_sort_u32(uint32_t* items, size_t count);
 

@@ -391,23 +391,37 @@ pl_status pl_blocks_list_parts(pl_body* body)
     return PLIANT_OK;
 }
 
+/* Eight numbers, always in the same order. */
+static double sum_lanes(const double a[8])
+{
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+
 void pl_layout_chunk_moments(const pl_chunk* chunk, const pl_particles* p, double (*sums)[4])
 {
     memset(sums, 0, chunk->row_count * sizeof *sums);
     for (uint32_t b = 0; b < chunk->block_count; ++b)
+    {
+        uint32_t slot = chunk->slot_begin + 8 * b;
+        float m[8];
+        for (uint32_t lane = 0; lane < 8; ++lane)
+            m[lane] = p->mass[slot + lane] * p->norm[slot + lane]; /* rounded as the kernels do */
         for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+        {
+            double mw[8], first[8], *sum = sums[chunk->entry_row[e]];
             for (uint32_t lane = 0; lane < 8; ++lane)
+                mw[lane] = (double)m[lane] * chunk->entry_kernel[8 * (size_t)e + lane];
+            sum[0] += sum_lanes(mw);
+            for (uint32_t k = 0; k < 3; ++k)
             {
-                uint32_t slot = chunk->slot_begin + 8 * b + lane;
-                float m = p->mass[slot] * p->norm[slot]; /* rounded as the kernels round it */
-                double mw = (double)m * chunk->entry_kernel[8 * (size_t)e + lane];
-                double* sum = sums[chunk->entry_row[e]];
-                sum[0] += mw;
-                for (int k = 0; k < 3; ++k)
-                    sum[1 + k] += mw * (chunk->own_rest
-                                            ? chunk->own_rest[24 * (size_t)e + 8 * (size_t)k + lane]
-                                            : p->r[k][slot]);
+                const float* r = chunk->own_rest ? chunk->own_rest + 24 * (size_t)e + 8 * (size_t)k
+                                                 : p->r[k] + slot;
+                for (uint32_t lane = 0; lane < 8; ++lane)
+                    first[lane] = mw[lane] * r[lane];
+                sum[1 + k] += sum_lanes(first);
             }
+        }
+    }
 }
 
 pl_status pl_layout_rest_moments(pl_body* body)

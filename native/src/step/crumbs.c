@@ -204,7 +204,7 @@ static uint32_t few_of(const pl_breaking* b)
 static pl_status dissolve(pl_breaking* b, uint32_t cluster)
 {
     uint32_t count, lonely = 0, n;
-    PL_TRY(pl_list_ids(b, cluster, &count));
+    PL_TRY(pl_list_ids(b, cluster, few_of(b), &count));
     if (count >= few_of(b))
         return PLIANT_OK;
     for (uint32_t i = 0; i < count; ++i)
@@ -222,7 +222,7 @@ static pl_status dissolve(pl_breaking* b, uint32_t cluster)
     }
     for (uint32_t i = 0; i < count; ++i)
         PL_TRY(pl_member_leave(b, b->ids[i], cluster));
-    PL_TRY(pl_list_ids(b, cluster, &count));
+    PL_TRY(pl_list_ids(b, cluster, 1, &count));
     if (count == 0)
         bury(b, cluster);
     return PLIANT_OK;

@@ -38,13 +38,15 @@ pl_status pl_edit_begin(pl_body* body, uint64_t now, pl_edit** edit)
 
 static void edit_free(pl_edit* edit)
 {
-    for (size_t i = 0; i < edit->change_count; ++i)
-        pl_free(edit->changes[i].members);
+    for (size_t i = 0; i < edit->pool.block_count; ++i)
+        pl_free(edit->pool.blocks[i]);
+    pl_free(edit->pool.blocks);
     pl_free(edit->changes);
     pl_free(edit->change_of_slot);
     pl_free(edit->added);
     pl_free(edit->links);
     pl_free(edit->divisions);
+    pl_free(edit->next_free);
     pl_free(edit->members);
     pl_free(edit->slots);
     pl_free(edit);
@@ -126,54 +128,106 @@ static bool add_slot(pl_edit* edit, uint32_t* count, uint32_t slot)
     if (!pl_grow((void**)&edit->slots, &edit->slot_capacity, (size_t)*count + 1,
                  sizeof *edit->slots))
         return false;
-    /* nearly sorted as they come */
-    uint32_t at = (*count)++;
-    for (; at > 0 && edit->slots[at - 1] > slot; --at)
-        edit->slots[at] = edit->slots[at - 1];
-    edit->slots[at] = slot;
+    edit->slots[(*count)++] = slot;
     return true;
 }
 
-/* The unchanged slots of a chunk that are in the row's cluster. */
-static bool slots_of_row(pl_edit* edit, const pl_chunk* chunk, uint32_t row, uint32_t* count)
+/* Whether the particle of a lane is in an entry's cluster, and has not been changed. */
+static bool is_member(const pl_edit* edit, const pl_chunk* chunk, uint32_t entry, uint32_t slot)
 {
-    for (uint32_t b = 0; b < chunk->block_count; ++b)
+    return chunk->entry_kernel[8 * (size_t)entry + slot % 8] > 0 && !edit->change_of_slot[slot];
+}
+
+/* The unchanged slots of a chunk that are in the row's cluster; no more than "most" and some. */
+static bool slots_of_row(pl_edit* edit, const pl_chunk* chunk, uint32_t row, uint32_t most,
+                         uint32_t* count)
+{
+    for (uint32_t b = 0; b < chunk->block_count && *count < most; ++b)
         for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            for (uint32_t lane = 0; lane < 8 && chunk->entry_row[e] == row; ++lane)
-            {
-                uint32_t slot = chunk->slot_begin + 8 * b + lane;
-                if (chunk->entry_kernel[8 * (size_t)e + lane] > 0 && !edit->change_of_slot[slot] &&
-                    !add_slot(edit, count, slot))
+        {
+            if (chunk->entry_row[e] != row)
+                continue;
+            uint32_t first = chunk->slot_begin + 8 * b;
+            for (uint32_t slot = first; slot < first + 8; ++slot)
+                if (is_member(edit, chunk, e, slot) && !add_slot(edit, count, slot))
                     return false;
-            }
+            break; /* a cluster has one entry in a block */
+        }
     return true;
 }
 
-const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count)
+/* Two lists that ascend become one, which does: the second is from "middle" on. */
+static bool merge_slots(pl_edit* edit, uint32_t middle, uint32_t count)
+{
+    uint32_t more = count - middle, left = middle, right = more;
+    if (!pl_grow((void**)&edit->slots, &edit->slot_capacity, (size_t)count + more,
+                 sizeof *edit->slots))
+        return false;
+    uint32_t *slots = edit->slots, *second = slots + count;
+    memcpy(second, slots + middle, more * sizeof *slots);
+    for (uint32_t at = count; right > 0; --at)
+        slots[at - 1] =
+            left && slots[left - 1] > second[right - 1] ? slots[--left] : second[--right];
+    return true;
+}
+
+const uint32_t* pl_edit_slots_up_to(pl_edit* edit, uint32_t cluster, uint32_t most, uint32_t* count)
 {
     const pl_body* body = edit->body;
     const pl_clusters* k = &body->clusters;
     *count = 0;
     bool fine = pl_grow((void**)&edit->slots, &edit->slot_capacity, 1, sizeof *edit->slots);
     for (uint32_t at = k->part_begin[cluster]; fine && at < k->part_begin[cluster + 1]; ++at)
-        fine = slots_of_row(edit, &body->chunks[k->part[at].chunk], k->part[at].row, count);
-    for (size_t i = 0; fine && i < edit->change_count; ++i)
+        fine = slots_of_row(edit, &body->chunks[k->part[at].chunk], k->part[at].row, most, count);
+    uint32_t unchanged = *count;
+    for (size_t i = 0; fine && i < edit->change_count && *count < most; ++i)
         if (has_cluster(&edit->changes[i], cluster))
             fine = add_slot(edit, count, edit->changes[i].slot);
+    if (fine && *count > unchanged)
+    {
+        pl_sort_u32(edit->slots + unchanged, *count - unchanged);
+        fine = merge_slots(edit, unchanged, *count);
+    }
     *count = fine ? *count : 0;
     return fine ? edit->slots : NULL;
 }
 
+const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count)
+{
+    return pl_edit_slots_up_to(edit, cluster, UINT32_MAX, count);
+}
+
 /* ------------------------------------------------------------------ changing */
 
-static bool replace(pl_change* change, const pl_member* members, uint32_t count)
+static pl_member* take_members(pl_member_pool* pool, uint32_t count)
 {
-    pl_member* fresh = PL_NEW(pl_member, count); /* members may be the change's own */
-    if (!fresh)
-        return false;
-    memcpy(fresh, members, count * sizeof *fresh);
-    pl_free(change->members);
-    change->members = fresh;
+    if (pool->size - pool->used < count)
+    {
+        uint32_t size = PL_MAX(count, PL_CLAMP(2 * pool->size, 256u, 4096u));
+        pl_member* block = NULL;
+        if (!pl_grow((void**)&pool->blocks, &pool->block_capacity, pool->block_count + 1,
+                     sizeof *pool->blocks) ||
+            !(block = PL_NEW(pl_member, size)))
+            return NULL;
+        pool->blocks[pool->block_count++] = block;
+        pool->size = size;
+        pool->used = 0;
+    }
+    pool->used += count;
+    return pool->blocks[pool->block_count - 1] + pool->used - count;
+}
+
+static bool replace(pl_edit* edit, pl_change* change, const pl_member* members, uint32_t count)
+{
+    if (change->room < count)
+    {
+        pl_member* fresh = take_members(&edit->pool, count);
+        if (!fresh)
+            return false;
+        change->members = fresh;
+        change->room = count;
+    }
+    memmove(change->members, members, count * sizeof *members); /* may be the change's own */
     change->count = count;
     return true;
 }
@@ -185,7 +239,7 @@ static pl_change* add_change(pl_edit* edit, uint32_t slot, const pl_member* memb
         return NULL;
     pl_change* change = &edit->changes[edit->change_count];
     *change = (pl_change){.slot = slot};
-    if (!replace(change, members, count))
+    if (!replace(edit, change, members, count))
         return NULL;
     edit->change_of_slot[slot] = (uint32_t)++edit->change_count;
     return change;
@@ -231,7 +285,7 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
     PL_TRY(check_members(edit, slot, members, count));
     uint32_t at = edit->change_of_slot[slot], before = 0;
     if (at)
-        return replace(&edit->changes[at - 1], members, count)
+        return replace(edit, &edit->changes[at - 1], members, count)
                    ? PLIANT_OK
                    : pl_fail_memory(count * sizeof *members);
     if (members == edit->members)
@@ -242,7 +296,6 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
             return pl_fail_memory(count * sizeof *members);
         if (before == count && same_members(edit->members, change->members, count))
         {
-            pl_free(change->members);
             edit->change_of_slot[slot] = 0;
             --edit->change_count;
         }

@@ -45,6 +45,10 @@ void pl_edit_abandon(pl_edit* edit);
  * (then count is 0). */
 const pl_member* pl_edit_members(pl_edit* edit, uint32_t slot, uint32_t* count);
 const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count);
+/* The same for whoever asks only whether there are fewer than "most": otherwise the list stops
+ * somewhere from there on. */
+const uint32_t* pl_edit_slots_up_to(pl_edit* edit, uint32_t cluster, uint32_t most,
+                                    uint32_t* count);
 
 /* Replaces a particle's memberships: at least one, clusters ascending. "members" may be what
  * pl_edit_members gave. */

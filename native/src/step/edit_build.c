@@ -4,103 +4,111 @@
  * block's entries ascend by cluster within each of its sides, rows come in the order in which
  * entries name them. A chunk whose memberships all have the body's rest positions has shared rest,
  * another has its own.
+ *
+ * Blocks without changed slots are copied. Of the others, entries lose the lanes that changed, get
+ * what those have now, and are put in order again:
+ *
+ *   entries ── lanes that stay ──┐
+ *                                ├──► by cluster ──► by side ──► entries
+ *   changes ── lanes that do not ┘
  */
 #include "edit_parts.h"
 
 #include <string.h>
 
-/* The members of a chunk's slots, before it is built anew. */
-typedef struct chunk_members
-{
-    uint32_t* begin; /* slot_count + 1 */
-    pl_member* items;
-    size_t capacity;
-} chunk_members;
-
 /* A cluster that some of the eight lanes of a block are in. */
 typedef struct shared_cluster
 {
-    uint32_t cluster, sides;
-    const pl_member* member[8];
+    uint32_t cluster, sides; /* 1: the first four lanes, 2: the last four */
+    float kernel[8];
+    float rest[24]; /* x8 y8 z8: r_ic, relative to the chunk's rest origin */
 } shared_cluster;
 
 /* What is filled anew; it becomes the chunk's when all went well. */
 typedef struct maker
 {
     const pl_edit* edit;
-    pl_chunk chunk;      /* a copy of the old one with fresh arrays */
-    uint32_t* local;     /* by cluster: 1 + its row, or 0 */
-    chunk_members lists; /* kept from chunk to chunk */
-    shared_cluster* shared;
-    size_t shared_count, shared_capacity;
-    size_t rows, entries;
+    pl_chunk chunk;       /* a copy of the old one with fresh arrays */
+    uint32_t* local;      /* by cluster: 1 + its row, or 0 */
+    shared_cluster* list; /* kept from block to block */
+    size_t count, capacity;
 } maker;
 
-/* Whether one of the eight slots of a block has other memberships than before. */
-static bool is_changed(const pl_edit* edit, uint32_t slot)
+/* The lanes of a block that have other memberships than before. */
+static uint32_t changed_lanes(const pl_edit* edit, uint32_t slot)
 {
-    const uint32_t* change = edit->change_of_slot + slot / 8 * 8;
-    uint32_t any = 0;
-    for (int lane = 0; lane < 8; ++lane)
-        any |= change[lane];
-    return any != 0;
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < 8; ++lane)
+        lanes |= (uint32_t)(edit->change_of_slot[slot + lane] != 0) << lane;
+    return lanes;
 }
 
-/* Of the blocks that change; the others have none here. */
-static pl_status list_members(pl_edit* edit, const pl_chunk* chunk, chunk_members* lists)
+static uint32_t lanes_of(const float kernel[8])
 {
-    uint32_t total = 0;
-    pl_free(lists->begin);
-    lists->begin = PL_NEW(uint32_t, (size_t)chunk->slot_count + 1);
-    if (!lists->begin)
-        return pl_fail_memory(chunk->slot_count);
-    for (uint32_t s = 0; s < chunk->slot_count; ++s)
-    {
-        uint32_t count = 0;
-        lists->begin[s + 1] = total;
-        if (!is_changed(edit, chunk->slot_begin + s))
-            continue;
-        const pl_member* members = pl_edit_members(edit, chunk->slot_begin + s, &count);
-        if (!members && edit->body->particles.id[chunk->slot_begin + s] != PL_NO_PARTICLE)
-            return pl_fail_memory(count);
-        if (!pl_grow((void**)&lists->items, &lists->capacity, (size_t)total + count + 1,
-                     sizeof *lists->items))
-            return pl_fail_memory((size_t)total * sizeof *lists->items);
-        if (count)
-            memcpy(lists->items + total, members, count * sizeof *members);
-        total += count;
-        lists->begin[s + 1] = total;
-    }
-    return PLIANT_OK;
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < 8; ++lane)
+        lanes |= (uint32_t)(kernel[lane] > 0) << lane;
+    return lanes;
 }
 
-/* Whether a block that does not change has the particles' own rest positions. */
-static bool was_shared(const pl_particles* p, const pl_chunk* chunk, uint32_t block)
+static const pl_change* change_at(const pl_edit* edit, uint32_t slot)
 {
-    if (!chunk->own_rest)
-        return true;
-    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
-        for (uint32_t k = 0; k < 3; ++k)
-            if (memcmp(chunk->own_rest + 24 * (size_t)e + 8 * (size_t)k,
-                       p->r[k] + chunk->slot_begin + 8 * (size_t)block, 8 * sizeof(float)) != 0)
-                return false;
-    return true;
+    return &edit->changes[edit->change_of_slot[slot] - 1];
 }
 
-/* Whether all memberships have the particle's own rest position. */
-static bool has_shared_rest(const pl_edit* edit, const pl_chunk* chunk, const chunk_members* lists)
+/* ------------------------------------------------------------------ what a chunk will have */
+
+typedef struct survey
+{
+    uint32_t entries; /* at most */
+    bool own;         /* some membership that changes has a rest position of its own */
+} survey;
+
+/* Also flags the clusters that gain or lose, and counts what is written. */
+static survey survey_chunk(pl_edit* edit, const pl_chunk* chunk, uint8_t* clusters)
 {
     const pl_particles* p = &edit->body->particles;
+    survey s = {.entries = chunk->entry_count};
     for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
-        if (!is_changed(edit, chunk->slot_begin + 8 * b) && !was_shared(p, chunk, b))
-            return false;
-    for (uint32_t s = 0; s < chunk->slot_count; ++s)
-        for (uint32_t m = lists->begin[s]; m < lists->begin[s + 1]; ++m)
-            for (int k = 0; k < 3; ++k)
-                if ((float)(lists->items[m].rest[k] - chunk->rest_origin[k]) !=
-                    p->r[k][chunk->slot_begin + s])
-                    return false;
-    return true;
+    {
+        uint32_t first = chunk->slot_begin + 8 * b, changed = changed_lanes(edit, first);
+        if (!changed)
+            continue;
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            if (lanes_of(chunk->entry_kernel + 8 * (size_t)e) & changed)
+                clusters[chunk->rows[chunk->entry_row[e]]] = 1;
+        for (uint32_t slot = first; slot < first + 8; ++slot)
+        {
+            if (!edit->change_of_slot[slot])
+                continue;
+            const pl_change* change = change_at(edit, slot);
+            s.entries += change->count;
+            edit->updates += change->count;
+            for (uint32_t i = 0; i < change->count; ++i)
+            {
+                clusters[change->members[i].cluster] = 1;
+                for (int k = 0; k < 3; ++k)
+                    s.own = s.own || (float)(change->members[i].rest[k] - chunk->rest_origin[k]) !=
+                                         p->r[k][slot];
+            }
+        }
+    }
+    return s;
+}
+
+static bool make_arrays(maker* m, uint32_t entries, bool own)
+{
+    pl_chunk* chunk = &m->chunk;
+    chunk->entry_count = chunk->row_count = 0;
+    chunk->block_begin = PL_NEW(uint32_t, (size_t)chunk->slot_count / 8 + 1);
+    chunk->half = pl_alloc(chunk->slot_count / 8, sizeof *chunk->half);
+    chunk->rows = PL_NEW(uint32_t, entries);
+    chunk->entry_row = PL_NEW(uint16_t, entries);
+    chunk->entry_kernel = PL_NEW(float, (size_t)entries * 8);
+    chunk->own_rest = own ? PL_NEW(float, (size_t)entries * 24) : NULL;
+    chunk->sums = chunk->quad_sums = NULL;
+    return chunk->block_begin && chunk->half && chunk->rows && chunk->entry_row &&
+           chunk->entry_kernel && (!own || chunk->own_rest);
 }
 
 static uint32_t row_of(maker* m, uint32_t cluster)
@@ -113,144 +121,166 @@ static uint32_t row_of(maker* m, uint32_t cluster)
     return m->local[cluster] - 1;
 }
 
-/* The clusters of a block, ascending: which of its halves have each (1, 2 or both), and where the
- * lanes have it, or NULL. */
-static bool list_block(maker* m, uint32_t first)
-{
-    uint32_t at[8];
-    memcpy(at, m->lists.begin + first, sizeof at);
-    for (m->shared_count = 0;; ++m->shared_count)
-    {
-        uint32_t next = UINT32_MAX;
-        for (uint32_t lane = 0; lane < 8; ++lane)
-            if (at[lane] < m->lists.begin[first + lane + 1])
-                next = PL_MIN(next, m->lists.items[at[lane]].cluster);
-        if (next == UINT32_MAX)
-            return true;
-        if (!pl_grow((void**)&m->shared, &m->shared_capacity, m->shared_count + 1,
-                     sizeof *m->shared))
-            return false;
-        shared_cluster* one = &m->shared[m->shared_count];
-        *one = (shared_cluster){.cluster = next};
-        for (uint32_t lane = 0; lane < 8; ++lane)
-            if (at[lane] < m->lists.begin[first + lane + 1] &&
-                m->lists.items[at[lane]].cluster == next)
-            {
-                one->member[lane] = &m->lists.items[at[lane]++];
-                one->sides |= lane < 4 ? 1 : 2;
-            }
-    }
-}
-
-static void fill_entry(maker* m, uint32_t first, uint32_t entry, const shared_cluster* one)
-{
-    pl_chunk* chunk = &m->chunk;
-    const pl_particles* p = &m->edit->body->particles;
-    float* kernel = chunk->entry_kernel + 8 * (size_t)entry;
-    chunk->entry_row[entry] = (uint16_t)row_of(m, one->cluster);
-    for (uint32_t lane = 0; lane < 8; ++lane)
-        kernel[lane] = one->member[lane] ? one->member[lane]->kernel : 0;
-    for (uint32_t k = 0; k < 3 && chunk->own_rest; ++k)
-    {
-        float* own = chunk->own_rest + 24 * (size_t)entry + 8 * (size_t)k;
-        const float* r = p->r[k] + chunk->slot_begin + first;
-        for (uint32_t lane = 0; lane < 8; ++lane)
-            own[lane] = one->member[lane]
-                            ? (float)(one->member[lane]->rest[k] - chunk->rest_origin[k])
-                            : r[lane];
-    }
-}
+/* ------------------------------------------------------------------ blocks */
 
 /* The entries of a block as they were. */
 static void copy_block(maker* m, const pl_chunk* old, uint32_t block)
 {
     pl_chunk* chunk = &m->chunk;
     const pl_particles* p = &m->edit->body->particles;
-    uint32_t to = chunk->block_begin[block];
-    for (uint32_t e = old->block_begin[block]; e < old->block_begin[block + 1]; ++e, ++to)
-    {
-        chunk->entry_row[to] = (uint16_t)row_of(m, old->rows[old->entry_row[e]]);
-        memcpy(chunk->entry_kernel + 8 * (size_t)to, old->entry_kernel + 8 * (size_t)e,
-               8 * sizeof(float));
-        for (uint32_t k = 0; k < 3 && chunk->own_rest; ++k)
-            memcpy(chunk->own_rest + 24 * (size_t)to + 8 * (size_t)k,
-                   old->own_rest ? old->own_rest + 24 * (size_t)e + 8 * (size_t)k
+    uint32_t begin = old->block_begin[block], count = old->block_begin[block + 1] - begin;
+    uint32_t to = chunk->entry_count;
+    for (uint32_t i = 0; i < count; ++i)
+        chunk->entry_row[to + i] = (uint16_t)row_of(m, old->rows[old->entry_row[begin + i]]);
+    memcpy(chunk->entry_kernel + 8 * (size_t)to, old->entry_kernel + 8 * (size_t)begin,
+           8 * (size_t)count * sizeof(float));
+    for (uint32_t i = 0; i < count && chunk->own_rest; ++i)
+        for (uint32_t k = 0; k < 3; ++k)
+            memcpy(chunk->own_rest + 24 * (size_t)(to + i) + 8 * (size_t)k,
+                   old->own_rest ? old->own_rest + 24 * (size_t)(begin + i) + 8 * (size_t)k
                                  : p->r[k] + chunk->slot_begin + 8 * (size_t)block,
                    8 * sizeof(float));
-    }
-    chunk->block_begin[block + 1] = to;
+    for (int side = 0; side < 2; ++side)
+        chunk->half[block][side] = old->half[block][side] - begin + to;
+    chunk->entry_count += count;
 }
 
-/* The entries of a block: three passes for its sides, each by ascending clusters. */
-static bool fill_block(maker* m, uint32_t block)
+/* The place of a cluster in the list, which ascends; it is there afterwards. */
+static shared_cluster* place_of(maker* m, uint32_t cluster, uint32_t slot)
 {
-    static const uint32_t pass_sides[3] = {1, 3, 2};
-    uint32_t entry = m->chunk.block_begin[block];
-    if (!list_block(m, 8 * block))
-        return false;
-    for (int pass = 0; pass < 3; ++pass)
-        for (size_t i = 0; i < m->shared_count; ++i)
-            if (m->shared[i].sides == pass_sides[pass])
-                fill_entry(m, 8 * block, entry++, &m->shared[i]);
-    m->chunk.block_begin[block + 1] = entry;
+    const pl_particles* p = &m->edit->body->particles;
+    size_t at = m->count;
+    while (at > 0 && m->list[at - 1].cluster > cluster)
+        --at;
+    if (at > 0 && m->list[at - 1].cluster == cluster)
+        return &m->list[at - 1];
+    if (!pl_grow((void**)&m->list, &m->capacity, m->count + 1, sizeof *m->list))
+        return NULL;
+    memmove(m->list + at + 1, m->list + at, (m->count - at) * sizeof *m->list);
+    ++m->count;
+    shared_cluster* one = &m->list[at];
+    *one = (shared_cluster){.cluster = cluster};
+    for (uint32_t k = 0; k < 3 && m->chunk.own_rest; ++k)
+        memcpy(one->rest + 8 * (size_t)k, p->r[k] + slot, 8 * sizeof(float));
+    return one;
+}
+
+/* What the lanes that stay have of an entry. */
+static bool keep_entry(maker* m, const pl_chunk* old, uint32_t entry, uint32_t slot,
+                       uint32_t changed)
+{
+    const float* kernel = old->entry_kernel + 8 * (size_t)entry;
+    uint32_t stay = lanes_of(kernel) & ~changed;
+    if (!stay)
+        return true;
+    shared_cluster* one = place_of(m, old->rows[old->entry_row[entry]], slot);
+    for (uint32_t lane = 0; one && lane < 8; ++lane)
+    {
+        if (!(stay >> lane & 1))
+            continue;
+        one->kernel[lane] = kernel[lane];
+        one->sides |= lane < 4 ? 1 : 2;
+        for (uint32_t k = 0; k < 3 && old->own_rest; ++k)
+            one->rest[8 * k + lane] = old->own_rest[24 * (size_t)entry + 8 * (size_t)k + lane];
+    }
+    return one != NULL;
+}
+
+/* The new memberships of a lane. */
+static bool add_change(maker* m, uint32_t slot)
+{
+    const pl_change* change = change_at(m->edit, slot);
+    uint32_t lane = slot % 8;
+    for (uint32_t i = 0; i < change->count; ++i)
+    {
+        const pl_member* member = &change->members[i];
+        shared_cluster* one = place_of(m, member->cluster, slot - lane);
+        if (!one)
+            return false;
+        one->kernel[lane] = member->kernel;
+        one->sides |= lane < 4 ? 1 : 2;
+        for (uint32_t k = 0; k < 3; ++k)
+            one->rest[8 * k + lane] = (float)(member->rest[k] - m->chunk.rest_origin[k]);
+    }
     return true;
 }
 
-static void set_norms(const pl_edit* edit, pl_chunk* chunk)
+/* The entries of a block: three passes for its sides, each by ascending clusters. */
+static void store_block(maker* m, uint32_t block)
 {
-    const pl_body* body = edit->body;
-    const pl_particles* p = &body->particles;
-    chunk->member_count = 0;
-    for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
-        for (uint32_t lane = 0; lane < 8; ++lane)
-        {
-            uint32_t slot = chunk->slot_begin + 8 * b + lane;
-            float sum = 0;
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            {
-                float value = chunk->entry_kernel[8 * (size_t)e + lane];
-                sum += value * body->clusters.fade[chunk->rows[chunk->entry_row[e]]];
-                chunk->member_count += value > 0;
-            }
-            if (edit->change_of_slot[slot]) /* others keep theirs to the bit */
-                p->norm[slot] = sum > 0 ? 1 / sum : 0;
-        }
-}
-
-static bool make_arrays(maker* m, uint32_t entries, bool own)
-{
+    static const uint32_t pass_sides[3] = {1, 3, 2};
     pl_chunk* chunk = &m->chunk;
-    chunk->entry_count = entries;
-    chunk->row_count = 0;
-    chunk->block_begin = PL_NEW(uint32_t, (size_t)chunk->slot_count / 8 + 1);
-    chunk->rows = PL_NEW(uint32_t, entries);
-    chunk->entry_row = PL_NEW(uint16_t, entries);
-    chunk->entry_kernel = PL_NEW(float, (size_t)entries * 8);
-    chunk->own_rest = own ? PL_NEW(float, (size_t)entries * 24) : NULL;
-    chunk->half = NULL;
-    chunk->sums = chunk->quad_sums = NULL;
-    return chunk->block_begin && chunk->rows && chunk->entry_row && chunk->entry_kernel &&
-           (!own || chunk->own_rest);
+    for (int pass = 0; pass < 3; ++pass)
+    {
+        for (size_t i = 0; i < m->count; ++i)
+        {
+            const shared_cluster* one = &m->list[i];
+            if (one->sides != pass_sides[pass])
+                continue;
+            size_t entry = chunk->entry_count++;
+            chunk->entry_row[entry] = (uint16_t)row_of(m, one->cluster);
+            memcpy(chunk->entry_kernel + 8 * entry, one->kernel, sizeof one->kernel);
+            if (chunk->own_rest)
+                memcpy(chunk->own_rest + 24 * entry, one->rest, sizeof one->rest);
+        }
+        if (pass < 2)
+            chunk->half[block][1 - pass] = chunk->entry_count;
+    }
 }
 
-/* How many different clusters the eight lanes of each block have, over all blocks. */
-static uint32_t count_entries(maker* m, const pl_chunk* old)
+/* Normalisers of the lanes that changed; the others keep theirs to the bit. */
+static void set_norms(const maker* m, uint32_t slot, uint32_t begin, uint32_t changed)
 {
-    uint32_t total = 0;
-    for (uint32_t b = 0; b < old->slot_count / 8; ++b)
+    const pl_chunk* chunk = &m->chunk;
+    const float* fade = m->edit->body->clusters.fade;
+    for (uint32_t lane = 0; lane < 8; ++lane)
     {
-        if (!is_changed(m->edit, old->slot_begin + 8 * b))
-        {
-            total += old->block_begin[b + 1] - old->block_begin[b];
+        float sum = 0;
+        if (!(changed >> lane & 1))
             continue;
-        }
-        uint32_t begin = m->lists.begin[8 * b], end = m->lists.begin[8 * b + 8];
-        for (uint32_t i = begin; i < end; ++i)
-            total += m->local[m->lists.items[i].cluster]++ == 0;
-        for (uint32_t i = begin; i < end; ++i)
-            m->local[m->lists.items[i].cluster] = 0;
+        for (uint32_t e = begin; e < chunk->entry_count; ++e)
+            sum +=
+                chunk->entry_kernel[8 * (size_t)e + lane] * fade[chunk->rows[chunk->entry_row[e]]];
+        m->edit->body->particles.norm[slot + lane] = sum > 0 ? 1 / sum : 0;
     }
-    return total;
+}
+
+static bool fill_block(maker* m, const pl_chunk* old, uint32_t block, uint32_t changed)
+{
+    uint32_t slot = m->chunk.slot_begin + 8 * block, begin = m->chunk.entry_count;
+    m->count = 0;
+    for (uint32_t e = old->block_begin[block]; e < old->block_begin[block + 1]; ++e)
+    {
+        m->chunk.member_count -=
+            (uint32_t)__builtin_popcount(lanes_of(old->entry_kernel + 8 * (size_t)e) & changed);
+        if (!keep_entry(m, old, e, slot, changed))
+            return false;
+    }
+    for (uint32_t lane = 0; lane < 8; ++lane)
+    {
+        if (!(changed >> lane & 1))
+            continue;
+        m->chunk.member_count += change_at(m->edit, slot + lane)->count;
+        if (!add_change(m, slot + lane))
+            return false;
+    }
+    store_block(m, block);
+    set_norms(m, slot, begin, changed);
+    return true;
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+/* Whether all memberships have the particles' own rest positions. */
+static bool has_shared_rest(const pl_particles* p, const pl_chunk* chunk)
+{
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            for (uint32_t k = 0; k < 3; ++k)
+                if (memcmp(chunk->own_rest + 24 * (size_t)e + 8 * (size_t)k,
+                           p->r[k] + chunk->slot_begin + 8 * (size_t)b, 8 * sizeof(float)) != 0)
+                    return false;
+    return true;
 }
 
 static pl_status fill_chunk(maker* m, const pl_chunk* old)
@@ -259,13 +289,16 @@ static pl_status fill_chunk(maker* m, const pl_chunk* old)
     uint32_t used = 0;
     for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
     {
-        if (!is_changed(m->edit, chunk->slot_begin + 8 * b))
+        uint32_t changed = changed_lanes(m->edit, chunk->slot_begin + 8 * b);
+        chunk->block_begin[b] = chunk->entry_count;
+        if (!changed)
             copy_block(m, old, b);
-        else if (!fill_block(m, b))
-            return pl_fail_memory(m->shared_count * sizeof *m->shared);
-        if (chunk->block_begin[b] < chunk->block_begin[b + 1])
+        else if (!fill_block(m, old, b, changed))
+            return pl_fail_memory(m->count * sizeof *m->list);
+        if (chunk->block_begin[b] < chunk->entry_count)
             used = b + 1;
     }
+    chunk->block_begin[chunk->slot_count / 8] = chunk->entry_count;
     chunk->block_count = used;
     for (uint32_t r = 0; r < chunk->row_count; ++r)
         m->local[chunk->rows[r]] = 0;
@@ -273,9 +306,13 @@ static pl_status fill_chunk(maker* m, const pl_chunk* old)
         return pl_fail(PLIANT_ERROR_CLUSTERING,
                        "%u clusters meet in one chunk of particles: the clusters overlap too much",
                        chunk->row_count);
+    if (chunk->own_rest && has_shared_rest(&m->edit->body->particles, chunk))
+    {
+        pl_free(chunk->own_rest);
+        chunk->own_rest = NULL;
+    }
     chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
-    return chunk->sums && pl_layout_halve(chunk) ? PLIANT_OK
-                                                 : pl_fail_memory((size_t)chunk->row_count * 96);
+    return chunk->sums ? PLIANT_OK : pl_fail_memory((size_t)chunk->row_count * 96);
 }
 
 /* Scratch of strain limiting goes by rows. */
@@ -294,27 +331,12 @@ static pl_status fit_limits(pl_body* body, uint32_t chunk)
 static pl_status build_chunk(maker* m, uint32_t index, uint8_t* clusters)
 {
     pl_edit* edit = (pl_edit*)m->edit;
-    pl_body* body = edit->body;
-    pl_chunk* chunk = &body->chunks[index];
-    PL_TRY(list_members(edit, chunk, &m->lists));
-    for (uint32_t s = 0; s < chunk->slot_count; ++s)
-    {
-        uint32_t slot = chunk->slot_begin + s, count;
-        if (!edit->change_of_slot[slot])
-            continue;
-        if (!pl_edit_read(edit, slot, &count))
-            return pl_fail_memory(64);
-        for (uint32_t i = 0; i < count; ++i)
-            clusters[edit->members[i].cluster] = 1;
-        for (uint32_t i = m->lists.begin[s]; i < m->lists.begin[s + 1]; ++i)
-            clusters[m->lists.items[i].cluster] = 1;
-        edit->updates += m->lists.begin[s + 1] - m->lists.begin[s];
-    }
+    pl_chunk* chunk = &edit->body->chunks[index];
+    survey s = survey_chunk(edit, chunk, clusters);
     m->chunk = *chunk;
-    bool own = !has_shared_rest(edit, chunk, &m->lists);
-    pl_status status = make_arrays(m, count_entries(m, chunk), own)
+    pl_status status = make_arrays(m, s.entries, s.own || chunk->own_rest)
                            ? fill_chunk(m, chunk)
-                           : pl_fail_memory((size_t)m->chunk.entry_count * 48);
+                           : pl_fail_memory((size_t)s.entries * 48);
     if (status != PLIANT_OK)
     {
         pl_chunk_free(&m->chunk);
@@ -322,9 +344,8 @@ static pl_status build_chunk(maker* m, uint32_t index, uint8_t* clusters)
     }
     pl_chunk_free(chunk);
     *chunk = m->chunk;
-    set_norms(edit, chunk);
     chunk->moved = 1;
-    return fit_limits(body, index);
+    return fit_limits(edit->body, index);
 }
 
 /* ------------------------------------------------------------------ parts */
@@ -403,9 +424,7 @@ pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
         if (chunks[c])
             status = build_chunk(&m, c, clusters);
     pl_free(m.local);
-    pl_free(m.lists.begin);
-    pl_free(m.lists.items);
-    pl_free(m.shared);
+    pl_free(m.list);
     if (status == PLIANT_OK)
         status = list_parts(body, chunks);
     if (status == PLIANT_OK)

@@ -11,9 +11,17 @@
 /* The new memberships of a particle, clusters ascending. */
 typedef struct pl_change
 {
-    uint32_t slot, count;
-    pl_member* members;
+    uint32_t slot, count, room;
+    pl_member* members; /* in the edit's pool */
 } pl_change;
+
+/* Lists of members that live as long as the edit does, in blocks that do not move. */
+typedef struct pl_member_pool
+{
+    pl_member** blocks;
+    size_t block_count, block_capacity;
+    uint32_t used, size; /* of the last block */
+} pl_member_pool;
 
 /* A cluster that was added, and what it is like; or links of its own. */
 typedef struct pl_addition
@@ -37,6 +45,7 @@ struct pl_edit
     uint32_t slot_count;      /* slots that change_of_slot has */
     pl_change* changes;
     size_t change_count, change_capacity;
+    pl_member_pool pool;
     pl_addition* added;
     size_t added_count, added_capacity;
     pl_edit_link* links;
@@ -45,7 +54,9 @@ struct pl_edit
     size_t division_count, division_capacity;
     const uint8_t *more_chunks, *more_clusters; /* to be refreshed, too */
     uint32_t more_chunk_count, more_cluster_count;
-    uint32_t next_dead; /* no cluster before this is dead */
+    uint32_t next_dead;  /* no cluster before this is dead */
+    uint32_t* next_free; /* by chunk: how many of its slots in front are surely taken */
+    size_t next_free_capacity;
     /* What members and slots were listed in last. */
     pl_member* members;
     size_t member_capacity;

@@ -140,8 +140,9 @@ static void add_body_centre(refresh* r, shape_sums* s, const pl_chunk* chunk, ui
     }
 }
 
-static void add_shape(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t entry,
-                      uint32_t slot)
+/* How the cluster's own rest shape lies to the body's. */
+static void add_own_shape(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t entry,
+                          uint32_t slot)
 {
     const pl_particles* p = &r->body->particles;
     for (uint32_t lane = 0; lane < 8; ++lane)
@@ -150,21 +151,59 @@ static void add_shape(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t
         if (!(mw > 0))
             continue;
         vec3 offset = v3_sub(own_rest(p, chunk, entry, slot, lane), s->centre);
-        vec3 scaled = v3_scale(offset, mw);
-        double square = v3_dot(offset, offset);
-        s->arr.m[0][0] += scaled.x * offset.x;
-        s->arr.m[1][1] += scaled.y * offset.y;
-        s->arr.m[2][2] += scaled.z * offset.z;
-        s->arr.m[0][1] += scaled.x * offset.y;
-        s->arr.m[1][2] += scaled.y * offset.z;
-        s->arr.m[2][0] += scaled.z * offset.x;
-        s->widest = square > s->widest ? square : s->widest;
-        if (!s->own)
-            continue;
         vec3 from = v3_sub(body_rest(p, chunk, slot + lane), s->body);
-        s->cross = m3_add(s->cross, m3_outer(scaled, from));
+        s->cross = m3_add(s->cross, m3_outer(v3_scale(offset, mw), from));
         s->spread = m3_add(s->spread, m3_scale(m3_outer(from, from), mw));
     }
+}
+
+/* Eight numbers, always in the same order. */
+static double sum_lanes(const double a[8])
+{
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+
+static double sum_products(const double a[8], const double b[8])
+{
+    double each[8];
+    for (int lane = 0; lane < 8; ++lane)
+        each[lane] = a[lane] * b[lane];
+    return sum_lanes(each);
+}
+
+static void add_shape(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t entry,
+                      uint32_t slot)
+{
+    const pl_particles* p = &r->body->particles;
+    const float *mass = p->mass + slot, *norm = p->norm + slot;
+    const float* kernel = chunk->entry_kernel + 8 * (size_t)entry;
+    const double centre[3] = {s->centre.x, s->centre.y, s->centre.z};
+    double mw[8], offset[3][8], scaled[3][8], square[8];
+    for (int lane = 0; lane < 8; ++lane) /* rounded as weight_of does */
+        mw[lane] = (double)(mass[lane] * norm[lane]) * kernel[lane];
+    for (int k = 0; k < 3; ++k)
+    {
+        const float* rest =
+            chunk->own_rest ? chunk->own_rest + 24 * (size_t)entry + 8 * (size_t)k : p->r[k] + slot;
+        double from = (double)chunk->rest_origin[k] - centre[k];
+        for (int lane = 0; lane < 8; ++lane)
+        {
+            offset[k][lane] = rest[lane] + from;
+            scaled[k][lane] = mw[lane] * offset[k][lane];
+        }
+    }
+    for (int k = 0; k < 3; ++k)
+    {
+        s->arr.m[k][k] += sum_products(scaled[k], offset[k]);
+        s->arr.m[k][(k + 1) % 3] += sum_products(scaled[k], offset[(k + 1) % 3]);
+    }
+    for (int lane = 0; lane < 8; ++lane)
+        square[lane] = offset[0][lane] * offset[0][lane] + offset[1][lane] * offset[1][lane] +
+                       offset[2][lane] * offset[2][lane];
+    for (int lane = 0; lane < 8; ++lane)
+        s->widest = mw[lane] > 0 && square[lane] > s->widest ? square[lane] : s->widest;
+    if (s->own)
+        add_own_shape(r, s, chunk, entry, slot);
 }
 
 /* ------------------------------------------------------------------ clusters */

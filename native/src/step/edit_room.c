@@ -107,11 +107,7 @@ void pl_edit_drop_cluster(pl_edit* edit, uint32_t cluster)
 /* Lengthens an array by slot, if there is one. */
 static bool lengthen(void** array, size_t size, uint32_t slots)
 {
-    void* grown = *array ? pl_realloc(*array, slots, size) : NULL;
-    if (*array && !grown)
-        return false;
-    *array = grown;
-    return true;
+    return !*array || pl_lengthen(array, slots, size);
 }
 
 static bool lengthen_floats(float** array, uint32_t slots)
@@ -182,23 +178,30 @@ static pl_status add_chunk(pl_edit* edit, uint32_t full)
     return pl_near_follow(body);
 }
 
-static uint32_t free_slot(const pl_body* body, const pl_chunk* chunk)
+static uint32_t free_slot(pl_edit* edit, uint32_t index)
 {
-    for (uint32_t s = chunk->slot_begin; s < chunk->slot_begin + chunk->slot_count; ++s)
-        if (body->particles.id[s] == PL_NO_PARTICLE)
-            return s;
-    return UINT32_MAX;
+    const pl_chunk* chunk = &edit->body->chunks[index];
+    const uint32_t* id = edit->body->particles.id + chunk->slot_begin;
+    uint32_t at = edit->next_free[index];
+    while (at < chunk->slot_count && id[at] != PL_NO_PARTICLE)
+        ++at;
+    edit->next_free[index] = at; /* nobody goes while an edit is made */
+    return at < chunk->slot_count ? chunk->slot_begin + at : UINT32_MAX;
 }
 
 static pl_status find_slot(pl_edit* edit, uint32_t slot, uint32_t* found)
 {
     pl_body* body = edit->body;
     uint32_t home = pl_chunk_of_slot(body, slot);
-    *found = free_slot(body, &body->chunks[home]);
+    *found = UINT32_MAX;
+    if (!pl_grow((void**)&edit->next_free, &edit->next_free_capacity, (size_t)body->chunk_count + 1,
+                 sizeof *edit->next_free))
+        return pl_fail_memory(body->chunk_count * sizeof *edit->next_free);
+    *found = free_slot(edit, home);
     for (uint32_t c = 0; c < body->chunk_count && *found == UINT32_MAX; ++c)
         if (memcmp(body->chunks[c].rest_origin, body->chunks[home].rest_origin,
                    sizeof body->chunks[c].rest_origin) == 0)
-            *found = free_slot(body, &body->chunks[c]);
+            *found = free_slot(edit, c);
     if (*found != UINT32_MAX)
         return PLIANT_OK;
     PL_TRY(add_chunk(edit, home));

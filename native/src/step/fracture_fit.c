@@ -124,9 +124,9 @@ static mat3 gradient_of(const pl_body* body, const sums* s)
     return f;
 }
 
-pl_status pl_list_ids(pl_breaking* b, uint32_t cluster, uint32_t* count)
+pl_status pl_list_ids(pl_breaking* b, uint32_t cluster, uint32_t most, uint32_t* count)
 {
-    const uint32_t* slots = pl_edit_slots(b->edit, cluster, count);
+    const uint32_t* slots = pl_edit_slots_up_to(b->edit, cluster, most, count);
     if (!slots || !pl_grow((void**)&b->ids, &b->id_capacity, (size_t)*count + 1, sizeof *b->ids))
         return pl_fail_memory((size_t)*count * 4);
     for (uint32_t i = 0; i < *count; ++i)
@@ -137,7 +137,7 @@ pl_status pl_list_ids(pl_breaking* b, uint32_t cluster, uint32_t* count)
 pl_status pl_fracture_fit(pl_breaking* b, uint32_t cluster, pl_fit* fit)
 {
     sums s = {0};
-    PL_TRY(pl_list_ids(b, cluster, &s.count));
+    PL_TRY(pl_list_ids(b, cluster, UINT32_MAX, &s.count));
     add_members(b, cluster, &s);
     *fit = (pl_fit){.count = s.count, .mass = s.mass, .x = s.x, .in_body = s.in_body};
     if (!(s.mass > 0))

@@ -111,9 +111,9 @@ typedef struct pl_breaking
 /* fracture.c: frees the scratch. */
 void pl_breaking_free(pl_breaking* b);
 
-/* fracture_fit.c: the ids of a cluster's members as edited so far, in b->ids. Ids and not slots:
- * dividing a particle may give all slots other numbers. */
-pl_status pl_list_ids(pl_breaking* b, uint32_t cluster, uint32_t* count);
+/* fracture_fit.c: the ids of a cluster's members as edited so far, in b->ids; if there are "most"
+ * or more, perhaps not all. */
+pl_status pl_list_ids(pl_breaking* b, uint32_t cluster, uint32_t most, uint32_t* count);
 /* The cluster as edited so far. b->ids lists its members. */
 pl_status pl_fracture_fit(pl_breaking* b, uint32_t cluster, pl_fit* fit);
 /* The largest singular value of a, and the left singular vector that belongs to it. */
