@@ -38,8 +38,9 @@ pl_status pl_edit_begin(pl_body* body, uint64_t now, pl_edit** edit)
 
 static void edit_free(pl_edit* edit)
 {
-    for (size_t i = 0; i < edit->change_count; ++i)
-        pl_free(edit->changes[i].members);
+    for (size_t i = 0; i < edit->pool_count; ++i)
+        pl_free(edit->pools[i]);
+    pl_free(edit->pools);
     pl_free(edit->changes);
     pl_free(edit->change_of_slot);
     pl_free(edit->added);
@@ -166,14 +167,45 @@ const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count)
 
 /* ------------------------------------------------------------------ changing */
 
-static bool replace(pl_change* change, const pl_member* members, uint32_t count)
+enum
 {
-    pl_member* fresh = PL_NEW(pl_member, count); /* members may be the change's own */
-    if (!fresh)
-        return false;
-    memcpy(fresh, members, count * sizeof *fresh);
-    pl_free(change->members);
-    change->members = fresh;
+    SPARE_MEMBERS = 3, /* who changes may change again */
+    POOL_MEMBERS = 1024
+};
+
+/* Room for members, which lasts as long as the edit. */
+static pl_member* take_members(pl_edit* edit, uint32_t count)
+{
+    if (!edit->pool_count || count > edit->pool_room)
+    {
+        uint32_t room = PL_MAX((uint32_t)POOL_MEMBERS, count);
+        if (!pl_grow((void**)&edit->pools, &edit->pool_capacity, edit->pool_count + 1,
+                     sizeof *edit->pools) ||
+            !(edit->pools[edit->pool_count] = PL_NEW(pl_member, room)))
+            return NULL;
+        edit->pool_room = room;
+        edit->pool_next = edit->pools[edit->pool_count++];
+    }
+    pl_member* taken = edit->pool_next;
+    edit->pool_next += count;
+    edit->pool_room -= count;
+    return taken;
+}
+
+/* "members" may be the change's own. */
+static bool replace(pl_edit* edit, pl_change* change, const pl_member* members, uint32_t count)
+{
+    if (count > change->room)
+    {
+        pl_member* fresh = take_members(edit, count + SPARE_MEMBERS);
+        if (!fresh)
+            return false;
+        memcpy(fresh, members, count * sizeof *fresh);
+        change->members = fresh;
+        change->room = count + SPARE_MEMBERS;
+    }
+    else if (members != change->members)
+        memmove(change->members, members, count * sizeof *members);
     change->count = count;
     return true;
 }
@@ -185,7 +217,7 @@ static pl_change* add_change(pl_edit* edit, uint32_t slot, const pl_member* memb
         return NULL;
     pl_change* change = &edit->changes[edit->change_count];
     *change = (pl_change){.slot = slot};
-    if (!replace(change, members, count))
+    if (!replace(edit, change, members, count))
         return NULL;
     edit->change_of_slot[slot] = (uint32_t)++edit->change_count;
     return change;
@@ -197,6 +229,18 @@ pl_change* pl_edit_change(pl_edit* edit, uint32_t slot)
     if (at)
         return &edit->changes[at - 1];
     return pl_edit_read(edit, slot, &count) ? add_change(edit, slot, edit->members, count) : NULL;
+}
+
+pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member)
+{
+    pl_change* change = pl_edit_change(edit, slot);
+    if (!change || !replace(edit, change, change->members, change->count + 1))
+        return pl_fail_memory(sizeof *member);
+    uint32_t at = change->count - 1;
+    for (; at > 0 && change->members[at - 1].cluster > member->cluster; --at)
+        change->members[at] = change->members[at - 1];
+    change->members[at] = *member;
+    return PLIANT_OK;
 }
 
 static pl_status check_members(const pl_edit* edit, uint32_t slot, const pl_member* members,
@@ -231,7 +275,7 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
     PL_TRY(check_members(edit, slot, members, count));
     uint32_t at = edit->change_of_slot[slot], before = 0;
     if (at)
-        return replace(&edit->changes[at - 1], members, count)
+        return replace(edit, &edit->changes[at - 1], members, count)
                    ? PLIANT_OK
                    : pl_fail_memory(count * sizeof *members);
     if (members == edit->members)
@@ -242,7 +286,6 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
             return pl_fail_memory(count * sizeof *members);
         if (before == count && same_members(edit->members, change->members, count))
         {
-            pl_free(change->members);
             edit->change_of_slot[slot] = 0;
             --edit->change_count;
         }

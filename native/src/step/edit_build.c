@@ -196,25 +196,35 @@ static bool fill_block(maker* m, uint32_t block)
     return true;
 }
 
+/* Normalisers of slots with other memberships; others keep theirs to the bit. */
 static void set_norms(const pl_edit* edit, pl_chunk* chunk)
 {
-    const pl_body* body = edit->body;
-    const pl_particles* p = &body->particles;
-    chunk->member_count = 0;
+    const float* fade = edit->body->clusters.fade;
+    uint32_t members = 0;
     for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
-        for (uint32_t lane = 0; lane < 8; ++lane)
+    {
+        const uint32_t* change = edit->change_of_slot + chunk->slot_begin + 8 * (size_t)b;
+        float* norm = edit->body->particles.norm + chunk->slot_begin + 8 * (size_t)b;
+        float sum[8] = {0};
+        uint32_t count[8] = {0};
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
         {
-            uint32_t slot = chunk->slot_begin + 8 * b + lane;
-            float sum = 0;
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            const float *kernel = chunk->entry_kernel + 8 * (size_t)e,
+                        f = fade[chunk->rows[chunk->entry_row[e]]];
+            for (int lane = 0; lane < 8; ++lane)
             {
-                float value = chunk->entry_kernel[8 * (size_t)e + lane];
-                sum += value * body->clusters.fade[chunk->rows[chunk->entry_row[e]]];
-                chunk->member_count += value > 0;
+                sum[lane] += kernel[lane] * f;
+                count[lane] += kernel[lane] > 0;
             }
-            if (edit->change_of_slot[slot]) /* others keep theirs to the bit */
-                p->norm[slot] = sum > 0 ? 1 / sum : 0;
         }
+        for (int lane = 0; lane < 8; ++lane)
+        {
+            members += count[lane];
+            if (change[lane])
+                norm[lane] = sum[lane] > 0 ? 1 / sum[lane] : 0;
+        }
+    }
+    chunk->member_count = members;
 }
 
 static bool make_arrays(maker* m, uint32_t entries, bool own)
@@ -291,25 +301,43 @@ static pl_status fit_limits(pl_body* body, uint32_t chunk)
     return PLIANT_OK;
 }
 
+/* Flags what the changed slots of a chunk were and will be in. */
+static void flag_clusters(maker* m, const pl_chunk* chunk, uint8_t* clusters)
+{
+    pl_edit* edit = (pl_edit*)m->edit;
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
+    {
+        const uint32_t* change = edit->change_of_slot + chunk->slot_begin + 8 * (size_t)b;
+        float changed[8], in;
+        if (!is_changed(edit, chunk->slot_begin + 8 * b))
+            continue;
+        for (int lane = 0; lane < 8; ++lane)
+            changed[lane] = change[lane] ? 1.0f : 0.0f;
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+        {
+            in = 0;
+            for (int lane = 0; lane < 8; ++lane)
+                in += chunk->entry_kernel[8 * (size_t)e + (size_t)lane] * changed[lane];
+            clusters[chunk->rows[chunk->entry_row[e]]] |= in > 0;
+        }
+    }
+    for (uint32_t s = 0; s < chunk->slot_count; ++s)
+    {
+        if (!edit->change_of_slot[chunk->slot_begin + s])
+            continue;
+        for (uint32_t i = m->lists.begin[s]; i < m->lists.begin[s + 1]; ++i)
+            clusters[m->lists.items[i].cluster] = 1;
+        edit->updates += m->lists.begin[s + 1] - m->lists.begin[s];
+    }
+}
+
 static pl_status build_chunk(maker* m, uint32_t index, uint8_t* clusters)
 {
     pl_edit* edit = (pl_edit*)m->edit;
     pl_body* body = edit->body;
     pl_chunk* chunk = &body->chunks[index];
     PL_TRY(list_members(edit, chunk, &m->lists));
-    for (uint32_t s = 0; s < chunk->slot_count; ++s)
-    {
-        uint32_t slot = chunk->slot_begin + s, count;
-        if (!edit->change_of_slot[slot])
-            continue;
-        if (!pl_edit_read(edit, slot, &count))
-            return pl_fail_memory(64);
-        for (uint32_t i = 0; i < count; ++i)
-            clusters[edit->members[i].cluster] = 1;
-        for (uint32_t i = m->lists.begin[s]; i < m->lists.begin[s + 1]; ++i)
-            clusters[m->lists.items[i].cluster] = 1;
-        edit->updates += m->lists.begin[s + 1] - m->lists.begin[s];
-    }
+    flag_clusters(m, chunk, clusters);
     m->chunk = *chunk;
     bool own = !has_shared_rest(edit, chunk, &m->lists);
     pl_status status = make_arrays(m, count_entries(m, chunk), own)

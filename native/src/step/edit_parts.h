@@ -12,6 +12,7 @@
 typedef struct pl_change
 {
     uint32_t slot, count;
+    uint32_t room; /* for so many members */
     pl_member* members;
 } pl_change;
 
@@ -37,6 +38,9 @@ struct pl_edit
     uint32_t slot_count;      /* slots that change_of_slot has */
     pl_change* changes;
     size_t change_count, change_capacity;
+    pl_member **pools, *pool_next; /* where changes have their members */
+    size_t pool_count, pool_capacity;
+    uint32_t pool_room;
     pl_addition* added;
     size_t added_count, added_capacity;
     pl_edit_link* links;
@@ -69,6 +73,8 @@ static inline uint32_t pl_chunk_of_slot(const pl_body* body, uint32_t slot)
 bool pl_edit_read(pl_edit* edit, uint32_t slot, uint32_t* count);
 /* The change of a slot, made from what it has if there is none yet; NULL when out of memory. */
 pl_change* pl_edit_change(pl_edit* edit, uint32_t slot);
+/* Adds one to a particle's memberships, of a cluster that it is not in. */
+pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member);
 
 /* edit_room.c */
 void pl_edit_undo_room(pl_edit* edit);
