@@ -496,6 +496,7 @@ typedef struct pl_body
     double overlap;
     uint32_t sampling, cluster_iterations;
     uint32_t warnings;
+    uint32_t simd;   /* derived: the path of the scene that moves it; 0: the machine's best */
     double alpha_dt; /* the substep length that alpha and kappa belong to; 0: must be set */
     double stiffness_reached; /* fraction of the stiffness asked that the substep carries */
     /* The body's own mesh at rest (for painting, pins and pressure); may be empty. */

@@ -46,6 +46,10 @@ PL_INLINE vf vd_round(vd a)
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(a.lo)),
                                 _mm256_cvtpd_ps(a.hi), 1);
 }
+PL_INLINE vd vd_load(const double* p)
+{
+    return VD_PAIR(_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4));
+}
 PL_INLINE void vd_store(double* p, vd a)
 {
     _mm256_storeu_pd(p, a.lo);
@@ -131,6 +135,10 @@ VD_INLINE vf vd_round(vd a)
     for (int i = 0; i < 8; ++i)
         lanes[i] = (float)a.l[i];
     return vf_load(lanes);
+}
+VD_INLINE vd vd_load(const double* p)
+{
+    VD_EACH(p[i]);
 }
 VD_INLINE void vd_store(double* p, vd a)
 {

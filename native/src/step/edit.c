@@ -199,6 +199,11 @@ const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count)
 
 /* ------------------------------------------------------------------ changing */
 
+enum
+{
+    SPARE_MEMBERS = 3 /* who changes may change again */
+};
+
 static pl_member* take_members(pl_member_pool* pool, uint32_t count)
 {
     if (pool->size - pool->used < count)
@@ -217,17 +222,28 @@ static pl_member* take_members(pl_member_pool* pool, uint32_t count)
     return pool->blocks[pool->block_count - 1] + pool->used - count;
 }
 
+/* Room for so many members of a change; it keeps those it has. */
+static bool make_room(pl_edit* edit, pl_change* change, uint32_t count)
+{
+    if (count <= change->room)
+        return true;
+    pl_member* fresh = take_members(&edit->pool, count + SPARE_MEMBERS);
+    if (!fresh)
+        return false;
+    for (uint32_t i = 0; i < change->count; ++i)
+        fresh[i] = change->members[i];
+    change->members = fresh;
+    change->room = count + SPARE_MEMBERS;
+    return true;
+}
+
+/* "members" may be the change's own. */
 static bool replace(pl_edit* edit, pl_change* change, const pl_member* members, uint32_t count)
 {
-    if (change->room < count)
-    {
-        pl_member* fresh = take_members(&edit->pool, count);
-        if (!fresh)
-            return false;
-        change->members = fresh;
-        change->room = count;
-    }
-    memmove(change->members, members, count * sizeof *members); /* may be the change's own */
+    if (!make_room(edit, change, count))
+        return false;
+    if (count)
+        memmove(change->members, members, count * sizeof *members);
     change->count = count;
     return true;
 }
@@ -251,6 +267,18 @@ pl_change* pl_edit_change(pl_edit* edit, uint32_t slot)
     if (at)
         return &edit->changes[at - 1];
     return pl_edit_read(edit, slot, &count) ? add_change(edit, slot, edit->members, count) : NULL;
+}
+
+pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member)
+{
+    pl_change* change = pl_edit_change(edit, slot);
+    if (!change || !make_room(edit, change, change->count + 1))
+        return pl_fail_memory(sizeof *member);
+    uint32_t at = change->count++;
+    for (; at > 0 && change->members[at - 1].cluster > member->cluster; --at)
+        change->members[at] = change->members[at - 1];
+    change->members[at] = *member;
+    return PLIANT_OK;
 }
 
 static pl_status check_members(const pl_edit* edit, uint32_t slot, const pl_member* members,

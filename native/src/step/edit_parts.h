@@ -80,6 +80,8 @@ static inline uint32_t pl_chunk_of_slot(const pl_body* body, uint32_t slot)
 bool pl_edit_read(pl_edit* edit, uint32_t slot, uint32_t* count);
 /* The change of a slot, made from what it has if there is none yet; NULL when out of memory. */
 pl_change* pl_edit_change(pl_edit* edit, uint32_t slot);
+/* Adds one to a particle's memberships, of a cluster that it is not in. */
+pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member);
 
 /* edit_room.c */
 void pl_edit_undo_room(pl_edit* edit);

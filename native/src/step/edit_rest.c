@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * What follows from memberships, masses, fades and normalisers: rest centres, A_rr, widths, and the
- * map from the body's rest shape to a cluster's own. Sums run over chunks and entries in order, in
- * double; eigenvectors are Jacobi's, since this runs inside of a step.
+ * map from the body's rest shape to a cluster's own. Masses and centres are summed in double;
+ * shapes about the centre, so that floats do (rest.simd.c), and over chunks in order. Eigenvectors
+ * are Jacobi's, since this runs inside of a step.
  */
+#include "../base/cpu.h"
 #include "../base/jacobi.h"
 #include "../state_shape.h"
 #include "edit_parts.h"
+#include "kernels.h"
 
 #include <string.h>
 
@@ -14,50 +17,78 @@
 typedef struct shape_sums
 {
     uint32_t cluster;
+    bool all; /* it has members in chunks with rest positions of their own */
     bool own;
-    double mass, widest;
+    double mass;
     vec3 centre; /* in the cluster's rest space */
     vec3 body;   /* in the body's */
-    mat3 arr;    /* p p^T */
-    mat3 cross;  /* p (r - body)^T */
-    mat3 spread; /* (r - body) (r - body)^T */
+    double sum[PL_REST_SUMS];
 } shape_sums;
 
 typedef struct refresh
 {
     pl_body* body;
+    const pl_kernels* kernels;
     uint32_t* of_cluster; /* 1 + its index in sums, or 0 */
     shape_sums* sums;
     uint32_t count;
+    /* Scratch by row, for the chunk that has most. */
+    uint8_t *want, *own;
+    float (*point)[2][3]; /* all rows' places in the body, then their centres */
+    float (*lanes)[PL_REST_SUMS][8];
+    float (*row)[PL_REST_SUMS];
+    double (*first)[4];
 } refresh;
 
 /* ------------------------------------------------------------------ sums */
 
-/* Moments of the parts of a chunk. */
-static pl_status refresh_parts(pl_body* body, uint32_t index)
+static pl_status refresh_begin(refresh* r)
 {
-    const pl_chunk* chunk = &body->chunks[index];
-    pl_clusters* k = &body->clusters;
-    double(*sums)[4] = pl_alloc(chunk->row_count, sizeof *sums);
-    if (!sums)
-        return pl_fail_memory((size_t)chunk->row_count * 32);
-    pl_layout_chunk_moments(chunk, &body->particles, sums);
-    for (uint32_t r = 0; r < chunk->row_count; ++r)
+    uint32_t rows = 1;
+    for (uint32_t c = 0; c < r->body->chunk_count; ++c)
+        rows = PL_MAX(rows, r->body->chunks[c].row_count);
+    r->kernels = pl_kernels_for(r->body->simd ? r->body->simd : pl_cpu_best());
+    r->want = PL_NEW(uint8_t, rows);
+    r->own = PL_NEW(uint8_t, rows);
+    r->point = pl_alloc(rows, sizeof *r->point);
+    r->lanes = pl_alloc(rows, sizeof *r->lanes);
+    r->row = pl_alloc(rows, sizeof *r->row);
+    r->first = pl_alloc(rows, sizeof *r->first);
+    r->of_cluster = PL_NEW(uint32_t, r->body->clusters.count);
+    bool fine = r->want && r->own && r->point && r->lanes && r->row && r->first && r->of_cluster;
+    return fine ? PLIANT_OK : pl_fail_memory(rows * sizeof *r->lanes);
+}
+
+static void refresh_end(refresh* r)
+{
+    void* blocks[] = {r->want, r->own,   r->point,      r->lanes,
+                      r->row,  r->first, r->of_cluster, r->sums};
+    for (size_t i = 0; i < PL_COUNTOF(blocks); ++i)
+        pl_free(blocks[i]);
+}
+
+/* Moments of the parts of a chunk. */
+static void refresh_parts(const refresh* r, uint32_t index)
+{
+    const pl_chunk* chunk = &r->body->chunks[index];
+    pl_clusters* k = &r->body->clusters;
+    r->kernels->rest_moments(&(pl_rest_moments){.chunk = chunk,
+                                                .particles = &r->body->particles,
+                                                .lanes = (double(*)[4][8])(void*)r->lanes,
+                                                .sums = r->first});
+    for (uint32_t row = 0; row < chunk->row_count; ++row)
     {
-        uint32_t c = chunk->rows[r], at = k->part_begin[c];
+        uint32_t c = chunk->rows[row], at = k->part_begin[c];
         while (k->part[at].chunk != index)
             ++at;
-        k->part[at].mass = sums[r][0];
-        memcpy(k->part[at].first, sums[r] + 1, sizeof k->part[at].first);
+        k->part[at].mass = r->first[row][0];
+        memcpy(k->part[at].first, r->first[row] + 1, sizeof k->part[at].first);
         for (int j = 0; j < 3; ++j)
             k->part[at].to_rest[j] = chunk->rest_origin[j] - k->rest[c][j];
     }
-    pl_free(sums);
-    return PLIANT_OK;
 }
 
-/* Mass and centre, in the rest space of each cluster. Where a chunk has shared rest it is the
- * body's as well. */
+/* Mass and centre, in the rest space of each cluster. */
 static void find_centres(refresh* r)
 {
     const pl_clusters* k = &r->body->clusters;
@@ -68,142 +99,75 @@ static void find_centres(refresh* r)
         {
             const pl_part* part = &k->part[at];
             const pl_chunk* chunk = &r->body->chunks[part->chunk];
-            vec3 first = v3_mad(v3_fromd(part->first), v3_from(chunk->rest_origin), part->mass);
             s->mass += part->mass;
-            s->centre = v3_add(s->centre, first);
-            if (!chunk->own_rest)
-                s->body = v3_add(s->body, first);
+            s->centre = v3_add(
+                s->centre, v3_mad(v3_fromd(part->first), v3_from(chunk->rest_origin), part->mass));
+            s->all = s->all || chunk->own_rest;
         }
         if (s->mass > 0)
             s->centre = v3_scale(s->centre, 1 / s->mass);
     }
 }
 
-typedef void (*entry_fn)(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t entry,
-                         uint32_t slot);
-
-/* Calls with every entry of the clusters at hand; "slot" is the first of its block. */
-static void each_entry(refresh* r, bool only_own, entry_fn call)
+/* What a chunk has of the clusters at hand. */
+static void add_chunk(refresh* r, const pl_chunk* chunk)
 {
-    for (uint32_t c = 0; c < r->body->chunk_count; ++c)
+    const pl_clusters* k = &r->body->clusters;
+    vec3 origin = v3_from(chunk->rest_origin);
+    float(*body)[3] = (float(*)[3])(void*)r->point, (*centre)[3];
+    bool any = false;
+    centre = body + chunk->row_count;
+    for (uint32_t row = 0; row < chunk->row_count; ++row)
     {
-        const pl_chunk* chunk = &r->body->chunks[c];
-        bool any = false;
-        for (uint32_t row = 0; row < chunk->row_count && !any; ++row)
-            any = r->of_cluster[chunk->rows[row]] != 0;
-        if (!any || (only_own && !chunk->own_rest))
+        uint32_t c = chunk->rows[row], at = r->of_cluster[c];
+        r->want[row] = PL_REST_NONE;
+        if (!at)
             continue;
-        for (uint32_t b = 0; b < chunk->block_count; ++b)
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            {
-                uint32_t at = r->of_cluster[chunk->rows[chunk->entry_row[e]]];
-                if (at)
-                    call(r, &r->sums[at - 1], chunk, e, chunk->slot_begin + 8 * b);
-            }
+        any = true;
+        r->want[row] = r->sums[at - 1].all ? PL_REST_ALL : PL_REST_SHAPE;
+        v3_store(v3_sub(r->sums[at - 1].centre, origin), centre[row]);
+        v3_store(v3_sub(v3_from(k->in_body[c]), origin), body[row]);
     }
-}
-
-static double weight_of(const pl_particles* p, const pl_chunk* chunk, uint32_t entry, uint32_t slot,
-                        uint32_t lane)
-{
-    float m = p->mass[slot + lane] * p->norm[slot + lane]; /* rounded as the kernels round it */
-    return (double)m * chunk->entry_kernel[8 * (size_t)entry + lane];
-}
-
-static vec3 body_rest(const pl_particles* p, const pl_chunk* chunk, uint32_t slot)
-{
-    return v3_add(v3(p->r[0][slot], p->r[1][slot], p->r[2][slot]), v3_from(chunk->rest_origin));
-}
-
-static vec3 own_rest(const pl_particles* p, const pl_chunk* chunk, uint32_t entry, uint32_t slot,
-                     uint32_t lane)
-{
-    if (!chunk->own_rest)
-        return body_rest(p, chunk, slot + lane);
-    const float* own = chunk->own_rest + 24 * (size_t)entry + lane;
-    return v3_add(v3(own[0], own[8], own[16]), v3_from(chunk->rest_origin));
-}
-
-static void add_body_centre(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t entry,
-                            uint32_t slot)
-{
-    const pl_particles* p = &r->body->particles;
-    const float* own = chunk->own_rest + 24 * (size_t)entry;
-    for (uint32_t lane = 0; lane < 8; ++lane)
+    if (!any)
+        return;
+    r->kernels->rest_shapes(&(pl_rest_job){.chunk = chunk,
+                                           .particles = &r->body->particles,
+                                           .want = r->want,
+                                           .centre = (const float(*)[3])centre,
+                                           .body = (const float(*)[3])body,
+                                           .lanes = r->lanes,
+                                           .sums = r->row,
+                                           .own = r->own});
+    for (uint32_t row = 0; row < chunk->row_count; ++row)
     {
-        double mw = weight_of(p, chunk, entry, slot, lane);
-        if (!(mw > 0))
+        if (!r->want[row])
             continue;
-        s->body = v3_mad(s->body, body_rest(p, chunk, slot + lane), mw);
-        for (uint32_t k = 0; k < 3; ++k)
-            s->own = s->own || own[8 * k + lane] != p->r[k][slot + lane];
+        shape_sums* s = &r->sums[r->of_cluster[chunk->rows[row]] - 1];
+        int count = r->want[row] == PL_REST_ALL ? PL_REST_WIDEST : PL_REST_BODY;
+        for (int i = 0; i < count; ++i)
+            s->sum[i] += r->row[row][i];
+        s->sum[PL_REST_WIDEST] = fmax(s->sum[PL_REST_WIDEST], r->row[row][PL_REST_WIDEST]);
+        s->own = s->own || r->own[row];
     }
 }
 
-/* How the cluster's own rest shape lies to the body's. */
-static void add_own_shape(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t entry,
-                          uint32_t slot)
+static mat3 symmetric_of(const double a[6])
 {
-    const pl_particles* p = &r->body->particles;
-    for (uint32_t lane = 0; lane < 8; ++lane)
+    return (mat3){{{a[0], a[3], a[5]}, {a[3], a[1], a[4]}, {a[5], a[4], a[2]}}};
+}
+
+/* Where the members are in the body's rest shape, and sums about that. */
+static void centre_in_body(const pl_clusters* k, shape_sums* s)
+{
+    vec3 from = v3_from(k->in_body[s->cluster]);
+    vec3 mean = v3_scale(v3_fromd(s->sum + PL_REST_BODY), 1 / s->mass);
+    const double d[3] = {mean.x, mean.y, mean.z};
+    s->body = v3_add(from, mean);
+    for (int i = 0; i < 3; ++i)
     {
-        double mw = weight_of(p, chunk, entry, slot, lane);
-        if (!(mw > 0))
-            continue;
-        vec3 offset = v3_sub(own_rest(p, chunk, entry, slot, lane), s->centre);
-        vec3 from = v3_sub(body_rest(p, chunk, slot + lane), s->body);
-        s->cross = m3_add(s->cross, m3_outer(v3_scale(offset, mw), from));
-        s->spread = m3_add(s->spread, m3_scale(m3_outer(from, from), mw));
+        s->sum[PL_REST_SPREAD + i] -= s->mass * d[i] * d[i];
+        s->sum[PL_REST_SPREAD + 3 + i] -= s->mass * d[i] * d[(i + 1) % 3];
     }
-}
-
-/* Eight numbers, always in the same order. */
-static double sum_lanes(const double a[8])
-{
-    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
-}
-
-static double sum_products(const double a[8], const double b[8])
-{
-    double each[8];
-    for (int lane = 0; lane < 8; ++lane)
-        each[lane] = a[lane] * b[lane];
-    return sum_lanes(each);
-}
-
-static void add_shape(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t entry,
-                      uint32_t slot)
-{
-    const pl_particles* p = &r->body->particles;
-    const float *mass = p->mass + slot, *norm = p->norm + slot;
-    const float* kernel = chunk->entry_kernel + 8 * (size_t)entry;
-    const double centre[3] = {s->centre.x, s->centre.y, s->centre.z};
-    double mw[8], offset[3][8], scaled[3][8], square[8];
-    for (int lane = 0; lane < 8; ++lane) /* rounded as weight_of does */
-        mw[lane] = (double)(mass[lane] * norm[lane]) * kernel[lane];
-    for (int k = 0; k < 3; ++k)
-    {
-        const float* rest =
-            chunk->own_rest ? chunk->own_rest + 24 * (size_t)entry + 8 * (size_t)k : p->r[k] + slot;
-        double from = (double)chunk->rest_origin[k] - centre[k];
-        for (int lane = 0; lane < 8; ++lane)
-        {
-            offset[k][lane] = rest[lane] + from;
-            scaled[k][lane] = mw[lane] * offset[k][lane];
-        }
-    }
-    for (int k = 0; k < 3; ++k)
-    {
-        s->arr.m[k][k] += sum_products(scaled[k], offset[k]);
-        s->arr.m[k][(k + 1) % 3] += sum_products(scaled[k], offset[(k + 1) % 3]);
-    }
-    for (int lane = 0; lane < 8; ++lane)
-        square[lane] = offset[0][lane] * offset[0][lane] + offset[1][lane] * offset[1][lane] +
-                       offset[2][lane] * offset[2][lane];
-    for (int lane = 0; lane < 8; ++lane)
-        s->widest = mw[lane] > 0 && square[lane] > s->widest ? square[lane] : s->widest;
-    if (s->own)
-        add_own_shape(r, s, chunk, entry, slot);
 }
 
 /* ------------------------------------------------------------------ clusters */
@@ -212,8 +176,9 @@ static void add_shape(refresh* r, shape_sums* s, const pl_chunk* chunk, uint32_t
 static mat3 map_from_body(const shape_sums* s)
 {
     double values[3];
-    mat3 vectors, inverse = m3_zero(), missing = m3_zero();
-    pl_jacobi3(s->spread, values, &vectors);
+    mat3 vectors, inverse = m3_zero(), missing = m3_zero(), cross;
+    memcpy(cross.m, s->sum + PL_REST_CROSS, sizeof cross.m);
+    pl_jacobi3(symmetric_of(s->sum + PL_REST_SPREAD), values, &vectors);
     for (int e = 0; e < 3; ++e)
     {
         vec3 v = v3(vectors.m[0][e], vectors.m[1][e], vectors.m[2][e]);
@@ -222,7 +187,7 @@ static mat3 map_from_body(const shape_sums* s)
         else
             missing = m3_add(missing, m3_outer(v, v));
     }
-    return m3_add(m3_mul(s->cross, inverse), missing);
+    return m3_add(m3_mul(cross, inverse), missing);
 }
 
 /* q of the links follows the rest centre: q is where it lies in the coarse cluster. */
@@ -248,8 +213,7 @@ static void set_cluster(refresh* r, shape_sums* s)
     double fade = k->fade[c], mass = s->mass * fade, values[3];
     if (!(mass > 0))
         return;
-    mat3 arr = m3_scale(s->arr, fade), vectors, map = m3_identity();
-    arr.m[1][0] = arr.m[0][1], arr.m[2][1] = arr.m[1][2], arr.m[0][2] = arr.m[2][0];
+    mat3 arr = m3_scale(symmetric_of(s->sum), fade), vectors, map = m3_identity();
     pl_jacobi3(arr, values, &vectors);
     pl_set_shape(body, c, arr, mass, values, vectors);
     vec3 before = v3_from(k->rest[c]);
@@ -257,10 +221,13 @@ static void set_cluster(refresh* r, shape_sums* s)
     shift_links(body, c, v3_sub(v3_from(k->rest[c]), before));
     k->mass[c] = (float)mass;
     k->width_rms[c] = (float)sqrt(m3_trace(arr) / mass);
-    k->width_max[c] = (float)sqrt(s->widest);
+    k->width_max[c] = (float)sqrt(s->sum[PL_REST_WIDEST]);
     k->own[c] = s->own;
     if (s->own)
+    {
+        centre_in_body(k, s);
         map = map_from_body(s);
+    }
     v3_store(s->own ? s->body : s->centre, k->in_body[c]);
     for (int i = 0; i < 9; ++i)
         k->from_body[c][i] = (float)map.m[i / 3][i % 3];
@@ -333,9 +300,8 @@ static pl_status refresh_finest(refresh* r, const uint8_t* clusters)
     uint32_t finest = body->level_begin[1];
     for (uint32_t c = 0; c < finest; ++c)
         r->count += clusters[c] != 0;
-    r->of_cluster = PL_NEW(uint32_t, body->clusters.count);
     r->sums = PL_NEW(shape_sums, r->count);
-    if (!r->of_cluster || !r->sums)
+    if (!r->sums)
         return pl_fail_memory(r->count * sizeof *r->sums);
     uint32_t at = 0;
     for (uint32_t c = 0; c < finest; ++c)
@@ -345,11 +311,8 @@ static pl_status refresh_finest(refresh* r, const uint8_t* clusters)
             r->of_cluster[c] = ++at;
         }
     find_centres(r);
-    each_entry(r, true, add_body_centre);
-    for (uint32_t i = 0; i < r->count; ++i)
-        if (r->sums[i].mass > 0)
-            r->sums[i].body = v3_scale(r->sums[i].body, 1 / r->sums[i].mass);
-    each_entry(r, false, add_shape);
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        add_chunk(r, &body->chunks[c]);
     for (uint32_t i = 0; i < r->count; ++i)
         set_cluster(r, &r->sums[i]);
     return PLIANT_OK;
@@ -359,12 +322,13 @@ pl_status pl_rest_refresh(pl_body* body, const uint8_t* chunks, const uint8_t* c
 {
     refresh r = {.body = body};
     pl_runs_free(&body->links.runs); /* they have these moments, too */
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    pl_status status = refresh_begin(&r);
+    for (uint32_t c = 0; c < body->chunk_count && status == PLIANT_OK; ++c)
         if (chunks[c])
-            PL_TRY(refresh_parts(body, c));
-    pl_status status = refresh_finest(&r, clusters);
-    pl_free(r.of_cluster);
-    pl_free(r.sums);
+            refresh_parts(&r, c);
+    if (status == PLIANT_OK)
+        status = refresh_finest(&r, clusters);
+    refresh_end(&r);
     if (status != PLIANT_OK || body->level_count == 1)
         return status;
     uint8_t* touched = PL_NEW(uint8_t, body->clusters.count);

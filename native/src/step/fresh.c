@@ -48,37 +48,65 @@ static vec3 place_of(const pl_patch* patch, uint32_t index)
     return v3(at[0], at[8], at[16]);
 }
 
-/* The members of a ball; out of memory: false. */
-static bool list_members(const pl_body* body, const pl_patch* patch, vec3 centre, pl_fresh* fresh)
+/* Those of the patch that may be members: in "members", with their places and without a weight. No
+ * cluster reaches across a crack: nor does this one. Out of memory: false. */
+static bool list_candidates(const pl_body* body, const pl_patch* patch, vec3 centre, double reach,
+                            pl_fresh* fresh)
 {
-    const pl_particles* p = &body->particles;
-    double square = fresh->radius * fresh->radius, per_square = 1 / square;
-    double parameter = pl_kernel_default(body->kernel, body->kernel_parameter);
-    bool cut =
-        body->cuts.plane_count > 0; /* no cluster reaches across a crack: nor does this one */
-    fresh->count = 0;
-    for (uint32_t i = 0; i < 8 * patch->embedding.block_count; ++i)
+    bool cut = body->cuts.plane_count > 0;
+    const float* per_weight = patch->embedding.per_weight;
+    float around[8];
+    fresh->candidates = 0;
+    for (uint32_t b = 0; b < patch->embedding.block_count; ++b)
     {
-        if (!(patch->embedding.per_weight[i] > 0) || (cut && !(patch->beside[i / 8] >> i % 8 & 1)))
-            continue;
-        vec3 place = place_of(patch, i), apart = v3_sub(place, centre);
-        double distance2 = v3_dot(apart, apart);
-        if (distance2 > square)
-            continue;
-        if (!pl_grow((void**)&fresh->members, &fresh->capacity, (size_t)fresh->count + 1,
-                     sizeof *fresh->members))
-            return false;
-        uint32_t slot = patch->block_slot[i / 8] + i % 8;
-        float kernel =
-            (float)pl_kernel_of(body->kernel, parameter, fmax(distance2 * per_square, POLE));
-        fresh->members[fresh->count++] = (pl_fresh_member){
-            .index = i,
-            .slot = slot,
-            .kernel = kernel,
-            .weight = (double)p->mass[slot] * kernel / ((double)kernel + patch->lasting[i]),
-            .place = place};
+        const float* at = patch->embedding.place + 24 * (size_t)b;
+        for (int lane = 0; lane < 8; ++lane)
+        {
+            float x = at[lane] - (float)centre.x, y = at[8 + lane] - (float)centre.y,
+                  z = at[16 + lane] - (float)centre.z;
+            around[lane] = x * x + y * y + z * z;
+        }
+        for (uint32_t lane = 0; lane < 8; ++lane)
+        {
+            uint32_t i = 8 * b + lane;
+            if (!(per_weight[i] > 0) || (double)around[lane] > reach * reach ||
+                (cut && !(patch->beside[b] >> lane & 1)))
+                continue;
+            if (!pl_grow((void**)&fresh->members, &fresh->capacity, (size_t)fresh->candidates + 1,
+                         sizeof *fresh->members))
+                return false;
+            fresh->members[fresh->candidates++] = (pl_fresh_member){
+                .index = i, .slot = patch->block_slot[b] + lane, .place = place_of(patch, i)};
+        }
     }
     return true;
+}
+
+/* Weighs the candidates that are in a ball, others with nothing; the mean of the places. */
+static vec3 weigh(const pl_body* body, const pl_patch* patch, vec3 centre, pl_fresh* fresh)
+{
+    const float* masses = body->particles.mass;
+    double square = fresh->radius * fresh->radius, per_square = 1 / square, mass = 0;
+    double parameter = pl_kernel_default(body->kernel, body->kernel_parameter);
+    vec3 sum = v3(0, 0, 0);
+    fresh->count = 0;
+    for (uint32_t i = 0; i < fresh->candidates; ++i)
+    {
+        pl_fresh_member* m = &fresh->members[i];
+        vec3 apart = v3_sub(m->place, centre);
+        double distance2 = v3_dot(apart, apart);
+        m->kernel = 0;
+        if (distance2 > square)
+            continue;
+        m->kernel =
+            (float)pl_kernel_of(body->kernel, parameter, fmax(distance2 * per_square, POLE));
+        m->weight =
+            (double)masses[m->slot] * m->kernel / ((double)m->kernel + patch->lasting[m->index]);
+        mass += m->weight;
+        sum = v3_mad(sum, m->place, m->weight);
+        ++fresh->count;
+    }
+    return mass > 0 ? v3_scale(sum, 1 / mass) : sum;
 }
 
 static vec3 mean_place(const pl_fresh* fresh)
@@ -97,18 +125,19 @@ static bool find_members(const pl_body* body, const pl_patch* patch, bool settle
 {
     vec3 seed = place_of(patch, patch->seed), centre = seed;
     fresh->radius = body->level_radius[0];
-    if (!list_members(body, patch, centre, fresh))
+    double most = SEED_INSIDE * fresh->radius, reach = 1.001 * (most + fresh->radius);
+    if (!list_candidates(body, patch, seed, reach, fresh))
         return false;
+    vec3 mean = weigh(body, patch, centre, fresh);
     for (int round = 0; round < MOST_ROUNDS && settle; ++round)
     {
-        vec3 next = mean_place(fresh), away = v3_sub(next, seed);
-        double far = v3_length(away), most = SEED_INSIDE * fresh->radius;
+        vec3 next = mean, away = v3_sub(next, seed);
+        double far = v3_length(away);
         if (far > most)
             next = v3_mad(seed, away, most / far);
         double moved = v3_length(v3_sub(next, centre));
         centre = next;
-        if (!list_members(body, patch, centre, fresh))
-            return false;
+        mean = weigh(body, patch, centre, fresh);
         if (moved <= SETTLED * fresh->radius || far > most)
             break;
     }
@@ -116,9 +145,15 @@ static bool find_members(const pl_body* body, const pl_patch* patch, bool settle
     for (int n = 0; n < MOST_ROUNDS && fresh->count < LEAST_MEMBERS; ++n)
     {
         fresh->radius *= WIDEN;
-        if (!list_members(body, patch, centre, fresh))
+        if (!list_candidates(body, patch, centre, 1.001 * fresh->radius, fresh))
             return false;
+        weigh(body, patch, centre, fresh);
     }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < fresh->candidates; ++i)
+        if (fresh->members[i].kernel > 0)
+            fresh->members[kept++] = fresh->members[i];
+    fresh->count = kept;
     return true;
 }
 

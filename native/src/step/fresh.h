@@ -27,6 +27,7 @@ typedef struct pl_fresh
 {
     uint32_t seed; /* slot */
     uint32_t count;
+    uint32_t candidates;      /* who is listed while it is looked for members */
     pl_fresh_member* members; /* by slot */
     size_t capacity;
     uint32_t like; /* the cluster that has most of its members' mass */

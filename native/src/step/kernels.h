@@ -8,6 +8,7 @@
 
 #include "../state.h"
 #include "embed.h"
+#include "rest.h"
 
 /* limit_sums: what a chunk's corrections add up to for a row: m w delta (3), its moment about the
  * chunk's pos_origin (3), and the sum of
@@ -83,6 +84,9 @@ typedef struct pl_kernels
                        uint32_t end);
     /* The iterations of an embedding. */
     void (*embed)(pl_embedding* job);
+    /* Sums that rest centres and shapes follow from. */
+    void (*rest_moments)(const pl_rest_moments* job);
+    void (*rest_shapes)(const pl_rest_job* job);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
     void (*limit)(pl_pass* pass);
     /* From limit_sums to clusters->limit: the affine map that keeps momentum. */

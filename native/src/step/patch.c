@@ -22,15 +22,21 @@ pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes)
     for (uint32_t b = 0; b < blocks; ++b)
         for (int k = 0; k < 3; ++k)
         {
-            float low = INFINITY, high = -INFINITY;
-            for (uint32_t slot = 8 * b; slot < 8 * b + 8; ++slot)
+            const float *x = p->x[k] + 8 * (size_t)b, *mass = p->mass + 8 * (size_t)b;
+            float low[8], high[8];
+            for (int i = 0; i < 8; ++i)
             {
-                float x = p->mass[slot] > 0 ? p->x[k][slot] : NAN;
-                low = x < low ? x : low;
-                high = x > high ? x : high;
+                low[i] = mass[i] > 0 ? x[i] : INFINITY;
+                high[i] = mass[i] > 0 ? x[i] : -INFINITY;
             }
-            boxes->box[b][k] = low;
-            boxes->box[b][3 + k] = high;
+            for (int half = 4; half > 0; half /= 2)
+                for (int i = 0; i < half; ++i)
+                {
+                    low[i] = low[i + half] < low[i] ? low[i + half] : low[i];
+                    high[i] = high[i + half] > high[i] ? high[i + half] : high[i];
+                }
+            boxes->box[b][k] = low[0];
+            boxes->box[b][3 + k] = high[0];
         }
     return PLIANT_OK;
 }

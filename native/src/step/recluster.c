@@ -168,14 +168,18 @@ static uint32_t lanes_ending(const pl_chunk* chunk, uint32_t block, const uint8_
 
 static pl_status leave(pl_edit* edit, uint32_t slot, const uint8_t* ending)
 {
-    uint32_t count, kept = 0;
-    pl_member* members = (pl_member*)(uintptr_t)pl_edit_members(edit, slot, &count);
-    if (!members)
+    uint32_t kept = 0;
+    pl_change* change = pl_edit_change(edit, slot);
+    if (!change)
         return pl_fail_memory(64);
-    for (uint32_t i = 0; i < count; ++i)
-        if (!ending[members[i].cluster])
-            members[kept++] = members[i];
-    return pl_edit_set(edit, slot, members, kept);
+    for (uint32_t i = 0; i < change->count; ++i)
+        if (!ending[change->members[i].cluster])
+            change->members[kept++] = change->members[i];
+    change->count = kept;
+    if (kept == 0)
+        return pl_fail(PLIANT_ERROR_INTERNAL, "Particle %u would be in no cluster",
+                       edit->body->particles.id[slot]);
+    return PLIANT_OK;
 }
 
 static pl_status take_out(const turn* t, pl_edit* edit)
@@ -197,49 +201,57 @@ static pl_status take_out(const turn* t, pl_edit* edit)
 
 /* ------------------------------------------------------------------ seeds */
 
-/* By slot: in how many clusters it is that stay; free slots have all they want. */
-static void count_lasting(const turn* t)
+/* Those of a block that are in clusters that stay, and in such that go, by lane; the entries'
+ * clusters are read once for both. */
+static void count_block(const pl_body* body, const pl_chunk* chunk, uint32_t block, float stay[8],
+                        float go[8])
 {
-    const pl_body* body = t->body;
-    for (uint32_t i = 0; i < body->chunk_count; ++i)
+    memset(stay, 0, 8 * sizeof *stay);
+    memset(go, 0, 8 * sizeof *go);
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
     {
-        const pl_chunk* chunk = &body->chunks[i];
-        uint8_t* lasting = t->lasting + chunk->slot_begin;
-        for (uint32_t s = 0; s < chunk->slot_count; ++s)
-            lasting[s] = body->particles.mass[chunk->slot_begin + s] > 0 ? 0 : ENOUGH;
-        for (uint32_t b = 0; b < chunk->block_count; ++b)
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            {
-                bool goes = body->clusters.fading[chunk->rows[chunk->entry_row[e]]] == PL_GOES;
-                for (uint32_t lane = 0; lane < 8; ++lane)
-                {
-                    uint8_t* count = &lasting[8 * b + lane];
-                    bool in = chunk->entry_kernel[8 * (size_t)e + lane] > 0;
-                    if (in && goes)
-                        *count |= GOES_TOO;
-                    else
-                        *count += in && *count % GOES_TOO < ENOUGH;
-                }
-            }
+        const float* kernel = chunk->entry_kernel + 8 * (size_t)e;
+        bool goes = body->clusters.fading[chunk->rows[chunk->entry_row[e]]] == PL_GOES;
+        float* count = goes ? go : stay;
+        for (uint32_t lane = 0; lane < 8; ++lane)
+            count[lane] += kernel[lane] > 0 ? 1.0f : 0.0f;
     }
 }
 
-/* Flags the clusters that go and have members which are in none that stays. */
-static void find_held(const turn* t)
+/* By slot: in how many clusters it is that stay; free slots have all they want. Flags the clusters
+ * that go and have members which are in none that stays. */
+static void count_lasting(const turn* t)
 {
     const pl_body* body = t->body;
     memset(t->flags.held, 0, body->clusters.count);
     for (uint32_t i = 0; i < body->chunk_count; ++i)
     {
         const pl_chunk* chunk = &body->chunks[i];
+        uint8_t* lasting = t->lasting + chunk->slot_begin;
+        const float* mass = body->particles.mass + chunk->slot_begin;
+        memset(lasting, ENOUGH, chunk->slot_count);
         for (uint32_t b = 0; b < chunk->block_count; ++b)
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+        {
+            float stay[8], go[8], bare[8], any = 0;
+            count_block(body, chunk, b, stay, go);
+            for (uint32_t lane = 0; lane < 8; ++lane)
             {
-                uint32_t c = chunk->rows[chunk->entry_row[e]];
-                for (uint32_t lane = 0; lane < 8 && body->clusters.fading[c] == PL_GOES; ++lane)
-                    t->flags.held[c] |= chunk->entry_kernel[8 * (size_t)e + lane] > 0 &&
-                                        t->lasting[chunk->slot_begin + 8 * b + lane] == GOES_TOO;
+                uint8_t count =
+                    mass[8 * b + lane] > 0 ? (uint8_t)fminf(stay[lane], ENOUGH) : ENOUGH;
+                lasting[8 * b + lane] = go[lane] > 0 ? count | GOES_TOO : count;
+                bare[lane] = count == 0 && go[lane] > 0 ? 1.0f : 0.0f;
+                any += bare[lane];
             }
+            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1] && any > 0; ++e)
+            {
+                const float* kernel = chunk->entry_kernel + 8 * (size_t)e;
+                uint32_t c = chunk->rows[chunk->entry_row[e]];
+                float in = 0;
+                for (uint32_t lane = 0; lane < 8; ++lane)
+                    in += kernel[lane] * bare[lane];
+                t->flags.held[c] |= in > 0 && body->clusters.fading[c] == PL_GOES;
+            }
+        }
     }
 }
 
@@ -366,29 +378,17 @@ static void make_items(void* context, uint32_t begin, uint32_t end, uint32_t wor
 }
 
 /* Adds the new cluster to the memberships of one of its members. */
-static pl_status join(pl_edit* edit, uint32_t cluster, const pl_fresh_member* member,
-                      pl_member** list, size_t* capacity)
+static pl_status join(pl_edit* edit, uint32_t cluster, const pl_fresh_member* member)
 {
-    uint32_t count;
-    const pl_member* old = pl_edit_members(edit, member->slot, &count);
-    if (!old || !pl_grow((void**)list, capacity, (size_t)count + 1, sizeof **list))
-        return pl_fail_memory(count * sizeof **list);
-    uint32_t at = 0;
-    while (at < count && old[at].cluster < cluster)
-        ++at;
-    memcpy(*list, old, at * sizeof *old);
-    (*list)[at] =
-        (pl_member){cluster, member->kernel, {member->rest.x, member->rest.y, member->rest.z}};
-    memcpy(*list + at + 1, old + at, (count - at) * sizeof *old);
-    return pl_edit_set(edit, member->slot, *list, count + 1);
+    const pl_member fresh = {
+        cluster, member->kernel, {member->rest.x, member->rest.y, member->rest.z}};
+    return pl_edit_join(edit, member->slot, &fresh);
 }
 
 static pl_status put_in(turn* t, pl_edit* edit, const pl_fresh* fresh)
 {
     pl_body* body = t->body;
     pl_clusters* k = &body->clusters;
-    pl_member* list = NULL;
-    size_t capacity = 0;
     uint32_t c;
     float* arrays[PL_FRESH_VALUES];
     PL_TRY(pl_edit_add_cluster(edit, fresh->like, &c));
@@ -409,8 +409,7 @@ static pl_status put_in(turn* t, pl_edit* edit, const pl_fresh* fresh)
         PL_TRY(pl_edit_set_links(edit, c, fresh->links, fresh->link_count));
     pl_status status = PLIANT_OK;
     for (uint32_t i = 0; i < fresh->count && status == PLIANT_OK; ++i)
-        status = join(edit, c, &fresh->members[i], &list, &capacity);
-    pl_free(list);
+        status = join(edit, c, &fresh->members[i]);
     ++body->recluster_events;
     return status;
 }
@@ -502,10 +501,7 @@ static pl_status recluster_body(pl_substep* step, pl_body* body)
     pl_status status = fine ? PLIANT_OK : pl_fail_memory(body->particles.slot_count);
     body->recluster_clock = 0;
     if (status == PLIANT_OK)
-    {
         count_lasting(&t);
-        find_held(&t);
-    }
     uint32_t finest = body->level_begin[1];
     if (status == PLIANT_OK)
         status = change_clusters(&t, pl_fade(body, t.seconds, &t.flags, &t.haste, &t.updates));

@@ -162,9 +162,12 @@ void PL_K(pl_limit)(pl_pass* pass)
     if (!chunk->own_rest && chunk->violated == 0 && pl_limit_idle(pass))
         return;
     load_limit_rows(pass);
-    if (chunk->own_rest)
+    bool every = chunk->violated > chunk->member_count / 4; /* the last time */
+    if (chunk->own_rest && every)
         limit(pass, true, true);
-    else if (chunk->violated > chunk->member_count / 4) /* the last time */
+    else if (chunk->own_rest)
+        limit(pass, false, true);
+    else if (every)
         limit(pass, true, false);
     else
         limit(pass, false, false);

@@ -29,6 +29,7 @@ static uint32_t held_end(const pl_body* body)
 static bool list_body(pl_scene* scene, pl_body* body, size_t* rows)
 {
     bool quadratic = body->material.goal == PLIANT_GOAL_QUADRATIC;
+    body->simd = scene->simd;
     for (uint32_t i = 0; i < body->chunk_count; ++i)
     {
         if (!add_item(&scene->chunks, body, i, i + 1))
