@@ -51,7 +51,8 @@ class BrokenOutput(Output):
         self.opening = float(opening)
         surface.vertices = np.asarray(cache.rest(body) if self.own else rest, np.float64)
         with _store_of(cache) as store:
-            self.particles = cracks.Particles(*store.broken(body.index, cache.origin))
+            self.particles = cracks.Particles(*store.broken(body.index, cache.origin),
+                                              cell_point=cache.cells(body))
             if store.read(body.index, self.last, Channel.RENEWED).any():
                 hold_flowed(self.particles, *(store.read(body.index, self.last, channel)
                                               for channel in (Channel.PIECE, Channel.PIECE_BIRTH)))

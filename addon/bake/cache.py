@@ -5,6 +5,7 @@
     frames/         the library's frame store: everything that output is made from
     00-Suzanne.pc2  for each body: its own mesh, skinned, in the object's coordinates
     00-Suzanne.rest for each body: its mesh as it was bound, float32, relative to the origin
+    00-Suzanne.cells  of bodies that break along a pattern: its points, likewise
     bake.lock       while somebody is writing: who (lock.py)
 
 bake.json may come from a stranger: it is data, every name and number in it is checked, and no path
@@ -32,7 +33,7 @@ STORE_FILES = re.compile(r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+
                          r"check--?\d+\.plc)(\.tmp)?")
 # of a body, of other meshes bound to it, of its particles; cut along cracks, its debris
 OWN_FILES = re.compile(r"(bake\.json|\d{2,4}-[A-Za-z0-9_-]+(\.(on-[A-Za-z0-9_-]+|particles|values))?"
-                       r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity)?\.(pc2|rest|mdd|abc|npz))(\.tmp)?")
+                       r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity)?\.(pc2|rest|cells|mdd|abc|npz))(\.tmp)?")
 MOST_BODIES = 4096
 MOST_FRAMES = 1 << 20
 
@@ -207,6 +208,27 @@ class Cache:
             raise CacheError(f"{path} has {values.size // 3} vertices, not {body.vertices}: the "
                              f"cache is damaged. Clear the bake and bake again.")
         return values.reshape(-1, 3).astype(np.float32, copy=False)
+
+    def cells_path(self, body):
+        return self.folder / f"{body.file_name}.cells"
+
+    def write_cells(self, body, points):
+        path = self.cells_path(body)
+        try:
+            np.ascontiguousarray(points, "<f4").tofile(path)
+        except OSError as error:
+            raise _failed(error, "write to the cache folder", path) from error
+
+    def cells(self, body):
+        """The points of the pattern that a body breaks along, (n, 3); none: it breaks anywhere."""
+        path = self.cells_path(body)
+        try:
+            values = np.fromfile(path, "<f4") if path.is_file() else np.zeros(0)
+        except OSError as error:
+            raise _failed(error, "read", path) from error
+        if values.size % 3 or not np.isfinite(values).all():
+            raise CacheError(f"{path} is damaged. Clear the bake and bake again.")
+        return values.reshape(-1, 3).astype(np.float64)
 
     def open_store(self, mode="read", **settings):
         """The library's frame store; a CacheError where it cannot be."""

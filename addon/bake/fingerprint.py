@@ -152,6 +152,8 @@ def fingerprint(shot):
             made, fixed, body.factors)
         if body.weak is not None:
             parts[f"the weak places of '{body.name}'"] = hash_of(vars(body.weak))
+        if body.pattern is not None:
+            parts[f"the pattern of '{body.name}'"] = hash_of(vars(body.pattern))
         parts[f"the pins of '{body.name}'"] = hash_of(
             body.pins, body.pin_frequency, body.pin_exact, body.follow_until)
     return Fingerprint(parts, _frame_inputs(shot),

@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 from .. import solver
-from . import pc2, pins, space, volume, weak
+from . import pattern, pc2, pins, space, volume, weak
 from .beside import Beside
 from .cache import CacheError
 from .errors import BakeError, file_error
@@ -253,12 +253,16 @@ class Recorder:
         if state.fracture is not None:
             weak.apply(made, body)
             made.set_fracture(**state.fracture)
+            problem = pattern.apply(made, body, state.fracture, self.shot.origin)
+            self._warn(problem)
         return made
 
+    def _warn(self, sentence):
+        if sentence and sentence not in self.job.warnings:
+            self.job.warnings.append(sentence)
+
     def _no_volume(self, body, problem):
-        text = f"'{body.name}' keeps no volume: {problem}."
-        if problem and text not in self.job.warnings:
-            self.job.warnings.append(text)
+        self._warn(problem and f"'{body.name}' keeps no volume: {problem}.")
 
     def _weld(self):
         """Where things touch at the first frame; in a bake that is resumed they are welded already."""
@@ -309,6 +313,10 @@ class Recorder:
         return number
 
     def _bind(self):
+        for cached, made in zip(self.cache.bodies, self.bodies):
+            points = pattern.read(made, self.shot.origin)
+            if len(points):
+                self.cache.write_cells(cached, points)
         for body, made in zip(self.shot.bodies, self.bodies):
             self.skins.append(made.skin(body.vertices, origin=self.shot.origin))
             self.rooms.append(np.empty_like(body.vertices, np.float32))
@@ -360,9 +368,7 @@ class Recorder:
     def take_warnings(self):
         for body, made in zip(self.shot.bodies, self.bodies):
             for sentence in made.warnings:
-                text = f"{body.name}: {sentence}"
-                if text not in self.job.warnings:
-                    self.job.warnings.append(text)
+                self._warn(f"{body.name}: {sentence}")
 
     # ------------------------------------------------------------ frames
 

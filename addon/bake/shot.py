@@ -32,6 +32,15 @@ class Weak:
 
 
 @dataclass
+class Pattern:
+    """Voronoi cells that a body breaks along: about points of its own, or as many or as large as set."""
+    count: int = 0
+    size: float = 0.0  # of a cell; 0: count says how many
+    seed: int = 0
+    points: np.ndarray | None = None  # (n, 3) float32
+
+
+@dataclass
 class Body:
     """A soft body: its mesh at the first frame and how it is made."""
     name: str  # the object's name
@@ -40,6 +49,7 @@ class Body:
     settings: dict  # keywords of Scene.add_body: sample, cluster, levels, material, velocity, ...
     factors: dict = field(default_factory=dict)  # e.g. "stiffness_factor": (n,) float32
     weak: Weak | None = None
+    pattern: Pattern | None = None  # None: it breaks anywhere
     pins: np.ndarray | None = None  # (n,) float32, 0 to 1: how strongly each vertex is pinned
     pin_frequency: float = 0.0  # hertz at weight 1
     pin_exact: bool = False  # held, not pulled, where the weight is 1

@@ -241,6 +241,7 @@ class Capture:
         self._painted(obj, mesh, own, body)
         if own.fracture.use_fracture:
             self._weak(obj, mesh, own.fracture, body)
+            self._pattern(obj, own.fracture, body, graph)
         if own.start.use_follow and own.start.release_frame > self.start:
             body.follow_until = own.start.release_frame
         return body
@@ -294,6 +295,18 @@ class Capture:
             group = meshes.group_weights(mesh, {found.index})[found.index]
         if len(edges) or group is not None:
             body.weak = Weak(own.seam_toughness, own.seam_width, edges, group)
+
+    def _pattern(self, obj, own, body, graph):
+        """The cells that it breaks along."""
+        body.pattern = settings.pattern(own)
+        if body.pattern is None or own.cells_from != "OBJECT":
+            return
+        if (problem := settings.pattern_problem(obj)) is not None:
+            raise CaptureError(f"'{obj.name}' {problem}.", obj.name)
+        other = own.cells_object.evaluated_get(graph)
+        local, matrix = meshes.positions(other.data), np.array(other.matrix_world, np.float64)
+        self._check_positions(own.cells_object, local, matrix)
+        body.pattern.points = space.to_simulation(local, matrix, self.shot.origin)
 
     def _collider(self, obj, graph, room):
         evaluated, own = obj.evaluated_get(graph), obj.pliant.collider

@@ -6,6 +6,8 @@ not change during a bake, one of an evaluated object what is keyframed.
 """
 import math
 
+from ..bake.pattern import MOST as MOST_CELLS
+from ..bake.shot import Pattern
 from ..solver import (Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Stiffness,
                       Weighting)
 
@@ -95,6 +97,28 @@ def fracture(own, start, fps):
     return {"toughness": own.toughness, "boost": own.boost, "falloff": own.falloff,
             "settle": int(own.use_settle), "first_time": max(0.0, first / fps),
             "smallest_piece": own.smallest_piece / 100, "most_pieces": own.most_pieces}
+
+
+def pattern(own):
+    """The Pattern of a body's fracture settings, without an object's points; None: it breaks
+    anywhere."""
+    if not own.use_fracture or own.breaks != "CELLS":
+        return None
+    found = {"COUNT": {"count": own.cells}, "SIZE": {"size": own.cell_size}, "OBJECT": {}}
+    return Pattern(**found[own.cells_from],
+                   seed=own.cell_seed if own.cells_from != "OBJECT" else 0)
+
+
+def pattern_problem(obj):
+    """Why an object's vertices cannot be the points of a pattern, as the end of a sentence about the
+    body; None: they can."""
+    other = obj.pliant.fracture.cells_object
+    if other is None or other.type != "MESH":
+        return "is to break along cells about an object's vertices: choose a mesh"
+    if not 2 <= len(other.data.vertices) <= MOST_CELLS:
+        return f"cannot break along cells about '{other.name}', which has " \
+               f"{len(other.data.vertices):,} vertices: it must have 2 to {MOST_CELLS:,}"
+    return None
 
 
 def fracture_refusal(pliant):

@@ -4,6 +4,7 @@
     contract   what goes in and comes out, as plain arrays
     cells      material space divided among the particle copies; when neighbours parted
     islands    slivers of cells that hang on nothing
+    pattern    the planes of a body that breaks along cells made beforehand
     sheets     the cracks between them, smoothed and roughened, as an opened solid
     cut        the mesh cut with it (manifold3d)
     assemble   polygons, UVs, materials, weights, pieces and births of the result

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import graph
 from .bins import Ball
+from .pattern import Pattern
 
 NEVER = -np.inf     # time of a pair that never shared a cluster
 
@@ -21,6 +22,8 @@ class Cells:
     origin: np.ndarray      # corner of box (0, 0, 0)
     step: float             # edge of a box
     copy: np.ndarray        # (nx, ny, nz) particle copy of each box
+    pattern: object = None  # pattern.Pattern
+    cell: np.ndarray = None     # (nx, ny, nz) cell of the pattern that each box is in
 
     def box_of(self, points):
         """Index (n, 3) of the box that each point is in, the nearest one for points outside."""
@@ -55,17 +58,24 @@ def divide(particles, low, high, spacing, look):
     middle = (low + high) / 2
     cells = Cells(middle - shape * step / 2, step, None)
     sites = np.flatnonzero(particles.parent < 0)
-    nearest = stamp(cells.origin, step, shape, particles.rest[sites], spacing)
+    of_site = None
+    if len(particles.cell_point) > 1:
+        cells.pattern = Pattern(particles.cell_point, particles.rest[sites])
+        cells.cell, of_site = cells.pattern.of_boxes(cells.origin, step, shape), cells.pattern.of_particle
+    nearest = stamp(cells.origin, step, shape, particles.rest[sites], spacing, cells.cell, of_site)
+    if of_site is not None:
+        spread(nearest, cells.cell)
     spread(nearest)
     cells.copy = follow_splits(cells, sites[nearest], particles)
     return cells
 
 
-def stamp(origin, step, shape, rest, spacing):
+def stamp(origin, step, shape, rest, spacing, cell=None, of_site=None):
     """The nearest of `rest` for the middle of each box that has one near, otherwise -1.
 
     Every site offers itself to the boxes around it, one offset at a time for all sites at once;
-    sites that share a box take turns, so that no two write to one place.
+    sites that share a box take turns, so that no two write to one place. cell, of_site: those of a
+    pattern; a box is offered sites of its own cell only.
     """
     nearest = np.full(shape, -1, np.int64)
     flat, best = nearest.reshape(-1), np.full(nearest.size, np.inf)
@@ -88,24 +98,30 @@ def stamp(origin, step, shape, rest, spacing):
             squared = ((origin + (box + 0.5) * step - rest[who]) ** 2).sum(1)
             index = box @ stride
             nearer = squared < best[index]
+            if cell is not None:
+                nearer &= cell.reshape(-1)[index] == of_site[who]
             best[index[nearer]] = squared[nearer]
             flat[index[nearer]] = who[nearer]
     return nearest
 
 
-def spread(labels):
-    """Gives boxes without a label that of a neighbour, until all have one."""
-    while True:
-        empty = labels < 0
-        if not empty.any():
-            return
-        before = labels.copy()
+def spread(labels, cell=None):
+    """Gives boxes without a label that of a neighbour, of the same cell if told, for as long as any
+    gets one."""
+    empty = np.count_nonzero(labels < 0)
+    while empty:
+        before, last = labels.copy(), empty
         for axis in range(3):
             for to, of in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
                 to_index = tuple(to if a == axis else slice(None) for a in range(3))
                 of_index = tuple(of if a == axis else slice(None) for a in range(3))
                 take = (labels[to_index] < 0) & (before[of_index] >= 0)
+                if cell is not None:
+                    take &= cell[to_index] == cell[of_index]
                 labels[to_index][take] = before[of_index][take]
+        empty = np.count_nonzero(labels < 0)
+        if empty == last:
+            return
 
 
 def follow_splits(cells, copy, particles):

@@ -47,6 +47,8 @@ class Particles:
     `split_old` was divided, `split_new` took the side that the normal points to. `planes` are those
     that divided clusters (centre, normal, reach, time): faces of cracks near them are drawn
     toward them. Both may be empty.
+
+    `cell_point`: of bodies that break along a pattern of Voronoi cells only, the cells' points.
     """
     rest: np.ndarray                    # (p, 3)
     parent: np.ndarray                  # (p,) -1: an original particle
@@ -63,6 +65,7 @@ class Particles:
     plane_normal: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     plane_reach: np.ndarray = field(default_factory=lambda: np.zeros(0))
     plane_time: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    cell_point: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
 
 @dataclass
@@ -166,13 +169,14 @@ def check(surface, particles):
         raise CrackError(f"Particle {at} comes before its parent {particles.parent[at]}.")
     if len(particles.pairs) and (particles.pairs.min() < 0 or particles.pairs.max() >= count):
         raise CrackError(f"A pair names particle {particles.pairs.max()}; there are {count}.")
-    splits, planes = len(particles.split_old), len(particles.plane_point)
+    splits, planes, cells = (len(v) for v in (particles.split_old, particles.plane_point,
+                                              particles.cell_point))
     for name, dtype, width, number in (
             ("split_old", np.int64, 0, splits), ("split_new", np.int64, 0, splits),
             ("split_point", np.float64, 3, splits), ("split_normal", np.float64, 3, splits),
             ("split_time", np.float64, 0, splits), ("plane_point", np.float64, 3, planes),
             ("plane_normal", np.float64, 3, planes), ("plane_reach", np.float64, 0, planes),
-            ("plane_time", np.float64, 0, planes)):
+            ("plane_time", np.float64, 0, planes), ("cell_point", np.float64, 3, cells)):
         setattr(particles, name, array(getattr(particles, name), dtype, width,
                                        name.replace("_", " ") + "s", number))
     for name in ("split_old", "split_new"):

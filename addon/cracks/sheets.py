@@ -21,6 +21,7 @@ import numpy as np
 
 from .bins import Ball
 from .cells import NEVER
+from .pattern import FARTHEST, STEEP, drop
 
 GAP = 1e-8          # between the sides of a crack while cutting, in steps of the grid: far above the
                     # cutting library's own tolerance, far below what is snapped together afterwards
@@ -58,7 +59,7 @@ def open_cracks(cells, squares, times, particles, spacing, look):
     sheet = Sheet(cells, squares, parted, times)
     position = sheet.smoothed(particles, spacing, look)
     position += sheet.grain(position, spacing, look)
-    return sheet.unzip(sheet.unfolded(position, look.strictness))
+    return sheet.unzip(sheet.unfolded(position, max(look.strictness, STEEP if cells.pattern else 0)))
 
 
 class Sheet:
@@ -111,6 +112,9 @@ class Sheet:
         start = self.place(self.used)
         position = start.copy()
         rounds = int(round(6 * look.smoothing * max(1.0, (spacing / self.cells.step) ** 2 / 4)))
+        planes, on_plane = self.pattern_planes()
+        if len(on_plane):
+            rounds = max(rounds, 6)
         if rounds <= 0:
             return position
         ends, meeting = self.edges()
@@ -139,7 +143,26 @@ class Sheet:
             away = moved - start
             length = np.sqrt((away ** 2).sum(1))[:, None]
             position = start + away * np.minimum(1, most / np.maximum(length, 1e-300))
+            if len(on_plane):
+                position[on_plane] = self.near_start(drop(planes, position[on_plane]), on_plane)
         return position
+
+    def pattern_planes(self):
+        """Planes of the pattern that corners are to be on, and which corners those are."""
+        if self.cells.pattern is None:
+            return None, np.zeros(0, np.int64)
+        box = self.grid_index(self.used)[:, None, :] + STAR
+        exists = ((box >= 0) & (box < self.boxes)).all(2)
+        cell = self.cells.cell[tuple(np.clip(box, 0, self.boxes - 1).reshape(-1, 3).T)]
+        planes, counts = self.cells.pattern.around(np.where(exists, cell.reshape(-1, 8), -1))
+        return planes[counts], np.flatnonzero(counts)
+
+    def near_start(self, position, corners):
+        """Not farther from the grid than the planes could be."""
+        start = self.place(self.used[corners])
+        away = position - start
+        length = np.sqrt((away ** 2).sum(1))[:, None]
+        return start + away * np.minimum(1, FARTHEST * self.cells.step / np.maximum(length, 1e-300))
 
     def toward_planes(self, start, particles, spacing):
         """A function that drops points on their split planes, and which corners have one (0 or 1)."""

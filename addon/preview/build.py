@@ -2,6 +2,7 @@
 """Makes the bodies of a scene in the library, to show their clusters and to say what a bake will
 take. Runs in a thread of its own: no bpy in here."""
 import itertools
+import math
 import os
 import tempfile
 import threading
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..bake import volume
+from ..bake import pattern, volume
 from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
 from . import palette
 
@@ -27,6 +28,7 @@ class Source:
     settings: dict  # keywords of Scene.add_body
     matrix: object = None  # where the object was
     key: str = ""  # equal for bodies that come out the same
+    pattern: object = None  # shot.Pattern that it breaks along
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Request:
     compression: bool = True
     checkpoint_every: int = 10
     proxies: bool = False  # the contact shapes are shown too
+    cells: bool = False  # colours are those of the cells that a body breaks along, if it does
 
 
 @dataclass
@@ -117,6 +120,8 @@ def build(request, progress=None):
                                                 origin=request.origin, progress=share,
                                                 **source.settings)
                 outcome.bodies.append(_show(body, source, request))
+                if request.cells and source.pattern is not None:
+                    _colour_cells(body, source, request, outcome.bodies[-1])
                 if problem:
                     outcome.bodies[-1].warnings.append(f"keeps no volume: {problem}")
                 made.append((body, source))
@@ -153,6 +158,19 @@ def _show(body, source, request):
         level_clusters=[entry.clusters for entry in info.level],
         memberships=sum(entry.memberships for entry in info.level), warnings=body.warnings,
         proxies=_proxies(body, request, colours if level == 0 else None))
+
+
+def _colour_cells(body, source, request, shown):
+    """Colours by cell in place of those by cluster."""
+    points = pattern.points_of(body, source.pattern, {"toughness": math.inf}, request.origin)
+    body.set_fracture(math.inf)
+    body.set_cells(points, origin=request.origin)
+    of_particles = body.read(Channel.CELL)
+    used, of_particles = np.unique(of_particles, return_inverse=True)
+    colours = palette.colour_clusters(points[used])
+    shown.particle_colours = colours[of_particles]
+    shown.vertex_colours[:, :3] = palette.linear_from_srgb(
+        colours[palette.nearest(source.vertices, points[used])])
 
 
 def _proxies(body, request, colours):

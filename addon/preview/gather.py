@@ -45,14 +45,42 @@ def request(scene, depsgraph=None):
         own = obj.pliant
         made = {**settings.body(own),
                 "material": settings.material(own.material, own.fracture.use_fracture)}
+        pattern, problem = pattern_of(obj, origin, depsgraph)
+        if problem:
+            refused[obj.name] = problem
         sources.append(Source(obj.name, placed, triangles, made,
                               np.array(obj.matrix_world, dtype=np.float64),
-                              source_key(obj.name, vertices, topology, world, made)))
+                              source_key(obj.name, vertices, topology, world, made, pattern), pattern))
     start, end = settings.frame_range(scene)
     return Request(sources, origin=origin, level=scene.pliant.preview_level,
                    fps=settings.frame_rate(scene), frames=max(1, end - start + 1),
                    gravity=settings.gravity(scene),
-                   proxies=scene.pliant.preview_proxies, **settings.shot_settings(scene)), refused
+                   proxies=scene.pliant.preview_proxies,
+                   cells=scene.pliant.preview_colour_by == "CELLS", **settings.shot_settings(scene)), refused
+
+
+def pattern_of(obj, origin, depsgraph=None):
+    """The shot.Pattern that a body breaks along or None, and why it has none though it should."""
+    own = obj.pliant.fracture
+    pattern = settings.pattern(own)
+    if pattern is None or own.cells_from != "OBJECT":
+        return pattern, None
+    if (problem := settings.pattern_problem(obj)) is not None:
+        return None, f"\"{obj.name}\" {problem}"
+    other = own.cells_object
+    if depsgraph is not None:
+        other = other.evaluated_get(depsgraph)
+    world = np.array(other.matrix_world, np.float64)
+    world[:3, 3] -= origin
+    pattern.points = (meshes.positions(other.data) @ world[:3, :3].T + world[:3, 3]) \
+        .astype(np.float32)
+    return pattern, None
+
+
+def cell_objects(scene):
+    """Objects whose vertices are the cells of others."""
+    return {obj.pliant.fracture.cells_object for obj in scene.objects
+            if obj.pliant.role == "BODY" and obj.pliant.fracture.breaks == "CELLS"}
 
 
 _triangles = {}  # object's name -> (topology, triangles): finding them is the slow part
@@ -78,13 +106,16 @@ def forget():
     _triangles.clear()
 
 
-def source_key(name, vertices, topology, world, made):
+def source_key(name, vertices, topology, world, made, pattern=None):
     """Equal for bodies that come out the same. An object that was only moved is the same: what is
     drawn moves with it."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(repr((name, topology, sorted(made.items()))).encode())
     digest.update(world[:3, :3].round(6).tobytes())
     digest.update(vertices.tobytes())
+    if pattern is not None:
+        digest.update(repr((pattern.count, pattern.size, pattern.seed)).encode())
+        digest.update(b"" if pattern.points is None else pattern.points.tobytes())
     return digest.hexdigest()
 
 

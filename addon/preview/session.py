@@ -271,8 +271,9 @@ def _on_change(scene, depsgraph):
         _session.frame = scene.frame_current
         return
     for update in depsgraph.updates:
-        if update.is_updated_geometry and isinstance(update.id, bpy.types.Object) and \
-                update.id.original.pliant.role == "BODY":
+        if isinstance(update.id, bpy.types.Object) and (
+                update.is_updated_geometry and update.id.original.pliant.role == "BODY" or
+                update.id.original in gather.cell_objects(scene)):
             touch()
             return
 
@@ -281,7 +282,7 @@ def _on_change(scene, depsgraph):
 def _on_frame(scene, *_):
     """Another frame has other strains. Nothing else that is painted changes with the frame."""
     if _session is not None and scene.name == _session.scene and \
-            scene.pliant.preview_colours and scene.pliant.preview_colour_by != "CLUSTERS" and \
+            scene.pliant.preview_colours and scene.pliant.preview_colour_by in BAKED and \
             not bpy.app.is_job_running("RENDER") and not _is_baking():
         _paint()
 

@@ -5,7 +5,7 @@ from ctypes import c_char_p, c_double, c_float, c_int, c_int32, c_size_t, c_uint
     c_void_p, CFUNCTYPE, POINTER, Structure
 from enum import IntEnum, IntFlag
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 MAX_LEVELS = 16
 PIN_HELD = 1000000.0
 
@@ -156,6 +156,7 @@ class Channel(IntEnum):
     CLUSTER_FADE = 34
     RENEWED = 35
     CELL = 36
+    CELL_POINT = 37
 
 
 class Factor(IntEnum):
@@ -707,6 +708,7 @@ FUNCTIONS = {
     "pliant_body_set_accelerations": (c_int, (c_uint64, c_uint32, POINTER(c_float))),
     "pliant_fracture_desc_init": (None, (POINTER(FractureDesc), c_size_t)),
     "pliant_body_set_fracture": (c_int, (c_uint64, POINTER(FractureDesc))),
+    "pliant_body_set_cells": (c_int, (c_uint64, c_uint32, POINTER(c_double), POINTER(c_float))),
     "pliant_body_set_pins": (c_int, (c_uint64, c_uint32, POINTER(c_float))),
     "pliant_body_set_pin_targets": (c_int, (
         c_uint64,  # body

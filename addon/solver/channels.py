@@ -42,4 +42,5 @@ CHANNELS = {
     Channel.CLUSTER_FADE: (np.float32, 1),
     Channel.RENEWED: (np.float32, 1),
     Channel.CELL: (np.uint32, 1),
+    Channel.CELL_POINT: (np.float32, 3),
 }

@@ -318,9 +318,18 @@ class Body(_Object):
                           {"toughness": toughness, **settings})
         self._call("pliant_body_set_fracture", byref(desc))
 
+    def set_cells(self, points, origin=None):
+        """The points of a pattern's cells, as the body rests; None: as set_fracture has it."""
+        self._set_points("pliant_body_set_cells", "points", points, origin)
+
     def _set_floats(self, function, name, values, width, *before):
         values = floats(values, name, width)
         self._call(function, *before, 0 if values is None else len(values), float_pointer(values))
+
+    def _set_points(self, function, name, points, origin):
+        points = floats(points, name)
+        self._call(function, 0 if points is None else len(points), vector(origin, "origin"),
+                   float_pointer(points))
 
     def set_factors(self, factor, values):
         """One a particle; None: all 1."""
@@ -335,14 +344,10 @@ class Body(_Object):
         self._set_floats("pliant_body_set_pins", "frequencies", frequencies, 1)
 
     def set_pin_targets(self, positions, origin=None):
-        positions = floats(positions, "positions")
-        self._call("pliant_body_set_pin_targets", len(positions), vector(origin, "origin"),
-                   float_pointer(positions))
+        self._set_points("pliant_body_set_pin_targets", "positions", positions, origin)
 
     def set_pin_mesh(self, vertices, origin=None):
-        vertices = floats(vertices, "vertices")
-        self._call("pliant_body_set_pin_mesh", len(vertices), vector(origin, "origin"),
-                   float_pointer(vertices))
+        self._set_points("pliant_body_set_pin_mesh", "vertices", vertices, origin)
 
     def set_contacts(self, groups=0, self_contact=True):
         """Whom it collides with: those with a bit of `groups` in common (0: all), and its parts."""

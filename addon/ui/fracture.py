@@ -7,6 +7,12 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from ..bridge.seams import EDGE_MARKS
 
 
+def _changed(self, context):
+    """The preview shows cells."""
+    from . import properties
+    properties.settings_changed(self, context)
+
+
 class FractureSettings(bpy.types.PropertyGroup):
     """How a body breaks. Toughness, boost and falloff may be keyframed."""
     use_fracture: BoolProperty(
@@ -31,6 +37,34 @@ class FractureSettings(bpy.types.PropertyGroup):
         name="Settle First", default=True,
         description="What has just broken is not broken again before it has come to rest or swung "
                     "once: against a spray of crumbs")
+    breaks: EnumProperty(
+        name="Breaks", default="ANYWHERE", options=set(), update=_changed,
+        description="Where it may break",
+        items=[("ANYWHERE", "Anywhere", "Across the direction in which it is stretched most: tears "
+                                        "and cracks run as the load does"),
+               ("CELLS", "Along Cells", "Only between cells that are cut beforehand: flat, sharp "
+                                        "pieces of a size that is known")])
+    cells_from: EnumProperty(
+        name="Cells", default="COUNT", options=set(), update=_changed,
+        description="What the cells are made from",
+        items=[("COUNT", "Count", "So many cells, of about the same size"),
+               ("SIZE", "Size", "Cells of a size in length"),
+               ("OBJECT", "Object", "A cell about each vertex of another object: put more of them "
+                                    "where pieces are to be small, as around a blow")])
+    cells: IntProperty(
+        name="Count", default=40, min=2, soft_max=1000, max=1 << 20, options=set(), update=_changed,
+        description="Cells of the whole body. Pieces are one cell or several")
+    cell_size: FloatProperty(
+        name="Size", default=.2, min=1e-6, soft_max=10.0, unit="LENGTH", options=set(),
+        update=_changed, description="How large a cell is")
+    cell_seed: IntProperty(
+        name="Seed", default=0, min=0, options=set(), update=_changed,
+        description="Another number, other cells")
+    cells_object: PointerProperty(
+        type=bpy.types.Object, name="Object", options=set(), update=_changed,
+        poll=lambda self, obj: obj.type == "MESH",
+        description="Mesh whose vertices are the middles of the cells, where they are at the first "
+                    "frame. It need not be rendered")
     most_pieces: IntProperty(
         name="Most Pieces", default=0, min=0, soft_max=500, max=1000000, options=set(),
         description="The body breaks into at most this many pieces; 0: as many as there come")

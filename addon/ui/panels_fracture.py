@@ -3,7 +3,7 @@
 import bpy
 
 from ..bridge import seams
-from ..bridge.settings import fracture_refusal
+from ..bridge.settings import fracture_refusal, pattern_problem
 from . import drawing
 from .panels import PhysicsPanel, SubPanel
 
@@ -25,8 +25,22 @@ class PLIANT_PT_fracture(SubPanel, bpy.types.Panel):
         part.active = fracture.boost > 0
         part.prop(fracture, "falloff")
         column.prop(fracture, "use_settle")
+        column.separator()
+        column.prop(fracture, "breaks")
+        if fracture.breaks == "CELLS":
+            self.draw_cells(context, column, fracture)
         if refusal:
             drawing.sentence(self.layout, refusal[0].upper() + refusal[1:], "ERROR", context)
+
+
+    def draw_cells(self, context, column, fracture):
+        column.prop(fracture, "cells_from")
+        name = {"COUNT": "cells", "SIZE": "cell_size", "OBJECT": "cells_object"}[fracture.cells_from]
+        column.prop(fracture, name)
+        if fracture.cells_from != "OBJECT":
+            column.prop(fracture, "cell_seed")
+        elif fracture.use_fracture and (problem := pattern_problem(context.object)) is not None:
+            drawing.sentence(self.layout, f"\"{context.object.name}\" {problem}", "ERROR", context)
 
 
 class FracturePart(PhysicsPanel):

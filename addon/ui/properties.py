@@ -512,6 +512,7 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         name="Colour by", default="CLUSTERS", options=set(), update=settings_changed,
         description="What the colours tell",
         items=[("CLUSTERS", "Clusters", "Each vertex by the cluster that is nearest"),
+               ("CELLS", "Cells", "Each vertex by the cell of the pattern that it breaks along"),
                ("PIECE", "Pieces", "Each fragment of a body that breaks, as they are at this "
                                    "frame of the bake"),
                ("PLASTIC", "Plastic Strain", "How much the material has flowed up to this frame of "

@@ -57,7 +57,7 @@ extern "C"
 #endif
 
 /* Raised whenever a struct, an enum or a function changes meaning. */
-#define PLIANT_ABI_VERSION 5
+#define PLIANT_ABI_VERSION 6
 
 /* Most levels of clusters that a body may have. */
 #define PLIANT_MAX_LEVELS 16
@@ -596,8 +596,10 @@ extern "C"
         PLIANT_CLUSTER_FADE,  /* 1 f4 a cluster of "level": its share of the weight it would have;
                                  0: it has no members any more */
         PLIANT_RENEWED,       /* 1 f4 a particle: its weight in clusters that were made anew */
-        PLIANT_CELL, /* 1 u4 a particle: its cell of the pattern along which the body breaks;
-                        nothing without one */
+        PLIANT_CELL,       /* 1 u4 a particle: its cell of the pattern along which the body breaks;
+                              nothing without one */
+        PLIANT_CELL_POINT, /* 3 f4 a cell of that pattern: the point about which it is. A cell is
+                              what is nearest to its point at rest */
     } pliant_channel;
 
     /* Reads a channel. With buffer NULL, *bytes becomes the size needed; otherwise it is the
@@ -685,6 +687,12 @@ extern "C"
      * bodies with independent levels or QUADRATIC goals. */
     PLIANT_API pliant_status pliant_body_set_fracture(pliant_body body,
                                                       const pliant_fracture_desc* desc);
+    /* The points of the pattern's cells, where the caller has some of its own: as the body rests,
+     * relative to "origin" (NULL: the world's zero). They take the place of "cells" and "cell_seed"
+     * for as long as the body has fracture, which it must have been given before. From 2 to
+     * 1,048,576; 0: none, and the settings count again. */
+    PLIANT_API pliant_status pliant_body_set_cells(pliant_body body, uint32_t count,
+                                                   const double* origin, const float* points);
 
 /* ------------------------------------------------------------------ pins and following */
 

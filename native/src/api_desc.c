@@ -286,7 +286,7 @@ pl_status pl_check_fracture(const pliant_fracture_desc* d)
     PL_TRY(pl_check_range(d->boost, 0, 1e6, "boost"));
     PL_TRY(pl_check_range(d->falloff, 0, 1e6, "falloff"));
     PL_TRY(pl_check_range(d->first_time, -1e12, 1e12, "first_time"));
-    if (d->cells > 1u << 20)
+    if (d->cells > PL_CELLS_MOST)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "cells is %u: it must be at most 1,048,576",
                        d->cells);
     return pl_check_range(d->smallest_piece, 0, 1, "smallest_piece");

@@ -23,6 +23,40 @@ pliant_status pliant_body_set_fracture(pliant_body handle, const pliant_fracture
     return pl_fracture_set(body, desc);
 }
 
+pliant_status pliant_body_set_cells(pliant_body handle, uint32_t count, const double* origin,
+                                    const float* points)
+{
+    pl_body* body;
+    pl_scene* scene;
+    PL_TRY(pl_get_body(handle, &body, &scene));
+    if (!body->fracture)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The body cannot break: give it fracture before the cells of a pattern");
+    if (count == 1 || count > PL_CELLS_MOST)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "A pattern of %u cells: it must have 2 to %u", count,
+                       PL_CELLS_MOST);
+    if (count && !points)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "The points are NULL with %u cells", count);
+    if (origin)
+        PL_TRY(pl_check_vector(origin, "origin"));
+    PL_TRY(pl_check_floats(points, (uint64_t)count * 3, "points"));
+    float* own = count ? PL_NEW(float, 3 * (size_t)count) : NULL;
+    if (count && !own)
+        return pl_fail_memory(3 * sizeof *own * count);
+    for (size_t i = 0; i < 3 * (size_t)count; ++i)
+        own[i] = (float)(points[i] + (origin ? origin[i % 3] : 0) - body->rest_origin[i % 3]);
+    const pl_fracture* f = body->fracture;
+    bool same =
+        count == f->given_count && (!count || memcmp(own, f->given, 3 * sizeof *own * count) == 0);
+    if (same)
+    {
+        pl_free(own);
+        return PLIANT_OK;
+    }
+    pl_wake(body);
+    return pl_cells_give(body, count, own);
+}
+
 /* ------------------------------------------------------------------ reading */
 
 uint32_t pl_first_particles(const pl_particles* p)
@@ -57,6 +91,8 @@ static uint64_t items_of(const pl_body* body, uint32_t channel)
     const pl_fracture* f = body->fracture;
     if (channel == PLIANT_CELL)
         return f ? f->cell_count : 0;
+    if (channel == PLIANT_CELL_POINT)
+        return f && f->cell_count ? f->cells_made : 0;
     if (channel <= PLIANT_PIECE)
         return body->particles.id_count;
     if (!f)
@@ -69,7 +105,9 @@ static uint64_t items_of(const pl_body* body, uint32_t channel)
 uint32_t pl_fracture_width(uint32_t channel)
 {
     static const uint32_t widths[] = {4, 8, 4, 4, 8, 28, 8, 8, 16};
-    return channel == PLIANT_CELL ? 4 : widths[channel - PLIANT_PARENT];
+    return channel == PLIANT_CELL         ? 4
+           : channel == PLIANT_CELL_POINT ? 12
+                                          : widths[channel - PLIANT_PARENT];
 }
 
 static void read_planes(const pl_body* body, const double* origin, float* out)
@@ -85,6 +123,14 @@ static void read_planes(const pl_body* body, const double* origin, float* out)
         }
         out[7 * i + 6] = split->reach;
     }
+}
+
+static void read_cell_points(const pl_body* body, const double* origin, float* out)
+{
+    const pl_fracture* f = body->fracture;
+    for (size_t i = 0; i < 3 * (size_t)f->cells_made; ++i)
+        out[i] =
+            (float)(f->cell_point[i] + body->rest_origin[i % 3] - (origin ? origin[i % 3] : 0));
 }
 
 static void read_divided(const pl_fracture* f, uint32_t* out)
@@ -149,6 +195,8 @@ pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const dou
         pl_body_pieces(body, buffer);
     else if (channel == PLIANT_CELL)
         memcpy(buffer, body->fracture->cell, needed);
+    else if (channel == PLIANT_CELL_POINT)
+        read_cell_points(body, origin, buffer);
     else if (channel == PLIANT_SPLIT_PLANE)
         read_planes(body, origin, buffer);
     else if (channel == PLIANT_DIVIDED)

@@ -58,6 +58,16 @@ static bool crumbs_fit(const pl_body* body)
     return true;
 }
 
+static bool given_fit(const pl_fracture* f)
+{
+    if (f->given_count == 1 || f->given_count > PL_CELLS_MOST || (f->given_count && !f->given))
+        return false;
+    for (uint32_t i = 0; i < 3 * f->given_count; ++i)
+        if (!isfinite(f->given[i]))
+            return false;
+    return true;
+}
+
 void pl_save_fracture(pl_archive* a, pl_body* body)
 {
     bool has = body->fracture != NULL;
@@ -82,6 +92,8 @@ void pl_save_fracture(pl_archive* a, pl_body* body)
     PL_ARCHIVE_ARRAY(a, f->divided, divided);
     pl_archive_u32(a, &f->crumb_count);
     PL_ARCHIVE_ARRAY(a, f->crumbs, f->crumb_count);
+    pl_archive_u32(a, &f->given_count);
+    PL_ARCHIVE_ARRAY(a, f->given, 3 * (uint64_t)f->given_count);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     f->piece_capacity = f->piece_count;
@@ -92,4 +104,5 @@ void pl_save_fracture(pl_archive* a, pl_body* body)
     pl_archive_require(a, pieces_fit(body), "the pieces of a body");
     pl_archive_require(a, splits_fit(body), "the splits of a body");
     pl_archive_require(a, crumbs_fit(body), "the crumbs of a body");
+    pl_archive_require(a, given_fit(f), "the points of a pattern");
 }

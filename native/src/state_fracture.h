@@ -12,6 +12,8 @@
 
 #include "base/core.h"
 
+#define PL_CELLS_MOST (1u << 20) /* of a pattern */
+
 typedef struct pl_piece
 {
     uint32_t parent;   /* its own number for the first ones */
@@ -76,6 +78,8 @@ typedef struct pl_fracture
     uint32_t crumb_count;
     size_t crumb_capacity;
     uint64_t updates_most; /* memberships rewritten in one substep, at most */
+    float* given; /* three a cell, in the body's rest shape: the caller's points of the pattern */
+    uint32_t given_count; /* cells; 0: there are none, the settings count */
     /* Derived: the graph, as of this revision of the body; 0: to be made. */
     pl_shares* shares; /* by finest cluster */
     uint32_t share_count;
@@ -85,7 +89,9 @@ typedef struct pl_fracture
     uint32_t cell_count; /* particles that have one; 0: there is no pattern, or it is to be made */
     size_t cell_capacity;
     uint32_t cells_made, cells_seed; /* what it was made of */
-    float* overload;                 /* scratch, by finest cluster: stretch over what it bears */
+    float* cell_point;               /* as "given", of cells_made */
+    size_t cell_point_capacity;
+    float* overload; /* scratch, by finest cluster: stretch over what it bears */
     size_t overload_capacity;
 } pl_fracture;
 

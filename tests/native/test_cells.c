@@ -105,6 +105,52 @@ TEST(a_bar_breaks_between_its_cells)
     CHECK(pull(8, 9, &others) == expected && pull(1, 14, &others) == expected);
 }
 
+/* Everyone is in the cell of the nearest of the caller's points, to the bit, and that is saved. */
+TEST(points_may_be_given)
+{
+    enum
+    {
+        POINTS = 5
+    };
+    breaking b = breaking_ghost(10, 8, 8, 20);
+    const double origin[3] = {10, -4, 2};
+    const float points[3 * POINTS] = {-10.6f, 4, -2,   -10, 4.2f,  -2.1f, -9.5f, 4,
+                                      -2,     9, 4.3f, -2,  -9.6f, 3.8f,  -1.9f};
+    CHECK(pliant_body_set_cells(b.body, POINTS, origin, points) == PLIANT_ERROR_STATE);
+    set_cells(&b, CELLS, 1);
+    CHECK_OK(pliant_body_set_cells(b.body, POINTS, origin, points));
+    b.body = world_renew(b.scene);
+    set_cells(&b, CELLS, 1);
+    uint32_t count, cells, *cell = breaking_read(&b, PLIANT_CELL, 4, &count);
+    float* read = breaking_read(&b, PLIANT_CELL_POINT, 12, &cells);
+    REQUIRE(count == b.count && cells == POINTS);
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        double best = INFINITY;
+        uint32_t found = 0;
+        for (uint32_t c = 0; c < POINTS; ++c)
+        {
+            double square = 0;
+            for (uint32_t k = 0; k < 3; ++k)
+                square += pow(points[3 * c + k] + origin[k] - b.points.at[3 * i + k], 2);
+            if (square < best)
+                best = square, found = c;
+        }
+        CHECK_MSG(cell[i] == found, "particle %u is in cell %u, not %u", i, cell[i], found);
+    }
+    for (uint32_t i = 0; i < 3 * POINTS; ++i)
+        CHECK(fabs(read[i] - (points[i] + origin[i % 3])) < 1e-6);
+    free(read);
+    free(cell);
+    CHECK(pliant_body_set_cells(b.body, 1, NULL, points) == PLIANT_ERROR_ARGUMENT);
+    CHECK(pliant_body_set_cells(b.body, 2, NULL, NULL) == PLIANT_ERROR_ARGUMENT);
+    CHECK_OK(pliant_body_set_cells(b.body, 0, NULL, NULL));
+    cell = breaking_read(&b, PLIANT_CELL_POINT, 12, &cells);
+    CHECK(cells == CELLS);
+    free(cell);
+    breaking_free(&b);
+}
+
 TEST(too_many_cells_are_refused)
 {
     breaking b = breaking_ghost(6, 6, 6, 4);

@@ -126,6 +126,32 @@ class Sides(unittest.TestCase):
             return np.sqrt(((broken.surface.vertices[np.isfinite(broken.birth), 0] - 0.53) ** 2).mean())
         self.assertLess(spread(True), 0.5 * spread(False))
 
+    def test_along_a_pattern_pieces_are_its_cells(self):
+        """Flat between any two, rough where asked for; volumes are those of the cells."""
+        spacing, whole = 0.07, SIZE.prod()
+        rest = cloud(SIZE, spacing)
+        grid = (np.stack(np.meshgrid(*[np.arange(n) for n in (100, 80, 40)], indexing="ij"), -1)
+                .reshape(-1, 3) + 0.5) * 0.01
+        wanted = np.bincount(voronoi(SEEDS)(grid)) / len(grid) * whole
+        points = np.concatenate([SEEDS, [[9.0, 9.0, 9.0]]])     # one that nobody is near
+        off = {}
+        for roughness in (0, 0.2):
+            given = particles(rest, spacing, between(voronoi(SEEDS)))
+            given.cell_point = points
+            broken = break_mesh(box(SIZE, (8, 6, 3)), given, Look(roughness=roughness))
+            self.assertEqual((open_edges(broken.surface), broken.warnings), (0, []))
+            volume = volumes(broken.surface, broken.face_piece, len(SEEDS))
+            self.assertLess(abs(volume.sum() / whole - 1), 1e-5)
+            np.testing.assert_allclose(np.sort(volume), np.sort(wanted), rtol=0.03)
+            face = np.repeat(broken.inside, np.diff(broken.surface.face_start))
+            at = broken.surface.vertices[np.unique(broken.surface.corners[face])]
+            far = np.sort(np.sqrt(((at[:, None] - SEEDS) ** 2).sum(2)), 1)
+            off[roughness] = np.sort(far[:, 1] - far[:, 0]) / 2 / spacing
+        self.assertLess(off[0].mean(), 0.004)
+        self.assertLess(off[0][-len(off[0]) // 100], 0.04)
+        self.assertLess(off[0][-1], 0.2)
+        self.assertGreater(off[0.2].mean(), 10 * off[0].mean())
+
     def test_births_are_those_of_the_partings(self):
         body = particles(cloud(SIZE, SPACING), SPACING, HALVES)
         a, b = (body.rest[body.pairs[:, k]] for k in (0, 1))

@@ -227,6 +227,8 @@ void pl_body_free(pl_body* body)
         pl_free(body->fracture->divided);
         pl_free(body->fracture->overload);
         pl_free(body->fracture->cell);
+        pl_free(body->fracture->cell_point);
+        pl_free(body->fracture->given);
         pl_free(body->fracture->crumbs);
         pl_free(body->fracture);
     }

@@ -8,7 +8,8 @@
  *     a a c | b b         its mass is halved best; no particle is divided, and a cluster inside of
  *     c c c   d d         one cell never breaks
  *
- * Cells follow from the rest shape and the settings: nothing of them is saved.
+ * Points are the caller's, or follow from the rest shape and the settings; cells follow from
+ * points. Only the caller's points are saved.
  */
 #include "../base/rng.h"
 #include "fracture_parts.h"
@@ -78,20 +79,43 @@ static void move_points(const pl_body* body, const uint32_t* cell, uint32_t coun
             points[i] = v3_scale(points[i], 1.0 / members[i]);
 }
 
-static pl_status make_cells(pl_body* body, uint32_t count, uint32_t seed, uint32_t* cell)
+/* As many of the particles as there are to be cells, evened out. */
+static void choose_points(pl_body* body, uint32_t count, uint32_t seed, vec3* points,
+                          uint32_t* members)
 {
+    uint32_t first = first_ones(&body->particles), *cell = body->fracture->cell;
     pl_rng rng = pl_rng_seed(seed);
-    vec3* points = PL_NEW(vec3, count);
-    uint32_t *members = PL_NEW(uint32_t, count), first = first_ones(&body->particles);
-    bool fine = points && members;
-    for (uint32_t i = 0; fine && i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i)
         points[i] = rest_of(body, pl_rng_below(&rng, first));
-    for (int round = 0; fine && round <= LLOYD; ++round)
+    for (int round = 0; round < LLOYD; ++round)
     {
         assign(body, points, count, cell);
-        if (round < LLOYD)
-            move_points(body, cell, count, points, members);
+        move_points(body, cell, count, points, members);
     }
+}
+
+static pl_status make_cells(pl_body* body, uint32_t count)
+{
+    pl_fracture* f = body->fracture;
+    vec3* points = PL_NEW(vec3, count);
+    uint32_t* members = PL_NEW(uint32_t, count);
+    bool fine = points && members &&
+                pl_grow((void**)&f->cell_point, &f->cell_point_capacity, 3 * (size_t)count,
+                        sizeof *f->cell_point);
+    if (fine && !f->given_count)
+        choose_points(body, count, f->desc.cell_seed, points, members);
+    for (uint32_t i = 0; fine && i < count; ++i)
+    {
+        float* point = f->cell_point + 3 * (size_t)i;
+        if (f->given_count)
+            memcpy(point, f->given + 3 * (size_t)i, 3 * sizeof *point);
+        else
+            point[0] = (float)points[i].x, point[1] = (float)points[i].y,
+            point[2] = (float)points[i].z;
+        points[i] = v3_from(point); /* what is read is what counts */
+    }
+    if (fine)
+        assign(body, points, count, f->cell);
     pl_free(points);
     pl_free(members);
     return fine ? PLIANT_OK : pl_fail_memory(count * (sizeof *points + sizeof *members));
@@ -101,19 +125,30 @@ pl_status pl_cells_ready(pl_body* body)
 {
     pl_fracture* f = body->fracture;
     uint32_t ids = body->particles.id_count;
-    if (f->desc.cells < 2)
+    uint32_t wanted = f->given_count ? f->given_count : f->desc.cells;
+    if (wanted < 2)
         f->cell_count = 0;
-    if (f->desc.cells < 2 || (f->cell_count == ids && f->cells_made == f->desc.cells &&
-                              f->cells_seed == f->desc.cell_seed))
+    if (wanted < 2 || (f->cell_count == ids && f->cells_made == wanted &&
+                       (f->given_count || f->cells_seed == f->desc.cell_seed)))
         return PLIANT_OK;
     if (!pl_grow((void**)&f->cell, &f->cell_capacity, ids, sizeof *f->cell))
         return pl_fail_memory(ids * sizeof *f->cell);
     f->cell_count = 0;
-    PL_TRY(make_cells(body, f->desc.cells, f->desc.cell_seed, f->cell));
+    PL_TRY(make_cells(body, wanted));
     f->cell_count = ids;
-    f->cells_made = f->desc.cells;
+    f->cells_made = wanted;
     f->cells_seed = f->desc.cell_seed;
     return PLIANT_OK;
+}
+
+pl_status pl_cells_give(pl_body* body, uint32_t count, float* points)
+{
+    pl_fracture* f = body->fracture;
+    pl_free(f->given);
+    f->given = points;
+    f->given_count = count;
+    f->cell_count = 0;
+    return pl_cells_ready(body);
 }
 
 /* ------------------------------------------------------------------ which cells go where */

@@ -272,8 +272,13 @@ static void note_sides(pl_breaking* b)
         k->cracked[c] = 1;
     }
     for (size_t i = 0; i < plan->count; ++i)
-        for (uint32_t n = 0; n < plan->items[i].moved; ++n)
-            k->cracked[plan->members[plan->items[i].first + plan->items[i].kept + n].cluster] = 1;
+    {
+        /* where none is divided, any cluster around may hold on to members across the crack */
+        const pl_planned* item = &plan->items[i];
+        uint32_t from = plan->by_cells ? 0 : item->kept;
+        for (uint32_t n = from; n < item->kept + item->moved; ++n)
+            k->cracked[plan->members[item->first + n].cluster] = 1;
+    }
 }
 
 /* The plane in the body's rest shape. */

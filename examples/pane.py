@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A ball through a pane of glass that breaks along cells, the smaller the nearer to the blow."""
+import math
+
+import stage
+
+shot = stage.Shot("pane", 40, __doc__)
+HIT = (.15, .2)
+
+pane = shot.add("primitive_cube_add", "Pane", stage.plain((.75, .88, .86), .05, Metallic=0.0), smooth=False,
+                size=1)
+stage.divide(pane, 19)
+for vertex in pane.data.vertices:
+    vertex.co.x, vertex.co.y, vertex.co.z = 2.4 * vertex.co.x, .09 * vertex.co.y, 2.0 * vertex.co.z
+pane.location.z = 1.05
+held = pane.vertex_groups.new(name="Held")
+held.add([v.index for v in pane.data.vertices if abs(v.co.x) > 1.13 or abs(v.co.z) > .93], 1.0, "REPLACE")
+soft = shot.soft(pane, "Glass-like", 6000)
+soft.start.use_pins, soft.start.pin_group = True, "Held"
+
+# a cell about each vertex of another mesh: a spiral that is densest where the ball comes through
+turn = math.pi * (3 - math.sqrt(5))
+places = []
+for n in range(150):
+    far = 1.9 * ((n + .6) / 150) ** .9
+    x, z = HIT[0] + far * math.cos(n * turn), HIT[1] + far * math.sin(n * turn)
+    if abs(x) < 1.3 and abs(z) < 1.1:
+        places.append((x, .004 * ((n * 7) % 5 - 2), z))
+middles = shot.mesh("Cells", places, [])
+middles.location.z = 1.05
+middles.hide_render = True
+soft.fracture.breaks, soft.fracture.cells_from, soft.fracture.cells_object = "CELLS", "OBJECT", middles
+soft.fracture.roughness = .02
+soft.fracture.interior = stage.plain((.30, .62, .60), .15)
+
+ball = shot.add("primitive_uv_sphere_add", "Ball", stage.plain((.75, .25, .12), .35), radius=.2,
+                segments=48, ring_count=24)
+shot.collider(ball, shape="SPHERE")
+for frame, y in ((1, -1.6), (16, 1.0), (40, 4.0)):
+    ball.location = (HIT[0], y, 1.05 + HIT[1])
+    ball.keyframe_insert("location", frame=frame)
+shot.floor()
+shot.camera((-2.9, 4.9, 2.6), (0, .3, .85), 34, (260, 220))
+shot.finish([1, 8, 10, 13, 20, 40])
