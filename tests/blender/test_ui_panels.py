@@ -155,6 +155,8 @@ class Drawing(unittest.TestCase):
                     for item in prop.enum_items.keys():
                         yield data, name, item
                     data.property_unset(name)
+                    if name == "breaks":  # what the cells are made from is drawn with cells only
+                        data.breaks = "CELLS"
                 elif prop.type == "BOOLEAN":
                     yield data, name, True
                     yield data, name, False
