@@ -8,6 +8,7 @@
 
 #include "../state.h"
 #include "embed.h"
+#include "outliers.h"
 
 /* limit_sums: what a chunk's corrections add up to for a row: m w delta (3), its moment about the
  * chunk's pos_origin (3), and the sum of
@@ -83,6 +84,10 @@ typedef struct pl_kernels
                        uint32_t end);
     /* The iterations of an embedding. */
     void (*embed)(pl_embedding* job);
+    /* The entries of a chunk with members that may be too far from their clusters, entries
+     * ascending: "found" has room for all, the result is how many there are. */
+    uint32_t (*outliers)(const pl_chunk* chunk, const pl_particles* particles, const pl_look* rows,
+                         pl_suspect* found);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
     void (*limit)(pl_pass* pass);
     /* From limit_sums to clusters->limit: the affine map that keeps momentum. */

@@ -12,6 +12,8 @@ void PL_K(pl_levels_spread)(const pl_links* links, pl_clusters* clusters, uint32
 void PL_K(pl_run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
                          uint32_t end);
 void PL_K(pl_embed)(pl_embedding* job);
+uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p, const pl_look* rows,
+                           pl_suspect* found);
 void PL_K(pl_limit)(pl_pass* pass);
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums);
 void PL_K(pl_limit_apply)(pl_pass* pass);
@@ -25,6 +27,7 @@ const pl_kernels PL_K(pl_kernels) = {
     .levels_spread = PL_K(pl_levels_spread),
     .run_spread = PL_K(pl_run_spread),
     .embed = PL_K(pl_embed),
+    .outliers = PL_K(pl_outliers),
     .limit = PL_K(pl_limit),
     .limit_balance = PL_K(pl_limit_balance),
     .limit_apply = PL_K(pl_limit_apply),
