@@ -63,16 +63,15 @@ pl_status pl_members_change(pl_breaking* b, uint32_t id, const pl_member* before
                             const pl_member* after, uint32_t kept)
 {
     pl_clusters* k = &b->body->clusters;
+    const pl_list_of were = {before, count}, are = {after, kept}, none = {NULL, 0};
     b->lost_count = 0;
-    if (!pl_shares_change(b, after, kept, 1) || !pl_shares_change(b, before, count, -1))
+    if (!pl_shares_change(b, were, are, none))
         return pl_fail_memory(64);
     if (b->lost_count)
     {
         PL_TRY(pl_pieces_look(b));
         if (!is_allowed(b))
-            return pl_shares_change(b, before, count, 1) && pl_shares_change(b, after, kept, -1)
-                       ? PLIANT_OK
-                       : pl_fail_memory(64);
+            return pl_shares_undo(b, were, are, none) ? PLIANT_OK : pl_fail_memory(64);
         PL_TRY(pl_pieces_part(b));
     }
     for (size_t i = 0; i < b->lost_count; ++i)

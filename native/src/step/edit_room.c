@@ -138,7 +138,7 @@ static pl_status add_chunk(pl_edit* edit, uint32_t full)
 {
     pl_body* body = edit->body;
     pl_particles* p = &body->particles;
-    uint32_t size = PL_MAX(body->chunks[full].slot_count / 4 / 8 * 8, 64u);
+    uint32_t size = PL_CLAMP(body->chunks[full].slot_count, 128u, 256u);
     uint32_t begin = p->slot_count, end = begin + size;
     if (!lengthen((void**)&body->chunks, sizeof *body->chunks, body->chunk_count + 1) ||
         !lengthen((void**)&body->limit_sums, sizeof *body->limit_sums, body->chunk_count + 1) ||

@@ -50,6 +50,13 @@ typedef struct pl_plan
     size_t turned_count, turned_capacity;
 } pl_plan;
 
+/* Memberships of a particle. */
+typedef struct pl_list_of
+{
+    const pl_member* members;
+    uint32_t count;
+} pl_list_of;
+
 /* A connected part of the graph, found while looking whether a piece fell apart. */
 typedef struct pl_part_found
 {
@@ -124,9 +131,11 @@ mat3 pl_elastic_of(const pl_body* body, uint32_t cluster, mat3 f);
 /* split.c: splits a cluster across fit->normal if limits allow it; *done says so. */
 pl_status pl_split_cluster(pl_breaking* b, uint32_t cluster, const pl_fit* fit, bool* done);
 
-/* pieces.c: the graph of shared particles. All pairs of these clusters share one particle more or
- * less; clusters that share none any more are noted as lost. */
-bool pl_shares_change(pl_breaking* b, const pl_member* members, uint32_t count, int by);
+/* pieces.c: the graph of shared particles. A particle's memberships become those that it keeps and
+ * those that a copy of it has; clusters that share none any more are noted as lost. */
+bool pl_shares_change(pl_breaking* b, pl_list_of before, pl_list_of kept, pl_list_of moved);
+/* And back again. */
+bool pl_shares_undo(pl_breaking* b, pl_list_of before, pl_list_of kept, pl_list_of moved);
 /* Notes a cluster as lost; b->lost_count is set to 0 before the first. */
 bool pl_pieces_lose(pl_breaking* b, uint32_t cluster);
 /* The graph and the pieces as memberships have them, if they are not known. */

@@ -8,6 +8,7 @@
 
 #include "../state.h"
 #include "embed.h"
+#include "outliers.h"
 #include "rest.h"
 
 /* limit_sums: what a chunk's corrections add up to for a row: m w delta (3), its moment about the
@@ -87,6 +88,10 @@ typedef struct pl_kernels
     /* Sums that rest centres and shapes follow from. */
     void (*rest_moments)(const pl_rest_moments* job);
     void (*rest_shapes)(const pl_rest_job* job);
+    /* The entries of a chunk with members that may be too far from their clusters, entries
+     * ascending: "found" has room for all, the result is how many there are. */
+    uint32_t (*outliers)(const pl_chunk* chunk, const pl_particles* particles, const pl_look* rows,
+                         pl_suspect* found);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
     void (*limit)(pl_pass* pass);
     /* From limit_sums to clusters->limit: the affine map that keeps momentum. */

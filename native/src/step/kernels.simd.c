@@ -14,6 +14,8 @@ void PL_K(pl_run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters
 void PL_K(pl_embed)(pl_embedding* job);
 void PL_K(pl_rest_moments)(const pl_rest_moments* job);
 void PL_K(pl_rest_shapes)(const pl_rest_job* job);
+uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p, const pl_look* rows,
+                           pl_suspect* found);
 void PL_K(pl_limit)(pl_pass* pass);
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums);
 void PL_K(pl_limit_apply)(pl_pass* pass);
@@ -29,6 +31,7 @@ const pl_kernels PL_K(pl_kernels) = {
     .embed = PL_K(pl_embed),
     .rest_moments = PL_K(pl_rest_moments),
     .rest_shapes = PL_K(pl_rest_shapes),
+    .outliers = PL_K(pl_outliers),
     .limit = PL_K(pl_limit),
     .limit_balance = PL_K(pl_limit_balance),
     .limit_apply = PL_K(pl_limit_apply),

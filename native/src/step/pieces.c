@@ -85,22 +85,48 @@ bool pl_pieces_lose(pl_breaking* b, uint32_t cluster)
     return true;
 }
 
-bool pl_shares_change(pl_breaking* b, const pl_member* members, uint32_t count, int by)
+static bool has_cluster(pl_list_of list, uint32_t cluster)
 {
-    pl_fracture* f = b->fracture;
-    if (!need_shares(f, b->body->level_begin[1]))
-        return false;
-    for (uint32_t i = 0; i < count; ++i)
-        for (uint32_t j = 0; j < count; ++j)
+    for (uint32_t i = 0; i < list.count; ++i)
+        if (list.members[i].cluster == cluster)
+            return true;
+    return false;
+}
+
+/* Pairs of one list that are in neither of two others change by one. */
+static bool change_pairs(pl_breaking* b, pl_list_of list, pl_list_of first, pl_list_of second,
+                         int by)
+{
+    pl_shares* shares = b->fracture->shares;
+    for (uint32_t i = 0; i < list.count; ++i)
+        for (uint32_t j = i + 1; j < list.count; ++j)
         {
+            uint32_t c = list.members[i].cluster, other = list.members[j].cluster;
             bool gone;
-            if (i == j)
+            if ((has_cluster(first, c) && has_cluster(first, other)) ||
+                (has_cluster(second, c) && has_cluster(second, other)))
                 continue;
-            if (!change_share(&f->shares[members[i].cluster], members[j].cluster, by, &gone) ||
-                (gone && !pl_pieces_lose(b, members[i].cluster)))
+            if (!change_share(&shares[c], other, by, &gone) ||
+                !change_share(&shares[other], c, by, &gone) ||
+                (gone && (!pl_pieces_lose(b, c) || !pl_pieces_lose(b, other))))
                 return false;
         }
     return true;
+}
+
+bool pl_shares_change(pl_breaking* b, pl_list_of before, pl_list_of kept, pl_list_of moved)
+{
+    const pl_list_of none = {NULL, 0};
+    return need_shares(b->fracture, b->body->level_begin[1]) &&
+           change_pairs(b, kept, before, none, 1) && change_pairs(b, moved, before, none, 1) &&
+           change_pairs(b, before, kept, moved, -1);
+}
+
+bool pl_shares_undo(pl_breaking* b, pl_list_of before, pl_list_of kept, pl_list_of moved)
+{
+    const pl_list_of none = {NULL, 0};
+    return change_pairs(b, before, kept, moved, 1) && change_pairs(b, kept, before, none, -1) &&
+           change_pairs(b, moved, before, none, -1);
 }
 
 /* ------------------------------------------------------------------ the whole graph */

@@ -129,20 +129,19 @@ static pl_status make_plan(pl_breaking* b, uint32_t cluster, uint32_t fresh, con
 
 /* ------------------------------------------------------------------ limits */
 
-/* The graph as the plan would have it (by = 1), or as it was (by = -1). */
-static pl_status share_plan(pl_breaking* b, int by)
+/* The graph as the plan would have it, or as it was. */
+static pl_status share_plan(pl_breaking* b, bool undo)
 {
     const pl_plan* plan = &b->plan;
     for (size_t i = 0; i < plan->count; ++i)
     {
         const pl_planned* item = &plan->items[i];
-        const pl_member *kept = plan->members + item->first, *moved = kept + item->kept;
-        const pl_member* before = kept + item->before;
+        const pl_member* members = plan->members + item->first;
+        pl_list_of kept = {members, item->kept}, moved = {members + item->kept, item->moved};
+        pl_list_of before = {members + item->before, item->before};
         if (item->side == 0 && item->kept == item->before)
             continue; /* nothing changes */
-        if (!pl_shares_change(b, kept, item->kept, by) ||
-            !pl_shares_change(b, moved, item->moved, by) ||
-            !pl_shares_change(b, before, item->before, -by))
+        if (!(undo ? pl_shares_undo : pl_shares_change)(b, before, kept, moved))
             return pl_fail_memory(b->body->level_begin[1]);
     }
     return PLIANT_OK;
@@ -158,7 +157,7 @@ static pl_status try_plan(pl_breaking* b)
     b->lost_count = 0;
     if (!pl_pieces_lose(b, plan->cluster) || !pl_pieces_lose(b, plan->fresh))
         return pl_fail_memory(8);
-    PL_TRY(share_plan(b, 1));
+    PL_TRY(share_plan(b, false));
     return pl_pieces_look(b);
 }
 
@@ -218,7 +217,7 @@ static pl_status find_plan(pl_breaking* b, const pl_fit* fit, bool* allowed)
                               pl_pieces_now(b->body) + b->found.count - 1 <= desc->most_pieces);
         if (*allowed)
             return PLIANT_OK;
-        PL_TRY(share_plan(b, -1));
+        PL_TRY(share_plan(b, true));
         if (!small || b->plan.by_cells) /* there is no other way along the pattern */
             return PLIANT_OK;
         PL_TRY(make_plan(b, cluster, fresh, fit));

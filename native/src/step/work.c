@@ -98,7 +98,7 @@ pl_pass pl_substep_pass(const pl_substep* step, const pl_item* item, uint32_t wo
         .rows = scene->rows[worker],
         .quadratic = body->material.goal == PLIANT_GOAL_QUADRATIC,
         .dt = step->dt,
-        .drag = (float)(1 - pl_exp(-body->material.drag * step->dt)),
+        .drag = body->material.drag > 0 ? (float)(1 - pl_exp(-body->material.drag * step->dt)) : 0,
         .pins = body->pins.any || body->pins.follow ? &body->pins : NULL,
         .hold_all = body->pins.follow,
         .pin_from = (float)step->t0,
