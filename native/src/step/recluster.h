@@ -10,7 +10,7 @@
  * a rest shape has flowed so far, as a power of what is set, that it cannot wait. */
 #define PL_FADE_STEPS 5
 #define PL_FADE_STEPS_IN_HASTE 8
-#define PL_HASTE 1.25
+#define PL_HASTE 1.5
 /* A cluster that goes is taken out when it has no more than PL_FADE_LEAST and no member has more
  * than PL_FADE_SHARE of its weight in it; it never falls below PL_FADE_END, so that those that are
  * in no other keep it. One that comes begins with PL_FADE_BEGIN. */
