@@ -380,15 +380,29 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
     }
 }
 
+/* The next eight clusters from *c on. Dead ones (step/edit.h) have nothing to fit, and where many
+ * were made anew a third of them are; runs have a place for each. */
+PL_INLINE bool next_eight(const pl_match_batch* batch, uint32_t* c, pl_eight* eight)
+{
+    bool all = batch->run || !batch->finest;
+    eight->used = 0;
+    for (; *c < batch->end && eight->used < 8; ++*c)
+        if (all || batch->clusters->fade[*c] > 0)
+            eight->c[eight->used++] = *c;
+    for (uint32_t i = eight->used; i < 8 && eight->used; ++i)
+        eight->c[i] = eight->c[eight->used - 1];
+    return eight->used > 0;
+}
+
 void PL_K(pl_match)(const pl_match_batch* batch)
 {
+    pl_eight eight;
     if (batch->run)
         pl_run_clear(batch->run, reference(batch, (batch->begin + batch->end) / 2));
-    for (uint32_t c = batch->begin; c < batch->end; c += 8)
+    for (uint32_t c = batch->begin; next_eight(batch, &c, &eight);)
     {
-        pl_eight eight = pl_eight_from(c, batch->end);
         if (batch->sum_parts)
-            pl_prefetch_parts(batch, c + 8);
+            pl_prefetch_parts(batch, c);
         match_eight(batch, &eight);
     }
 }
@@ -396,14 +410,14 @@ void PL_K(pl_match)(const pl_match_batch* batch)
 void PL_K(pl_match_limit)(const pl_match_batch* batch)
 {
     pl_clusters* k = batch->clusters;
-    for (uint32_t c = batch->begin; c < batch->end; c += 8)
+    pl_eight eight;
+    for (uint32_t c = batch->begin; next_eight(batch, &c, &eight);)
     {
-        pl_eight eight = pl_eight_from(c, batch->end);
         const float* ref[8];
         pl_moments t;
         vf s[24], f[9], lever[9], r[9];
         vd x[3];
-        pl_prefetch_parts(batch, c + 8);
+        pl_prefetch_parts(batch, c);
         for (int i = 0; i < 8; ++i)
         {
             ref[i] = reference(batch, eight.c[i]);

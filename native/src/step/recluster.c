@@ -11,10 +11,10 @@
  *
  * Positions and velocities stay as they are, bit for bit.
  *
- * Departures. All this happens at intervals of time, an eighth of what a cluster takes to come,
- * not in every substep. As many new clusters are made at a time as are wanted to keep up with those
- * that go; their seeds are taken far from each other, so that they can be made side by side, each
- * from the same state. Seeds come in an order that a hash shuffles.
+ * Departures. All this happens at intervals of time, a fifth to an eighth of what a cluster takes
+ * to come, not in every substep. As many new clusters are made at a time as are wanted to keep up
+ * with those that go; their seeds are taken far from each other, so that they can be made side by
+ * side, each from the same state. Seeds come in an order that a hash shuffles.
  */
 #include "recluster.h"
 
@@ -101,19 +101,38 @@ double pl_fade_haste(const pl_body* body, uint32_t c)
     return PL_CLAMP(past * past, 1, 16);
 }
 
+static double square_of(const float fp[9])
+{
+    double square = 0;
+    for (int i = 0; i < 9; ++i)
+        square += (double)fp[i] * fp[i];
+    return square;
+}
+
 static void mark(pl_body* body)
 {
     pl_clusters* k = &body->clusters;
     double limit = body->material.recluster_condition, least = .999 * least_square(limit);
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
-    {
-        double square = 0;
-        for (int i = 0; i < 9; ++i)
-            square += (double)k->fp[c][i] * k->fp[c][i];
-        if (k->fading[c] == PL_STAYS && k->fade[c] > 0 && square > least &&
+        if (k->fading[c] == PL_STAYS && k->fade[c] > 0 && square_of(k->fp[c]) > least &&
             pl_plastic_condition(k->fp[c]) > limit)
             k->fading[c] = PL_GOES;
-    }
+}
+
+/* Whether it is time for a turn. */
+static bool is_due(const pl_body* body)
+{
+    const pl_clusters* k = &body->clusters;
+    double part = body->recluster_clock, whole = body->material.recluster_fade_in * (1 - 1e-6);
+    if (part * PL_FADE_STEPS >= whole)
+        return true;
+    if (part * PL_FADE_STEPS_IN_HASTE < whole)
+        return false;
+    double least = least_square(pl_power(body->material.recluster_condition, PL_HASTE));
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+        if (k->fade[c] > PL_FADE_LEAST && square_of(k->fp[c]) > least)
+            return true;
+    return false;
 }
 
 /* Whether there is anything to do in this turn. */
@@ -533,7 +552,7 @@ pl_status pl_recluster(pl_substep* step)
         if (!takes_part(body))
             continue;
         body->recluster_clock += step->dt;
-        if (body->recluster_clock * PL_FADE_STEPS < m->recluster_fade_in * (1 - 1e-6))
+        if (!is_due(body))
             continue;
         if (m->recluster != PLIANT_RECLUSTER_OFF && m->yield < INFINITY)
             mark(body);

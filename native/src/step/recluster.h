@@ -6,8 +6,11 @@
 #include "fresh.h"
 #include "substep.h"
 
-/* Fades move in steps of this share of the time that a cluster takes to come. */
-#define PL_FADE_STEPS 8
+/* Fades move in steps of this share of the time that a cluster takes to come; in more of them while
+ * a rest shape has flowed so far, as a power of what is set, that it cannot wait. */
+#define PL_FADE_STEPS 5
+#define PL_FADE_STEPS_IN_HASTE 8
+#define PL_HASTE 1.5
 /* A cluster that goes is taken out when it has no more than PL_FADE_LEAST and no member has more
  * than PL_FADE_SHARE of its weight in it; it never falls below PL_FADE_END, so that those that are
  * in no other keep it. One that comes begins with PL_FADE_BEGIN. */
