@@ -42,6 +42,7 @@ static vec3 position(const eight* e)
 static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, eight* e)
 {
     float start[3][8];
+    uint8_t hit = 0;
     pl_chunk chunk = {.slot_count = 8, .block_count = 1};
     pl_body body = {
         .chunk_count = 1, .chunks = &chunk, .particles = {.slot_count = 8}, .friction = -1};
@@ -52,7 +53,8 @@ static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, e
                        .t1 = t1,
                        .dt = (float)dt,
                        .mass = e->mass,
-                       .started = true};
+                       .started = true,
+                       .hit = &hit};
     uint32_t touched = 0;
     for (int k = 0; k < 3; ++k)
     {
@@ -62,6 +64,7 @@ static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, e
     }
     CHECK_OK(pl_near_prepare(&body, c->mesh));
     CHECK(pl_near_resolve(&job, &touched));
+    CHECK(hit == (touched > 0));
     pl_near_free_all(&body);
     return touched;
 }

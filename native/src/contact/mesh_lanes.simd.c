@@ -234,15 +234,12 @@ PL_INLINE void load_own(const pl_mesh_lanes* job, vf numbers, own_facets* own)
     }
 }
 
-/* How far the ends of paths are beyond the edges. */
-PL_INLINE vf beyond_own(const own_facets* own, const path* q)
+/* How far points are beyond the edges. */
+PL_INLINE vf beyond_own(const own_facets* own, lanes3 p)
 {
     vf out = vf_set1(-INFINITY);
     for (int k = 0; k < 3; ++k)
-    {
-        vf most = vf_max(dot3(own->edge[k], q->s), dot3(own->edge[k], q->x));
-        out = vf_max(out, vf_sub(most, own->beyond[k]));
-    }
+        out = vf_max(out, vf_sub(dot3(own->edge[k], p), own->beyond[k]));
     return out;
 }
 
@@ -261,8 +258,8 @@ PL_APART vm still_settled(pl_mesh_lanes* job, path* q, vm alive, vm* touched)
     vf zero = vf_set1(0), margin = vf_mul(vf_set1(.25f), q->touching);
     vf first = vf_load(s->first);
     vf others = vf_sub(vf_load(s->others), margin);
-    vf way = vf_max(distance(q->s, at), distance(q->x, at));
-    vm ok = vm_and(alive, vf_lt(way, others)), alone = vf_lt(first, zero);
+    vf from = distance(q->s, at), way = vf_max(from, distance(q->x, at));
+    vm ok = vm_and(alive, vf_lt(from, others)), alone = vf_lt(first, zero);
     vm none_near = vm_and(vm_and(ok, alone), vf_lt(vf_add(way, q->thickness), others));
     ok = vm_andnot(alone, ok);
     if (!vm_bits(ok))
@@ -279,20 +276,22 @@ PL_APART vm still_settled(pl_mesh_lanes* job, path* q, vm alive, vm* touched)
         p.normal = own.normal, p.carried = (lanes3){zero, zero, zero};
         p.height0 = vf_sub(dot3(own.normal, r.s), own.height);
         p.height1 = vf_sub(dot3(own.normal, r.x), own.height);
-        vf off = distance(r.x, at), out = beyond_own(&own, &r);
         vm crossing = vm_and(going, vf_le(vf_mul(p.height0, p.height1), zero));
         vm flat = vf_le(vf_abs(p.height0), vf_mul(vf_set1(FLAT), r.touching));
-        vm alone_near = vf_lt(vf_add(off, vf_abs(p.height1)), others);
-        vm clear = vf_lt(vf_add(off, r.thickness), others); /* of the thickness of others */
+        /* what comes after the facet was crossed does not count: many are pressed through it */
+        vf fall = vf_sub(p.height0, p.height1);
+        vf when = vf_div(p.height0, vf_select(vf_le(vf_abs(fall), zero), vf_set1(1), fall));
+        lanes3 end = select3(crossing, mad3(r.s, sub3(r.x, r.s), when), r.x);
+        vf off = distance(end, at), out = beyond_own(&own, end);
+        vf height = vf_select(crossing, zero, vf_abs(p.height1));
+        vm alone_near = vf_lt(vf_add(off, height), others);
         vm good = vm_and(vf_le(out, zero), vm_andnot(vm_and(crossing, flat), alone_near));
         turn_planes(&p, crossing);
         vm near =
             vm_and(going, vf_lt(vf_mul(p.height1, p.height1), vf_mul(r.thickness, r.thickness)));
         vm who = vm_and(good, vm_or(crossing, near));
         vm pushed = keep_off(job, &r, &p, who, crossing, ignore, &unsure);
-        /* who is not pushed any more must not be in the way of others either */
-        vm fails =
-            vm_or(vm_andnot(good, going), vm_or(unsure, vm_andnot(vm_or(pushed, clear), going)));
+        vm fails = vm_or(vm_andnot(good, going), unsure);
         ok = vm_andnot(vm_and(fails, going), ok);
         moved = vm_or(moved, pushed);
         going = vm_andnot(fails, pushed);
@@ -381,4 +380,4 @@ static void resolve(pl_mesh_lanes* job)
 }
 
 extern const pl_mesh_kernels PL_K(pl_mesh_kernels);
-const pl_mesh_kernels PL_K(pl_mesh_kernels) = {within, span, sift, resolve};
+const pl_mesh_kernels PL_K(pl_mesh_kernels) = {within, span, touching, sift, resolve};

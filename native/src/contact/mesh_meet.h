@@ -14,8 +14,8 @@
 #define MOST_TURN 0.3f
 /* Facets that are looked for closely where a list has fewer. */
 #define SOME 2048
-/* Facets that are fetched before their turn. */
-#define AHEAD 3
+/* How much wider than needed lists of a few facets are made, in thicknesses. */
+#define AROUND 0.5f
 
 /* ------------------------------------------------------------------ boxes */
 
@@ -29,10 +29,12 @@ PL_INLINE vf thickness_of(float thickness, vf touching)
     return vf_max(vf_set1(thickness), vf_mul(vf_set1(LEAST_THICKNESS), touching));
 }
 
-/* How far a particle looks around. */
+/* How far a particle looks around: farther than its path is, so that what it sees is good for some
+ * more paths. */
 PL_INLINE vf look_of(vf thickness, lanes3 s, lanes3 x)
 {
-    return vf_mad(sum_abs(sub3(x, s)), vf_set1(1.15f), thickness);
+    vf path = vf_mul(sum_abs(sub3(x, s)), vf_set1(1.15f));
+    return vf_add(thickness, vf_max(path, thickness));
 }
 
 /* How far around its path it may look and be pushed: it is pushed back by at most its path, that of
@@ -68,7 +70,7 @@ PL_INLINE lanes3 start_of(const pl_mesh_paths* paths, uint32_t b, lanes3 x)
 
 static bool within(const pl_mesh_paths* paths, const pl_span* listed)
 {
-    vm out = none();
+    unsigned out = 0;
     for (uint32_t b = 0; b < paths->blocks; ++b)
     {
         lanes3 x = load3((const float*const*)paths->x, 8 * b), s = start_of(paths, b, x);
@@ -82,10 +84,17 @@ static bool within(const pl_mesh_paths* paths, const pl_span* listed)
         vm used = vf_lt(vf_set1(0), vf_load(paths->mass + 8 * b));
         vm beyond = vm_and(used, vf_lt(vf_set1(0), vf_add(vf_max(over, under), reach)));
         paths->movable[b] = (uint8_t)vm_bits(used);
-        paths->left[b] = vm_bits(beyond) != 0;
-        out = vm_or(out, beyond);
+        unsigned left = vm_bits(beyond) & ~(paths->without ? paths->without[b] : 0u);
+        paths->left[b] = left != 0;
+        out |= left;
     }
-    return vm_bits(out) == 0;
+    return out == 0;
+}
+
+PL_INLINE vm counted(const pl_mesh_paths* paths, uint32_t b)
+{
+    vm used = vf_lt(vf_set1(0), vf_load(paths->mass + 8 * b));
+    return paths->without ? vm_andnot(lanes_of(paths->without[b]), used) : used;
 }
 
 static pl_span span(const pl_mesh_paths* paths, uint32_t b)
@@ -93,8 +102,41 @@ static pl_span span(const pl_mesh_paths* paths, uint32_t b)
     lanes3 x = load3((const float*const*)paths->x, 8 * b), s = start_of(paths, b, x);
     vf reach = reach_of(paths->thickness, paths->shift, s, x);
     lanes3 around = {reach, reach, reach};
-    return span_of(sub3(min3(s, x), around), add3(max3(s, x), around),
-                   vf_lt(vf_set1(0), vf_load(paths->mass + 8 * b)));
+    return span_of(sub3(min3(s, x), around), add3(max3(s, x), around), counted(paths, b));
+}
+
+/* Boxes around lanes: upper ends, and lower ones with the sign turned. */
+typedef struct boxes
+{
+    lanes3 high, under;
+} boxes;
+
+PL_INLINE boxes boxes_around(lanes3 s, lanes3 x, vf reach)
+{
+    lanes3 around = {reach, reach, reach}, low = sub3(min3(s, x), around);
+    return (boxes){add3(max3(s, x), around), {vf_neg(low.x), vf_neg(low.y), vf_neg(low.z)}};
+}
+
+/* Lanes whose boxes touch that of a facet. */
+PL_INLINE vm touch_box(const float box[8], const boxes* own, vm alive)
+{
+    lanes3 least = bcast3(box), most = bcast3(box + 4);
+    vm x = vm_and(vf_le(least.x, own->high.x), vf_le(most.x, own->under.x));
+    vm y = vm_and(vf_le(least.y, own->high.y), vf_le(most.y, own->under.y));
+    vm z = vm_and(vf_le(least.z, own->high.z), vf_le(most.z, own->under.z));
+    return vm_and(vm_and(alive, x), vm_and(y, z));
+}
+
+static unsigned touching(const pl_mesh_paths* paths, uint32_t b, const pl_span* box,
+                         const uint32_t* list, uint32_t count, float margin)
+{
+    lanes3 x = load3((const float*const*)paths->x, 8 * b), s = start_of(paths, b, x);
+    vf reach = vf_add(reach_of(paths->thickness, paths->shift, s, x), vf_set1(margin));
+    boxes own = boxes_around(s, x, reach);
+    vm used = counted(paths, b), hit = none();
+    for (uint32_t i = 0; i < count && vm_bits(hit) != vm_bits(used); ++i)
+        hit = vm_or(hit, touch_box(box[list[i]].at, &own, used));
+    return vm_bits(hit);
 }
 
 PL_APART uint32_t sift(const pl_span* box, const uint32_t* list, uint32_t count,
@@ -204,18 +246,6 @@ PL_INLINE void meet_facet(const pl_facet* f, const pl_motion* motion, float plac
     met->first = vf_select(better, number, met->first);
 }
 
-/* Lanes whose boxes touch that of a facet of which nothing more can be said. */
-PL_INLINE vm touch_box(const pl_span* box, const path* q, vm alive)
-{
-    lanes3 reach = {q->thickness, q->thickness, q->thickness};
-    lanes3 high = add3(max3(q->s, q->x), reach), low = sub3(min3(q->s, q->x), reach);
-    lanes3 least = bcast3(box->at), most = bcast3(box->at + 4);
-    vm x = vm_and(vf_le(least.x, high.x), vf_le(most.x, vf_neg(low.x)));
-    vm y = vm_and(vf_le(least.y, high.y), vf_le(most.y, vf_neg(low.y)));
-    vm z = vm_and(vf_le(least.z, high.z), vf_le(most.z, vf_neg(low.z)));
-    return vm_and(vm_and(alive, x), vm_and(y, z));
-}
-
 PL_INLINE pl_span span_around(const path* q, vm alive)
 {
     lanes3 reach = {q->look, q->look, q->look};
@@ -261,7 +291,7 @@ PL_INLINE void come_closer(const pl_mesh_lanes* job, const path* q, vm alive, cl
         return;
     }
     for (int k = 0; k < 8; ++k)
-        near->around.at[k] = around.at[k] + (k % 4 < 3 ? .2f * job->thickness : 0);
+        near->around.at[k] = around.at[k] + (k % 4 < 3 ? AROUND * job->thickness : 0);
     near->list = job->list, near->count = job->count;
     if (job->count >= SOME)
         return;
@@ -277,19 +307,22 @@ PL_INLINE void come_closer(const pl_mesh_lanes* job, const path* q, vm alive, cl
 PL_APART void meet_all(pl_mesh_lanes* job, const closer* near, const path* q, vm alive,
                        meeting* met)
 {
+    boxes own = boxes_around(q->s, q->x, job->motion ? q->thickness : q->look);
     begin_meeting(q, met);
-    job->tested += near->count;
     for (uint32_t i = 0; i < near->count; ++i)
     {
         uint32_t at = near->list[i];
         const pl_facet* f = &job->facet[at];
-        __builtin_prefetch(&job->facet[near->list[PL_MIN(i + AHEAD, near->count - 1)]]);
-        if (!job->motion)
-            meet_facet(f, NULL, (float)at, q, alive, met);
-        else if (job->motion[at].turn > MOST_TURN)
-            met->unsure = vm_or(met->unsure, touch_box(&job->box[at], q, alive));
-        else
-            meet_facet(f, &job->motion[at], (float)at, q, alive, met);
+        if (job->motion && job->motion[at].turn > MOST_TURN)
+        {
+            /* nothing more can be said of it */
+            met->unsure = vm_or(met->unsure, touch_box(job->box[at].at, &own, alive));
+            continue;
+        }
+        if (!job->motion && !vm_bits(touch_box(job->box[at].at, &own, alive)))
+            continue;
+        ++job->tested;
+        meet_facet(f, job->motion ? &job->motion[at] : NULL, (float)at, q, alive, met);
     }
 }
 

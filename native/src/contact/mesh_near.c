@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Lists of the triangles around particles, who is outside of a solid, and a chunk's contacts. */
+/* Who has which lists (mesh_lists.c), who is outside of a solid, and a chunk's contacts. */
 #include "mesh_near.h"
 
 #include "mesh_find.h"
@@ -8,13 +8,6 @@
 
 /* Rounding of positions in float, relative to their size; as for simple colliders. */
 #define TOUCHING 1.0e-6
-/* Blocks that are looked at together while lists are made. */
-#define GROUP 8
-/* How much wider than needed the boxes of lists are, as a share of them; the same for chunks. */
-#define MARGIN 0.125f
-#define WIDE_MARGIN 0.05f
-/* Entries by block, about, from which on all lists are made anew: old ones stay in between. */
-#define MOST_STALE 512
 
 /* ------------------------------------------------------------------ who has what */
 
@@ -47,6 +40,12 @@ static void free_near(pl_near* near)
         pl_free(k->entry);
         pl_free(k->listed);
         pl_free(k->movable);
+        pl_free(k->clear);
+        pl_free(k->near);
+        pl_free(k->strayed);
+        pl_free(k->known);
+        pl_free(k->key);
+        pl_free(k->packed);
     }
     pl_free(near->chunks);
     pl_free(near->outside);
@@ -61,8 +60,14 @@ static bool make_chunk(pl_near_chunk* k, const pl_chunk* chunk)
     k->listed = PL_NEW(pl_span, blocks);
     k->movable = PL_NEW(uint8_t, blocks);
     k->left = PL_NEW(uint8_t, blocks);
-    k->settled = PL_NEW(pl_settled, blocks);
-    return k->settled && k->begin && k->end && k->listed && k->movable && k->left;
+    k->clear = PL_NEW(pl_span, blocks);
+    k->near = PL_NEW(uint8_t, blocks);
+    k->strayed = PL_NEW(uint8_t, blocks);
+    k->known = PL_NEW(uint8_t, blocks);
+    k->key = PL_NEW(uint64_t, 2 * (size_t)chunk->slot_count);
+    k->packed = PL_NEW(float, PL_PACKED_FLOATS*(size_t)chunk->slot_count);
+    return k->begin && k->end && k->listed && k->movable && k->left && k->clear && k->near &&
+           k->strayed && k->known && k->key && k->packed;
 }
 
 static bool make_chunks(pl_near* near, const pl_body* body)
@@ -190,155 +195,6 @@ pl_status pl_near_prepare(pl_body* body, const pl_mesh_collider* mesh)
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ lists */
-
-static pl_span join(const pl_span* spans, uint32_t count)
-{
-    pl_span all = {{-INFINITY, -INFINITY, -INFINITY, 0, -INFINITY, -INFINITY, -INFINITY, 0}};
-    for (uint32_t i = 0; i < count; ++i)
-        for (int k = 0; k < 8; ++k)
-            all.at[k] = PL_MAX(all.at[k], spans[i].at[k]);
-    return all;
-}
-
-static pl_span widened(pl_span span, float share)
-{
-    float size = 0;
-    for (int k = 0; k < 3; ++k)
-        size = PL_MAX(size, span.at[k] + span.at[4 + k]);
-    for (int k = 0; k < 3; ++k)
-        span.at[k] += share * size, span.at[4 + k] += share * size;
-    return span;
-}
-
-static pl_box box_in_world(const pl_span* span, vec3 origin)
-{
-    vec3 upper = v3(span->at[0], span->at[1], span->at[2]);
-    vec3 lower = v3(-span->at[4], -span->at[5], -span->at[6]);
-    return (pl_box){v3_add(lower, origin), v3_add(upper, origin)};
-}
-
-static bool add_facet(const pl_mesh_collider* mesh, uint32_t triangle, const pl_box* around,
-                      vec3 origin, pl_near_chunk* k)
-{
-    const uint32_t* t = mesh->triangles + 3 * (size_t)mesh->tree->order[triangle];
-    pl_box box = pl_box_empty();
-    for (int i = 0; i < 3; ++i)
-    {
-        pl_box_add(&box, mesh->from[t[i]]);
-        pl_box_add(&box, mesh->to[t[i]]);
-    }
-    if (!pl_boxes_touch(&box, around))
-        return true;
-    size_t needed = (size_t)k->facet_count + 1;
-    if (!pl_grow((void**)&k->triangle, &k->triangle_capacity, needed, sizeof *k->triangle) ||
-        !pl_grow((void**)&k->swept, &k->swept_capacity, needed, sizeof *k->swept))
-        return false;
-    pl_box here = {v3_sub(box.lower, origin), v3_sub(box.upper, origin)};
-    k->triangle[k->facet_count] = triangle;
-    k->swept[k->facet_count] = pl_facet_box(&here);
-    for (int i = 0; i < 8; ++i)
-        k->bounds.at[i] = PL_MIN(k->bounds.at[i], k->swept[k->facet_count].at[i]);
-    ++k->facet_count;
-    return true;
-}
-
-/* All triangles that touch the span within the frame. */
-static bool collect(const pl_mesh_collider* mesh, const pl_span* span, vec3 origin,
-                    pl_near_chunk* k)
-{
-    uint32_t stack[PL_TREE_STACK], waiting = 0;
-    pl_box around = box_in_world(span, origin);
-    k->facet_count = 0;
-    k->bounds = (pl_span){{INFINITY, INFINITY, INFINITY, 0, INFINITY, INFINITY, INFINITY, 0}};
-    stack[waiting++] = mesh->tree->root;
-    while (waiting)
-    {
-        const pl_node* node = &mesh->tree->nodes[stack[--waiting]];
-        ++k->nodes;
-        if (!pl_boxes_touch(&node->box, &around))
-            continue;
-        for (uint32_t i = 0; i < node->count; ++i)
-            if (!add_facet(mesh, node->first + i, &around, origin, k))
-                return false;
-        if (node->count)
-            continue;
-        stack[waiting++] = node->right;
-        stack[waiting++] = node->left;
-    }
-    return true;
-}
-
-static bool holds(const pl_span* outer, const pl_span* inner)
-{
-    for (int k = 0; k < 8; ++k)
-        if (inner->at[k] > outer->at[k])
-            return false;
-    return true;
-}
-
-/* Lists for those of a few blocks that have left their boxes, from the chunk's triangles. */
-static bool list_blocks(const pl_mesh_kernels* kernels, pl_near_chunk* k, uint32_t begin,
-                        uint32_t end)
-{
-    pl_span around = join(NULL, 0);
-    for (uint32_t b = begin; b < end; ++b)
-        if (k->left[b])
-            for (int i = 0; i < 8; ++i)
-                around.at[i] = PL_MAX(around.at[i], k->listed[b].at[i]);
-    uint32_t some = 0;
-    if (holds(&around, &k->bounds)) /* as such boxes are written: they touch */
-        some = kernels->sift(k->swept, NULL, k->facet_count, &around, k->some);
-    for (uint32_t b = begin; b < end; ++b)
-    {
-        if (!k->left[b])
-            continue;
-        if (!pl_grow((void**)&k->entry, &k->entry_capacity, (size_t)k->entry_count + some + 1,
-                     sizeof *k->entry))
-            return false;
-        k->begin[b] = k->entry_count;
-        k->entry_count +=
-            kernels->sift(k->swept, k->some, some, &k->listed[b], k->entry + k->entry_count);
-        k->end[b] = k->entry_count;
-    }
-    return true;
-}
-
-/* Collects the triangles around all blocks and makes every list anew. */
-static bool collect_all(const pl_near_job* job, const pl_mesh_paths* paths, pl_near_chunk* k)
-{
-    for (uint32_t b = 0; b < paths->blocks; ++b)
-    {
-        k->listed[b] = widened(job->kernels->span(paths, b), MARGIN);
-        k->left[b] = 1;
-    }
-    k->facets_made = k->made = false;
-    k->around = widened(join(k->listed, paths->blocks), WIDE_MARGIN);
-    k->entry_count = 0;
-    memset(k->settled, 0, sizeof *k->settled * paths->blocks);
-    k->made =
-        collect(job->collider->mesh, &k->around, v3_fromd(job->body->origin), k) &&
-        pl_grow((void**)&k->some, &k->some_capacity, (size_t)k->facet_count + 1, sizeof *k->some);
-    return k->made;
-}
-
-static bool make_lists(const pl_near_job* job, const pl_mesh_paths* paths, pl_near_chunk* k)
-{
-    bool fits = k->made && k->entry_count < MOST_STALE * paths->blocks + 4 * (size_t)k->facet_count;
-    for (uint32_t b = 0; b < paths->blocks && fits; ++b)
-        if (k->left[b])
-        {
-            k->listed[b] = widened(job->kernels->span(paths, b), MARGIN);
-            fits = holds(&k->around, &k->listed[b]);
-        }
-    if (!fits && !collect_all(job, paths, k))
-        return false;
-    for (uint32_t b = 0; b < paths->blocks; b += GROUP)
-        if (!list_blocks(job->kernels, k, b, PL_MIN(b + GROUP, paths->blocks)))
-            return k->made = false;
-    return true;
-}
-
 /* ------------------------------------------------------------------ sides of a solid */
 
 static vec3 start_of(const pl_near_job* job, uint32_t i)
@@ -399,14 +255,14 @@ static bool touch_one(const pl_moving_view* s, const pl_near_job* job, uint32_t 
     return true;
 }
 
-/* Those that lanes are not enough for. */
-static uint32_t touch_singly(const pl_moving_view* s, const pl_near_job* job, uint32_t block,
+/* Those that lanes are not enough for. Returns who touches. */
+static unsigned touch_singly(const pl_moving_view* s, const pl_near_job* job, uint32_t block,
                              unsigned lanes)
 {
     pl_moving_neighbours around;
     pl_moving_view here = *s;
     pl_box box = pl_box_empty();
-    uint32_t touched = 0;
+    unsigned touched = 0;
     for (unsigned rest = lanes; rest; rest &= rest - 1)
     {
         uint32_t i = 8 * block + (uint32_t)__builtin_ctz(rest);
@@ -416,7 +272,10 @@ static uint32_t touch_singly(const pl_moving_view* s, const pl_near_job* job, ui
     box = pl_box_widened(box, 2 * s->thickness); /* they may be pushed out of it */
     here.near = pl_moving_surround(s, &box, &around) ? &around : NULL;
     for (unsigned rest = lanes; rest; rest &= rest - 1)
-        touched += touch_one(&here, job, 8 * block + (uint32_t)__builtin_ctz(rest), false);
+    {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        touched |= (unsigned)touch_one(&here, job, 8 * block + lane, false) << lane;
+    }
     return touched;
 }
 
@@ -428,38 +287,103 @@ static void fill_start(const pl_near_job* job, uint32_t block)
             job->start[k][i] = pl_start_of(job->x[k][i], job->v[k][i], job->dt);
 }
 
-static uint32_t resolve_block(const pl_moving_view* s, const pl_near_job* job, pl_near_chunk* k,
-                              uint32_t block, unsigned inside, pl_mesh_lanes* eight)
+/* Those of eight neighbours that are known to be outside. */
+static unsigned those_outside(const uint32_t* member, unsigned lanes, const uint8_t* outside)
 {
-    uint32_t touched = 0;
-    fill_start(job, block);
-    eight->lanes = k->movable[block] & ~inside;
-    eight->list = k->entry + k->begin[block];
-    eight->count = k->end[block] - k->begin[block];
-    if (eight->lanes && eight->count)
+    unsigned kept = 0;
+    for (unsigned rest = lanes; rest; rest &= rest - 1)
     {
-        for (int c = 0; c < 3; ++c)
-        {
-            eight->start[c] = job->start[c] + 8 * block;
-            eight->x[c] = job->x[c] + 8 * block, eight->v[c] = job->v[c] + 8 * block;
-        }
-        eight->settled = s->mesh->still ? &k->settled[block] : NULL;
-        job->kernels->resolve(eight);
-        touched += (uint32_t)__builtin_popcount(eight->touched);
-        if (eight->unsure)
-            touched += touch_singly(s, job, block, eight->unsure);
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        kept |= (unsigned)(outside[member[lane] / 8] >> member[lane] % 8 & 1) << lane;
     }
-    for (unsigned rest = k->movable[block] & inside; rest; rest &= rest - 1)
-        touched += touch_one(s, job, 8 * block + (uint32_t)__builtin_ctz(rest), true);
-    return touched;
+    return kept;
 }
 
-/* What the next block will want, on its way into the cache. */
-static void fetch_settled(const pl_near_chunk* k, uint32_t block)
+/* Eight neighbours; "packed" is their job, what moves goes to "job" as well. */
+static uint32_t resolve_eight(const pl_moving_view* s, const pl_near_job* job,
+                              const pl_near_job* packed, pl_near_chunk* k, uint32_t e,
+                              pl_mesh_lanes* eight)
+{
+    const uint32_t* member = k->member + 8 * (size_t)e;
+    eight->list = k->entry + k->begin[e];
+    eight->count = k->end[e] - k->begin[e];
+    for (int c = 0; c < 3; ++c)
+    {
+        eight->start[c] = packed->start[c] + 8 * e;
+        eight->x[c] = packed->x[c] + 8 * e, eight->v[c] = packed->v[c] + 8 * e;
+    }
+    eight->settled = s->mesh->still ? &k->settled[e] : NULL;
+    job->kernels->resolve(eight);
+    unsigned touched = eight->touched;
+    if (eight->unsure)
+        touched |= touch_singly(s, packed, e, eight->unsure);
+    for (unsigned rest = touched; rest; rest &= rest - 1)
+    {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint32_t i = member[lane];
+        for (int c = 0; c < 3; ++c)
+        {
+            job->x[c][i] = packed->x[c][8 * e + lane];
+            job->v[c][i] = packed->v[c][8 * e + lane];
+        }
+        job->hit[i / 8] = 1;
+    }
+    return (uint32_t)__builtin_popcount(touched);
+}
+
+/* What the next eight will want, on its way into the cache. */
+static void fetch_settled(const pl_near_chunk* k, uint32_t e)
 {
     for (int i = 0; i < 8; ++i)
-        if (k->settled[block].first[i] > 0)
-            __builtin_prefetch(&k->facet[(uint32_t)k->settled[block].first[i]]);
+        if (k->settled[e].first[i] > 0)
+            __builtin_prefetch(&k->facet[(uint32_t)k->settled[e].first[i]]);
+}
+
+/* Finds out who is inside of a solid; false: nobody is. */
+static bool ask_sides(const pl_moving_view* s, const pl_near_job* job, const pl_near_chunk* k,
+                      uint32_t blocks, uint8_t* outside)
+{
+    bool asked = false;
+    for (uint32_t b = 0; s->solid && b < blocks; ++b)
+    {
+        outside[b] &= k->known[b]; /* what is held may be taken anywhere */
+        asked = asked || outside[b] != k->known[b];
+    }
+    for (uint32_t b = 0; asked && b < blocks; ++b)
+        fill_start(job, b);
+    if (asked)
+        learn_sides(s, job, k->known, outside, 0, blocks);
+    return asked;
+}
+
+/* All that are near triangles. */
+static uint32_t resolve_near(const pl_moving_view* s, const pl_near_job* job,
+                             const pl_near_job* packed, pl_near_chunk* k, const uint8_t* outside,
+                             float shift)
+{
+    pl_mesh_lanes eight = {.box = k->box,
+                           .facet = k->facet,
+                           .corners = k->corners,
+                           .motion = s->mesh->still ? NULL : k->motion,
+                           .thickness = (float)s->thickness,
+                           .friction = (float)s->friction,
+                           .restitution = (float)s->restitution,
+                           .running = &s->running,
+                           .dt = job->dt,
+                           .shift = shift};
+    uint32_t touched = 0;
+    for (uint32_t e = 0; e < k->eight_count; ++e)
+    {
+        if (e + 1 < k->eight_count && s->mesh->still)
+            fetch_settled(k, e + 1);
+        eight.lanes = k->movable[e];
+        if (outside)
+            eight.lanes = those_outside(k->member + 8 * (size_t)e, eight.lanes, outside);
+        if (eight.lanes && k->end[e] > k->begin[e])
+            touched += resolve_eight(s, job, packed, k, e, &eight);
+    }
+    k->tested += eight.tested;
+    return touched;
 }
 
 bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
@@ -469,62 +393,33 @@ bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
     const pl_chunk* chunk = &job->body->chunks[job->chunk];
     pl_near* near = pl_near_find(job->body, mesh);
     pl_near_chunk* k = &near->chunks[job->chunk];
-    double friction = pl_mixed_friction(job->body->friction, collider->friction);
-    double restitution = pl_mixed_restitution(job->body->restitution, collider->restitution);
+    uint8_t* outside = near->outside + chunk->slot_begin / 8;
     pl_moving_view s = {.mesh = mesh,
                         .tree = mesh->tree,
                         .origin = v3_fromd(job->body->origin),
                         .t0 = job->t0,
                         .t1 = job->t1,
                         .thickness = collider->thickness,
-                        .friction = friction,
-                        .restitution = restitution,
+                        .friction = pl_mixed_friction(job->body->friction, collider->friction),
+                        .restitution =
+                            pl_mixed_restitution(job->body->restitution, collider->restitution),
                         .running = pl_collider_running(collider, job->body->origin, job->t1),
                         .solid = collider->shape == PLIANT_SHAPE_MESH};
-    const float* const start[3] = {job->start[0], job->start[1], job->start[2]};
-    pl_mesh_paths paths = {.blocks = chunk->block_count,
-                           .mass = job->mass,
-                           .start = job->started ? start : NULL,
-                           .x = job->x,
-                           .v = job->v,
-                           .dt = job->dt,
-                           .thickness = collider->thickness,
-                           .shift = 1.001f * (float)(mesh->farthest * (job->t1 - job->t0)),
-                           .movable = k->movable,
-                           .left = k->left};
-    uint8_t* outside = near->outside + chunk->slot_begin / 8;
-    if ((!job->kernels->within(&paths, k->listed) || !k->made) && !make_lists(job, &paths, k))
+    float shift = 1.001f * (float)(mesh->farthest * (job->t1 - job->t0));
+    pl_near_job packed;
+    if (!pl_near_lists(job, k, shift, &packed))
         return false;
-    bool asked = false;
-    for (uint32_t b = 0; s.solid && b < paths.blocks; ++b)
-    {
-        outside[b] &= k->movable[b]; /* what is held may be taken anywhere */
-        asked = asked || outside[b] != k->movable[b];
-    }
-    for (uint32_t b = 0; asked && b < paths.blocks; ++b)
-        fill_start(job, b);
-    if (asked)
-        learn_sides(&s, job, k->movable, outside, 0, paths.blocks);
-    if (!k->facets_made && k->facet_count && !pl_facets_make(&s, k))
+    bool asked = ask_sides(&s, job, k, chunk->block_count, outside);
+    if (k->eight_count && !k->facets_made && !pl_facets_make(&s, k))
         return false;
-    pl_mesh_lanes eight = {.box = k->box,
-                           .facet = k->facet,
-                           .corners = k->corners,
-                           .motion = mesh->still ? NULL : k->motion,
-                           .thickness = paths.thickness,
-                           .friction = (float)friction,
-                           .restitution = (float)restitution,
-                           .running = &s.running,
-                           .dt = job->dt,
-                           .shift = paths.shift};
-    for (uint32_t b = 0; b < paths.blocks; ++b)
-    {
-        if (b + 1 < paths.blocks && k->end[b + 1] > k->begin[b + 1])
-            fetch_settled(k, b + 1);
-        unsigned inside = asked ? k->movable[b] & ~outside[b] : 0;
-        if (inside || k->end[b] > k->begin[b])
-            *touched += resolve_block(&s, job, k, b, inside, &eight);
-    }
-    k->tested += eight.tested;
+    if (k->eight_count)
+        *touched += resolve_near(&s, job, &packed, k, asked ? outside : NULL, shift);
+    for (uint32_t b = 0; asked && b < chunk->block_count; ++b)
+        for (unsigned rest = k->known[b] & ~outside[b]; rest; rest &= rest - 1)
+        {
+            bool touches = touch_one(&s, job, 8 * b + (uint32_t)__builtin_ctz(rest), true);
+            *touched += touches;
+            job->hit[b] |= touches;
+        }
     return true;
 }

@@ -2,13 +2,17 @@
 /*
  * Which triangles of a mesh collider the particles of a body may meet.
  *
- *   tree ──► chunk: the triangles    ──► block of eight particles: those of them
- *            around its particles        that lie around it
+ *   tree ──► chunk: the triangles ──► those of its particles that ──► eight of them: triangles
+ *            around its particles     are near any, in order of       that lie around these
+ *                                     place
  *
- * Particles lie in order of place, so a block is small and so is its list. Lists are made for boxes
- * that are somewhat wider than needed and stay until a block leaves its box: at rest the tree is
- * not walked at all. What a substep does follows from the triangles that it meets, never from the
- * rest of a list, so lists are no part of the state.
+ * Blocks of a chunk hold particles with common clusters, from anywhere in the chunk. So those that
+ * are near triangles are copied together, eight neighbours after eight; their boxes are small, and
+ * so are their lists. The others are in boxes, one for each block, that no triangle touches. Lists
+ * are made for boxes that are somewhat wider than needed and stay until somebody leaves a box: at
+ * rest the tree is not walked at all. What a substep does follows from the triangles that a
+ * particle meets, never from the rest of a list or from who else is in its eight, so lists are no
+ * part of the state.
  *
  * Part of the state is, for solids, who is known to be outside. Paths are not let through the
  * surface, so this stays true without asking again; all others are asked in each substep.
@@ -46,7 +50,9 @@ typedef struct pl_motion
     float reserved[3];
 } pl_motion;
 
-#define PL_FEW_FACETS 31
+#define PL_FEW_FACETS 95
+#define PL_PACKED_FLOATS 10
+#define PL_NO_MEMBER UINT32_MAX
 
 /* What is remembered of eight particles that hardly move (mesh_lanes.simd.c). */
 typedef struct pl_settled
@@ -73,12 +79,24 @@ typedef struct pl_near_chunk
     pl_facet* facet;
     pl_facet_corners* corners;
     pl_motion* motion;
-    uint32_t *begin, *end; /* by block: its list */
+    /* By block of the chunk. */
+    uint8_t* known;   /* a bit for each particle that has a mass, in this substep */
+    uint8_t* near;    /* a bit for each that is in an eight */
+    pl_span* clear;   /* what the others are in, without triangles */
+    uint8_t* strayed; /* some are not in there any more */
+    /* By eight neighbours; "member" are their places in the chunk. */
+    uint32_t eight_count;
+    uint32_t* member;
+    size_t member_capacity;
+    uint64_t* key;         /* scratch: where they are along a curve */
+    float* packed;         /* PL_PACKED_FLOATS for each: mass, start, x, v */
+    uint32_t *begin, *end; /* its list */
     uint32_t* entry;       /* numbers of facets */
-    pl_span* listed;       /* by block: what its list was made for */
-    uint8_t* movable;      /* by block, in this substep */
-    pl_settled* settled;   /* by block */
-    uint8_t* left;         /* by block: it is not in what its list was made for */
+    pl_span* listed;       /* what its list was made for */
+    uint8_t* movable;      /* in this substep */
+    pl_settled* settled;
+    size_t settled_capacity;
+    uint8_t* left; /* it is not in what its list was made for */
     bool made, facets_made;
     uint32_t nodes, tested; /* in this substep: nodes of the tree, triangles looked at */
 } pl_near_chunk;
@@ -124,6 +142,7 @@ typedef struct pl_near_job
     const float* mass; /* of the chunk, as all that follow; 0: not to be moved */
     float *start[3], *x[3], *v[3];
     bool started; /* start is filled; otherwise there is room, and it is x - dt v */
+    uint8_t* hit; /* by block: set to 1 where particles were moved */
 } pl_near_job;
 
 /* In double, and rounded once: at rest it is the same for ever. */
@@ -134,6 +153,10 @@ static inline float pl_start_of(float x, float v, float dt)
 
 /* How many particles touch. False: out of memory. */
 bool pl_near_resolve(const pl_near_job* job, uint32_t* touched);
+
+/* mesh_lists.c: makes lists that do not fit any more, and copies the particles that have some:
+ * "packed" is the same job for these. False: out of memory. */
+bool pl_near_lists(const pl_near_job* job, pl_near_chunk* chunk, float shift, pl_near_job* packed);
 
 /* mesh_facets.c: a box around a triangle, as (lower, 0, -upper, 0) with nothing cut off by
  * rounding; the facets of a chunk in a substep. False: out of memory. */
@@ -171,7 +194,9 @@ typedef struct pl_mesh_paths
     float *const *x, *const *v;
     float dt;
     float thickness, shift;
-    /* Out, by block: a bit for each particle that has a mass; not in what is listed. */
+    const uint8_t* without; /* by block: bits of those that do not count; or NULL */
+    /* Out, by block: a bit for each particle that has a mass; some that count are not in what is
+     * listed. */
     uint8_t *movable, *left;
 } pl_mesh_paths;
 
@@ -181,6 +206,10 @@ typedef struct pl_mesh_kernels
     bool (*within)(const pl_mesh_paths* paths, const pl_span* listed);
     /* The box of one block; without particles: an empty one. */
     pl_span (*span)(const pl_mesh_paths* paths, uint32_t block);
+    /* Bits of those particles of a block whose own boxes, widened by "margin", one of the listed
+     * triangles touches. */
+    unsigned (*touching)(const pl_mesh_paths* paths, uint32_t block, const pl_span* box,
+                         const uint32_t* list, uint32_t count, float margin);
     /* Numbers from a list (NULL: all up to count) whose boxes touch the span. */
     uint32_t (*sift)(const pl_span* box, const uint32_t* list, uint32_t count, const pl_span* span,
                      uint32_t* out);

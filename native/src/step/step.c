@@ -303,6 +303,7 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
                            .dt = step->dt,
                            .mass = mass,
                            .start = {movable + count, movable + 2 * count, movable + 3 * count},
+                           .hit = (uint8_t*)(movable + 4 * count),
                            .x = {x[0], x[1], x[2]},
                            .v = {v[0], v[1], v[2]}};
         if (step->meshes && step->meshes < scene->collider_count)
@@ -311,6 +312,7 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
             job.started = true;
         }
         uint32_t touched = 0;
+        memset(job.hit, 0, chunk->block_count);
         if (step->meshes < scene->collider_count)
             touched = scene->resolve(step->colliders + (size_t)body->index * scene->collider_count,
                                      scene->collider_count, step->dt, count, mass, x, v);
