@@ -36,6 +36,11 @@ def look_of(obj, slot, uv_layers):
 
 def output(scene, obj, mesh, plain):
     """A BrokenOutput of an object's whole mesh; plain: the Output that it would have otherwise."""
+    return BrokenOutput(**inputs(scene, obj, mesh, plain))
+
+
+def inputs(scene, obj, mesh, plain):
+    """The arguments of that BrokenOutput: nothing of Blender's is in them."""
     body = scene.objects.get(plain.body.name) or obj
     matrix = plain.matrix(plain.first)
     surface = read(mesh, matrix)
@@ -43,7 +48,8 @@ def output(scene, obj, mesh, plain):
     look = look_of(body, slot, [layer.name for layer in mesh.uv_layers])
     other = {} if plain.own else {"name": plain.name, "rest": plain._rest,
                                   "matrices": plain._matrices}
-    return BrokenOutput(plain.cache, plain.body, surface, look, body.pliant.fracture.opening, **other)
+    return {"cache": plain.cache, "body": plain.body, "surface": surface, "look": look,
+            "opening": body.pliant.fracture.opening, **other}
 
 
 def interior_slot(mesh, interior):

@@ -102,6 +102,18 @@ def shown_output(scene, obj, plain):
     return plain if made.broken.untouched else made
 
 
+def to_cut(scene, objects):
+    """What cutting these objects' meshes along the cracks of the bake takes, for bake/cutting.py; those
+    that did not break, or cannot be shown, are left out."""
+    found = []
+    for obj in objects:
+        with contextlib.suppress(BakeError):
+            plain = output_of(scene, obj)
+            if is_broken(plain.cache, plain.body):
+                found.append((obj.name, broken.inputs(scene, obj, whole_mesh(obj), plain)))
+    return found
+
+
 def stem_of(obj, body):
     """The name, without an ending, of the files in the cache that an object plays."""
     stem = bound_name(body, obj.name) if is_bound(obj) else body.file_name
@@ -432,15 +444,16 @@ def show_bake(obj, cache, body):
     modifiers.install_playback(obj, cache, body)
 
 
-def after_bake(scene, finished):
+def after_bake(scene, finished, uncut=()):
     """The bodies get the kind of result that the scene asks for (finished: all frames are there),
-    and meshes that are bound to them and particles follow the new bake. Returns sentences on what
-    could not be."""
+    and meshes that are bound to them and particles follow the new bake. uncut: names of bodies that
+    are not to be cut along their cracks. Returns sentences on what could not be."""
     told = []
     kind = scene.pliant.output
     for obj in list(scene.objects):
         result = obj.pliant.result
-        if obj.type != "MESH" or obj.library is not None:
+        if obj.type != "MESH" or obj.library is not None or obj.name in uncut or \
+                result.body in uncut and result.kind != "POINTS":
             continue
         try:
             if result.kind == "DEBRIS":

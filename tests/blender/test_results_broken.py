@@ -3,6 +3,7 @@
 import io
 import json
 import tempfile
+import time
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -99,6 +100,47 @@ class Broken(unittest.TestCase):
         # every fragment closed: each edge has two faces
         used = np.bincount([loop.edge_index for loop in mesh.loops], minlength=len(mesh.edges))
         self.assertEqual(set(used), {2})
+
+    def stepped(self, when_cutting=lambda run: None):
+        """A bake as a window's timer goes on with it; returns the run and its message."""
+        run = runs.Run(self.scene)
+        runs.add(run)
+        seen = []
+        try:
+            while not run.ended:
+                run.step(.05)
+                if run.cutting is not None and not run.ended:
+                    when_cutting(run)
+                    seen.append((run.fraction, run.text()))
+                time.sleep(.005)
+        finally:
+            message = runs.end(run)
+        return seen, message
+
+    def test_cut_beside_the_window(self):
+        """The same mesh as when nobody can wait; progress goes up."""
+        cut = meshes.positions(self.obj.data)
+        seen, (kind, sentence) = self.stepped()
+        self.assertRegex(seen[0][1], "Cutting 'Bar' along its cracks, 0 %")
+        parts = [part for part, _ in seen]
+        self.assertEqual(parts, sorted(parts))
+        self.assertGreater(len(set(parts)), 3)
+        self.assertNotIn("not cut", sentence)
+        self.assertTrue(self.obj.pliant.result.is_cut)
+        np.testing.assert_array_equal(meshes.positions(self.obj.data), cut)
+
+    def test_cancelled_cutting_loses_nothing(self):
+        folder = folders.folder_of(self.scene)
+        _, (kind, sentence) = self.stepped(lambda run: run.cancel())
+        self.assertEqual(kind, "WARNING")
+        self.assertIn("Baked frames 1 to 12", sentence)
+        self.assertIn("'Bar' is not cut along its cracks", sentence)
+        self.assertFalse(self.obj.pliant.result.is_cut)
+        self.assertEqual([p.name for p in folder.iterdir() if "broken" in p.name], [])
+        self.assertEqual(folders.baked_range(self.scene), (1, END))
+        self.assertGreater(np.abs(self.shown(END) - self.shown(1)).max(), .01)     # it plays whole
+        self.assertEqual(results.make(self.scene, self.obj, "PC2")[0].split(",")[0],
+                         "'Bar' is cut along its cracks")
 
     def test_what_the_mesh_carried_is_there(self):
         mesh, former = self.obj.data, self.obj.pliant.result.mesh
