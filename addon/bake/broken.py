@@ -150,10 +150,21 @@ class BrokenOutput(Output):
             for frame in self.frames:
                 values = store.read(self.body.index, frame, Channel.STRETCH)
                 most = values if most is None else np.maximum(most, values)
+        return self._at_vertices(most)
+
+    def stretches(self):
+        """The same in each frame, of the material that a vertex follows then."""
+        with _store_of(self.cache) as store:
+            for frame in self.frames:
+                yield self._at_vertices(store.read(self.body.index, frame, Channel.STRETCH), frame)
+
+    def _at_vertices(self, values, frame=-np.inf):
+        """What particles have, at the vertices that follow them at a frame."""
         bound = self.broken.binding
         vertex = np.repeat(np.arange(self.vertices), np.diff(bound.begin))
-        total = np.bincount(vertex, bound.kernel, self.vertices)
-        return np.bincount(vertex, bound.kernel * most[bound.particle], self.vertices) / total
+        kernel = np.where(bound.until >= frame, bound.kernel, 0)
+        total = np.bincount(vertex, kernel, self.vertices)
+        return np.bincount(vertex, kernel * values[bound.particle], self.vertices) / total
 
 
 def hold_flowed(particles, piece, birth):

@@ -19,7 +19,8 @@ from ..bake import mdd, pc2, space
 from ..bake.errors import BakeError
 from ..bake.broken import BrokenOutput, is_broken
 from ..bake.output import Output, bound_name
-from . import alembic, broken, debris, folders, fragments, meshes, modifiers, nodes, points, shapekeys
+from . import (alembic, broken, debris, folders, fragments, meshes, modifiers, nodes, points,
+               shapekeys, stretch)
 
 
 class Remark(str):
@@ -217,6 +218,9 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
         told += _cut_mesh(scene, obj, output)
         modifiers.play(obj, path, output.first, kind)
     obj.pliant.result.kind = "PC2" if kind == "ALEMBIC" and not reimport else kind
+    body = scene.objects.get(output.body.name) or obj
+    if obj.pliant.result.is_cut and body.pliant.fracture.use_stretch:
+        stretch.add(obj, output, progress)
     return told
 
 
@@ -375,6 +379,7 @@ def _give_back(obj, playback=False):
     `playback` that too."""
     result = obj.pliant.result
     _remove_fragments(obj)
+    stretch.remove(obj)
     if result.mesh is not None:
         _former_mesh(obj, result)
     elif result.kind == "SHAPE_KEYS":

@@ -210,6 +210,29 @@ class Broken(unittest.TestCase):
                     np.testing.assert_allclose(self.shown(frame), rows[frame - 1],
                                                atol=off + 1e-6 * (off > 0))
 
+    def test_stretch_at_each_frame(self):
+        """Where asked for, in every result that plays in Blender; taken back with it."""
+        self.obj.pliant.fracture.use_stretch = True
+        before = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups")}
+        plain = results.output_of(self.scene, self.obj)
+        wanted = np.array(list(results.shown_output(self.scene, self.obj, plain).stretches()))
+        self.assertGreater(np.ptp(wanted, axis=0).max(), .05)
+        np.testing.assert_allclose(wanted[0], 1, atol=1e-3)
+        for kind in ("PC2", "SHAPE_KEYS", "MDD"):
+            results.make(self.scene, self.obj, kind)
+            most = broken.values_of(self.obj.data.attributes["stretch"], "FLOAT")
+            self.assertGreater(most.max(), wanted.max() - 1e-3)
+            for frame in (1, 7, END):
+                self.scene.frame_set(frame)
+                shown = self.obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+                np.testing.assert_array_equal(
+                    broken.values_of(shown.attributes["stretch"], "FLOAT"),
+                    wanted[frame - 1].astype(np.float32))
+        results.remove(self.obj)
+        self.assertEqual({name: len(getattr(bpy.data, name)) for name in before},
+                         {**before, "meshes": before["meshes"] - 1})
+        self.assertEqual([m.name for m in self.obj.modifiers], [])
+
     def test_taken_back_it_is_what_it_was(self):
         former = self.obj.pliant.result.mesh
         for kind in ("PC2", "SHAPE_KEYS", "ALEMBIC"):
