@@ -21,8 +21,8 @@ soft.start.use_pins, soft.start.pin_group = True, "Held"
 # a cell about each vertex of another mesh: a spiral that is densest where the ball comes through
 turn = math.pi * (3 - math.sqrt(5))
 places = []
-for n in range(150):
-    far = 1.9 * ((n + .6) / 150) ** .9
+for n in range(110):
+    far = 1.8 * ((n + .6) / 110) ** 1.1 * (1 + .12 * math.sin(12.9898 * n))
     x, z = HIT[0] + far * math.cos(n * turn), HIT[1] + far * math.sin(n * turn)
     if abs(x) < 1.3 and abs(z) < 1.1:
         places.append((x, .004 * ((n * 7) % 5 - 2), z))
@@ -30,15 +30,15 @@ middles = shot.mesh("Cells", places, [])
 middles.location.z = 1.05
 middles.hide_render = True
 soft.fracture.breaks, soft.fracture.cells_from, soft.fracture.cells_object = "CELLS", "OBJECT", middles
-soft.fracture.roughness = .02
+soft.fracture.roughness, soft.fracture.toughness = .02, .003
 soft.fracture.interior = stage.plain((.30, .62, .60), .15)
 
-ball = shot.add("primitive_uv_sphere_add", "Ball", stage.plain((.75, .25, .12), .35), radius=.2,
+ball = shot.add("primitive_uv_sphere_add", "Ball", stage.plain((.75, .25, .12), .35), radius=.3,
                 segments=48, ring_count=24)
 shot.collider(ball, shape="SPHERE")
 for frame, y in ((1, -1.6), (16, 1.0), (40, 4.0)):
     ball.location = (HIT[0], y, 1.05 + HIT[1])
     ball.keyframe_insert("location", frame=frame)
 shot.floor()
-shot.camera((-2.9, 4.9, 2.6), (0, .3, .85), 34, (260, 220))
-shot.finish([1, 8, 10, 13, 20, 40])
+shot.camera((-2.75, 4.9, 2.5), (.05, .45, .85), 34, (260, 220))
+shot.finish([1, 11, 12, 14, 20, 40])

@@ -42,10 +42,12 @@ class BrokenOutput(Output):
     """As Output, of the mesh with its cracks.
 
     surface: a cracks.Surface, whose vertices are not looked at: they are those that were baked, or
-    `rest`. opening: frames over which the sides of a fresh crack part.
+    `rest`. opening: frames over which the sides of a fresh crack part. cancelled, progress: asked and
+    told while it is cut; a BakeError where it was cancelled.
     """
 
-    def __init__(self, cache, body, surface, look, opening, name=None, rest=None, matrices=None):
+    def __init__(self, cache, body, surface, look, opening, name=None, rest=None, matrices=None,
+                 cancelled=lambda: False, progress=None):
         super().__init__(cache, body, name, rest, matrices)
         self.name = f"{self.name}.{ENDING}"
         self.opening = float(opening)
@@ -57,7 +59,7 @@ class BrokenOutput(Output):
                 hold_flowed(self.particles, *(store.read(body.index, self.last, channel)
                                               for channel in (Channel.PIECE, Channel.PIECE_BIRTH)))
         self.made_from = _digest(surface, self.particles, look)
-        self.broken = self._kept() or self._cut(surface, look)
+        self.broken = self._kept() or self._cut(surface, look, cancelled, progress)
         if self.broken.untouched:
             self.broken.surface = surface
         self.vertices = len(self.broken.surface.vertices)
@@ -70,11 +72,13 @@ class BrokenOutput(Output):
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
             return None
 
-    def _cut(self, surface, look):
+    def _cut(self, surface, look, cancelled, progress):
         try:
-            broken = cracks.break_beside(surface, self.particles, look)
+            broken = cracks.break_beside(surface, self.particles, look, cancelled, progress)
         except cracks.CrackError as error:
             raise BakeError(str(error)) from error
+        if broken is None:
+            raise BakeError("Cutting along the cracks was cancelled.")
         with replaced(self.path("npz")) as unfinished:
             archive.save(unfinished, broken=broken, made_from=self.made_from)
         return broken
@@ -146,10 +150,21 @@ class BrokenOutput(Output):
             for frame in self.frames:
                 values = store.read(self.body.index, frame, Channel.STRETCH)
                 most = values if most is None else np.maximum(most, values)
+        return self._at_vertices(most)
+
+    def stretches(self):
+        """The same in each frame, of the material that a vertex follows then."""
+        with _store_of(self.cache) as store:
+            for frame in self.frames:
+                yield self._at_vertices(store.read(self.body.index, frame, Channel.STRETCH), frame)
+
+    def _at_vertices(self, values, frame=-np.inf):
+        """What particles have, at the vertices that follow them at a frame."""
         bound = self.broken.binding
         vertex = np.repeat(np.arange(self.vertices), np.diff(bound.begin))
-        total = np.bincount(vertex, bound.kernel, self.vertices)
-        return np.bincount(vertex, bound.kernel * most[bound.particle], self.vertices) / total
+        kernel = np.where(bound.until >= frame, bound.kernel, 0)
+        total = np.bincount(vertex, kernel, self.vertices)
+        return np.bincount(vertex, kernel * values[bound.particle], self.vertices) / total
 
 
 def hold_flowed(particles, piece, birth):

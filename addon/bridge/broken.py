@@ -5,7 +5,8 @@ arrays that are cut (addon/cracks), and back.
 The mesh with cracks carries besides, for shaders and nodes:
     piece    of points: which fragment, in the last frame; the number that it has in the bake
     birth    of points: the frame at which the crack opens that they are on; NEVER: on none
-    stretch  of points: how far the material there was drawn out at most; 1 is at rest
+    stretch  of points: how far the material there was drawn out at most; 1 is at rest. Frame by frame
+             where that is asked for (stretch.py)
     inside   of faces: whether a crack opened it
 """
 import bpy
@@ -36,6 +37,11 @@ def look_of(obj, slot, uv_layers):
 
 def output(scene, obj, mesh, plain):
     """A BrokenOutput of an object's whole mesh; plain: the Output that it would have otherwise."""
+    return BrokenOutput(**inputs(scene, obj, mesh, plain))
+
+
+def inputs(scene, obj, mesh, plain):
+    """The arguments of that BrokenOutput: nothing of Blender's is in them."""
     body = scene.objects.get(plain.body.name) or obj
     matrix = plain.matrix(plain.first)
     surface = read(mesh, matrix)
@@ -43,7 +49,8 @@ def output(scene, obj, mesh, plain):
     look = look_of(body, slot, [layer.name for layer in mesh.uv_layers])
     other = {} if plain.own else {"name": plain.name, "rest": plain._rest,
                                   "matrices": plain._matrices}
-    return BrokenOutput(plain.cache, plain.body, surface, look, body.pliant.fracture.opening, **other)
+    return {"cache": plain.cache, "body": plain.body, "surface": surface, "look": look,
+            "opening": body.pliant.fracture.opening, **other}
 
 
 def interior_slot(mesh, interior):

@@ -57,7 +57,8 @@ def late_rig(obj):
     """A sentence, without its full stop, on a rig's modifier that comes after one that makes
     vertices, and so acts on the result and not on the body; or None. What stands right after the
     result was put there by someone who wants just that."""
-    after = [m for m in list(obj.modifiers)[split(obj):] if m.show_viewport and not is_playback(m)]
+    after = [m for m in list(obj.modifiers)[split(obj):] if m.show_viewport and
+             not is_playback(m) and not m.name.startswith(f"{PLAYBACK_NAME} ")]
     if not after or after[0].type in DEFORMING:
         return None
     late = next((m for m in after if m.type in RIG), None)

@@ -144,6 +144,13 @@ def velocity_group(source):
     return builder.finish()
 
 
+def stretch_group(source):
+    """A group that gives each vertex the companion's x as its "stretch"."""
+    builder = Builder("Pliant Stretch")
+    builder.store("stretch", builder.parts(builder.sampled(source, 0, 0))[0], "FLOAT")
+    return builder.finish()
+
+
 def debris_group(source):
     """Gives points the companion's positions as their "velocity", and shows each from its birth on for
     some frames."""

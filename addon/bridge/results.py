@@ -21,7 +21,8 @@ from ..bake import lock, mdd, pc2, space
 from ..bake.errors import BakeError, file_error
 from ..bake.broken import BrokenOutput, is_broken
 from ..bake.output import Output, bound_name
-from . import alembic, broken, debris, folders, fragments, meshes, modifiers, nodes, points, shapekeys
+from . import (alembic, broken, debris, folders, fragments, meshes, modifiers, nodes, points,
+               shapekeys, stretch)
 
 
 class Remark(str):
@@ -102,6 +103,18 @@ def shown_output(scene, obj, plain):
         return plain
     made = broken.output(scene, obj, whole_mesh(obj), plain)
     return plain if made.broken.untouched else made
+
+
+def to_cut(scene, objects):
+    """What cutting these objects' meshes along the cracks of the bake takes, for bake/cutting.py; those
+    that did not break, or cannot be shown, are left out."""
+    found = []
+    for obj in objects:
+        with contextlib.suppress(BakeError):
+            plain = output_of(scene, obj)
+            if is_broken(plain.cache, plain.body):
+                found.append((obj.name, broken.inputs(scene, obj, whole_mesh(obj), plain)))
+    return found
 
 
 def stem_of(obj, body):
@@ -207,6 +220,9 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
         told += _cut_mesh(scene, obj, output)
         modifiers.play(obj, path, output.first, kind)
     obj.pliant.result.kind = "PC2" if kind == "ALEMBIC" and not reimport else kind
+    body = scene.objects.get(output.body.name) or obj
+    if obj.pliant.result.is_cut and body.pliant.fracture.use_stretch:
+        stretch.add(obj, output, progress)
     return told
 
 
@@ -385,6 +401,7 @@ def _give_back(obj, playback=False):
     `playback` that too."""
     result = obj.pliant.result
     _remove_fragments(obj)
+    stretch.remove(obj)
     if result.mesh is not None:
         _former_mesh(obj, result)
     elif result.kind == "SHAPE_KEYS":
@@ -454,15 +471,16 @@ def show_bake(obj, cache, body):
     modifiers.install_playback(obj, cache, body)
 
 
-def after_bake(scene, finished):
+def after_bake(scene, finished, uncut=()):
     """The bodies get the kind of result that the scene asks for (finished: all frames are there),
-    and meshes that are bound to them and particles follow the new bake. Returns sentences on what
-    could not be."""
+    and meshes that are bound to them and particles follow the new bake. uncut: names of bodies that
+    are not to be cut along their cracks. Returns sentences on what could not be."""
     told = []
     kind = scene.pliant.output
     for obj in list(scene.objects):
         result = obj.pliant.result
-        if obj.type != "MESH" or obj.library is not None:
+        if obj.type != "MESH" or obj.library is not None or obj.name in uncut or \
+                result.body in uncut and result.kind != "POINTS":
             continue
         try:
             if result.kind == "DEBRIS":

@@ -19,10 +19,11 @@ if __package__:
     from . import archive
     from .contract import CrackError
 
+PART = b"part "         # begins a line of the process that says how far it is
 LOOK_EVERY = 0.05       # seconds between looks at the process and at whether it is still wanted
 
 
-def break_beside(surface, particles, look, cancelled=lambda: False):
+def break_beside(surface, particles, look, cancelled=lambda: False, progress=None):
     """As break_mesh, in another process; None if `cancelled` said so. May be called from a thread."""
     with tempfile.TemporaryDirectory(prefix="pliant-cracks-") as folder:
         source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
@@ -35,6 +36,8 @@ def break_beside(surface, particles, look, cancelled=lambda: False):
                 while process.poll() is None:
                     if cancelled():
                         return None
+                    if progress:
+                        progress(reached(said.name))
                     time.sleep(LOOK_EVERY)
             finally:
                 if process.poll() is None:
@@ -46,6 +49,16 @@ def break_beside(surface, particles, look, cancelled=lambda: False):
             last = said.read().decode(errors="replace").strip().splitlines()[-1:]
         raise CrackError("The process that cuts meshes along cracks ended with code "
                          f"{process.returncode}{': ' if last else '.'}{''.join(last)}")
+
+
+def reached(path):
+    """The part of the work that the process last said is done."""
+    with open(path, "rb") as said:
+        lines = [line[len(PART):] for line in said.read().splitlines() if line.startswith(PART)]
+    try:
+        return float(lines[-1]) if lines else 0.0
+    except ValueError:      # half a line
+        return float(lines[-2]) if len(lines) > 1 else 0.0
 
 
 def result(surface, found):
@@ -76,7 +89,8 @@ def main(source, target):
     from cracks import CrackError, archive, break_mesh
     given = archive.load(source)
     try:
-        made = {"broken": break_mesh(given["surface"], given["particles"], given["look"])}
+        made = {"broken": break_mesh(given["surface"], given["particles"], given["look"],
+                                     lambda part: print(f"{PART.decode()}{part:.2f}", flush=True))}
     except CrackError as error:
         made = {"error": str(error)}
     archive.save(target, **made)

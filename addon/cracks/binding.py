@@ -31,6 +31,7 @@ from .bins import Ball
 
 ENTRIES = 64        # at most for a vertex, as in the library
 HASTE = 4.0         # as in the library
+CELLS = 32          # cells at a time: as much as is quick, as little as fits
 ROWS = 4096         # vertices at a time: what is worked on stays in the processor's cache
 
 
@@ -60,18 +61,18 @@ def bind(vertices, copy, before, birth, particles, pairs, times, spacing, suppor
     order = np.argsort(copy, kind="stable")
     bounds = np.flatnonzero(np.r_[True, copy[order][1:] != copy[order][:-1], True]) if len(copy) else [0]
     ball = Ball(particles.rest, reach)
+    cells = copy[order[bounds[:-1]]]
+    far = np.sqrt(((vertices[order] - particles.rest[copy[order]]) ** 2).sum(1))
+    far = np.maximum.reduceat(far, bounds[:-1]) if len(cells) else far
     blocks = []
-    for begin, end in zip(bounds[:-1], bounds[1:]):
-        members = order[begin:end]
-        c = int(copy[members[0]])
-        far = np.sqrt(((vertices[members] - particles.rest[c]) ** 2).sum(1).max())
-        local = ball.near(particles.rest[c], max(reach, 1.5 * far) + far)
-        width = around.widest(c, local)
-        # of a particle's copies the one that stays longest, the oldest of those
-        best = np.lexsort((local, -width, site[local]))
-        best = best[np.r_[True, site[local][best][1:] != site[local][best][:-1]]]
-        best = best[width[best] > -np.inf]
-        blocks.append(weigh(vertices, members, particles.rest, local[best], width[best], reach))
+    for k in range(0, len(cells), CELLS):
+        part = slice(k, k + CELLS)
+        begin, node, width = followed(around, ball, site, particles.rest, cells[part],
+                                      np.maximum(reach, 1.5 * far[part]) + far[part])
+        for j in range(len(begin) - 1):
+            own = slice(begin[j], begin[j + 1])
+            blocks.append(weigh(vertices, order[bounds[k + j]:bounds[k + j + 1]], particles.rest,
+                                node[own], width[own], reach))
     vertex, particle, kernel, until = (
         np.concatenate([block[k] for block in blocks] or [np.zeros(0)]) for k in range(4))
     vertex = vertex.astype(np.int64)
@@ -81,20 +82,41 @@ def bind(vertices, copy, before, birth, particles, pairs, times, spacing, suppor
                    birth, spacing)
 
 
+def followed(around, ball, site, rest, cells, reach):
+    """What the vertices of some cells may follow: where each cell's begin, the copies, until when."""
+    begin, local = ball.every(rest[cells], reach)
+    width = around.widest_of_many(cells, begin, local)
+    cell = np.repeat(np.arange(len(cells)), np.diff(begin))
+    # of a particle's copies the one that stays longest, the oldest of those
+    best = np.lexsort((local, -width, site[local], cell))
+    one, place = cell[best], site[local[best]]
+    best = best[np.r_[True, (one[1:] != one[:-1]) | (place[1:] != place[:-1])]]
+    best = best[width[best] > -np.inf]
+    return np.searchsorted(cell[best], np.arange(len(cells) + 1)), local[best], width[best]
+
+
 def weigh(vertices, members, rest, node, width, reach):
     """Kernel values of the vertices of one cell on the particles that it may follow, as entries:
     vertex, particle, kernel, until."""
-    squared = ((vertices[members][:, None] - rest[node]) ** 2).sum(2)
+    squared = np.zeros((len(members), len(node)))
+    for k in range(3):
+        away = vertices[members, k][:, None] - rest[node, k]
+        squared += np.square(away, out=away)
     # of those that stay: whatever ends, something is left to follow
-    nearest = np.sqrt(squared[:, width == np.inf].min(1))
+    stays = np.flatnonzero(width == np.inf)
+    staying = squared if len(stays) == len(node) else squared[:, stays]
+    nearest = np.sqrt(staying.min(1))
     wide = np.maximum(reach, 1.5 * nearest)
     if squared.shape[1] > ENTRIES:
         crowd = np.sqrt(np.partition(squared, ENTRIES, 1)[:, ENTRIES])
         wide = np.minimum(wide, np.maximum(crowd, nearest * (1 + 1e-6)))
-    part = np.maximum(1 - squared / np.maximum(wide ** 2, 1e-300)[:, None], 0) ** 3
-    stays = np.flatnonzero(width == np.inf)
-    alone = np.flatnonzero(part[:, stays].max(1) <= 0)
-    part[alone, stays[squared[np.ix_(alone, stays)].argmin(1)]] = 1
+    near = np.flatnonzero(nearest >= wide)
+    alone = stays[staying[near].argmin(1)]
+    part = squared / -np.maximum(wide ** 2, 1e-300)[:, None]
+    part += 1
+    np.maximum(part, 0, out=part)
+    part *= part * part
+    part[near, alone] = np.where(part[near][:, stays].max(1) <= 0, 1, part[near, alone])
     row, column = np.nonzero(part)
     return members[row], node[column], part[row, column], width[column]
 

@@ -14,7 +14,8 @@ class Ball:
         self.shape = np.floor(np.ptp(points, axis=0) / size).astype(np.int64) + 1
         key = self.key(np.floor((points - self.low) / size).astype(np.int64))
         self.order = np.argsort(key, kind="stable")
-        self.sorted = key[self.order].tolist()
+        self.keys = key[self.order]
+        self.sorted = self.keys.tolist()
         self.columns = [int(n) for n in self.shape]
 
     def key(self, cell):
@@ -36,6 +37,37 @@ class Ball:
         found = np.concatenate(found) if found else np.zeros(0, np.int64)
         away = self.points[found] - centre
         return found[np.einsum("ij,ij->i", away, away) <= radius ** 2]
+
+
+    def every(self, centres, radii):
+        """The same for many centres, each with its radius: where the points of each begin (n + 1), and
+        the points, as near() has them."""
+        count = len(centres)
+        low = np.floor((centres - radii[:, None] - self.low) / self.size).astype(np.int64)
+        high = np.floor((centres + radii[:, None] - self.low) / self.size).astype(np.int64)
+        low, high = np.maximum(low, 0), np.minimum(high, self.shape - 1)
+        whose, first, last = [], [], []
+        wide = np.maximum(high - low + 1, 0).max(0, initial=0)
+        for x in range(wide[0]):
+            for y in range(wide[1]):
+                fits = np.flatnonzero((low[:, 0] + x <= high[:, 0]) & (low[:, 1] + y <= high[:, 1]) &
+                                      (low[:, 2] <= high[:, 2]))
+                row = ((low[fits, 0] + x) * self.shape[1] + low[fits, 1] + y) * self.shape[2]
+                whose.append(fits)
+                first.append(np.searchsorted(self.keys, row + low[fits, 2], "left"))
+                last.append(np.searchsorted(self.keys, row + high[fits, 2], "right"))
+        if not whose:
+            return np.zeros(count + 1, np.int64), np.zeros(0, np.int64)
+        whose, first, last = (np.concatenate(part) for part in (whose, first, last))
+        order = np.argsort(whose, kind="stable")        # rows of a centre in the order of near()
+        whose, first, last = whose[order], first[order], last[order]
+        number = last - first
+        found = np.repeat(first - np.r_[0, np.cumsum(number)[:-1]], number) + np.arange(number.sum())
+        found, whose = self.order[found], np.repeat(whose, number)
+        away = self.points[found] - centres[whose]
+        near = np.einsum("ij,ij->i", away, away) <= radii[whose] ** 2
+        found, whose = found[near], whose[near]
+        return np.searchsorted(whose, np.arange(count + 1)), found
 
 
 def nearest(points, others):

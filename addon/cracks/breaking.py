@@ -11,10 +11,11 @@ NOT_SOLID = ("The mesh could not be cut as a solid (it may intersect itself or b
              "apart along its own faces, without new ones inside.")
 
 
-def break_mesh(surface, particles, look=None):
+def break_mesh(surface, particles, look=None, progress=lambda part: None):
     """A contract.Broken of a Surface and Particles. Raises CrackError with a sentence.
 
-    Where nothing parted, the surface comes back untouched.
+    Where nothing parted, the surface comes back untouched. progress: told the part that is done, as it
+    usually is.
     """
     look = look or Look()
     surface, particles = check(surface, particles)
@@ -26,13 +27,17 @@ def break_mesh(surface, particles, look=None):
     partings = cells.Partings(particles, spacing)
     pairs, squares, times = islands.absorb(space, particles, partings, spacing)
     part = pieces_of(particles, pairs, times)
+    progress(0.15)
     opened = sheets.open_cracks(space, squares, times, particles, spacing, look)
+    progress(0.35)
     broken = make(surface, opened, space, partings, part, particles, spacing, look)
+    progress(0.7)
     before, birth = parting.leaders(len(broken.copy), *broken.were_one)
     parting.rejoin(broken.surface.vertices, np.flatnonzero(broken.birth < np.inf), 1e-6 * space.step,
                    broken.birth, before, birth)
     broken.binding = binding.bind(broken.surface.vertices, broken.copy, before, birth, particles,
                                   pairs, times, spacing, look.support)
+    progress(0.95)
     broken.were_one = ()
     _, broken.piece = np.unique(broken.piece, return_inverse=True)
     sizes = np.diff(broken.surface.face_start) if len(broken.surface.face_start) > 1 else []

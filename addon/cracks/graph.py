@@ -47,6 +47,31 @@ class Neighbours:
                 return reached
 
 
+    def widest_of_many(self, starts, begin, allowed):
+        """The same from many starts at once, each with nodes of its own: those from begin[k] to
+        begin[k + 1] are allowed for starts[k]."""
+        count, whose = len(self.local), np.repeat(np.arange(len(starts)), np.diff(begin))
+        local = np.full(len(starts) * count, -1, np.int32)
+        local[whose * count + allowed] = np.arange(len(allowed))
+        first, number = self.begin[allowed], self.begin[allowed + 1] - self.begin[allowed]
+        edge = np.repeat(first - np.r_[0, np.cumsum(number)[:-1]], number) + np.arange(number.sum())
+        of = local[np.repeat(whose * count, number) + self.of[edge]]
+        near = np.flatnonzero(of >= 0)
+        to = np.repeat(np.arange(len(allowed)), number)[near]
+        of, width = of[near], self.width[edge[near]]
+        reached = np.full(len(allowed), -np.inf)
+        reached[allowed == starts[whose]] = np.inf
+        if not len(to):
+            return reached
+        rows = np.flatnonzero(np.r_[True, to[1:] != to[:-1]])      # edges are sorted by their node
+        node = to[rows]
+        while True:
+            best = np.maximum(reached[node], np.maximum.reduceat(np.minimum(reached[of], width), rows))
+            if (best == reached[node]).all():
+                return reached
+            reached[node] = best
+
+
 def nearest_source(position, edges, sources, limit):
     """For each vertex the source (a vertex) nearest to it among those whose reach spreads to it
     along the edges, -1 if none is within `limit`."""

@@ -32,6 +32,7 @@ MEETING = [[(a, b) for a in range(8) for b in range(8)
 
 
 HALF_STAR = np.array([o for o in np.ndindex(3, 3, 3) if o > (1, 1, 1)]) - 1    # neighbours, once each
+PLANES_ROOM = 30_000     # boxes about the planes that are looked at together
 EVEN, SHRINK = 24, 60       # rounds of evening out how sheets are moved, and of moving them less
 
 
@@ -100,8 +101,11 @@ class Sheet:
     def edges(self):
         """Edges of the quads once each, and how many quads meet at each."""
         ends = np.concatenate([self.local[:, [k, (k + 1) % 4]] for k in range(4)])
-        ends.sort(axis=1)
-        return np.unique(ends, axis=0, return_counts=True)
+        count = len(self.used)
+        key = np.sort(ends.min(1) * count + ends.max(1))
+        begin = np.flatnonzero(np.r_[True, key[1:] != key[:-1], True])
+        key = key[begin[:-1]]
+        return np.column_stack([key // count, key % count]), np.diff(begin)
 
     def smoothed(self, particles, spacing, look):
         """Corners moved to where their neighbours are, repeatedly, but not far from where they were.
@@ -179,12 +183,24 @@ class Sheet:
         np.minimum.at(earliest, self.local.ravel(), np.repeat(self.birth, 4))
         best, chosen = np.full(len(start), np.inf), np.full(len(start), -1)
         ball = Ball(start, 2 * spacing)
-        for s in np.flatnonzero(length > 0):
-            near = ball.near(points[s], reach[s] + spacing)
-            height = np.abs((start[near] - points[s]) @ normals[s])
+        # particles are divided by the planes of their clusters' splits, which reach around all of them
+        known = {tuple(row) for row in np.column_stack([particles.plane_point, particles.plane_time])}
+        twice = [tuple(row) in known
+                 for row in np.column_stack([particles.split_point, particles.split_time])]
+        length[len(particles.plane_point):][np.array(twice, bool)] = 0
+        planes = np.flatnonzero(length > 0)
+        # many small ones at a time, few large ones
+        room = np.cumsum(np.maximum(1, ((reach[planes] + spacing) / self.cells.step) ** 3))
+        for some in np.split(planes, np.flatnonzero(np.diff(room // PLANES_ROOM)) + 1):
+            begin, near = ball.every(points[some], reach[some] + spacing)
+            s = np.repeat(some, np.diff(begin))
+            height = np.abs(((start[near] - points[s]) * normals[s]).sum(1))
             worth = height + 1e3 * spacing * (time[s] > earliest[near])      # not there when it cracked
             take = (height < spacing) & (worth < best[near])
-            best[near[take]], chosen[near[take]] = worth[take], s
+            near, worth, s = near[take], worth[take], s[take]
+            order = np.lexsort((s, worth, near))
+            first = order[np.r_[True, near[order][1:] != near[order][:-1]]] if len(order) else order
+            best[near[first]], chosen[near[first]] = worth[first], s[first]
         has = chosen >= 0
 
         def drop(position):
@@ -218,22 +234,27 @@ class Sheet:
         start = self.place(self.used)
         moved = position - start
         one, two, apart = self.beside()
+        looked = np.arange(len(one))        # pairs of which one was moved since they were looked at
         for turn in range(EVEN + SHRINK):
-            differ = moved[one] - moved[two]
+            differ = moved[one[looked]] - moved[two[looked]]
             length = np.sqrt((differ ** 2).sum(1))
-            over = np.flatnonzero(length > steepest * apart * self.cells.step)
-            if not len(over):
+            beyond = np.flatnonzero(length > steepest * apart[looked] * self.cells.step)
+            if not len(beyond):
                 break
+            over, differ, length = looked[beyond], differ[beyond], length[beyond]
             if turn < EVEN:
-                excess = 1 - steepest * apart[over] * self.cells.step / length[over]
+                excess = 1 - steepest * apart[over] * self.cells.step / length
                 number = np.maximum(np.bincount(np.concatenate([one[over], two[over]]),
                                                 minlength=len(start)), 1)
-                push = 0.5 * differ[over] * excess[:, None]
+                push = 0.5 * differ * excess[:, None]
                 for k in range(3):
                     moved[:, k] -= np.bincount(one[over], push[:, k], len(start)) / number ** 0.5
                     moved[:, k] += np.bincount(two[over], push[:, k], len(start)) / number ** 0.5
             else:
                 moved[np.unique(np.concatenate([one[over], two[over]]))] *= 0.7
+            touched = np.zeros(len(start), bool)
+            touched[one[over]] = touched[two[over]] = True
+            looked = np.flatnonzero(touched[one] | touched[two])
         return start + moved
 
     def beside(self):

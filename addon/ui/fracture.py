@@ -122,6 +122,11 @@ class FractureSettings(bpy.types.PropertyGroup):
     uv_scale: FloatProperty(
         name="Inside UV Scale", default=1.0, min=1e-4, soft_max=10.0, max=1e4, options=set(),
         description="Size of a texture on crack faces: UV units for each metre")
+    use_stretch: BoolProperty(
+        name="Stretch per Frame", default=False, options=set(),
+        description="The attribute \"stretch\" of the mesh with cracks changes with the frame, for "
+                    "materials and nodes that show where it is about to tear; otherwise it is the "
+                    "most of the whole bake. Takes as much room on disk as the motion")
     opening: FloatProperty(
         name="Open Over", default=2.0, min=.1, soft_max=10.0, max=100.0, options=set(),
         description="Frames over which the two sides of a fresh crack part from each other: less is "

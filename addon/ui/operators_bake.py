@@ -117,8 +117,7 @@ class _Baking:
         run.leave()
         if not run.ended:
             run.cancel()
-            if run.job is not None:
-                run.job.wait(runs.WAIT)
+            run.wait(runs.WAIT)
             runs.end(run)
         drawing.settle()
 

@@ -4,6 +4,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from .. import compat
+from ..bake.cutting import Cutting
 from ..bake.errors import BakeError
 from ..bridge import alembic, folders, refine, results
 from ..solver import LibraryError
@@ -21,6 +22,10 @@ FORMATS = [
     ("DEBRIS", "Debris", "Points on the cracks, with velocity and the frame at which they open, to "
                          "send out debris and dust"),
 ]
+
+
+TICK = .1  # seconds between looks at a mesh that is being cut
+_cuts = []  # the Cutting that is going on
 
 
 class _ResultOperator:
@@ -42,6 +47,8 @@ class _ResultOperator:
             return reason
         if runs.running(context.scene):
             return "A bake is running: cancel it first"
+        if _cuts:
+            return "A mesh is being cut along its cracks: wait, or press Esc"
         if folders.baked_range(context.scene) is None:
             return "Nothing is baked yet"
         return None
@@ -117,7 +124,7 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
             ". From the bake, without simulating again"
 
     target: StringProperty(
-        name="Object", description="The object that shows the bake; empty: the active one")
+        name="Object", options={"SKIP_SAVE"}, description="The object that shows the bake; empty: the active one")
     level: IntProperty(
         name="Level", default=0, min=0, max=15,
         description="The level whose clusters particles are numbered by; 0 is the finest")
@@ -143,6 +150,53 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
             layout.prop(self, "as_points")
         if self.format == "FRAGMENTS":
             layout.prop(self, "rigid")
+
+    # ------------------------------------------------------------ beside the window
+
+    def invoke(self, context, _event):
+        """What broke is cut beside the window first; then there is little left to do."""
+        obj = context.scene.objects.get(self.target) if self.target else context.object
+        if context.window is None or bpy.app.background or obj is None or results.is_bound(obj) or \
+                self.format in ("POINTS", "SURFACE"):
+            return self.execute(context)
+        todo = results.to_cut(context.scene, [obj])
+        if not todo:
+            return self.execute(context)
+        self.target = obj.name  # another one may be active when it is done
+        self._cutting = Cutting(todo).start()
+        _cuts.append(self._cutting)
+        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        cutting = self._cutting
+        if event.type == "ESC" and event.value == "PRESS":
+            cutting.cancel()
+            return {"RUNNING_MODAL"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        if not cutting.ended:
+            context.workspace.status_text_set(
+                f"Pliant: {cutting.stage}, {100 * cutting.fraction:.0f} % (Esc: cancel)")
+            return {"PASS_THROUGH"}
+        self.leave(context)
+        if cutting.left:
+            self.report({"INFO"}, f"'{self.target}' is not cut: nothing was changed.")
+            return {"CANCELLED"}
+        return self.execute(context)
+
+    def leave(self, context):
+        _cuts.clear()
+        context.window_manager.event_timer_remove(self._timer)
+        for window in context.window_manager.windows:
+            window.workspace.status_text_set(None)
+
+    def cancel(self, context):
+        """Blender ends the operator: another file is loaded, or its window closed."""
+        self._cutting.cancel()
+        self._cutting.wait(runs.WAIT)
+        self.leave(context)
 
     def work(self, context, progress):
         self.check_format()
@@ -247,4 +301,12 @@ class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
 
 classes = (PLIANT_OT_make_result, PLIANT_OT_bind_mesh, PLIANT_OT_refine_stretched,
            PLIANT_OT_remove_result)
-register, unregister = bpy.utils.register_classes_factory(classes)
+register, _unregister = bpy.utils.register_classes_factory(classes)
+
+
+def unregister():
+    for cutting in _cuts:
+        cutting.cancel()
+        cutting.wait(runs.WAIT)
+    _cuts.clear()
+    _unregister()

@@ -124,6 +124,7 @@ class PLIANT_PT_fracture_inside(FracturePart, bpy.types.Panel):
         column.prop(fracture, "smoothing")
         column.prop(fracture, "uv_scale", text="UV Scale")
         column.prop(fracture, "opening")
+        column.prop(fracture, "use_stretch")
 
 
 classes = (PLIANT_PT_fracture, PLIANT_PT_fracture_limits, PLIANT_PT_fracture_seams,

@@ -424,7 +424,7 @@ class ResultSettings(bpy.types.PropertyGroup):
         description="Whether the object was rendered before its fragments were objects")
     values: PointerProperty(
         type=bpy.types.Object, name="Values", options=set(),
-        description="The object whose vertices are the particles' velocities and strains")
+        description="The object whose vertices are values that change, as velocities and strains")
     level: IntProperty(
         name="Level", min=0, max=MAX_LEVELS - 1, options=set(),
         description="The level whose clusters particles are numbered by")

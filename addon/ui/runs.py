@@ -12,12 +12,14 @@ import bpy
 from ..bake import cache as caches
 from ..bake import job as jobs
 from ..bake import lock, plan
+from ..bake.cutting import Cutting
 from ..bake.errors import BakeError
 from ..bridge import capture, folders, modifiers, results
 from ..solver import LibraryError
 
 _runs = {}  # scene name -> Run
 last_message = {}  # scene name -> (kind, sentence) of the run that ended last
+CUTTING = "cutting"
 WAIT = 30.0  # seconds that a job is given to answer a cancel before it is left alone
 
 
@@ -33,6 +35,8 @@ class Run:
         self._cancelled = False
         self.error = None
         self.job = None
+        self.cutting = None  # a Cutting, when all frames are there
+        self._cut = False  # that was done, or need not be
         self.timer = None  # of the modal operator
         lock.refuse(self.folder)  # now, not only when the whole scene is read
         results.before_capture(scene)
@@ -47,7 +51,8 @@ class Run:
         if self.error:
             return jobs.FAILED
         if self.job is not None:
-            return self.job.state
+            is_left = self.job.state == jobs.DONE and not self._cut
+            return CUTTING if is_left else self.job.state
         return jobs.CANCELLED if self._cancelled else "capturing"
 
     @property
@@ -57,6 +62,8 @@ class Run:
     @property
     def fraction(self):
         """Of what is going on now: capturing fills the bar once, simulating once more."""
+        if self.cutting is not None:
+            return self.cutting.fraction
         if self.job is not None:
             return self.job.fraction
         return self.capturing.done / self.capturing.count
@@ -68,6 +75,8 @@ class Run:
 
     @property
     def stage(self):
+        if self.cutting is not None:
+            return self.cutting.stage
         return self.job.stage if self.job is not None else "Reading the scene"
 
     @property
@@ -97,6 +106,8 @@ class Run:
         """A line for the status bar."""
         if self.job is None:
             return f"Pliant: reading frame {self.start + self.capturing.done} of {self.end}"
+        if self.cutting is not None:
+            return f"Pliant: {self.stage}, {100 * self.fraction:.0f} % (Esc: leave it whole)"
         if self.frame is None:
             return f"Pliant: {self.stage}"
         text = f"Pliant: frame {self.frame} of {self.end}"
@@ -116,6 +127,8 @@ class Run:
                 return
             if self.job is None:
                 self._capture(seconds)
+            elif self.state == CUTTING:
+                self._watch_cutting()
             else:
                 self._watch()
         except (capture.CaptureError, BakeError, LibraryError) as error:
@@ -144,6 +157,28 @@ class Run:
             self._fail(str(error))
             return
         self.job.run()
+        self._cut = True  # with the results, which nobody waits for at a window
+
+    def _watch_cutting(self):
+        """What broke is cut beside the window, before the results are made."""
+        if self.cutting is None:
+            scene = bpy.data.scenes.get(self.scene_name)
+            bodies = [scene.objects.get(body.name) for body in self.job.shot.bodies] if scene else []
+            todo = [] if self.quick else \
+                results.to_cut(scene, [obj for obj in bodies if obj is not None])
+            self._cut = self._cancelled or not todo
+            if todo:
+                self.cutting = Cutting(todo)
+            if not self._cut:
+                self.cutting.start()
+        elif self.cutting.ended:
+            self._cut = True
+
+    def wait(self, seconds):
+        if self.job is not None:
+            self.job.wait(seconds)
+        if self.cutting is not None:
+            self.cutting.wait(seconds)
 
     def _watch(self):
         scene = bpy.data.scenes.get(self.scene_name)
@@ -171,6 +206,8 @@ class Run:
     def cancel(self, sentence=None):
         """Asks it to stop; finished frames stay."""
         self._cancelled = True
+        if self.cutting is not None:
+            self.cutting.cancel()
         if self.job is not None:
             self.job.cancel()
         else:
@@ -229,6 +266,8 @@ class Run:
         scene = bpy.data.scenes.get(self.scene_name)
         if scene is None or self.job is None or self.job.frame is None:
             return
+        if self._cancelled and self.state == CUTTING and self.cutting is None:
+            self._watch_cutting()  # what is not begun stays undone
         self._follow(scene)
         self.play(scene)
         for body in self.job.cache.bodies:
@@ -236,7 +275,10 @@ class Run:
             if obj is not None:
                 modifiers.refresh(obj)
         if not self.quick:
-            self.warnings.extend(results.after_bake(scene, self.state == jobs.DONE))
+            uncut = self.cutting.left if self.cutting is not None else ()
+            self.warnings.extend(f"'{name}' is not cut along its cracks: Make Result does that."
+                                 for name in uncut)
+            self.warnings.extend(results.after_bake(scene, self.job.state == jobs.DONE, uncut))
 
     def _follow(self, scene):
         """The file was saved elsewhere in the meantime: so is the cache."""
@@ -285,11 +327,12 @@ def stop_all(touch_data=True):
         if run.job is not None:
             run._cancelled = True
             run.job.cancel()
+            if run.cutting is not None:
+                run.cutting.cancel()
         elif touch_data:
             run.cancel()
     for run in list(_runs.values()):
-        if run.job is not None:
-            run.job.wait(WAIT)
+        run.wait(WAIT)
     _runs.clear()
 
 

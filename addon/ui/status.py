@@ -29,7 +29,7 @@ def running(scene):
     if run is None:
         return None
     text = run.stage or "Baking"
-    if run.frame is not None:
+    if run.frame is not None and run.cutting is None:
         text = f"Frame {run.frame} of {run.end}"
     lines = []
     if run.seconds_per_frame:

@@ -3,6 +3,7 @@
 import io
 import json
 import tempfile
+import time
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -100,6 +101,47 @@ class Broken(unittest.TestCase):
         used = np.bincount([loop.edge_index for loop in mesh.loops], minlength=len(mesh.edges))
         self.assertEqual(set(used), {2})
 
+    def stepped(self, when_cutting=lambda run: None):
+        """A bake as a window's timer goes on with it; returns the run and its message."""
+        run = runs.Run(self.scene)
+        runs.add(run)
+        seen = []
+        try:
+            while not run.ended:
+                run.step(.05)
+                if run.cutting is not None and not run.ended:
+                    when_cutting(run)
+                    seen.append((run.fraction, run.text()))
+                time.sleep(.005)
+        finally:
+            message = runs.end(run)
+        return seen, message
+
+    def test_cut_beside_the_window(self):
+        """The same mesh as when nobody can wait; progress goes up."""
+        cut = meshes.positions(self.obj.data)
+        seen, (kind, sentence) = self.stepped()
+        self.assertRegex(seen[0][1], "Cutting 'Bar' along its cracks, 0 %")
+        parts = [part for part, _ in seen]
+        self.assertEqual(parts, sorted(parts))
+        self.assertGreater(len(set(parts)), 3)
+        self.assertNotIn("not cut", sentence)
+        self.assertTrue(self.obj.pliant.result.is_cut)
+        np.testing.assert_array_equal(meshes.positions(self.obj.data), cut)
+
+    def test_cancelled_cutting_loses_nothing(self):
+        folder = folders.folder_of(self.scene)
+        _, (kind, sentence) = self.stepped(lambda run: run.cancel())
+        self.assertEqual(kind, "WARNING")
+        self.assertIn("Baked frames 1 to 12", sentence)
+        self.assertIn("'Bar' is not cut along its cracks", sentence)
+        self.assertFalse(self.obj.pliant.result.is_cut)
+        self.assertEqual([p.name for p in folder.iterdir() if "broken" in p.name], [])
+        self.assertEqual(folders.baked_range(self.scene), (1, END))
+        self.assertGreater(np.abs(self.shown(END) - self.shown(1)).max(), .01)     # it plays whole
+        self.assertEqual(results.make(self.scene, self.obj, "PC2")[0].split(",")[0],
+                         "'Bar' is cut along its cracks")
+
     def test_what_the_mesh_carried_is_there(self):
         mesh, former = self.obj.data, self.obj.pliant.result.mesh
         self.assertEqual([m.name for m in mesh.materials], ["Paint", "Inside"])
@@ -167,6 +209,29 @@ class Broken(unittest.TestCase):
                 for frame in (1, 4, END):
                     np.testing.assert_allclose(self.shown(frame), rows[frame - 1],
                                                atol=off + 1e-6 * (off > 0))
+
+    def test_stretch_at_each_frame(self):
+        """Where asked for, in every result that plays in Blender; taken back with it."""
+        self.obj.pliant.fracture.use_stretch = True
+        before = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups")}
+        plain = results.output_of(self.scene, self.obj)
+        wanted = np.array(list(results.shown_output(self.scene, self.obj, plain).stretches()))
+        self.assertGreater(np.ptp(wanted, axis=0).max(), .05)
+        np.testing.assert_allclose(wanted[0], 1, atol=1e-3)
+        for kind in ("PC2", "SHAPE_KEYS", "MDD"):
+            results.make(self.scene, self.obj, kind)
+            most = broken.values_of(self.obj.data.attributes["stretch"], "FLOAT")
+            self.assertGreater(most.max(), wanted.max() - 1e-3)
+            for frame in (1, 7, END):
+                self.scene.frame_set(frame)
+                shown = self.obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+                np.testing.assert_array_equal(
+                    broken.values_of(shown.attributes["stretch"], "FLOAT"),
+                    wanted[frame - 1].astype(np.float32))
+        results.remove(self.obj)
+        self.assertEqual({name: len(getattr(bpy.data, name)) for name in before},
+                         {**before, "meshes": before["meshes"] - 1})
+        self.assertEqual([m.name for m in self.obj.modifiers], [])
 
     def test_taken_back_it_is_what_it_was(self):
         former = self.obj.pliant.result.mesh

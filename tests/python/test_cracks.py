@@ -8,7 +8,8 @@ import numpy as np
 from cracks_scene import (between, box, cloud, edges, open_edges, particles, sphere, uv_of, voronoi,
                           volumes)
 
-from addon.cracks import CrackError, Look, Particles, Surface, break_mesh, cut, pairs_of_groups
+from addon.cracks import (CrackError, Look, Particles, Surface, binding, bins, break_mesh, cut,
+                          pairs_of_groups)
 
 SIZE, SPACING = np.array([1.0, 0.8, 0.4]), 0.1
 HALVES = between(lambda p: p[:, 0] < 0.53)
@@ -49,6 +50,29 @@ class Fragments(unittest.TestCase):
             with self.subTest(look):
                 surface, broken = broken_box(between(voronoi(SEEDS)), **look)
                 self.check_solid(surface, broken, len(SEEDS))
+
+    def test_work_does_not_grow_with_the_pieces(self):
+        """However many there are: one boolean of two solids, and cells are bound in blocks."""
+        for parted, pieces in ((HALVES, 2), (between(voronoi(SEEDS)), len(SEEDS))):
+            surface, given = box(SIZE, (8, 6, 3)), particles(cloud(SIZE, SPACING), SPACING, parted)
+            solids, balls, blocks = [], [], []
+            solid, every, followed = cut.solid, bins.Ball.every, binding.followed
+            count = lambda calls, function, size: lambda *given: (  # noqa: E731
+                calls.append(size(given)), function(*given))[1]
+            with mock.patch.object(cut, "solid", count(solids, solid, lambda g: len(g[3]))), \
+                    mock.patch.object(bins.Ball, "every", count(balls, every, lambda g: len(g[1]))), \
+                    mock.patch.object(binding, "followed",
+                                      count(blocks, followed, lambda g: len(g[4]))), \
+                    mock.patch.object(bins.Ball, "near", None):
+                broken = break_mesh(surface, given)
+            self.assertEqual(broken.piece.max() + 1, pieces)
+            self.assertEqual(len(solids), 2)
+            self.assertEqual(solids[0], 2 * (len(surface.face_start) - 1))
+            # no triangle of the cracks that is not in the result, but for the hull around the body
+            self.assertLess(solids[1], 3 * broken.inside.sum() + 20000)
+            self.assertLess(len(blocks), len(np.unique(broken.copy)) / binding.CELLS + 1)
+            self.assertEqual(sum(blocks), len(np.unique(broken.copy)))
+            self.assertLess(len(balls), len(blocks) + 2)
 
     def test_sphere_far_from_the_origin(self):
         surface = sphere(24, 32, 0.5)
