@@ -5,7 +5,7 @@ from ctypes import c_char_p, c_double, c_float, c_int, c_int32, c_size_t, c_uint
     c_void_p, CFUNCTYPE, POINTER, Structure
 from enum import IntEnum, IntFlag
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 MAX_LEVELS = 16
 PIN_HELD = 1000000.0
 
@@ -557,6 +557,8 @@ class SkinDesc(Structure):
         ("normals", POINTER(c_float)),
         ("origin", c_double * 3),
         ("radius", c_double),
+        ("rebind", c_int32),
+        ("reserved", c_int32),
     ]
 
 
