@@ -14,6 +14,7 @@ The store is at most one frame ahead of the point caches, which is no more than 
 it all; a checkpoint is written only when all rows before it are.
 """
 import contextlib
+import math
 import threading
 import time
 
@@ -181,7 +182,9 @@ class Recorder:
     def __init__(self, job, scene):
         self.job, self.scene, self.shot, self.cache = job, scene, job.shot, job.cache
         self.store = None
-        self.bodies, self.colliders, self.fields, self.skins = [], [], [], []
+        self.bodies, self.colliders, self.fields = [], [], []
+        self.flows = []  # for each body: whether it may
+        self.skins = []  # for each body: of the body itself, or, where it may flow, of its frames
         self.pins = []  # for each body: weights of its particles, or None
         self.writers = []
         self.rows = Beside("Pliant point caches")
@@ -197,6 +200,9 @@ class Recorder:
         with contextlib.ExitStack() as ending:  # all of it, from the last to the first
             if self.store is not None:
                 ending.callback(self.store.close)
+            for skin in self.skins:
+                if skin is not None:
+                    ending.callback(skin.close)
             for writer in self.writers:
                 ending.callback(writer.close)
             self.rows.close()
@@ -317,8 +323,10 @@ class Recorder:
             points = pattern.read(made, self.shot.origin)
             if len(points):
                 self.cache.write_cells(cached, points)
-        for body, made in zip(self.shot.bodies, self.bodies):
-            self.skins.append(made.skin(body.vertices, origin=self.shot.origin))
+        for index, (body, made) in enumerate(zip(self.shot.bodies, self.bodies)):
+            self.flows.append(may_flow(self.shot, index))
+            self.skins.append(None if self.flows[index] else
+                              made.skin(body.vertices, origin=self.shot.origin))
             self.rooms.append(np.empty_like(body.vertices, np.float32))
             self.transforms.append((None, None))
             weights = None
@@ -448,10 +456,21 @@ class Recorder:
         """The frame into the store; then its rows are written while the next frame is simulated."""
         self.rows.wait()
         self.store.write_frame(self.scene, frame.number)
-        for index, (skin, room) in enumerate(zip(self.skins, self.rooms)):
-            skin.apply(origin=self.shot.origin, out=room,
-                       transform=self._transform(index, frame.bodies[index].matrix))
+        for index, room in enumerate(self.rooms):
+            self._skin(index, frame, room)
         self.rows.start(self._write_rows, frame.number)
+
+    def _skin(self, index, frame, room):
+        """What flows is skinned from the store: what its surface follows depends on all frames
+        before, which a bake that is resumed has there."""
+        origin, number = self.shot.origin, ()
+        if self.flows[index]:
+            number = (frame.number,)
+            if self.skins[index] is None:
+                self.skins[index] = self.store.skin(index, self.shot.bodies[index].vertices,
+                                                    origin=origin)
+        self.skins[index].apply(*number, origin=origin, out=room,
+                                transform=self._transform(index, frame.bodies[index].matrix))
 
     def _write_rows(self, number):
         """In the other thread."""
@@ -471,6 +490,12 @@ class Recorder:
             transform = space.to_object(matrix, self.shot.origin)
             self.transforms[index] = bits, transform
         return transform
+
+
+def may_flow(shot, index):
+    """Whether a body has a yield strain in any frame."""
+    return any(math.isfinite(frame.bodies[index].material.get("yield", math.inf))
+               for frame in shot.frames)
 
 
 def _same_contacts(a, b):

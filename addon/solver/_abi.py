@@ -558,6 +558,8 @@ class SkinDesc(Structure):
         ("normals", POINTER(c_float)),
         ("origin", c_double * 3),
         ("radius", c_double),
+        ("rebind", c_int32),
+        ("reserved", c_int32),
     ]
 
 

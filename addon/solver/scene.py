@@ -486,7 +486,8 @@ def evaluate_field(kind, positions, velocities=None, *, library=None, **settings
 class Skin(_Object):
     """Vertices of any mesh that follow a body, or (through Store.skin) a stored body.
 
-    Settings: normals (at rest; needed to ask for normals), origin, radius.
+    Settings: normals (at rest; needed to ask for normals), origin, radius, rebind (of a store: 0 keeps
+    what vertices follow however far the body flows).
     """
 
     _close = "pliant_skin_destroy"

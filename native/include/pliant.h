@@ -950,12 +950,17 @@ extern "C"
         const float* normals;  /* at rest, or NULL: normals cannot be asked for */
         double origin[3];
         double radius; /* of the kernel; 0: from the particles' spacing (default) */
+        /* 1 (default), for skins of stores: a vertex whose particles have flowed turns to those
+         * that are near it then. Nothing jumps when it does, and neighbouring vertices stay
+         * together. A body that has not flowed is skinned as without. 0: never. */
+        int32_t rebind;
+        int32_t reserved;
     } pliant_skin_desc;
 
     PLIANT_API void pliant_skin_desc_init(pliant_skin_desc* desc, size_t size);
 
-    /* Binds vertices to a body's particles. The skin belongs to the scene and outlives the body's
-     * frames, not the body. */
+    /* Binds vertices to a body's particles, once and for all. The skin belongs to the scene and
+     * outlives the body's frames, not the body. */
     PLIANT_API pliant_status pliant_skin_create(pliant_body body, const pliant_skin_desc* desc,
                                                 pliant_skin* skin);
     /* Binds vertices to the index-th body of a store. */
@@ -972,7 +977,9 @@ extern "C"
     PLIANT_API pliant_status pliant_skin_apply(pliant_skin skin, const double origin[3],
                                                const double transform[12], float* vertices,
                                                float* normals, float* velocities);
-    /* The same for a stored frame; the skin must be of that store. */
+    /* The same for a stored frame; the skin must be of that store. Where a body has flowed, frames
+     * before it are read too if they were not yet (see "rebind"): asking for frames in their order
+     * is fastest, and any other order gives the same. */
     PLIANT_API pliant_status pliant_skin_apply_stored(pliant_skin skin, int32_t frame,
                                                       const double origin[3],
                                                       const double transform[12], float* vertices,

@@ -150,7 +150,8 @@ void pliant_field_desc_init(pliant_field_desc* desc, size_t size)
 
 void pliant_skin_desc_init(pliant_skin_desc* desc, size_t size)
 {
-    start(desc, size, sizeof *desc);
+    if (start(desc, size, sizeof *desc))
+        desc->rebind = 1;
 }
 
 void pliant_store_desc_init(pliant_store_desc* desc, size_t size)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Skins. */
 #include "api.h"
+#include "output/track.h"
 
 #include <string.h>
 
@@ -13,8 +14,18 @@ typedef struct skin_object
     uint64_t store; /* handle, or 0 */
     uint32_t body_index;
     uint32_t particles;
-    pl_pool* pool; /* for skins of stores, which have no scene */
+    /* Of skins of stores, which have no scene. */
+    pl_pool* pool;
+    pl_track track; /* has the binding */
+    bool rebind;
+    uint64_t looked_hash; /* of the last frame that the track has looked at */
 } skin_object;
+
+/* What a frame has by particle. */
+typedef struct frame_values
+{
+    float *f, *rate, *strain;
+} frame_values;
 
 static pl_status get_skin(uint64_t handle, skin_object** skin)
 {
@@ -69,6 +80,7 @@ static pl_status finish_skin(pl_status status, skin_object* skin, pliant_skin* o
     if (status != PLIANT_OK)
     {
         pl_skin_binding_free(&skin->binding);
+        pl_track_free(&skin->track);
         pl_pool_destroy(skin->pool);
         pl_free(skin);
         return status;
@@ -122,8 +134,11 @@ pliant_status pliant_skin_create_stored(pliant_store store_handle, uint32_t body
     }
     skin->store = store_handle;
     skin->body_index = body_index;
+    skin->rebind = desc->rebind != 0;
     pl_status status = bind_skin(desc, body->particles - body->copies, body->rest,
                                  body->rest_origin, body->spacing, skin->pool, skin);
+    if (status == PLIANT_OK)
+        pl_track_begin(&skin->track, &skin->binding, body->spacing, info.first_frame);
     return finish_skin(status, skin, out);
 }
 
@@ -135,6 +150,7 @@ pliant_status pliant_skin_destroy(pliant_skin handle)
     PL_TRY(get_skin(handle, &skin));
     pl_handle_free(handle);
     pl_skin_binding_free(&skin->binding);
+    pl_track_free(&skin->track);
     pl_pool_destroy(skin->pool);
     pl_free(skin);
     return PLIANT_OK;
@@ -170,7 +186,8 @@ static void place_block(void* context, uint32_t begin, uint32_t end, uint32_t wo
 static pl_status check_apply(const skin_object* skin, const double* origin, const double* transform,
                              const float* normals)
 {
-    if (normals && !skin->binding.normals)
+    const pl_skin_binding* binding = skin->store ? &skin->track.rest : &skin->binding;
+    if (normals && !binding->normals)
         return pl_fail(PLIANT_ERROR_STATE, "The skin was made without normals");
     if (origin)
         PL_TRY(pl_check_vector(origin, "origin"));
@@ -182,11 +199,10 @@ static pl_status check_apply(const skin_object* skin, const double* origin, cons
 }
 
 /* Applies with particle arrays that are relative to place->from. */
-static void apply(const skin_object* skin, const float* x, const float* f, const float* v,
+static void apply(const pl_skin_binding* binding, const float* x, const float* f, const float* v,
                   const float* rate, placing* place, pl_pool* pool, float* normals,
                   float* velocities)
 {
-    const pl_skin_binding* binding = &skin->binding;
     pl_skin_apply(binding, x, f, v, rate, pool, place->vertices, normals, velocities);
     if (place->vertices)
         pl_parallel_for(pool, binding->vertex_count, 4096, place_block, place);
@@ -220,9 +236,69 @@ pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3],
     placing place = {
         origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
     if (status == PLIANT_OK)
-        apply(skin, x, f, v, rate, &place, scene->pool, normals, velocities);
+        apply(&skin->binding, x, f, v, rate, &place, scene->pool, normals, velocities);
     pl_free(block);
     return status;
+}
+
+/* ------------------------------------------------------------------ skins of stores */
+
+static pl_status values_of(const skin_object* skin, int32_t frame, const pl_frame_body* body,
+                           bool rate, frame_values* values)
+{
+    size_t count = body->particles;
+    if (count < skin->particles)
+        return pl_fail(PLIANT_ERROR_STATE, "Frame %d has %zu particles; the skin was bound to %u",
+                       frame, count, skin->particles);
+    values->f = PL_NEW(float, count * 19);
+    if (!values->f)
+        return pl_fail_memory(count * 76);
+    values->rate = values->f + count * 9;
+    values->strain = values->rate + count * 9;
+    pl_frame_deformation(body, values->f, rate ? values->rate : NULL);
+    pl_frame_blend(body, body->plastic, values->strain);
+    return PLIANT_OK;
+}
+
+static bool has_flowed(const pl_frame_body* body)
+{
+    for (uint32_t c = 0; c < body->clusters; ++c)
+        if (body->plastic[c] > 0)
+            return true;
+    return false;
+}
+
+static pl_status look_at(skin_object* skin, pl_frame_store* frames, const pl_frame_body* body,
+                         const frame_values* values)
+{
+    pl_flow_frame flow = {skin->particles, body->x,       values->f,   values->strain,
+                          body->begin,     body->cluster, body->weight};
+    int32_t frame = skin->track.next;
+    PL_TRY(pl_track_look(&skin->track, &flow, skin->pool));
+    return pl_frames_hash(frames, frame, &skin->looked_hash);
+}
+
+/* All frames before this one. A store that was baked again in between is looked at again. */
+static pl_status look_before(skin_object* skin, pl_frame_store* frames, int32_t frame)
+{
+    pl_track* track = &skin->track;
+    uint64_t hash;
+    if (track->next > track->first &&
+        (pl_frames_hash(frames, track->next - 1, &hash) != PLIANT_OK || hash != skin->looked_hash))
+        pl_track_restart(track);
+    while (track->next < frame)
+    {
+        const pl_frame_body* body;
+        frame_values values = {0};
+        int32_t next = track->next;
+        PL_TRY(pl_frames_read(frames, next, skin->body_index, &body));
+        pl_status status = values_of(skin, next, body, false, &values);
+        if (status == PLIANT_OK)
+            status = look_at(skin, frames, body, &values);
+        pl_free(values.f);
+        PL_TRY(status);
+    }
+    return PLIANT_OK;
 }
 
 pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const double origin[3],
@@ -232,24 +308,30 @@ pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const 
     skin_object* skin;
     pl_store_object* store;
     const pl_frame_body* body;
+    frame_values values = {0};
     PL_TRY(get_skin(handle, &skin));
     if (!skin->store)
         return pl_fail(PLIANT_ERROR_STATE, "The skin belongs to a body: use pliant_skin_apply");
     PL_TRY(check_apply(skin, origin, transform, normals));
     PL_TRY(pl_get_store(skin->store, &store));
     PL_TRY(pl_frames_read(store->frames, frame, skin->body_index, &body));
-    size_t count = body->particles;
-    if (count < skin->particles)
-        return pl_fail(PLIANT_ERROR_STATE, "Frame %d has %zu particles; the skin was bound to %u",
-                       frame, count, skin->particles);
-    float* block = PL_NEW(float, count * 18);
-    if (!block)
-        return pl_fail_memory(count * 72);
-    float *f = block, *rate = block + count * 9;
-    pl_frame_deformation(body, f, velocities ? rate : NULL);
+    const pl_skin_binding* binding = &skin->track.rest;
+    bool flowed = skin->rebind && has_flowed(body);
+    if (flowed)
+    {
+        PL_TRY(look_before(skin, store->frames, frame));
+        PL_TRY(pl_track_at(&skin->track, frame, &binding));
+        PL_TRY(pl_frames_read(store->frames, frame, skin->body_index, &body));
+    }
+    PL_TRY(values_of(skin, frame, body, velocities != NULL, &values));
     placing place = {
         origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
-    apply(skin, body->x, f, body->v, rate, &place, skin->pool, normals, velocities);
-    pl_free(block);
-    return PLIANT_OK;
+    apply(binding, body->x, values.f, body->v, values.rate, &place, skin->pool, normals,
+          velocities);
+    /* while it is at hand: the next frame wants it */
+    pl_status status = flowed && skin->track.next == frame
+                           ? look_at(skin, store->frames, body, &values)
+                           : PLIANT_OK;
+    pl_free(values.f);
+    return status;
 }

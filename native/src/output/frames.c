@@ -306,6 +306,13 @@ pl_status pl_frames_read(pl_frame_store* store, int32_t frame, uint32_t body,
     return PLIANT_OK;
 }
 
+pl_status pl_frames_hash(const pl_frame_store* store, int32_t frame, uint64_t* hash)
+{
+    const pl_journal_record* record = pl_journal_frame(&store->journal, frame);
+    *hash = record ? record->content.hash : 0;
+    return record ? PLIANT_OK : pl_frames_check(store, frame, 0);
+}
+
 pl_status pl_frames_truncate(pl_frame_store* store, int32_t frame)
 {
     const pl_journal_record* last = pl_journal_last(&store->journal);

@@ -101,6 +101,8 @@ pl_status pl_frames_truncate(pl_frame_store* store, int32_t frame);
  * belongs to the store and is valid until the next call on it. */
 pl_status pl_frames_read(pl_frame_store* store, int32_t frame, uint32_t body,
                          const pl_frame_body** result);
+/* What tells a frame from another that may come in its place: the hash of its contents. */
+pl_status pl_frames_hash(const pl_frame_store* store, int32_t frame, uint64_t* hash);
 /* Whether there is such a body in such a frame. */
 pl_status pl_frames_check(const pl_frame_store* store, int32_t frame, uint32_t body);
 /* Reads everything that the journal names through. */

@@ -31,12 +31,12 @@
 
 enum
 {
-    MAX_ENTRIES = 64,
+    MAX_ENTRIES = PL_SKIN_ENTRIES,
     BIND_BLOCK = 256, /* vertices bound by one thread at a time */
     APPLY_BLOCK = 1024
 };
 
-static const double SUPPORT_SPACINGS = 2.0, SUPPORT_GROWTH = 1.5, SUPPORT_SLACK = 1 + 1e-6;
+static const double SUPPORT_GROWTH = 1.5, SUPPORT_SLACK = 1 + 1e-6;
 static const double FARTHEST = 1e18; /* squares and offsets of anything nearer fit a float */
 
 static pl_status check_points(const char* what, uint32_t count, const vec3* points)
@@ -100,20 +100,17 @@ typedef struct bind_job
     pl_skin_binding* binding;
 } bind_job;
 
-/* The particles that may carry a vertex, nearest first, one more than are wanted if there are more,
- * and the square of the support. */
-static uint32_t find_support(const bind_job* job, vec3 vertex, pl_near_point* near, double* squared)
+uint32_t pl_skin_support(const pl_near_tree* tree, double support, vec3 vertex,
+                         pl_near_point near[PL_SKIN_ENTRIES + 1], double* squared)
 {
-    double support = job->support;
-    uint32_t count =
-        pl_near_tree_query(job->tree, vertex, support * support, MAX_ENTRIES + 1, near);
+    uint32_t count = pl_near_tree_query(tree, vertex, support * support, MAX_ENTRIES + 1, near);
     if (count == 0)
-        pl_near_tree_query(job->tree, vertex, INFINITY, 1, near);
+        pl_near_tree_query(tree, vertex, INFINITY, 1, near);
     double nearest = sqrt(near[0].squared_distance);
     if (SUPPORT_GROWTH * nearest > support)
     {
         support = SUPPORT_GROWTH * nearest;
-        count = pl_near_tree_query(job->tree, vertex, support * support, MAX_ENTRIES + 1, near);
+        count = pl_near_tree_query(tree, vertex, support * support, MAX_ENTRIES + 1, near);
     }
     if (count > MAX_ENTRIES)
     {
@@ -129,7 +126,8 @@ static uint32_t weigh(const bind_job* job, vec3 vertex, uint32_t* particle, floa
 {
     pl_near_point near[MAX_ENTRIES + 1];
     double squared, kernel[MAX_ENTRIES], sum = 0, rounded = 0;
-    uint32_t found = PL_MIN(find_support(job, vertex, near, &squared), (uint32_t)MAX_ENTRIES);
+    uint32_t found = PL_MIN(pl_skin_support(job->tree, job->support, vertex, near, &squared),
+                            (uint32_t)MAX_ENTRIES);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found; ++i)
     {
@@ -300,13 +298,29 @@ pl_status pl_skin_bind(uint32_t particle_count, const vec3* rest, double spacing
     PL_TRY(check_points("vertex", vertex_count, vertices));
     if (!(spacing > 0 && spacing < FARTHEST) && particle_count > 0)
         spacing = spacing_of(particle_count, rest);
-    double support = radius > 0 ? PL_MIN(radius, FARTHEST) : SUPPORT_SPACINGS * spacing;
+    double support = radius > 0 ? PL_MIN(radius, FARTHEST) : PL_SKIN_SUPPORT * spacing;
     binding->vertex_count = vertex_count;
     pl_status status =
         bind_checked(particle_count, rest, support, vertices, normals, pool, binding);
     if (status != PLIANT_OK)
         pl_skin_binding_free(binding);
     return status;
+}
+
+pl_status pl_skin_binding_room(uint32_t vertices, uint64_t entries, bool normals,
+                               pl_skin_binding* out)
+{
+    memset(out, 0, sizeof *out);
+    out->vertex_count = vertices;
+    out->begin = PL_NEW(uint32_t, (size_t)vertices + 1);
+    out->particle = PL_NEW(uint32_t, entries);
+    out->weight = PL_NEW(float, entries);
+    out->offset = PL_NEW(float, 3 * entries);
+    out->normals = normals ? PL_NEW(float, 3 * (size_t)vertices) : NULL;
+    if (out->begin && out->particle && out->weight && out->offset && (out->normals || !normals))
+        return PLIANT_OK;
+    pl_skin_binding_free(out);
+    return pl_fail_memory(entries * 20);
 }
 
 void pl_skin_binding_free(pl_skin_binding* binding)

@@ -11,7 +11,11 @@
 
 #include "../base/core.h"
 #include "../base/math3.h"
+#include "../base/nearest.h"
 #include "../base/parallel.h"
+
+#define PL_SKIN_ENTRIES 64  /* at most, for a vertex at rest */
+#define PL_SKIN_SUPPORT 2.0 /* of the kernel, in spacings */
 
 typedef struct pl_skin_binding
 {
@@ -28,7 +32,16 @@ typedef struct pl_skin_binding
 pl_status pl_skin_bind(uint32_t particle_count, const vec3* rest, double spacing, double radius,
                        uint32_t vertex_count, const vec3* vertices, const float* normals,
                        pl_pool* pool, pl_skin_binding* binding);
+/* One with nothing in it but zeros. */
+pl_status pl_skin_binding_room(uint32_t vertices, uint64_t entries, bool normals,
+                               pl_skin_binding* out);
 void pl_skin_binding_free(pl_skin_binding* binding);
+
+/* The particles that may carry a vertex, nearest first, one more than are wanted if there are more,
+ * and the square of the kernel's support, which is "support" where particles are as near as they
+ * should be. */
+uint32_t pl_skin_support(const pl_near_tree* tree, double support, vec3 vertex,
+                         pl_near_point near[PL_SKIN_ENTRIES + 1], double* squared);
 
 /* Applies a binding. Particle arrays are by external id: x (3 floats each, relative to some
  * origin), f (9 floats each), v (3 floats each; may be NULL if velocities is). Outputs are relative
