@@ -65,14 +65,21 @@ def material(settings, breaks=False):
             "strain_relaxation": settings.strain_relaxation,
             "strain_iterations": settings.strain_iterations, "goal": Goal[settings.goal],
             "beta": settings.beta, "rotation": Rotation[settings.rotation],
-            "pressure": settings.pressure if settings.use_pressure and not breaks else 0.0,
+            "pressure": settings.pressure if settings.use_pressure and not (
+                breaks or resamples(settings)) else 0.0,
             "inflation": settings.inflation, "drag": settings.drag,
             "yield": settings.yield_strain if settings.use_plasticity else math.inf,
             "flow": settings.flow, "hardening": settings.hardening,
             "plastic_limit": settings.plastic_limit,
             "recluster": Recluster.ON if settings.use_recluster else Recluster.OFF,
             "recluster_condition": settings.recluster_condition,
+            "resample": int(resamples(settings)),
             "flow_per_step": int(settings.flow_per_step)}
+
+
+def resamples(settings):
+    """Whether particles are added where a body is drawn out; one that does so would leak, too."""
+    return settings.use_plasticity and settings.use_resample
 
 
 def plastic_refusal(pliant):
@@ -84,6 +91,9 @@ def plastic_refusal(pliant):
     if pliant.clusters.levels > 1 and pliant.clusters.level_kind == "INDEPENDENT":
         return "independent levels would pull it back to its old shape: choose nested levels " \
                "(Advanced)"
+    if pliant.fracture.use_fracture and resamples(pliant.material):
+        return "cracks would have no surface where particles are added: switch off Add Particles " \
+               "or Fracture"
     return None
 
 

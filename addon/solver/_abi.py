@@ -374,7 +374,7 @@ class MaterialDesc(Structure):
         ("recluster_fade_in", c_double),
         ("recluster_fade_out", c_double),
         ("recluster_least", c_uint32),
-        ("reserved", c_uint32),
+        ("resample", c_uint32),
     ]
 
 

@@ -30,6 +30,8 @@ def of(obj):
     material = obj.pliant.material
     if material.use_pressure and obj.pliant.fracture.use_fracture:
         found.append("What breaks would leak: no volume is kept")
+    elif material.use_pressure and settings.resamples(material):
+        found.append("What gets more particles would leak: no volume is kept")
     elif material.use_pressure and not fitting.encloses(obj):
         found.append("The mesh is open: there is no volume to keep. Close its holes, or switch Keep "
                      "Volume off")

@@ -20,7 +20,7 @@ PLAIN = {
     "strain_iterations": 4, "goal": "RIGID", "beta": .5, "use_pressure": False, "pressure": 1.0,
     "inflation": 1.0, "drag": 0.0, "rotation": "GRADIENT", "use_plasticity": False,
     "yield_strain": .05, "flow": 20.0, "hardening": 0.0, "plastic_limit": 0.0,
-    "flow_per_step": False, "use_recluster": True, "recluster_condition": 2.0,
+    "flow_per_step": False, "use_recluster": True, "use_resample": False, "recluster_condition": 2.0,
 }
 
 

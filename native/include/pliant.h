@@ -429,7 +429,10 @@ extern "C"
         uint32_t recluster_least;   /* a new cluster is made where a particle would be in fewer
                                        clusters that stay (the paper: 1); 0: so many that the
                                        memberships a particle stay about as many (default) */
-        uint32_t reserved;
+        uint32_t resample; /* non-zero: a particle whose material was drawn out to twice the spacing
+                              becomes two, with its mass, momentum and angular momentum, up to four
+                              times as many as there were. Not of bodies that may break; those under
+                              pressure stay as they are. Default 0 */
     } pliant_material_desc;
 
     PLIANT_API void pliant_material_desc_init(pliant_material_desc* desc, size_t size);

@@ -267,6 +267,10 @@ pliant_status pliant_body_set_material(pliant_body handle, const pliant_material
                        body->material.density, material->density, body->material.goal,
                        material->goal);
     PL_TRY(pl_check_plastic(material, body->level_count, body->level_kind));
+    if (material->resample && body->fracture)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The body may break: its particles cannot be resampled, or its cracks would "
+                       "have no surface");
     if (material->pressure > 0)
         PL_TRY(pl_pressure_build(body, scene->pool));
     body->material = *material;

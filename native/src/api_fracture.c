@@ -18,6 +18,10 @@ pliant_status pliant_body_set_fracture(pliant_body handle, const pliant_fracture
     if (body->material.goal == PLIANT_GOAL_QUADRATIC)
         return pl_fail(PLIANT_ERROR_STATE,
                        "The body has quadratic goals: choose rigid or linear ones for it to break");
+    if (body->material.resample ||
+        (!body->fracture && pl_first_particles(&body->particles) < body->particles.id_count))
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The body has its particles resampled: switch that off for it to break");
     if (!body->fracture || memcmp(&body->fracture->desc, desc, sizeof *desc) != 0)
         pl_wake(body); /* the same again, as after a restore, changes nothing */
     return pl_fracture_set(body, desc);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Skins. */
 #include "api.h"
+#include "output/families.h"
 #include "output/track.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ typedef struct skin_object
 /* What a frame has by particle. */
 typedef struct frame_values
 {
-    float *f, *rate, *strain;
+    float *f, *rate, *strain, *x, *v;
 } frame_values;
 
 static pl_status get_skin(uint64_t handle, skin_object** skin)
@@ -208,6 +209,31 @@ static void apply(const pl_skin_binding* binding, const float* x, const float* f
         pl_parallel_for(pool, binding->vertex_count, 4096, place_block, place);
 }
 
+/* Surfaces follow all that came of a particle as one. */
+static pl_status join_families(uint32_t particles, uint32_t first, const uint32_t* parent,
+                               const float* mass, const frame_values* values, bool rate)
+{
+    PL_TRY(pl_families_mean(particles, first, parent, mass, 3, values->x));
+    PL_TRY(pl_families_mean(particles, first, parent, mass, 3, values->v));
+    PL_TRY(pl_families_mean(particles, first, parent, mass, 9, values->f));
+    if (values->strain)
+        PL_TRY(pl_families_mean(particles, first, parent, mass, 1, values->strain));
+    return rate ? pl_families_mean(particles, first, parent, mass, 9, values->rate) : PLIANT_OK;
+}
+
+static pl_status join_body_families(const pl_body* body, uint32_t first, const frame_values* values,
+                                    bool rate)
+{
+    const pl_particles* p = &body->particles;
+    float* mass = PL_NEW(float, p->id_count);
+    for (uint32_t i = 0; mass && i < p->id_count; ++i)
+        mass[i] = p->mass[p->slot_of[i]];
+    pl_status status = mass ? join_families(p->id_count, first, p->parent, mass, values, rate)
+                            : pl_fail_memory((size_t)p->id_count * 4);
+    pl_free(mass);
+    return status;
+}
+
 pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3],
                                 const double transform[12], float* vertices, float* normals,
                                 float* velocities)
@@ -226,18 +252,22 @@ pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3],
     if (count < skin->particles)
         return pl_fail(PLIANT_ERROR_STATE, "The body has %zu particles; the skin was bound to %u",
                        count, skin->particles);
-    float* block = PL_NEW(float, count * 24);
-    if (!block)
+    frame_values values = {.f = PL_NEW(float, count * 24)};
+    if (!values.f)
         return pl_fail_memory(count * 96);
-    float *x = block, *v = x + count * 3, *f = v + count * 3, *rate = f + count * 9;
+    values.rate = values.f + count * 9;
+    values.x = values.rate + count * 9, values.v = values.x + count * 3;
+    float *x = values.x, *v = values.v, *f = values.f, *rate = values.rate;
     pl_body_positions(body, body->origin, x);
     pl_body_velocities(body, v);
     pl_status status = pl_body_deformation(body, f, velocities ? rate : NULL);
     placing place = {
         origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
+    if (status == PLIANT_OK && !body->fracture && count > skin->particles)
+        status = join_body_families(body, skin->particles, &values, velocities != NULL);
     if (status == PLIANT_OK)
         apply(&skin->binding, x, f, v, rate, &place, scene->pool, normals, velocities);
-    pl_free(block);
+    pl_free(values.f);
     return status;
 }
 
@@ -250,14 +280,27 @@ static pl_status values_of(const skin_object* skin, int32_t frame, const pl_fram
     if (count < skin->particles)
         return pl_fail(PLIANT_ERROR_STATE, "Frame %d has %zu particles; the skin was bound to %u",
                        frame, count, skin->particles);
-    values->f = PL_NEW(float, count * 19);
+    values->f = PL_NEW(float, count * 25);
     if (!values->f)
-        return pl_fail_memory(count * 76);
+        return pl_fail_memory(count * 100);
     values->rate = values->f + count * 9;
     values->strain = values->rate + count * 9;
+    values->x = values->strain + count;
+    values->v = values->x + count * 3;
     pl_frame_deformation(body, values->f, rate ? values->rate : NULL);
     pl_frame_blend(body, body->plastic, values->strain);
-    return PLIANT_OK;
+    memcpy(values->x, body->x, count * 12);
+    memcpy(values->v, body->v, count * 12);
+    if (!body->copies || body->pieces)
+        return PLIANT_OK;
+    uint32_t* parent = PL_NEW(uint32_t, count);
+    for (uint32_t i = 0; parent && i < count; ++i)
+        parent[i] = i < skin->particles ? i : body->copy_parent[i - skin->particles];
+    pl_status status =
+        parent ? join_families(body->particles, skin->particles, parent, body->mass, values, rate)
+               : pl_fail_memory(count * 4);
+    pl_free(parent);
+    return status;
 }
 
 static bool has_flowed(const pl_frame_body* body)
@@ -271,7 +314,7 @@ static bool has_flowed(const pl_frame_body* body)
 static pl_status look_at(skin_object* skin, pl_frame_store* frames, const pl_frame_body* body,
                          const frame_values* values)
 {
-    pl_flow_frame flow = {skin->particles, body->x,       values->f,   values->strain,
+    pl_flow_frame flow = {skin->particles, values->x,     values->f,   values->strain,
                           body->begin,     body->cluster, body->weight};
     int32_t frame = skin->track.next;
     PL_TRY(pl_track_look(&skin->track, &flow, skin->pool));
@@ -326,7 +369,7 @@ pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const 
     PL_TRY(values_of(skin, frame, body, velocities != NULL, &values));
     placing place = {
         origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
-    apply(binding, body->x, values.f, body->v, values.rate, &place, skin->pool, normals,
+    apply(binding, values.x, values.f, values.v, values.rate, &place, skin->pool, normals,
           velocities);
     /* while it is at hand: the next frame wants it */
     pl_status status = flowed && skin->track.next == frame

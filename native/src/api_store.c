@@ -133,6 +133,24 @@ static pl_status fill_fracture(const pl_body* body, double shift, pl_frame_body*
     return PLIANT_OK;
 }
 
+/* Of a body whose particles were resampled; their births are counted in frames (resample.c). */
+static pl_status fill_copies(const pl_body* body, double shift, pl_frame_body* frame)
+{
+    const pl_particles* p = &body->particles;
+    uint32_t first = pl_first_particles(p);
+    frame->copies = p->id_count - first;
+    frame->copy_parent = PL_NEW(uint32_t, frame->copies);
+    frame->copy_birth = PL_NEW(double, frame->copies);
+    if (!frame->copy_parent || !frame->copy_birth)
+        return pl_fail_memory((size_t)frame->copies * 12);
+    for (uint32_t i = 0; i < frame->copies; ++i)
+    {
+        frame->copy_parent[i] = p->parent[first + i];
+        frame->copy_birth[i] = (double)p->birth[first + i] + shift;
+    }
+    return PLIANT_OK;
+}
+
 static pl_status fill_layout(const pl_body* body, double shift, pl_frame_body* frame)
 {
     frame->memberships = body->level_memberships[0];
@@ -154,7 +172,7 @@ static pl_status fill_layout(const pl_body* body, double shift, pl_frame_body* f
     memcpy(frame->shell, body->particles.shell, sizeof(uint32_t) * frame->particles);
     pl_body_memberships(body, frame->begin, frame->cluster, frame->weight);
     PL_TRY(pl_body_nearest(body, 0, frame->nearest));
-    return body->fracture ? fill_fracture(body, shift, frame) : PLIANT_OK;
+    return body->fracture ? fill_fracture(body, shift, frame) : fill_copies(body, shift, frame);
 }
 
 static pl_status fill_frame(const pl_body* body, bool layout, double shift, pl_frame_body* frame)

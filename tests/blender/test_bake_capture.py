@@ -174,6 +174,20 @@ class Bodies(Captures):
         known = {name for name, _ in house.addon("solver._abi").MaterialDesc._fields_}
         self.assertLessEqual(set(found[0]), known)
 
+    def test_particles_are_added_where_it_is_asked_for(self):
+        obj = add_body()
+        material = obj.pliant.material
+        material.use_pressure, material.use_resample = True, True
+        elastic = self.capture().frames[0].bodies[0].material
+        self.assertEqual((elastic["resample"], elastic["pressure"] > 0), (0, True))
+        material.use_plasticity = True
+        plastic = self.capture().frames[0].bodies[0].material
+        self.assertEqual((plastic["resample"], plastic["pressure"]), (1, 0))
+        obj.pliant.fracture.use_fracture = True
+        self.assertRaisesRegex(capture.CaptureError, "Add Particles", self.capture)
+        material.use_resample = False
+        self.assertEqual(self.capture().frames[0].bodies[0].material["resample"], 0)
+
     def test_what_cannot_be_plastic_is_told_before_the_bake(self):
         obj = add_body()
         own = obj.pliant

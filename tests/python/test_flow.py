@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Surfaces of bodies that flow: they keep their volume when let go, and do not fold while drawn."""
+import tempfile
 import unittest
 
 import support  # noqa: F401 - makes the others importable
@@ -99,6 +100,65 @@ class Surfaces(unittest.TestCase):
         self.assertGreater(np.ptp(settled[:, 0]), 4 * LENGTH)
         for vertices in (loaded, settled):
             self.assertGreater(sharpest(vertices, triangles), .5)
+
+
+class Resampled(unittest.TestCase):
+    """Surfaces of bodies whose particles become more."""
+
+    def test_a_thread_stays_full_of_particles(self):
+        vertices, triangles = bar()
+        gaps = {}
+        for resample in (0, 1):
+            with solver.Scene(threads=1, gravity=(0, 0, 0)) as scene:
+                body = scene.add_body(vertices, triangles, sample={"count": 500},
+                                      material={"stiffness": 14, "damping": 20, "yield": .02,
+                                                "flow": 40, "density": 1300, "resample": resample})
+                first = len(body.positions())
+                held = np.abs(body.positions()[:, 0]) > .5
+                body.set_pins(np.where(held, solver.PIN_HELD, 0).astype(np.float32))
+                for frame in range(1, 76):
+                    body.set_pin_mesh(pulled(vertices, 1 + 7 * min(1, frame / 60)))
+                    scene.advance(dt=1 / 24)
+                places = np.sort(body.positions()[:, 0])
+                gaps[resample] = np.diff(places).max() / body.info.spacing
+                self.assertLessEqual(len(places), 4 * first)
+        self.assertLess(gaps[1], 3)
+        self.assertGreater(gaps[0], 2 * gaps[1])
+
+    def test_nothing_shows_when_particles_are_divided(self):
+        vertices, triangles = bar()
+        with solver.Scene(threads=1, gravity=(0, 0, 0)) as scene, \
+                tempfile.TemporaryDirectory() as folder:
+            body = scene.add_body(vertices, triangles, sample={"count": 500},
+                                  material={"stiffness": 14, "damping": 20, "yield": .02,
+                                            "flow": 40, "density": 1300, "resample": 1})
+            first = len(body.positions())
+            held = np.abs(body.positions()[:, 0]) > .5
+            body.set_pins(np.where(held, solver.PIN_HELD, 0).astype(np.float32))
+            skin, rows, counts = body.skin(vertices), [], []
+            with solver.Store(folder, mode="create") as store:
+                for frame in range(41):
+                    if frame:
+                        body.set_pin_mesh(pulled(vertices, 1 + .1 * frame))
+                        scene.advance(dt=1 / 24)
+                    store.write_frame(scene, frame)
+                    rows.append(skin.apply().vertices)
+                    counts.append(len(body.positions()))
+                self.assertGreater(counts[-1], 1.5 * first)
+                with store.skin(0, vertices, rebind=0) as stored:
+                    for frame in (0, 20, 40):
+                        np.testing.assert_array_equal(stored.apply(frame).vertices, rows[frame])
+                # frames are presented on the last set of particles
+                self.assertEqual(len(store.read(0, 0, solver.Channel.POSITION)), counts[-1])
+                parents = store.read(0, 40, solver.Channel.PARENT)
+                self.assertTrue((parents[first:] < np.arange(first, counts[-1])).all())
+                np.testing.assert_allclose(store.read(0, 40, solver.Channel.MASS).sum(),
+                                           store.read(0, 0, solver.Channel.MASS)[:first].sum(),
+                                           rtol=1e-5)
+            # the surface goes on as steadily as without dividing: no step is far from its neighbours
+            steps = np.diff(np.array(rows), axis=0)
+            jumps = np.abs(np.diff(steps, axis=0)).max(axis=(1, 2))
+            self.assertLess(jumps[5:].max(), .5 * body.info.spacing)
 
 
 if __name__ == "__main__":

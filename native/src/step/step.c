@@ -518,6 +518,7 @@ pl_status pl_substep_do(pl_substep* step)
         body->fitted = body->fitted && pl_limits(body) && !any_contact(body) && !body->plastic;
     }
     PL_TRY(pl_recluster(step));
+    PL_TRY(pl_resample(step));
     step->ending = true;
     pl_match_bodies(step);
     step->ending = false;

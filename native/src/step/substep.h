@@ -63,6 +63,10 @@ void pl_plastic_levels(pl_substep* step, uint32_t levels);
  * particles. */
 pl_status pl_recluster(pl_substep* step);
 
+/* resample.c: particles whose material was drawn out become two. Leaves sums that belong to the
+ * particles. */
+pl_status pl_resample(pl_substep* step);
+
 /* step.c: the stages. Sums again where particles moved since. */
 void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker);
 /* From the chunks' sums to fits and finest rows, for every body that has none. */
