@@ -46,25 +46,25 @@ def test_looks_at_a_bake_are_short(w):
 
 
 def test_cutting_along_cracks_leaves_the_window_alone(w):
-    """A mesh of 25,000 faces: while it is cut, looks are short; Esc leaves it whole, Make Result cuts."""
+    """While a mesh is cut, looks are short; Esc leaves it whole, Make Result cuts."""
     yield from w.fresh()
     for obj in [o for o in bpy.data.objects if o.type == "MESH"]:
         bpy.data.objects.remove(obj)
     with w.context("VIEW_3D"):
         bpy.ops.mesh.primitive_cube_add(size=1)
         obj = bpy.context.object
-        obj.modifiers.new("Dense", "SUBSURF").levels = 6
+        obj.modifiers.new("Dense", "SUBSURF").levels = 5
         obj.modifiers["Dense"].subdivision_type = "SIMPLE"
         bpy.ops.object.modifier_apply(modifier="Dense")
     obj.name, obj.display_type = "Block", "BOUNDS"
-    assert len(obj.data.polygons) > 24000, len(obj.data.polygons)
+    assert len(obj.data.polygons) > 6000, len(obj.data.polygons)
     own, scene = obj.pliant, bpy.context.scene
     own.role = "BODY"
-    own.particles.count = 1500
+    own.particles.count = 800
     own.start.angular_velocity = (40, 9, 3)      # it flies apart
     own.fracture.use_fracture, own.fracture.toughness = True, .01
-    own.fracture.breaks, own.fracture.cells = "CELLS", 30
-    scene.use_gravity, scene.frame_end = False, 8
+    own.fracture.breaks, own.fracture.cells = "CELLS", 12
+    scene.use_gravity, scene.frame_end = False, 6
     baking, looked = addon("ui.operators_bake")._Baking, []
     original = baking.modal
 
@@ -102,7 +102,7 @@ def test_cutting_along_cracks_leaves_the_window_alone(w):
     yield from w.key("Escape")
     yield lambda: not addon("ui.runs").running(scene)
     assert not obj.pliant.result.is_cut
-    assert addon("bridge.folders").baked_range(scene) == (1, 8)
+    assert addon("bridge.folders").baked_range(scene) == (1, 6)
     with w.context("VIEW_3D"):
         bpy.context.view_layer.objects.active = obj
         assert bpy.ops.pliant.make_result("INVOKE_DEFAULT", format="PC2") == {"RUNNING_MODAL"}
