@@ -14,6 +14,8 @@ held.add([v.index for v in plate.data.vertices if max(abs(v.co.x), abs(v.co.y)) 
 soft = shot.soft(plate, "Ceramic", 4000)
 soft.start.use_pins, soft.start.pin_group = True, "Held"
 soft.fracture.interior = stage.plain((.93, .90, .84), .8)
+soft.fracture.toughness *= .6
+shot.scene.pliant.max_substeps = 64  # with fewer it would bend
 
 ball = shot.add("primitive_uv_sphere_add", "Ball", stage.plain((.5, .5, .52), .25, Metallic=1.0),
                 radius=.28, segments=48, ring_count=24)

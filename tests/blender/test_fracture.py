@@ -200,6 +200,53 @@ class Bakes(Breaking):
                 self.assertEqual(body.info.pieces, 2)
             self.assertLess(np.abs(place - wanted).mean(), .2, (wanted, place))
 
+    def splits(self):
+        """Where and when (frames) the baked bar was split, and in how many pieces of which mass it is."""
+        cache = house.addon("bridge.folders").cache_of(self.scene)
+        with solver.Scene(threads=1) as scene:
+            with cache.open_store() as store:
+                store.restore(scene)
+            body = scene.bodies()[0]
+            _, piece = np.unique(body.read(solver.Channel.PIECE), return_inverse=True)
+            return (body.read(solver.Channel.SPLIT_PLANE)[:, 0],
+                    body.read(solver.Channel.SPLIT_TIME) + 1,
+                    np.bincount(piece, body.read(solver.Channel.MASS)))
+
+    def test_painted_toughness(self):
+        """It breaks where the group is not painted, as the panel's two factors say."""
+        obj = bar()
+        tough = obj.vertex_groups.new(name="Tough")
+        tough.add([v.index for v in obj.data.vertices if abs(v.co.x - .4) > .2], 1.0, "REPLACE")
+        obj.pliant.paint.toughness_group = "Tough"
+        obj.pliant.paint.toughness_zero, obj.pliant.paint.toughness_one = .1, 2.0
+        self.bake(toughness=.15, most_pieces=2)
+        place, _, mass = self.splits()
+        self.assertEqual(len(mass), 2)
+        self.assertLess(np.abs(place - .4).max(), .25, place)
+
+    def test_keyframed_toughness(self):
+        """It holds until the curve comes down."""
+        own = bar().pliant.fracture
+        for frame, value in ((7, 9.0), (8, .02)):
+            own.toughness = value
+            own.keyframe_insert("toughness", frame=frame)
+        self.bake()
+        _, times, mass = self.splits()
+        self.assertGreater(len(mass), 1)
+        self.assertGreaterEqual(times.min(), 7.0)
+        self.assertLess(times.min(), 8.01)
+
+    def test_limits_on_pieces(self):
+        self.bake(toughness=.02, smallest_piece=0.0)
+        many = self.splits()[2]
+        self.assertGreater(len(many), 3)
+        self.bake(most_pieces=3)
+        self.assertEqual(len(self.splits()[2]), 3)
+        self.bake(most_pieces=0, smallest_piece=20.0)
+        mass = self.splits()[2]
+        self.assertTrue(1 < len(mass) < len(many), mass)
+        self.assertGreaterEqual(mass.min() / mass.sum(), .2)
+
     def test_resumed_it_is_the_same(self):
         """Pins too: particles that were made since do not change who is held."""
         obj = bar()

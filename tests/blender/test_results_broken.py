@@ -210,6 +210,60 @@ class Broken(unittest.TestCase):
                     np.testing.assert_allclose(self.shown(frame), rows[frame - 1],
                                                atol=off + 1e-6 * (off > 0))
 
+    def rendered(self, frame):
+        """A small picture of the scene, (pixels, 4)."""
+        scene, path = self.scene, str(Path(self.files.name) / "shot.png")
+        scene.render.engine, scene.cycles.samples, scene.cycles.seed = "CYCLES", 4, 1
+        scene.cycles.use_denoising = False
+        scene.render.resolution_x, scene.render.resolution_y = 96, 64
+        scene.render.filepath, scene.render.image_settings.file_format = path, "PNG"
+        scene.frame_set(frame)
+        bpy.ops.render.render(write_still=True)
+        image = bpy.data.images.load(path, check_existing=False)
+        try:
+            found = np.empty(96 * 64 * 4, np.float32)
+            image.pixels.foreach_get(found)
+            return found.reshape(-1, 4)
+        finally:
+            bpy.data.images.remove(image)
+
+    def test_alembic_read_again_renders_the_same(self):
+        """As another program would: the file alone, imported, with its materials inside and out."""
+        for name, colour in (("Paint", (.1, .2, .8, 1)), ("Inside", (.9, .2, .05, 1))):
+            bpy.data.materials[name].use_nodes = True
+            shader = next(n for n in bpy.data.materials[name].node_tree.nodes
+                          if n.type == "BSDF_PRINCIPLED")
+            shader.inputs["Base Color"].default_value = colour
+        bpy.ops.object.light_add(type="SUN", rotation=(.5, .3, 0))
+        bpy.ops.object.camera_add(location=(.3, -4, 1.8), rotation=(1.25, 0, 0))
+        self.scene.camera = bpy.context.object
+        results.make(self.scene, self.obj, "ALEMBIC", reimport=False)
+        path = folders.folder_of(self.scene) / "00-Bar.broken.abc"
+        wanted = {frame: (self.world(self.obj, frame), self.rendered(frame)) for frame in (1, END)}
+        self.obj.hide_render = True
+        bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False, set_frame_range=False)
+        read = next(o for o in bpy.context.selected_objects if o.type == "MESH" and o != self.obj)
+        for modifier in read.modifiers:
+            if modifier.type == "MESH_SEQUENCE_CACHE":
+                modifier.use_vertex_interpolation = True
+        self.assertEqual({m.name for m in read.data.materials}, {"Paint", "Inside"})
+        for frame, (places, picture) in wanted.items():
+            np.testing.assert_allclose(self.world(read, frame), places, atol=1e-5)
+            off = np.abs(self.rendered(frame) - picture)
+            self.assertLess(off.mean(), .002, frame)
+            self.assertLess((off.max(1) > .1).mean(), .01, frame)
+        # and there is something to see: it moves, and its inside shows
+        self.assertGreater(np.abs(wanted[1][1] - wanted[END][1]).mean(), .01)
+        red, _, blue = wanted[END][1][:, :3].T
+        self.assertGreater((red > blue + .1).sum(), 10)
+
+    def world(self, obj, frame):
+        self.scene.frame_set(frame)
+        shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        points = meshes.positions(shown.data).astype(np.float64)
+        matrix = np.array(shown.matrix_world)
+        return points @ matrix[:3, :3].T + matrix[:3, 3]
+
     def test_stretch_at_each_frame(self):
         """Where asked for, in every result that plays in Blender; taken back with it."""
         self.obj.pliant.fracture.use_stretch = True

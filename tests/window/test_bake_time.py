@@ -45,6 +45,70 @@ def test_looks_at_a_bake_are_short(w):
     assert own < MOST, own
 
 
+def test_cutting_along_cracks_leaves_the_window_alone(w):
+    """While a mesh is cut, looks are short; Esc leaves it whole, Make Result cuts."""
+    yield from w.fresh()
+    for obj in [o for o in bpy.data.objects if o.type == "MESH"]:
+        bpy.data.objects.remove(obj)
+    with w.context("VIEW_3D"):
+        bpy.ops.mesh.primitive_cube_add(size=1)
+        obj = bpy.context.object
+        obj.modifiers.new("Dense", "SUBSURF").levels = 5
+        obj.modifiers["Dense"].subdivision_type = "SIMPLE"
+        bpy.ops.object.modifier_apply(modifier="Dense")
+    obj.name, obj.display_type = "Block", "BOUNDS"
+    assert len(obj.data.polygons) > 6000, len(obj.data.polygons)
+    own, scene = obj.pliant, bpy.context.scene
+    own.role = "BODY"
+    own.particles.count = 800
+    own.start.angular_velocity = (40, 9, 3)      # it flies apart
+    own.fracture.use_fracture, own.fracture.toughness = True, .01
+    own.fracture.breaks, own.fracture.cells = "CELLS", 12
+    scene.use_gravity, scene.frame_end = False, 6
+    baking, looked = addon("ui.operators_bake")._Baking, []
+    original = baking.modal
+
+    def modal(self, context, event):
+        begun = time.thread_time()
+        try:
+            return original(self, context, event)
+        finally:
+            if event.type == "TIMER" and self._run is not None and self._run.cutting is not None:
+                looked.append((time.thread_time() - begun, self._run.fraction))
+
+    baking.modal = modal
+    try:
+        with w.context("VIEW_3D"):
+            bpy.ops.pliant.bake("INVOKE_DEFAULT")
+        yield lambda: len(looked) > 3
+        text = addon("ui.status").running(scene).text
+        w.screenshot("cutting")
+        yield lambda: not addon("ui.runs").running(scene)
+    finally:
+        baking.modal = original
+    assert obj.pliant.result.is_cut, addon("ui.runs").last_message
+    assert text == "Cutting 'Block' along its cracks", text
+    first, between = looked[0], looked[1:-1]  # the first one reads the mesh, the last one makes it
+    longest = max(took for took, _ in between)
+    print(f"longest of {len(between)} looks: {1000 * longest:.1f} ms; the first: "
+          f"{1000 * first[0]:.0f} ms, the last: {1000 * looked[-1][0]:.0f} ms", flush=True)
+    assert longest < MOST, longest
+    assert len({part for _, part in looked}) > 3, looked
+
+    with w.context("VIEW_3D"):
+        bpy.ops.pliant.bake("INVOKE_DEFAULT")
+    yield lambda: (run := addon("ui.runs").running(scene)) is not None and run.cutting is not None
+    yield from w.move(*w.inside("VIEW_3D"))
+    yield from w.key("Escape")
+    yield lambda: not addon("ui.runs").running(scene)
+    assert not obj.pliant.result.is_cut
+    assert addon("bridge.folders").baked_range(scene) == (1, 6)
+    with w.context("VIEW_3D"):
+        bpy.context.view_layer.objects.active = obj
+        assert bpy.ops.pliant.make_result("INVOKE_DEFAULT", format="PC2") == {"RUNNING_MODAL"}
+    yield lambda: obj.pliant.result.is_cut
+
+
 def test_playing_stops_while_the_scene_is_read(w):
     yield from stage.soft(w, count=2000)
     scene = bpy.context.scene

@@ -65,6 +65,7 @@ def test_every_panel_has_its_picture(w):
     obj.pliant.start.use_pins = True
     obj.pliant.start.pin_group = obj.pliant.paint.stiffness_group = "Ears"
     obj.pliant.welds.add().object = bpy.data.objects["Floor"]
+    obj.pliant.fracture.use_fracture, obj.pliant.fracture.breaks = True, "CELLS"
     with w.context("VIEW_3D"):
         bpy.ops.object.effector_add(type="WIND", location=(3, 3, 0))
         bpy.ops.object.effector_add(type="TEXTURE", location=(3, 0, 0))
