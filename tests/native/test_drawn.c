@@ -129,8 +129,9 @@ static double largest_gap(const breaking* b, double* most)
  * to the next layer of particles, and the last that reach across waiting for others. */
 TEST(a_cube_that_is_drawn_to_five_times_its_length_stays_in_one_piece)
 {
-    static const uint32_t clusters[] = {30, 80, 150};
-    for (int i = 0; i < 3; ++i)
+    static const uint32_t clusters[] = {20, 30, 60, 150};
+    double gaps = 0;
+    for (int i = 0; i < 4; ++i)
     {
         breaking b = breaking_ghost(11, 11, 11, clusters[i]);
         b.desc.material.stiffness_kind = PLIANT_STIFFNESS_YOUNG;
@@ -144,11 +145,12 @@ TEST(a_cube_that_is_drawn_to_five_times_its_length_stays_in_one_piece)
         double most, gap = largest_gap(&b, &most);
         CHECK_MSG(most > 4.7 && worst < 8, "%u clusters: it reaches to %g, condition %.2f",
                   clusters[i], most, worst);
-        CHECK_MSG(i > 0 || gap < 2, "%u clusters: a gap of %.2f", clusters[i], gap);
+        gaps += i < 3 ? gap / 3 : 0; /* those of 150 are smaller than layers are apart */
         CHECK(breaking_info(&b).recluster_events > 20);
         check_volumes(&b);
         breaking_free(&b);
     }
+    CHECK_MSG(gaps < 2.6, "gaps of %.2f", gaps);
 }
 
 /* How far particles are from their centre: it does not know how the body has turned. */

@@ -22,7 +22,8 @@
 enum
 {
     MOST_ROUNDS = 12,
-    LEAST_MEMBERS = 10 /* if as many can join */
+    LIKELY_MEMBERS = 256, /* there is room for as many from the start */
+    LEAST_MEMBERS = 10    /* if as many can join */
 };
 
 static const double SETTLED = 1e-3, SEED_INSIDE = .9, WIDEN = 1.25;
@@ -70,6 +71,8 @@ static bool list_candidates(const pl_body* body, const pl_patch* patch, vec3 cen
     const float* per_weight = patch->embedding.per_weight;
     float around[8];
     fresh->candidates = 0;
+    if (!pl_grow((void**)&fresh->members, &fresh->capacity, LIKELY_MEMBERS, sizeof *fresh->members))
+        return false;
     for (uint32_t b = 0; b < patch->embedding.block_count; ++b)
     {
         const float* at = patch->embedding.place + 24 * (size_t)b;
