@@ -23,15 +23,17 @@ enum
 {
     MOST_ROUNDS = 12,
     LIKELY_MEMBERS = 256, /* there is room for as many from the start */
-    LEAST_MEMBERS = 10    /* if as many can join */
+    LEAST_MEMBERS = 10,   /* if as many can join */
+    SAMPLES = 24          /* at most, about */
 };
 
 static const double SETTLED = 1e-3, SEED_INSIDE = .9, WIDEN = 1.25;
 /* Nearer to the centre than a quarter of the radius kernels are taken as there: with a pole, the
  * particle at the centre would belong to the cluster alone before that has faded in at all. */
 static const double POLE = .0625;
-/* Drawn so many times as long as it was, it is looked at how far particles are from each other: of
- * those within NEAR radii of the centre, to the next within a cone (the square of its cosine). */
+/* Drawn so many times as long as it was, and as it is across, it is looked at how far particles are
+ * from each other: of those within NEAR radii of the centre, to the next within a cone (the square
+ * of its cosine). */
 static const double DRAWN = 1.7, NEAR = .5, CONE = .64;
 /* What an axis of the ellipsoid is at most, as far as a wide patch goes, and at least. */
 static const double MOST_STRETCH = 3.8, LEAST_STRETCH = .4;
@@ -139,9 +141,11 @@ static vec3 mean_place(const pl_fresh* fresh)
     return mass > 0 ? v3_scale(sum, 1 / mass) : sum;
 }
 
-/* How far the body has been drawn around the seed, as the patch's clusters have it: the longest
- * axis of what became of a ball of its rest shape, in places; "axes" are all three. */
-static double drawn_axes(const pl_body* body, const pl_patch* patch, vec3 axes[3])
+/* Whether the body has been drawn around the seed, as the patch's clusters have it: what became of
+ * a ball of its rest shape, in places, is long in one direction. "axes" are its own, the longest
+ * last.
+ */
+static bool is_drawn(const pl_body* body, const pl_patch* patch, vec3 axes[3])
 {
     const pl_clusters* k = &body->clusters;
     mat3 sum = m3_zero(), vectors;
@@ -158,39 +162,62 @@ static double drawn_axes(const pl_body* body, const pl_patch* patch, vec3 axes[3
     pl_jacobi3(sum, values, &vectors);
     for (int i = 0; i < 3; ++i)
         axes[i] = v3(vectors.m[0][i], vectors.m[1][i], vectors.m[2][i]);
-    return sqrt(values[2] / mass);
+    return values[2] > DRAWN * DRAWN * fmax(values[1], mass);
 }
 
-/* How far it is from a candidate to the next in a direction, or the other way if that is farther;
+/* How far it is from a candidate to the next along each axis, or the other way if that is farther;
  * 0: there is none. */
-static double way_to_next(const pl_fresh* fresh, uint32_t from, vec3 direction)
+static void ways_to_next(const pl_fresh* fresh, uint32_t from, const vec3 axes[3], double way[3])
 {
-    double best[2] = {INFINITY, INFINITY};
+    double best[3][2];
+    for (int i = 0; i < 3; ++i)
+        best[i][0] = best[i][1] = INFINITY;
     for (uint32_t n = 0; n < fresh->candidates; ++n)
     {
-        vec3 way = v3_sub(fresh->members[n].place, fresh->members[from].place);
-        double along = v3_dot(way, direction), square = v3_dot(way, way);
-        if (n != from && along * along > CONE * square)
-            best[along > 0] = fmin(best[along > 0], square);
+        vec3 apart = v3_sub(fresh->members[n].place, fresh->members[from].place);
+        double square = v3_dot(apart, apart);
+        for (int i = 0; i < 3 && n != from; ++i)
+        {
+            double along = v3_dot(apart, axes[i]);
+            if (along * along > CONE * square) /* no other axis can be as near */
+            {
+                best[i][along > 0] = fmin(best[i][along > 0], square);
+                break;
+            }
+        }
     }
-    for (int side = 0; side < 2; ++side)
-        best[side] = best[side] < INFINITY ? best[side] : 0;
-    return sqrt(fmax(best[0], best[1]));
+    for (int i = 0; i < 3; ++i)
+        way[i] = sqrt(
+            fmax(best[i][0] < INFINITY ? best[i][0] : 0, best[i][1] < INFINITY ? best[i][1] : 0));
 }
 
-/* The mean of that over what is near the centre. Particles that were drawn apart are far; those
- * that slid along each other are not. */
-static double spacing_along(const pl_fresh* fresh, vec3 centre, vec3 direction)
+/* The mean of that over some of what is near the centre. Particles that were drawn apart are far;
+ * those that slid along each other are not. */
+static void find_spacing(const pl_fresh* fresh, vec3 centre, const vec3 axes[3], double spacing[3])
 {
-    double sum = 0, count = 0, near2 = NEAR * NEAR * fresh->radius * fresh->radius;
-    for (uint32_t i = 0; i < fresh->candidates; ++i)
+    double count[3] = {0}, near2 = NEAR * NEAR * fresh->radius * fresh->radius;
+    uint32_t near = 0, every;
+    memset(spacing, 0, 3 * sizeof *spacing);
+    for (int pass = 0; pass < 2; ++pass)
     {
-        vec3 out = v3_sub(fresh->members[i].place, centre);
-        double way = v3_dot(out, out) <= near2 ? way_to_next(fresh, i, direction) : 0;
-        sum += way;
-        count += way > 0;
+        every = pass ? near / SAMPLES + 1 : 1;
+        near = 0;
+        for (uint32_t i = 0; i < fresh->candidates; ++i)
+        {
+            double way[3];
+            vec3 out = v3_sub(fresh->members[i].place, centre);
+            if (v3_dot(out, out) > near2 || near++ % every || pass == 0)
+                continue;
+            ways_to_next(fresh, i, axes, way);
+            for (int k = 0; k < 3; ++k)
+            {
+                spacing[k] += way[k];
+                count[k] += way[k] > 0;
+            }
+        }
     }
-    return count > 0 ? sum / count : 0;
+    for (int k = 0; k < 3; ++k)
+        spacing[k] /= fmax(count[k], 1);
 }
 
 /* Where a body has been drawn, particles are farther from each other along it than a cluster
@@ -201,19 +228,20 @@ static bool lengthen(const pl_body* body, const pl_patch* patch, vec3 centre, bo
                      pl_fresh* fresh)
 {
     vec3 axes[3];
-    double spacing[3], product = 1;
-    if (drawn_axes(body, patch, axes) < DRAWN)
+    double spacing[3];
+    if (!is_drawn(body, patch, axes))
         return true;
-    fresh->drawn = true;
-    if (!wide)
-        return true;
-    if (!list_candidates(body, patch, centre, 1.001 * MOST_STRETCH * fresh->radius, fresh))
+    if (wide && !list_candidates(body, patch, centre, 1.001 * MOST_STRETCH * fresh->radius, fresh))
         return false;
-    for (int i = 0; i < 3; ++i)
-    {
-        spacing[i] = spacing_along(fresh, centre, axes[i]);
-        product *= spacing[i];
-    }
+    find_spacing(fresh, centre, axes, spacing);
+    if (spacing[2] == 0 && !wide)
+        spacing[2] = INFINITY;
+    fresh->drawn = spacing[2] > DRAWN * spacing[1];
+    double product = spacing[0] * spacing[1] * spacing[2];
+    if (!wide)
+        return true; /* all is done again with what is farther away */
+    if (!fresh->drawn)
+        product = 0;
     if (product > 0)
     {
         double mean = pl_cbrt(product);
