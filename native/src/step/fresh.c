@@ -27,7 +27,7 @@ enum
     SAMPLES = 24          /* at most, about */
 };
 
-static const double SETTLED = 1e-3, SEED_INSIDE = .9, WIDEN = 1.25;
+static const double SETTLED = 4e-3, SEED_INSIDE = .9, WIDEN = 1.25;
 /* Nearer to the centre than a quarter of the radius kernels are taken as there: with a pole, the
  * particle at the centre would belong to the cluster alone before that has faded in at all. */
 static const double POLE = .0625;

@@ -285,8 +285,8 @@ static uint32_t count_living(const pl_body* body)
 
 static bool wants_cluster(const turn* t, uint32_t slot)
 {
-    uint8_t count = t->lasting[slot];
-    return count % GOES_TOO < t->least && (count & GOES_TOO);
+    uint32_t count = t->lasting[slot];
+    return (count / GOES_TOO) & (count % GOES_TOO < t->least);
 }
 
 /* In how many clusters that stay each particle is to be, and how many clusters to begin now: what
@@ -299,8 +299,7 @@ static bool wants_cluster(const turn* t, uint32_t slot)
 static uint32_t wanted_seeds(turn* t)
 {
     const pl_body* body = t->body;
-    uint32_t bare = 0, living = PL_MAX(count_living(body), 1u);
-    uint64_t lasting = 0;
+    uint32_t bare = 0, lasting = 0, living = PL_MAX(count_living(body), 1u);
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
     {
         uint32_t count = t->lasting[s] % GOES_TOO;
@@ -315,8 +314,10 @@ static uint32_t wanted_seeds(turn* t)
         t->least = (uint32_t)fmax(1, floor(body->first_overlap + .5));
         wanted = fmax(wanted, missing / fmax((double)lasting / living, 8));
     }
+    uint32_t waits = 0;
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
-        t->waiting += wants_cluster(t, s);
+        waits += wants_cluster(t, s);
+    t->waiting = waits;
     double time = .25 * body->material.recluster_fade_in;
     double share = time > 0 ? fmin(t->haste * t->seconds / time, 1) : 1;
     uint32_t most = PL_MAX(body->level_begin[1] / MOST_SHARE, 1u);
