@@ -5,11 +5,14 @@
  * that go weigh nothing, those that come weigh all. So the new cluster drifts to where others leave
  * particles to it.
  *
- * Departure: the centre stops before the seed would be outside. Otherwise one that drifts away has
- * to be tried again, and its place may draw cluster after cluster.
+ * Departures. The centre stops before the seed would be outside: otherwise one that drifts away has
+ * to be tried again, and its place may draw cluster after cluster. Where the body has been drawn
+ * far, clusters are ellipsoids, as long as it takes to have several layers of particles.
  */
 #include "fresh.h"
 
+#include "../base/elementary.h"
+#include "../base/jacobi.h"
 #include "../setup/kernel.h"
 #include "../state_rest.h"
 #include "../state_shape.h"
@@ -19,13 +22,21 @@
 enum
 {
     MOST_ROUNDS = 12,
-    LEAST_MEMBERS = 10 /* if as many can join */
+    LIKELY_MEMBERS = 256, /* there is room for as many from the start */
+    LEAST_MEMBERS = 10,   /* if as many can join */
+    SAMPLES = 24          /* at most, about */
 };
 
-static const double SETTLED = 1e-3, SEED_INSIDE = .9, WIDEN = 1.25;
+static const double SETTLED = 4e-3, SEED_INSIDE = .9, WIDEN = 1.25;
 /* Nearer to the centre than a quarter of the radius kernels are taken as there: with a pole, the
  * particle at the centre would belong to the cluster alone before that has faded in at all. */
 static const double POLE = .0625;
+/* Drawn so many times as long as it was, and as it is across, it is looked at how far particles are
+ * from each other: of those within NEAR radii of the centre, to the next within a cone (the square
+ * of its cosine). */
+static const double DRAWN = 1.7, NEAR = .5, CONE = .64;
+/* What an axis of the ellipsoid is at most, as far as a wide patch goes, and at least. */
+static const double MOST_STRETCH = 3.8, LEAST_STRETCH = .4;
 
 void pl_fresh_values(const pl_clusters* k, float* arrays[PL_FRESH_VALUES])
 {
@@ -40,6 +51,11 @@ void pl_fresh_free(pl_fresh* fresh)
     pl_free(fresh->members);
     pl_free(fresh->links);
     memset(fresh, 0, sizeof *fresh);
+}
+
+static mat3 load33(const float a[9])
+{
+    return (mat3){{{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}}};
 }
 
 static vec3 place_of(const pl_patch* patch, uint32_t index)
@@ -57,6 +73,8 @@ static bool list_candidates(const pl_body* body, const pl_patch* patch, vec3 cen
     const float* per_weight = patch->embedding.per_weight;
     float around[8];
     fresh->candidates = 0;
+    if (!pl_grow((void**)&fresh->members, &fresh->capacity, LIKELY_MEMBERS, sizeof *fresh->members))
+        return false;
     for (uint32_t b = 0; b < patch->embedding.block_count; ++b)
     {
         const float* at = patch->embedding.place + 24 * (size_t)b;
@@ -82,7 +100,7 @@ static bool list_candidates(const pl_body* body, const pl_patch* patch, vec3 cen
     return true;
 }
 
-/* Weighs the candidates that are in a ball, others with nothing; the mean of the places. */
+/* Weighs the candidates that are in the ball, others with nothing; the mean of the places. */
 static vec3 weigh(const pl_body* body, const pl_patch* patch, vec3 centre, pl_fresh* fresh)
 {
     const float* masses = body->particles.mass;
@@ -94,6 +112,8 @@ static vec3 weigh(const pl_body* body, const pl_patch* patch, vec3 centre, pl_fr
     {
         pl_fresh_member* m = &fresh->members[i];
         vec3 apart = v3_sub(m->place, centre);
+        if (fresh->drawn)
+            apart = m3_mulv(fresh->squash, apart);
         double distance2 = v3_dot(apart, apart);
         m->kernel = 0;
         if (distance2 > square)
@@ -121,10 +141,128 @@ static vec3 mean_place(const pl_fresh* fresh)
     return mass > 0 ? v3_scale(sum, 1 / mass) : sum;
 }
 
-static bool find_members(const pl_body* body, const pl_patch* patch, bool settle, pl_fresh* fresh)
+/* Whether the body has been drawn around the seed, as the patch's clusters have it: what became of
+ * a ball of its rest shape, in places, is long in one direction. "axes" are its own, the longest
+ * last.
+ */
+static bool is_drawn(const pl_body* body, const pl_patch* patch, vec3 axes[3])
+{
+    const pl_clusters* k = &body->clusters;
+    mat3 sum = m3_zero(), vectors;
+    double mass = 0, values[3];
+    for (uint32_t r = 0; r < patch->embedding.row_count; ++r)
+    {
+        uint32_t c = patch->cluster[r];
+        double m = patch->mean[r][3];
+        mat3 map = m3_mul(load33(patch->embedding.row[r]),
+                          m3_mul(load33(k->fp[c]), load33(k->from_body[c])));
+        sum = m3_add(sum, m3_scale(m3_mul(map, m3_transpose(map)), m));
+        mass += m;
+    }
+    pl_jacobi3(sum, values, &vectors);
+    for (int i = 0; i < 3; ++i)
+        axes[i] = v3(vectors.m[0][i], vectors.m[1][i], vectors.m[2][i]);
+    return values[2] > DRAWN * DRAWN * fmax(values[1], mass);
+}
+
+/* How far it is from a candidate to the next along each axis, or the other way if that is farther;
+ * 0: there is none. */
+static void ways_to_next(const pl_fresh* fresh, uint32_t from, const vec3 axes[3], double way[3])
+{
+    double best[3][2];
+    for (int i = 0; i < 3; ++i)
+        best[i][0] = best[i][1] = INFINITY;
+    for (uint32_t n = 0; n < fresh->candidates; ++n)
+    {
+        vec3 apart = v3_sub(fresh->members[n].place, fresh->members[from].place);
+        double square = v3_dot(apart, apart);
+        for (int i = 0; i < 3 && n != from; ++i)
+        {
+            double along = v3_dot(apart, axes[i]);
+            if (along * along > CONE * square) /* no other axis can be as near */
+            {
+                best[i][along > 0] = fmin(best[i][along > 0], square);
+                break;
+            }
+        }
+    }
+    for (int i = 0; i < 3; ++i)
+        way[i] = sqrt(
+            fmax(best[i][0] < INFINITY ? best[i][0] : 0, best[i][1] < INFINITY ? best[i][1] : 0));
+}
+
+/* The mean of that over some of what is near the centre. Particles that were drawn apart are far;
+ * those that slid along each other are not. */
+static void find_spacing(const pl_fresh* fresh, vec3 centre, const vec3 axes[3], double spacing[3])
+{
+    double count[3] = {0}, near2 = NEAR * NEAR * fresh->radius * fresh->radius;
+    uint32_t near = 0, every;
+    memset(spacing, 0, 3 * sizeof *spacing);
+    for (int pass = 0; pass < 2; ++pass)
+    {
+        every = pass ? near / SAMPLES + 1 : 1;
+        near = 0;
+        for (uint32_t i = 0; i < fresh->candidates; ++i)
+        {
+            double way[3];
+            vec3 out = v3_sub(fresh->members[i].place, centre);
+            if (v3_dot(out, out) > near2 || near++ % every || pass == 0)
+                continue;
+            ways_to_next(fresh, i, axes, way);
+            for (int k = 0; k < 3; ++k)
+            {
+                spacing[k] += way[k];
+                count[k] += way[k] > 0;
+            }
+        }
+    }
+    for (int k = 0; k < 3; ++k)
+        spacing[k] /= fmax(count[k], 1);
+}
+
+/* Where a body has been drawn, particles are farther from each other along it than a cluster
+ * reaches, and nearer across: balls have one layer of them each, and no two share a particle. So
+ * the ball becomes an ellipsoid there, of the same volume, with as many layers in each direction.
+ */
+static bool lengthen(const pl_body* body, const pl_patch* patch, vec3 centre, bool wide,
+                     pl_fresh* fresh)
+{
+    vec3 axes[3];
+    double spacing[3];
+    if (!is_drawn(body, patch, axes))
+        return true;
+    if (wide && !list_candidates(body, patch, centre, 1.001 * MOST_STRETCH * fresh->radius, fresh))
+        return false;
+    find_spacing(fresh, centre, axes, spacing);
+    if (spacing[2] == 0 && !wide)
+        spacing[2] = INFINITY;
+    fresh->drawn = spacing[2] > DRAWN * spacing[1];
+    double product = spacing[0] * spacing[1] * spacing[2];
+    if (!wide)
+        return true; /* all is done again with what is farther away */
+    if (!fresh->drawn)
+        product = 0;
+    if (product > 0)
+    {
+        double mean = pl_cbrt(product);
+        fresh->squash = m3_zero();
+        for (int i = 0; i < 3; ++i)
+            fresh->squash =
+                m3_add(fresh->squash,
+                       m3_scale(m3_outer(axes[i], axes[i]),
+                                1 / PL_CLAMP(spacing[i] / mean, LEAST_STRETCH, MOST_STRETCH)));
+    }
+    weigh(body, patch, centre, fresh);
+    return true;
+}
+
+static bool find_members(const pl_body* body, const pl_patch* patch, bool settle, bool wide,
+                         pl_fresh* fresh)
 {
     vec3 seed = place_of(patch, patch->seed), centre = seed;
     fresh->radius = body->level_radius[0];
+    fresh->squash = m3_identity();
+    fresh->drawn = false;
     double most = SEED_INSIDE * fresh->radius, reach = 1.001 * (most + fresh->radius);
     if (!list_candidates(body, patch, seed, reach, fresh))
         return false;
@@ -147,8 +285,10 @@ static bool find_members(const pl_body* body, const pl_patch* patch, bool settle
         fresh->radius *= WIDEN;
         if (!list_candidates(body, patch, centre, 1.001 * fresh->radius, fresh))
             return false;
-        weigh(body, patch, centre, fresh);
+        mean = weigh(body, patch, centre, fresh);
     }
+    if (settle && !lengthen(body, patch, centre, wide, fresh))
+        return false;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < fresh->candidates; ++i)
         if (fresh->members[i].kernel > 0)
@@ -220,12 +360,13 @@ static void inherit(const pl_body* body, const pl_patch* patch, pl_fresh* fresh,
     }
 }
 
-pl_status pl_fresh_make(const pl_body* body, const pl_patch* patch, bool settle, pl_fresh* fresh)
+pl_status pl_fresh_make(const pl_body* body, const pl_patch* patch, bool settle, bool wide,
+                        pl_fresh* fresh)
 {
     fresh->count = fresh->link_count = 0;
     if (patch->embedding.row_count == 0 || !(patch->embedding.per_weight[patch->seed] > 0))
         return PLIANT_OK;
-    if (!find_members(body, patch, settle, fresh))
+    if (!find_members(body, patch, settle, wide, fresh))
         return pl_fail_memory((size_t)fresh->count * sizeof *fresh->members);
     if (fresh->count == 0)
         return PLIANT_OK;

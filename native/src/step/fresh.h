@@ -32,6 +32,8 @@ typedef struct pl_fresh
     size_t capacity;
     uint32_t like; /* the cluster that has most of its members' mass */
     double radius; /* of the query, in embedded space */
+    mat3 squash;   /* makes a ball of what it takes */
+    bool drawn;    /* out: particles may be farther from each other in one direction */
     vec3 centre;   /* centre of mass in the body's rest shape, and of the rest positions */
     double reach;  /* from there to the farthest member in the body's rest shape */
     double shape_width;
@@ -44,8 +46,10 @@ typedef struct pl_fresh
 
 /* Makes a cluster around the patch's seed from the places of its particles. With "settle" c-means
  * moves its centre to where particles have least of other clusters, but never so far that the seed
- * is left out; otherwise it stays at the seed. No members: there was nothing to make it of. */
-pl_status pl_fresh_make(const pl_body* body, const pl_patch* patch, bool settle, pl_fresh* fresh);
+ * is left out; otherwise it stays at the seed. A "wide" patch has particles for one that
+ * is to be longer in one direction. No members: there was nothing to make it of. */
+pl_status pl_fresh_make(const pl_body* body, const pl_patch* patch, bool settle, bool wide,
+                        pl_fresh* fresh);
 /* fresh_links.c: how it lies in the coarse clusters, from how its members lie in them. */
 pl_status pl_fresh_link(const pl_body* body, const pl_patch* patch, pl_fresh* fresh);
 /* The arrays that value stands for. */

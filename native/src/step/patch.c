@@ -257,9 +257,9 @@ static bool number_rows(const pl_body* body, pl_patch* patch)
     return room_for_entries(patch, m->entries) && m->rows < UINT16_MAX;
 }
 
-/* The weights and offsets of one entry. */
+/* The weights and offsets of one entry; "in" is 1 for the lanes that are in the patch, or 0. */
 static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entry, uint32_t slot,
-                       uint32_t lanes, float* weight, float* offset)
+                       const float in[8], float* weight, float* offset)
 {
     const pl_particles* p = &body->particles;
     const pl_clusters* k = &body->clusters;
@@ -274,14 +274,13 @@ static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entr
         for (uint32_t lane = 0; lane < 8; ++lane)
             r[j][lane] = from[lane] + d[j];
     }
+    const float *mass = p->mass + slot, *norm = p->norm + slot;
     for (uint32_t lane = 0; lane < 8; ++lane)
-    {
-        bool in = lanes >> lane & 1;
-        weight[lane] = in ? per * p->mass[slot + lane] * p->norm[slot + lane] * kernel[lane] : 0;
-        for (int j = 0; j < 3; ++j)
+        weight[lane] = per * mass[lane] * norm[lane] * kernel[lane] * in[lane];
+    for (int j = 0; j < 3; ++j)
+        for (uint32_t lane = 0; lane < 8; ++lane)
             offset[8 * j + lane] =
                 fp[3 * j] * r[0][lane] + fp[3 * j + 1] * r[1][lane] + fp[3 * j + 2] * r[2][lane];
-    }
 }
 
 /* Weights, offsets, and what the clusters that stay have of each lane. */
@@ -296,7 +295,9 @@ static void fill_blocks(const pl_body* body, pl_patch* patch)
     {
         uint32_t slot = 8 * m->block[b];
         span s = entries_of(body, patch->block_slot[b], m->block[b]);
-        float *lasting = patch->lasting + 8 * (size_t)b, sum[8] = {0};
+        float *lasting = patch->lasting + 8 * (size_t)b, sum[8] = {0}, in[8];
+        for (uint32_t lane = 0; lane < 8; ++lane)
+            in[lane] = (float)(m->lanes[b] >> lane & 1);
         memset(lasting, 0, 8 * sizeof *lasting);
         m->block_begin[b] = n;
         for (uint32_t e = s.begin; e < s.end; ++e)
@@ -307,8 +308,7 @@ static void fill_blocks(const pl_body* body, pl_patch* patch)
             if (!m->row_of[c])
                 continue;
             float* weight = m->entry_weight + 8 * (size_t)n;
-            fill_entry(body, s.chunk, e, slot, m->lanes[b], weight,
-                       m->entry_offset + 24 * (size_t)n);
+            fill_entry(body, s.chunk, e, slot, in, weight, m->entry_offset + 24 * (size_t)n);
             for (uint32_t lane = 0; lane < 8; ++lane)
                 sum[lane] += weight[lane];
             m->entry_row[n++] = (uint16_t)(m->row_of[c] - 1);

@@ -27,6 +27,7 @@
 
 /* How far around a seed particles are embedded, in radii of a cluster. */
 #define REACH 1.75
+#define WIDE_REACH 4
 #define MOST_ITERATIONS 20
 /* At most one in so many clusters is made anew in one turn: the work is spread. */
 #define MOST_SHARE 12
@@ -284,8 +285,8 @@ static uint32_t count_living(const pl_body* body)
 
 static bool wants_cluster(const turn* t, uint32_t slot)
 {
-    uint8_t count = t->lasting[slot];
-    return count % GOES_TOO < t->least && (count & GOES_TOO);
+    uint32_t count = t->lasting[slot];
+    return (count / GOES_TOO) & (count % GOES_TOO < t->least);
 }
 
 /* In how many clusters that stay each particle is to be, and how many clusters to begin now: what
@@ -298,8 +299,7 @@ static bool wants_cluster(const turn* t, uint32_t slot)
 static uint32_t wanted_seeds(turn* t)
 {
     const pl_body* body = t->body;
-    uint32_t bare = 0, living = PL_MAX(count_living(body), 1u);
-    uint64_t lasting = 0;
+    uint32_t bare = 0, lasting = 0, living = PL_MAX(count_living(body), 1u);
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
     {
         uint32_t count = t->lasting[s] % GOES_TOO;
@@ -314,8 +314,10 @@ static uint32_t wanted_seeds(turn* t)
         t->least = (uint32_t)fmax(1, floor(body->first_overlap + .5));
         wanted = fmax(wanted, missing / fmax((double)lasting / living, 8));
     }
+    uint32_t waits = 0;
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
-        t->waiting += wants_cluster(t, s);
+        waits += wants_cluster(t, s);
+    t->waiting = waits;
     double time = .25 * body->material.recluster_fade_in;
     double share = time > 0 ? fmin(t->haste * t->seconds / time, 1) : 1;
     uint32_t most = PL_MAX(body->level_begin[1] / MOST_SHARE, 1u);
@@ -374,19 +376,27 @@ static void choose_seeds(turn* t, uint32_t wanted, waiting* list, uint32_t count
 
 /* ------------------------------------------------------------------ making clusters */
 
-static pl_status make_one(const turn* t, pl_patch* patch, pl_fresh* fresh)
+static pl_status make_from(const turn* t, pl_patch* patch, bool wide, pl_fresh* fresh)
 {
     const pl_body* body = t->body;
     bool world = body->material.recluster == PLIANT_RECLUSTER_WORLD;
-    PL_TRY(pl_patch_collect(body, &t->boxes, fresh->seed, REACH * body->level_radius[0], patch));
+    double reach = (wide ? WIDE_REACH : REACH) * body->level_radius[0];
+    PL_TRY(pl_patch_collect(body, &t->boxes, fresh->seed, reach, patch));
     patch->embedding.most = world ? 0 : MOST_ITERATIONS;
     patch->embedding.share = 1e-8f;
     patch->embedding.enough = (float)(1e-5 * body->spacing * body->spacing);
     patch->embedding.measure = body->links.count > 0; /* rotations are wanted */
     t->step->scene->kernels->embed(&patch->embedding);
     fresh->rounds = patch->embedding.rounds;
-    PL_TRY(pl_fresh_make(body, patch, !world, fresh));
-    return pl_fresh_link(body, patch, fresh);
+    return pl_fresh_make(body, patch, !world, wide, fresh);
+}
+
+static pl_status make_one(const turn* t, pl_patch* patch, pl_fresh* fresh)
+{
+    PL_TRY(make_from(t, patch, false, fresh));
+    if (fresh->drawn)
+        PL_TRY(make_from(t, patch, true, fresh));
+    return pl_fresh_link(t->body, patch, fresh);
 }
 
 static void make_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
@@ -520,7 +530,10 @@ static pl_status recluster_body(pl_substep* step, pl_body* body)
     pl_status status = fine ? PLIANT_OK : pl_fail_memory(body->particles.slot_count);
     body->recluster_clock = 0;
     if (status == PLIANT_OK)
+    {
         count_lasting(&t);
+        status = pl_hold_together(body, t.flags.held);
+    }
     uint32_t finest = body->level_begin[1];
     if (status == PLIANT_OK)
         status = change_clusters(&t, pl_fade(body, t.seconds, &t.flags, &t.haste, &t.updates));

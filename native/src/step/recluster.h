@@ -34,6 +34,9 @@ bool pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, double
  * if any is. */
 bool pl_fade_widths(pl_body* body, const uint8_t* clusters, uint32_t count);
 
+/* holding.c: flags clusters that go, without which those that stay would fall apart. */
+pl_status pl_hold_together(const pl_body* body, uint8_t* held);
+
 /* The condition number of a cluster's F^p. */
 double pl_plastic_condition(const float fp[9]);
 double pl_fade_haste(const pl_body* body, uint32_t c);
