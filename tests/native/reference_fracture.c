@@ -330,6 +330,73 @@ static void leave(breaking* b, uint32_t particle, uint32_t cluster)
         }
 }
 
+/* What two clusters share, by pairs. */
+static uint32_t* count_shares(const breaking* b)
+{
+    uint32_t clusters = b->level->clusters, none = UINT32_MAX;
+    uint32_t* shares = calloc((size_t)clusters * clusters, sizeof *shares);
+    uint32_t* last = grown(NULL, b->o->particles, sizeof *last);
+    uint32_t* before = grown(NULL, b->count + 1, sizeof *before);
+    if (!shares)
+        abort();
+    for (uint32_t i = 0; i < b->o->particles; ++i)
+        last[i] = none;
+    for (uint32_t i = 0; i < b->count; ++i)
+    {
+        const entry* e = &b->entries[i];
+        before[i] = last[e->particle];
+        last[e->particle] = i;
+        for (uint32_t k = before[i]; k != none; k = before[k])
+        {
+            ++shares[(size_t)e->cluster * clusters + b->entries[k].cluster];
+            ++shares[(size_t)b->entries[k].cluster * clusters + e->cluster];
+        }
+    }
+    free(last);
+    free(before);
+    return shares;
+}
+
+static double weight_in(const breaking* b, uint32_t particle, uint32_t cluster)
+{
+    for (uint32_t i = 0; i < b->count; ++i)
+        if (b->entries[i].particle == particle && b->entries[i].cluster == cluster)
+            return b->entries[i].weight;
+    return 0;
+}
+
+static void part_joint(breaking* b, uint32_t c, uint32_t other)
+{
+    entry* members = grown(NULL, b->count + 1, sizeof *members);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < b->count; ++i)
+        if (b->entries[i].cluster == c)
+            members[count++] = b->entries[i];
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        double weight = weight_in(b, members[i].particle, other);
+        if (weight > 0)
+            leave(b, members[i].particle, members[i].weight < weight ? c : other);
+    }
+    free(members);
+}
+
+/* Clusters beside cracks that share fewer than four particles share none: each of them leaves the
+ * one that it weighs less in. */
+static void part_joints(breaking* b)
+{
+    uint32_t clusters = b->level->clusters, *shares = count_shares(b);
+    for (uint32_t c = 0; c < clusters; ++c)
+        for (uint32_t o = c + 1; o < clusters; ++o)
+        {
+            uint32_t count = shares[(size_t)c * clusters + o];
+            if (count > 0 && count < 4 && b->level->cluster[c].cracked &&
+                b->level->cluster[o].cracked)
+                part_joint(b, c, o);
+        }
+    free(shares);
+}
+
 /* A cluster of few whose particles have others dissolves into those. */
 static void dissolve(breaking* b, uint32_t c, uint32_t few)
 {
@@ -392,6 +459,8 @@ bool reference_break(reference* o, double dt)
         for (uint32_t c = 0; outlier[i] && c < clusters; ++c)
             if (outlier[i] > b.level->begin[c] && outlier[i] <= b.level->begin[c + 1])
                 leave(&b, i, c);
+    if (b.any)
+        part_joints(&b);
     for (uint32_t c = 0; b.any && c < b.level->clusters; ++c)
         if (b.level->cluster[c].cracked)
             dissolve(&b, c, few);
