@@ -233,6 +233,9 @@ TEST(rubble_comes_to_rest_sleeps_and_wakes)
     breaking_advance(&b, 3);
     float* after = breaking_read(&b, PLIANT_POSITION, 12, NULL);
     CHECK(memcmp(before, after, 12 * (size_t)count) == 0 && breaking_info(&b).pieces == pieces);
+    pl_scene* scene;
+    REQUIRE_OK(pl_get_scene(b.scene, &scene));
+    CHECK(scene->chunks.count == 0 && scene->fine.count == 0); /* no stage has anything to do */
     b.body = world_renew(b.scene); /* saved and restored, it sleeps on */
     CHECK(breaking_body(&b)->asleep);
     scene_points points = scene_points_ball(150, .25, 1);

@@ -8,6 +8,7 @@
  *      o o o   o o      o o o   o o     the one that it weighs more in, and the shard comes in two
  *
  * Only clusters beside cracks are meant: what has few shared particles from the start was made so.
+ * Along a pattern nothing comes apart but its cells (cells.c).
  */
 #include "fracture_parts.h"
 
@@ -80,6 +81,8 @@ static pl_status part(pl_breaking* b, const joint* j)
 pl_status pl_joints_part(pl_breaking* b)
 {
     joint_list list = {0};
+    if (b->fracture->cell_count)
+        return PLIANT_OK;
     pl_status status = list_weak(b, &list) ? PLIANT_OK : pl_fail_memory(list.count * 8);
     for (size_t i = 0; i < list.count && status == PLIANT_OK; ++i)
         status = part(b, &list.items[i]);
