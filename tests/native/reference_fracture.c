@@ -24,8 +24,9 @@ typedef struct breaking
     double dt;
     entry* entries;
     uint32_t count;
-    double* sum;    /* of a particle's weights */
-    double spacing; /* of particles */
+    double* sum;      /* of a particle's weights */
+    double spacing;   /* of particles */
+    uint32_t* shares; /* by pairs of clusters: particles that both have, once nothing splits more */
     bool any;
 } breaking;
 
@@ -316,21 +317,127 @@ static uint32_t* find_outliers(const breaking* b, bool* any)
     return found;
 }
 
-/* Takes a membership out of the list, unless it is the particle's last. */
+/* What two clusters share, by pairs. */
+static uint32_t* count_shares(const breaking* b)
+{
+    uint32_t clusters = b->level->clusters, none = UINT32_MAX;
+    uint32_t* shares = calloc((size_t)clusters * clusters, sizeof *shares);
+    uint32_t* last = grown(NULL, b->o->particles, sizeof *last);
+    uint32_t* before = grown(NULL, b->count + 1, sizeof *before);
+    if (!shares)
+        abort();
+    for (uint32_t i = 0; i < b->o->particles; ++i)
+        last[i] = none;
+    for (uint32_t i = 0; i < b->count; ++i)
+    {
+        const entry* e = &b->entries[i];
+        before[i] = last[e->particle];
+        last[e->particle] = i;
+        for (uint32_t k = before[i]; k != none; k = before[k])
+        {
+            ++shares[(size_t)e->cluster * clusters + b->entries[k].cluster];
+            ++shares[(size_t)b->entries[k].cluster * clusters + e->cluster];
+        }
+    }
+    free(last);
+    free(before);
+    return shares;
+}
+
+/* Takes a membership out of the list, unless it is the particle's last. Clusters that share nothing
+ * any more are beside a crack. */
 static void leave(breaking* b, uint32_t particle, uint32_t cluster)
 {
+    uint32_t clusters = b->level->clusters, own = UINT32_MAX;
     if (memberships_of(b, particle) < 2)
         return;
     for (uint32_t i = 0; i < b->count; ++i)
         if (b->entries[i].particle == particle && b->entries[i].cluster == cluster)
+            own = i;
+    if (own == UINT32_MAX)
+        return;
+    b->entries[own] = b->entries[--b->count];
+    b->any = true;
+    for (uint32_t i = 0; i < b->count; ++i)
+    {
+        uint32_t other = b->entries[i].cluster;
+        if (b->entries[i].particle != particle)
+            continue;
+        --b->shares[(size_t)other * clusters + cluster];
+        if (--b->shares[(size_t)cluster * clusters + other] == 0)
+            b->level->cluster[cluster].cracked = b->level->cluster[other].cracked = true;
+    }
+}
+
+static void part_joint(breaking* b, uint32_t c, uint32_t other)
+{
+    double* in_other = calloc(b->o->particles, sizeof *in_other);
+    entry* members = grown(NULL, b->count + 1, sizeof *members);
+    uint32_t count = 0;
+    if (!in_other)
+        abort();
+    for (uint32_t i = 0; i < b->count; ++i)
+        if (b->entries[i].cluster == c)
+            members[count++] = b->entries[i];
+        else if (b->entries[i].cluster == other)
+            in_other[b->entries[i].particle] = b->entries[i].weight;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        double weight = in_other[members[i].particle];
+        if (weight > 0)
+            leave(b, members[i].particle, members[i].weight < weight ? c : other);
+    }
+    free(in_other);
+    free(members);
+}
+
+/* Clusters beside cracks that share fewer than four particles share none: each of them leaves the
+ * one that it weighs less in. */
+static void part_joints(breaking* b)
+{
+    uint32_t clusters = b->level->clusters, count = 0;
+    uint32_t(*joints)[2] = grown(NULL, (size_t)clusters * clusters + 1, sizeof *joints);
+    for (uint32_t c = 0; c < clusters; ++c)
+        for (uint32_t o = c + 1; o < clusters; ++o)
         {
-            b->entries[i] = b->entries[--b->count];
+            uint32_t shared = b->shares[(size_t)c * clusters + o];
+            if (shared > 0 && shared < 4 && b->level->cluster[c].cracked &&
+                b->level->cluster[o].cracked)
+                joints[count][0] = c, joints[count++][1] = o;
+        }
+    for (uint32_t i = 0; i < count; ++i)
+        part_joint(b, joints[i][0], joints[i][1]);
+    free(joints);
+}
+
+/* A particle of cluster c alone joins the one of its companions' clusters that is nearest at rest.
+ */
+static void join(breaking* b, uint32_t particle, uint32_t c, const uint32_t* companions,
+                 uint32_t count)
+{
+    double best = INFINITY;
+    uint32_t to = UINT32_MAX;
+    for (uint32_t i = 0; i < b->count; ++i)
+        for (uint32_t n = 0; n < count; ++n)
+        {
+            const entry* e = &b->entries[i];
+            if (e->particle != companions[n] || e->cluster == c)
+                continue;
+            double far =
+                v3_length(v3_sub(b->o->rest[particle], b->level->cluster[e->cluster].rest));
+            if (far < best)
+                best = far, to = e->cluster;
+        }
+    for (uint32_t i = 0; i < b->count && to != UINT32_MAX; ++i)
+        if (b->entries[i].particle == particle)
+        {
+            b->entries[i].cluster = to;
+            b->entries[i].p = v3_sub(b->o->rest[particle], b->level->cluster[to].rest);
             b->any = true;
-            break;
         }
 }
 
-/* A cluster of few whose particles have others dissolves into those. */
+/* A cluster of few, some of whose particles have others, dissolves into those. */
 static void dissolve(breaking* b, uint32_t c, uint32_t few)
 {
     uint32_t members[16], count = 0, lonely = 0;
@@ -341,8 +448,11 @@ static void dissolve(breaking* b, uint32_t c, uint32_t few)
         return;
     for (uint32_t n = 0; n < count; ++n)
         lonely += memberships_of(b, members[n]) == 1;
-    if (lonely) /* a crumb, or it would have to join others: it stays */
+    if (lonely == count) /* a crumb */
         return;
+    for (uint32_t n = 0; n < count && lonely; ++n)
+        if (memberships_of(b, members[n]) == 1)
+            join(b, members[n], c, members, count);
     for (uint32_t n = 0; n < count; ++n)
         leave(b, members[n], c);
 }
@@ -388,10 +498,14 @@ bool reference_break(reference* o, double dt)
         if (f.stretch > threshold(&b, &b.level->cluster[list[i].cluster]))
             split(&b, list[i].cluster, &f);
     }
+    if (b.any || leaving)
+        b.shares = count_shares(&b);
     for (uint32_t i = 0; leaving && i < particles; ++i)
         for (uint32_t c = 0; outlier[i] && c < clusters; ++c)
             if (outlier[i] > b.level->begin[c] && outlier[i] <= b.level->begin[c + 1])
                 leave(&b, i, c);
+    if (b.any)
+        part_joints(&b);
     for (uint32_t c = 0; b.any && c < b.level->clusters; ++c)
         if (b.level->cluster[c].cracked)
             dissolve(&b, c, few);
@@ -400,6 +514,7 @@ bool reference_break(reference* o, double dt)
     free(outlier);
     free(list);
     free(b.entries);
+    free(b.shares);
     free(b.sum);
     return b.any;
 }

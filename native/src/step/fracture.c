@@ -160,6 +160,8 @@ static pl_status break_body(pl_breaking* b, candidate* list, uint32_t count)
     pl_status status = split_all(b, list, count);
     if (status == PLIANT_OK)
         status = pl_outliers_leave(b);
+    if (status == PLIANT_OK && b->any)
+        status = pl_joints_part(b);
     if (status == PLIANT_OK)
         status = pl_small_dissolve(b);
     if (status != PLIANT_OK || !b->any)

@@ -160,6 +160,9 @@ pl_status pl_levels_part(pl_breaking* b);
 pl_status pl_outliers_find(pl_breaking* b);
 pl_status pl_outliers_leave(pl_breaking* b);
 
+/* joints.c: clusters beside cracks that share too few particles part. */
+pl_status pl_joints_part(pl_breaking* b);
+
 /* crumbs.c: changes the memberships of a particle, unless what comes off is too small. */
 pl_status pl_members_change(pl_breaking* b, uint32_t id, const pl_member* before, uint32_t count,
                             const pl_member* after, uint32_t kept);
