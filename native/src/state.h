@@ -438,6 +438,11 @@ typedef struct pl_pair_rules
     /* Both together, for each cluster: what it does not collide with. */
     uint32_t* near_begin;
     uint32_t* near;
+    /* Derived: those that were seen apart since the lists were made, as they came; and a number
+     * that no other lists have. */
+    uint64_t* released;
+    size_t released_count;
+    uint64_t serial;
 } pl_pair_rules;
 
 /* A proxy as it is now: rest -> world is x + F (r - rest), all relative to the world's zero. Rest

@@ -90,7 +90,7 @@ TEST(pairs_of_random_boxes_equal_brute_force)
             pl_pair_list all = brute_force(count, poses, 3, bodies);
             for (int p = 0; p < 3; ++p)
             {
-                REQUIRE_OK(pl_broadphase_find(&b, count, poses, 3, bodies, pools[p], &found));
+                REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 3, bodies, pools[p], &found));
                 check_same(&found, &all, "random boxes");
             }
             CHECK(kind == 2 || count < 256 || all.count > 10);
@@ -144,7 +144,7 @@ TEST(pairs_cost_n_log_n)
         pl_pair_list found = {0};
         pl_pair_body body = {0, n, 1, true, NULL, false, false};
         clumps(n, poses);
-        REQUIRE_OK(pl_broadphase_find(&b, n, poses, 1, &body, NULL, &found));
+        REQUIRE_OK(pl_broadphase_find(&b, n, poses, 0, 1, &body, NULL, &found));
         double cost = (double)b.visited / (n * log2(n)), each = (double)found.count / n;
         if (i == 0)
             first = cost, neighbours = each;
@@ -173,7 +173,7 @@ TEST(boxes_that_are_not_numbers_overlap_nothing)
         copy_bounds(&poses[i]);
     pl_pair_body body = {0, 40, 1, true, NULL, false, false};
     pl_pair_list all = brute_force(40, poses, 1, &body);
-    REQUIRE_OK(pl_broadphase_find(&b, 40, poses, 1, &body, NULL, &found));
+    REQUIRE_OK(pl_broadphase_find(&b, 40, poses, 0, 1, &body, NULL, &found));
     check_same(&found, &all, "boxes with NaN");
     CHECK(found.count == 38 * 37);
     pl_broadphase_free(&b);
@@ -210,7 +210,7 @@ TEST(pairs_of_real_bodies_equal_brute_force)
         for (int i = 0; i < 2; ++i)
             pl_poses_set(&bodies[i], &proxies[i], 0, contact_no_drift, .01, 0, counts[i],
                          poses + asked[i].first);
-        REQUIRE_OK(pl_broadphase_find(&b, counts[0] + counts[1], poses, 2, asked, NULL, &found));
+        REQUIRE_OK(pl_broadphase_find(&b, counts[0] + counts[1], poses, 0, 2, asked, NULL, &found));
         pl_pair_list all = brute_force(counts[0] + counts[1], poses, 2, asked);
         check_same(&found, &all, "two bodies");
         CHECK(step == 0 || found.count > 0);
@@ -222,6 +222,85 @@ TEST(pairs_of_real_bodies_equal_brute_force)
         pl_proxies_free(&proxies[i]);
         pl_body_free(&bodies[i]);
     }
+    pl_broadphase_free(&b);
+    pl_pair_list_free(&found);
+    free(poses);
+}
+
+/* A third of the clusters is far away for a moment, so that pairs are set free that overlap. */
+static void set_free(pl_pair_rules* rules, uint32_t count, const pl_proxy_pose* poses)
+{
+    pl_proxy_pose* there = calloc(count, sizeof *there);
+    memcpy(there, poses, count * sizeof *there);
+    for (uint32_t c = 0; c < count; c += 3)
+        for (int k = 0; k < 3; ++k)
+        {
+            double far = 100 + 10 * c;
+            there[c].lower[k] += far, there[c].upper[k] += far, there[c].centre[k] += far;
+        }
+    for (uint64_t turn = 0; turn < PL_RELEASE_TURNS; ++turn)
+        pl_pair_rules_release(rules, count, there, turn);
+    free(there);
+}
+
+/* A body that is stretched, and one that swings by it, jumps away and is in another group for a
+ * while; pairs are set free. */
+TEST(remembered_pairs_equal_brute_force)
+{
+    pl_body bodies[2];
+    pl_proxies proxies[2];
+    pl_pair_rules rules[2] = {{0}};
+    pl_broadphase b = {0};
+    pl_pair_memory memory = {0};
+    pl_pair_list found = {0};
+    REQUIRE(contact_body(&bodies[0], scene_points_box(30, 5, 5, 3, .5, .5, .6, 1), 40));
+    REQUIRE(contact_body(&bodies[1], scene_points_ball(800, .4, 2), 25));
+    uint32_t counts[2] = {bodies[0].level_begin[1], bodies[1].level_begin[1]}, remembered = 0;
+    pl_proxy_pose* poses = calloc(counts[0] + counts[1], sizeof *poses);
+    pl_pair_body asked[2];
+    for (int i = 0; i < 2; ++i)
+    {
+        pl_proxy_desc desc = pl_proxy_defaults(&bodies[i]);
+        REQUIRE_OK(pl_proxies_build(&bodies[i], &desc, &proxies[i]));
+        REQUIRE_OK(pl_pair_rules_make(&bodies[i], &proxies[i], .1, NULL, &rules[i]));
+        asked[i] = (pl_pair_body){i ? counts[0] : 0, counts[i], 1, true, &rules[i], false, false};
+    }
+    size_t held = rules[0].held_count, most = 0, freed = 0;
+    for (int step = 0; step < 320; ++step)
+    {
+        mat3 f = m3_identity();
+        double jump = step == 90 ? 5 : 0;
+        f.m[0][0] = 1 + .1 * sin(.03 * step);
+        vec3 fall = v3(0, 0, -.3 * step); /* all of them */
+        contact_body_move(&bodies[0], f, fall);
+        contact_body_move(&bodies[1], m3_identity(),
+                          v3_add(fall, v3(.2 + jump, .3 * sin(.04 * step) - .6, .1)));
+        asked[1].groups = step > 120 && step < 130 ? 2 : 1;
+        for (int i = 0; i < 2; ++i)
+            pl_poses_set(&bodies[i], &proxies[i], 0, contact_no_drift, .1, 0, counts[i],
+                         poses + asked[i].first);
+        bool frees = step > 200 && memory.age == 1;
+        if (frees)
+            set_free(&rules[0], counts[0], poses);
+        REQUIRE_OK(
+            pl_pairs_follow(&memory, &b, counts[0] + counts[1], poses, 2, asked, NULL, &found));
+        remembered += memory.age > 0;
+        freed += frees && memory.age > 0;
+        pl_pair_list all = brute_force(counts[0] + counts[1], poses, 2, asked);
+        check_same(&found, &all, "remembered pairs");
+        most = PL_MAX(most, all.count);
+        pl_pair_list_free(&all);
+    }
+    CHECK_MSG(rules[0].held_count < held && freed, "%zu of %zu pairs are held, set free %zu times",
+              rules[0].held_count, held, freed);
+    CHECK_MSG(remembered > 200 && most > 20, "%u times, %zu pairs", remembered, most);
+    for (int i = 0; i < 2; ++i)
+    {
+        pl_pair_rules_free(&rules[i]);
+        pl_proxies_free(&proxies[i]);
+        pl_body_free(&bodies[i]);
+    }
+    pl_pair_memory_free(&memory);
     pl_broadphase_free(&b);
     pl_pair_list_free(&found);
     free(poses);
@@ -255,7 +334,7 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
     pl_pair_body asked = {0, count, 1, true, &rules, false, false};
     contact_body_move(&body, m3_identity(), v3(0, 0, 0));
     pl_poses_set(&body, &proxies, 0, contact_no_drift, .01, 0, count, poses);
-    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK_MSG(found.count == 0, "at rest %zu pairs collide", found.count);
     /* one cluster goes away and comes back: it may collide then with those it was apart from */
     uint32_t gone = (uint32_t)(rules.held[0] >> 32);
@@ -263,13 +342,13 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
     copy_bounds(&poses[gone]);
     for (uint64_t turn = 0; turn < 20 * PL_RELEASE_TURNS; ++turn)
         pl_pair_rules_release(&rules, count, poses, turn);
-    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK(found.count == 0 && rules.held_count < held);
     poses[gone].lower[2] -= 100, poses[gone].upper[2] -= 100, poses[gone].centre[2] -= 100;
     copy_bounds(&poses[gone]);
     for (uint64_t turn = 0; turn < PL_RELEASE_TURNS; ++turn)
         pl_pair_rules_release(&rules, count, poses, turn);
-    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK(found.count > 0);
     CHECK(found.count / 2 + rules.held_count <= held);
     for (size_t i = 0; i < found.count; ++i)
@@ -278,14 +357,14 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
     uint8_t* changed = calloc(count, 1);
     size_t free_pairs = found.count;
     REQUIRE_OK(pl_pair_rules_make(&body, &proxies, .01, changed, &rules));
-    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK(found.count == free_pairs);
     changed[gone] = 1;
     REQUIRE_OK(pl_pair_rules_make(&body, &proxies, .01, changed, &rules));
-    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK(found.count == 0);
     asked.self = false;
-    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 1, &asked, NULL, &found));
+    REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK(found.count == 0);
     free(changed);
     free(poses);

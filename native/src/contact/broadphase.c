@@ -182,6 +182,7 @@ typedef struct tree
     const pl_proxy_pose* poses;
     const pl_pair_body* bodies;
     double zero[3];                        /* boxes of the tree are relative to this */
+    double margin;                         /* all bounds are wider than they are by this */
     double awake_lower[3], awake_upper[3]; /* around all that is not asleep */
     uint32_t count, levels;
     size_t level_begin[MOST_LEVELS + 1]; /* first node of each level */
@@ -205,8 +206,8 @@ static void shape_box(const tree* t, uint32_t cluster, float box[6])
     const pl_proxy_pose* pose = &t->poses[cluster];
     for (int k = 0; k < 3; ++k)
     {
-        box[k] = round_down(pose->shape_lower[k] - t->zero[k]);
-        box[3 + k] = round_up(pose->shape_upper[k] - t->zero[k]);
+        box[k] = round_down(pose->shape_lower[k] - t->zero[k] - t->margin);
+        box[3 + k] = round_up(pose->shape_upper[k] - t->zero[k] + t->margin);
     }
 }
 
@@ -217,9 +218,9 @@ static void empty_node(float node[6][4])
             node[k][c] = INFINITY, node[3 + k][c] = -INFINITY;
 }
 
-static tree make_tree(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses)
+static tree make_tree(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses, double margin)
 {
-    tree t = {.b = b, .poses = poses, .count = count};
+    tree t = {.b = b, .poses = poses, .count = count, .margin = margin};
     memcpy(t.zero, poses[b->order[0]].lower, sizeof t.zero);
     for (int k = 0; k < 3; ++k)
         t.zero[k] = fabs(t.zero[k]) <= DBL_MAX ? t.zero[k] : 0;
@@ -267,6 +268,17 @@ bool pl_pair_may_touch(const pl_proxy_pose* a, const pl_proxy_pose* b)
     return overlap(a->part_lower, a->part_upper, b->shape_lower, b->shape_upper);
 }
 
+/* The same of bounds that are wider. */
+static bool may_touch(const tree* t, const pl_proxy_pose* a, const pl_proxy_pose* b)
+{
+    double lower[3], upper[3];
+    if (!(t->margin > 0))
+        return pl_pair_may_touch(a, b);
+    for (int k = 0; k < 3; ++k)
+        lower[k] = a->part_lower[k] - 2 * t->margin, upper[k] = a->part_upper[k] + 2 * t->margin;
+    return overlap(lower, upper, b->shape_lower, b->shape_upper);
+}
+
 /* Which of a node's children a box overlaps: a bit each. */
 static uint32_t overlaps(const four own[6], const float node[6][4])
 {
@@ -308,7 +320,7 @@ static void note_pair(tree* t, pl_pair_list* list, uint32_t a, uint32_t b)
         return;
     if (one->asleep && other->asleep)
         return;
-    if (!pl_pair_may_touch(&t->poses[a], &t->poses[b]))
+    if (!may_touch(t, &t->poses[a], &t->poses[b]))
         return;
     if (!pl_grow((void**)&list->pairs, &list->capacity, list->count + 1, sizeof *list->pairs))
     {
@@ -345,8 +357,8 @@ static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
     four own[6];
     for (int k = 0; k < 3; ++k)
     {
-        float low = round_down(pose->part_lower[k] - t->zero[k]);
-        float high = round_up(pose->part_upper[k] - t->zero[k]);
+        float low = round_down(pose->part_lower[k] - t->zero[k] - t->margin);
+        float high = round_up(pose->part_upper[k] - t->zero[k] + t->margin);
         if (!(low <= high))
             return;
         own[k] = (four){low, low, low, low};
@@ -387,8 +399,8 @@ static void bound_awake(tree* t, uint32_t body_count)
             for (int k = 0; k < 3; ++k)
             {
                 const pl_proxy_pose* pose = &t->poses[t->bodies[b].first + c];
-                t->awake_lower[k] = PL_MIN(t->awake_lower[k], pose->shape_lower[k]);
-                t->awake_upper[k] = PL_MAX(t->awake_upper[k], pose->shape_upper[k]);
+                t->awake_lower[k] = PL_MIN(t->awake_lower[k], pose->shape_lower[k] - 2 * t->margin);
+                t->awake_upper[k] = PL_MAX(t->awake_upper[k], pose->shape_upper[k] + 2 * t->margin);
             }
 }
 
@@ -417,8 +429,8 @@ pl_status pl_broadphase_list(pl_broadphase* b, uint32_t count, uint32_t body_cou
 }
 
 pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses,
-                             uint32_t body_count, const pl_pair_body* bodies, pl_pool* pool,
-                             pl_pair_list* pairs)
+                             double margin, uint32_t body_count, const pl_pair_body* bodies,
+                             pl_pool* pool, pl_pair_list* pairs)
 {
     pairs->count = 0;
     if (count == 0)
@@ -430,7 +442,7 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
     if (!pl_grow((void**)&b->marks, &b->mark_capacity, marks, sizeof *b->marks))
         return pl_fail_memory(marks * sizeof *b->marks);
     memset(b->marks, 0, marks * sizeof *b->marks);
-    tree t = make_tree(b, count, poses);
+    tree t = make_tree(b, count, poses, margin);
     t.bodies = bodies;
     bound_awake(&t, body_count);
     uint32_t batches = (count + BATCH - 1) / BATCH;

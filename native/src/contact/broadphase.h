@@ -50,14 +50,38 @@ bool pl_pair_may_touch(const pl_proxy_pose* a, const pl_proxy_pose* b);
 
 /* Finds the pairs, ascending by a, then b, whatever the number of threads: those of "poses" that
  * may touch, without those that share a particle, that are held back, of bodies without a common
- * group, or of a body without self-collision. Bounds that are not numbers overlap nothing. */
+ * group, or of a body without self-collision. Bounds that are not numbers overlap nothing; all are
+ * taken for wider than they are by "margin". */
 pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses,
-                             uint32_t body_count, const pl_pair_body* bodies, pl_pool* pool,
-                             pl_pair_list* pairs);
+                             double margin, uint32_t body_count, const pl_pair_body* bodies,
+                             pl_pool* pool, pl_pair_list* pairs);
 /* Only says which cluster is whose: a part of the above. */
 pl_status pl_broadphase_list(pl_broadphase* b, uint32_t count, uint32_t body_count,
                              const pl_pair_body* bodies);
 void pl_broadphase_free(pl_broadphase* b);
+
+/* pair_memory.c: the same pairs, from those that were found for wider bounds some substeps ago. */
+typedef struct pl_pair_memory
+{
+    uint32_t cluster_count, body_count; /* 0: nothing is remembered */
+    uint32_t age;                       /* substeps since */
+    double margin;                      /* 0: the pairs are of no further use, the bounds are */
+    double centre[3];                   /* the bounds are relative to this */
+    double (*bounds)[12];               /* by cluster: part lower, upper, shape lower, upper */
+    pl_pair_body* bodies;
+    struct pl_rules_seen
+    {
+        uint64_t serial;
+        size_t released;
+    } * rules; /* by body */
+    pl_pair_list likely;
+    size_t bounds_capacity, body_capacity, rules_capacity;
+} pl_pair_memory;
+
+pl_status pl_pairs_follow(pl_pair_memory* memory, pl_broadphase* b, uint32_t count,
+                          const pl_proxy_pose* poses, uint32_t body_count,
+                          const pl_pair_body* bodies, pl_pool* pool, pl_pair_list* pairs);
+void pl_pair_memory_free(pl_pair_memory* memory);
 void pl_pair_list_free(pl_pair_list* pairs);
 
 /* Lists the clusters that share a particle and the pairs that overlap at rest without sharing one.

@@ -28,6 +28,7 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->found);
     pl_free(all->list.items);
     pl_broadphase_free(&all->broadphase);
+    pl_pair_memory_free(&all->memory);
     pl_pair_list_free(&all->pairs);
     pl_response_free(&all->response);
     memset(all, 0, sizeof *all);
@@ -144,8 +145,8 @@ static pl_status find_contacts(pl_contacts* all, const pl_contact_body* bodies,
         if (bodies[b].self && !bodies[b].body->asleep)
             pl_pair_rules_release(bodies[b].rules, bodies[b].proxies->count,
                                   all->poses + all->pair_bodies[b].first, settings->turn);
-    PL_TRY(pl_broadphase_find(&all->broadphase, all->cluster_count, all->poses, all->body_count,
-                              all->pair_bodies, pool, &all->pairs));
+    PL_TRY(pl_pairs_follow(&all->memory, &all->broadphase, all->cluster_count, all->poses,
+                           all->body_count, all->pair_bodies, pool, &all->pairs));
     return all->pairs.count ? pl_contacts_find(all, bodies, settings, dt, pool) : PLIANT_OK;
 }
 

@@ -131,6 +131,7 @@ typedef struct pl_contacts
     size_t found_capacity;
     pl_contact_list list;
     pl_broadphase broadphase;
+    pl_pair_memory memory;
     pl_pair_list pairs;
     const struct pl_response_kernels* kernels; /* set by the owner */
     pl_response response;

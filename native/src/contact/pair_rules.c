@@ -17,6 +17,7 @@ void pl_pair_rules_free(pl_pair_rules* rules)
     pl_free(rules->share_begin);
     pl_free(rules->share);
     pl_free(rules->held);
+    pl_free(rules->released);
     pl_free(rules->near_begin);
     pl_free(rules->near);
     memset(rules, 0, sizeof *rules);
@@ -138,9 +139,20 @@ static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, con
             held[count++] = key;
     }
     pl_free(rules->held);
+    pl_free(rules->released);
     rules->held = held;
     rules->held_count = count;
-    return PLIANT_OK;
+    rules->released = PL_NEW(uint64_t, count);
+    rules->released_count = 0;
+    return rules->released ? PLIANT_OK : pl_fail_memory(count * 8);
+}
+
+/* No two sets of rules have the same, nor has one after it changed: what was found by rules tells
+ * by it that they are others now. Results do not depend on it. */
+static uint64_t next_serial(void)
+{
+    static uint64_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
 /* Lists what each cluster shares with or is held back from; there is room for it. */
@@ -175,6 +187,7 @@ static pl_status make_near(uint32_t count, pl_pair_rules* rules)
     if (!rules->near_begin || !rules->near)
         return pl_fail_memory(room * 4);
     list_near(count, rules);
+    rules->serial = next_serial();
     return PLIANT_OK;
 }
 
@@ -188,6 +201,8 @@ void pl_pair_rules_release(pl_pair_rules* rules, uint32_t count, const pl_proxy_
         if ((i & (PL_RELEASE_TURNS - 1)) != (turn & (PL_RELEASE_TURNS - 1)) ||
             !pl_pair_apart(&poses[key >> 32], &poses[(uint32_t)key]))
             rules->held[kept++] = key;
+        else
+            rules->released[rules->released_count++] = key;
     }
     if (kept == rules->held_count)
         return;
@@ -232,7 +247,7 @@ pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, dou
                                 .near = rules->share};
         pl_pair_body all = {.count = proxies->count, .groups = 1, .self = true, .rules = &shares};
         widen(proxies->count, poses);
-        status = pl_broadphase_find(&broadphase, proxies->count, poses, 1, &all, NULL, &pairs);
+        status = pl_broadphase_find(&broadphase, proxies->count, poses, 0, 1, &all, NULL, &pairs);
     }
     if (status == PLIANT_OK)
         status = pl_poses_rest(body, proxies, thickness, poses);

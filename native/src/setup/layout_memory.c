@@ -205,6 +205,7 @@ void pl_body_free(pl_body* body)
     pl_free(body->pair_rules.share_begin);
     pl_free(body->pair_rules.share);
     pl_free(body->pair_rules.held);
+    pl_free(body->pair_rules.released);
     pl_free(body->pair_rules.near_begin);
     pl_free(body->pair_rules.near);
     pl_cuts_free(&body->cuts);
