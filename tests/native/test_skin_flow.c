@@ -112,10 +112,11 @@ static void check_volume(double yield, double press)
     pliant_body_info info;
     CHECK(scene_open("plastic-beam", &s));
     scene_points_free(&s.points);
-    scene_use_points(&s, scene_points_box(24, 5, 5, 2, .4, .4, .6, 1));
-    scene_set_clusters(&s, 32, scene_radius(.32, 32, 4), 1);
+    scene_use_points(&s, scene_points_box(32, 6, 6, 2, .4, .4, .6, 1));
+    scene_set_clusters(&s, 48, scene_radius(.32, 48, 4), 1);
     s.scene.threads = 1;
     s.body.material.yield = yield;
+    s.body.material.damping = 4; /* so that it comes to rest */
     s.press = press;
     s.press_seconds = 2;
     CHECK_OK(scene_create(&s, &made, &body));
@@ -147,5 +148,5 @@ static void check_volume(double yield, double press)
 TEST(a_pressed_beam_keeps_the_volume_of_its_surface)
 {
     check_volume(0, .8);
-    check_volume(.1, 3);
+    check_volume(.1, 3.25);
 }

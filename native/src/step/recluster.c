@@ -384,7 +384,7 @@ static pl_status make_from(const turn* t, pl_patch* patch, bool wide, pl_fresh* 
     PL_TRY(pl_patch_collect(body, &t->boxes, fresh->seed, reach, patch));
     patch->embedding.most = world ? 0 : MOST_ITERATIONS;
     patch->embedding.share = 1e-8f;
-    patch->embedding.enough = (float)(1e-5 * body->spacing * body->spacing);
+    patch->embedding.enough = (float)(1.5e-5 * body->spacing * body->spacing);
     patch->embedding.measure = body->links.count > 0; /* rotations are wanted */
     t->step->scene->kernels->embed(&patch->embedding);
     fresh->rounds = patch->embedding.rounds;
