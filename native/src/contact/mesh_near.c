@@ -45,6 +45,7 @@ static void free_near(pl_near* near)
         pl_free(k->strayed);
         pl_free(k->known);
         pl_free(k->key);
+        pl_free(k->member);
         pl_free(k->packed);
     }
     pl_free(near->chunks);
