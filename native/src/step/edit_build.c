@@ -399,16 +399,12 @@ static pl_status list_parts(pl_body* body, const uint8_t* chunks)
 }
 
 /* Clusters that nobody is in any more; coarse ones have no particles in any case. */
-static void bury(pl_body* body, const uint8_t* clusters)
+static void bury_empty(pl_body* body, const uint8_t* clusters)
 {
     pl_clusters* k = &body->clusters;
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
         if (clusters[c] && k->part_begin[c] == k->part_begin[c + 1])
-        {
-            k->fade[c] = k->mass[c] = k->alpha[c] = k->kappa[c] = 0;
-            k->fading[c] = PL_STAYS;
-            k->shape_width[c] = k->width_max[c] = k->width_rms[c] = 0;
-        }
+            pl_cluster_bury(k, c);
 }
 
 pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
@@ -428,6 +424,6 @@ pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
     if (status == PLIANT_OK)
         status = list_parts(body, chunks);
     if (status == PLIANT_OK)
-        bury(body, clusters);
+        bury_empty(body, clusters);
     return status;
 }

@@ -84,6 +84,8 @@ pl_change* pl_edit_change(pl_edit* edit, uint32_t slot);
 pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member);
 
 /* edit_room.c */
+/* The cluster has no members any more. */
+void pl_cluster_bury(pl_clusters* k, uint32_t c);
 void pl_edit_undo_room(pl_edit* edit);
 /* Inserts so many dead clusters at the end of a level. */
 pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more);

@@ -88,17 +88,27 @@ pl_status pl_edit_add_cluster(pl_edit* edit, uint32_t like, uint32_t* cluster)
     return PLIANT_OK;
 }
 
-static void make_dead(pl_clusters* k, uint32_t c)
+void pl_cluster_bury(pl_clusters* k, uint32_t c)
 {
-    k->fade[c] = k->mass[c] = 0;
+    k->fade[c] = k->mass[c] = k->alpha[c] = k->kappa[c] = 0;
     k->fading[c] = PL_STAYS;
-    k->shape_width[c] = k->alpha[c] = k->kappa[c] = 0;
+    k->shape_width[c] = k->width_max[c] = k->width_rms[c] = 0;
+    /* nobody fits it any more: coarser levels would go on summing what it was last */
+    memset(k->sums[c], 0, sizeof k->sums[c]);
+    memset(k->row[c], 0, sizeof k->row[c]);
+    memset(k->limit[c], 0, sizeof k->limit[c]);
+    memset(k->f[c], 0, sizeof k->f[c]);
+    memset(k->x[c], 0, sizeof k->x[c]);
+    memset(k->ref[c], 0, sizeof k->ref[c]);
+    memset(k->limit_ref[c], 0, sizeof k->limit_ref[c]);
+    for (int side = 0; side < 2; ++side)
+        memset(k->lever[side][c], 0, sizeof k->lever[side][c]);
 }
 
 void pl_edit_drop_cluster(pl_edit* edit, uint32_t cluster)
 {
     assert(edit->added_count && edit->added[edit->added_count - 1].cluster == cluster);
-    make_dead(&edit->body->clusters, cluster);
+    pl_cluster_bury(&edit->body->clusters, cluster);
     --edit->added_count;
 }
 
@@ -287,7 +297,7 @@ void pl_edit_undo_room(pl_edit* edit)
     pl_body* body = edit->body;
     pl_particles* p = &body->particles;
     for (size_t i = 0; i < edit->added_count; ++i)
-        make_dead(&body->clusters, edit->added[i].cluster);
+        pl_cluster_bury(&body->clusters, edit->added[i].cluster);
     for (size_t i = edit->division_count; i-- > 0;)
     {
         const pl_division* d = &edit->divisions[i];

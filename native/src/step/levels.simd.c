@@ -108,7 +108,8 @@ static void sum_one(const pl_links* links, pl_clusters* k, uint32_t c)
     vd point[3];
     double x[3], v[3];
     memset(&t, 0, sizeof t);
-    if (begin < end) /* else all that it had is dead */
+    memset(ref, 0, sizeof k->ref[c]); /* of one without links, all whose clusters are dead */
+    if (begin < end)
         memcpy(ref, k->ref[links->fine[begin]], sizeof k->ref[c]);
     for (int j = 0; j < 3; ++j)
         point[j] = vd_set1(ref[j]);
