@@ -49,10 +49,11 @@ static disc* make_disc(void)
     pl_rng rng = pl_rng_seed(11);
     for (int i = 0; i < MOST; ++i)
     {
-        vec3 at = v3(i % SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - SIDE / 2.,
-                     i / SIDE % SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - SIDE / 2.,
-                     i / SIDE / SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - LAYERS / 2.);
-        at = v3_scale(at, SPACING);
+        /* one after the other: C leaves the order of arguments to the compiler */
+        double x = i % SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - SIDE / 2.;
+        double y = i / SIDE % SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - SIDE / 2.;
+        double z = i / SIDE / SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - LAYERS / 2.;
+        vec3 at = v3_scale(v3(x, y, z), SPACING);
         if (hypot(at.x, at.y) > .5)
             continue;
         d->rest[d->count] = at;

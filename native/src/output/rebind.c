@@ -14,8 +14,11 @@
  * c and M being the mean and the covariance of the particles near it, with kernels k_j. They sum to
  * one and give sum w_j x_j = V, so nothing pops, and affine motions are followed exactly. In
  * directions in which there are no particles M is singular: a little is added to it, and what is
- * then missing of V, which is next to nothing elsewhere, is the offset of all new entries. They are
- * about one spacing away, S = D = 1, until they have flowed apart too.
+ * then missing of V, which is next to nothing elsewhere, is the offset of all new entries. Outside
+ * of the particles weights are of both signs and their errors grow with them: as soon as they flow
+ * apart, a vertex at the rim would be driven outward. So V is told from them only so far, and the
+ * rest is in the offset, too. Entries are about one spacing away, S = D = 1, until they have flowed
+ * apart in their turn.
  *
  * Both S and D are asked for. A bar drawn to five times its length has S = 6, and a smooth surface,
  * since F_j is right as far as that; near clamps D = 1 without any change of neighbours, and a
@@ -56,6 +59,7 @@ static const double TRIGGER = .5;   /* share of new entries that makes a change 
 static const double TOGETHER = .02; /* of the kernels: enough near that belong together */
 static const double FIRMNESS = 2e-3; /* added to M, of the square of the support */
 static const double ASIDE = 2;       /* (V - c) . q is to be less than the square of this */
+static const double FARTHEST = 1.2;  /* and what is told from more than this is told by an offset */
 static const double LEAST_WEIGHT = 1e-5;
 static const double LEAST_VOLUME = 1e-4; /* det F over its norm cubed: flatter ones carry nothing */
 
@@ -249,7 +253,9 @@ static uint32_t find_new(const flow_job* job, uint32_t vertex, vec3 place, entry
         moments = m3_add(moments, m3_scale(m3_outer(arm, arm), found[i].weight));
     }
     vec3 q = m3_mulv(m3_inverse(moments), v3_scale(centre, -1));
-    *trust *= 1 - smooth(sqrt(fmax(0, -v3_dot(centre, q))) / ASIDE - 1);
+    double aside = sqrt(fmax(0, -v3_dot(centre, q)));
+    *trust *= 1 - smooth(aside / ASIDE - 1);
+    q = v3_scale(q, FARTHEST / fmax(aside, FARTHEST));
     for (uint32_t i = 0; i < count; ++i)
     {
         found[i].weight *= 1 + v3_dot(v3_sub(found[i].offset, centre), q);
