@@ -321,8 +321,9 @@ pl_status pl_edit_merge(pl_edit* edit, uint32_t slot, uint32_t other, const pl_m
 
 void pl_edit_moved(pl_body* body, uint32_t slot)
 {
-    body->chunks[pl_chunk_of_slot(body, slot)].moved = 1;
-    pl_near_forget(body);
+    uint32_t chunk = pl_chunk_of_slot(body, slot);
+    body->chunks[chunk].moved = 1;
+    pl_near_forget_chunk(body, chunk);
 }
 
 static void undo_mergings(pl_edit* edit)

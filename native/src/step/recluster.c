@@ -257,7 +257,7 @@ static void count_lasting(const turn* t)
             for (uint32_t lane = 0; lane < 8; ++lane)
             {
                 uint8_t count =
-                    mass[8 * b + lane] > 0 ? (uint8_t)fminf(stay[lane], ENOUGH) : ENOUGH;
+                    mass[8 * b + lane] > 0 && stay[lane] < ENOUGH ? (uint8_t)stay[lane] : ENOUGH;
                 lasting[8 * b + lane] = go[lane] > 0 ? count | GOES_TOO : count;
                 bare[lane] = count == 0 && go[lane] > 0 ? 1.0f : 0.0f;
                 any += bare[lane];
