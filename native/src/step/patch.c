@@ -16,6 +16,27 @@ enum
     BESIDE = 2   /* shares a particle with one of them */
 };
 
+/* The least and the largest of eight, in halves: a compiler takes four at once. */
+static void box_of(const float x[8], const float away[8], float* least, float* most)
+{
+    float low[4], high[4];
+    for (int i = 0; i < 4; ++i)
+    {
+        float a = x[i] + away[i], b = x[i + 4] + away[i + 4];
+        float c = x[i] - away[i], d = x[i + 4] - away[i + 4];
+        low[i] = a < b ? a : b;
+        high[i] = c > d ? c : d;
+    }
+    for (int half = 2; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i)
+        {
+            low[i] = low[i + half] < low[i] ? low[i + half] : low[i];
+            high[i] = high[i + half] > high[i] ? high[i + half] : high[i];
+        }
+    *least = low[0];
+    *most = high[0];
+}
+
 pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes)
 {
     const pl_particles* p = &body->particles;
@@ -23,24 +44,14 @@ pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes)
     if (!pl_grow((void**)&boxes->box, &boxes->capacity, blocks, sizeof *boxes->box))
         return pl_fail_memory((size_t)blocks * sizeof *boxes->box);
     for (uint32_t b = 0; b < blocks; ++b)
+    {
+        const float* mass = p->mass + 8 * (size_t)b;
+        float away[8]; /* free slots are on the far side of every box */
+        for (int i = 0; i < 8; ++i)
+            away[i] = mass[i] > 0 ? 0 : INFINITY;
         for (int k = 0; k < 3; ++k)
-        {
-            const float *x = p->x[k] + 8 * (size_t)b, *mass = p->mass + 8 * (size_t)b;
-            float low[8], high[8];
-            for (int i = 0; i < 8; ++i)
-            {
-                low[i] = mass[i] > 0 ? x[i] : INFINITY;
-                high[i] = mass[i] > 0 ? x[i] : -INFINITY;
-            }
-            for (int half = 4; half > 0; half /= 2)
-                for (int i = 0; i < half; ++i)
-                {
-                    low[i] = low[i + half] < low[i] ? low[i + half] : low[i];
-                    high[i] = high[i + half] > high[i] ? high[i + half] : high[i];
-                }
-            boxes->box[b][k] = low[0];
-            boxes->box[b][3 + k] = high[0];
-        }
+            box_of(p->x[k] + 8 * (size_t)b, away, &boxes->box[b][k], &boxes->box[b][3 + k]);
+    }
     return PLIANT_OK;
 }
 
@@ -290,6 +301,13 @@ static bool number_rows(const pl_body* body, pl_patch* patch)
     return room_for_entries(patch, m->entries) && m->rows < UINT16_MAX;
 }
 
+/* Eight at once: what is written to is nobody else's, which a compiler must know to do so. */
+static void add_lanes(const float* restrict from, float by, float* restrict to)
+{
+    for (uint32_t lane = 0; lane < 8; ++lane)
+        to[lane] = from[lane] + by;
+}
+
 /* The weights and offsets of one entry; "in" is 1 for the lanes that are in the patch, or 0. */
 static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entry, uint32_t slot,
                        const float in[8], float* weight, float* offset)
@@ -299,21 +317,20 @@ static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entr
     uint32_t c = chunk->rows[chunk->entry_row[entry]];
     const float *kernel = chunk->entry_kernel + 8 * (size_t)entry, *fp = k->fp[c];
     const float* own = chunk->own_rest ? chunk->own_rest + 24 * (size_t)entry : NULL;
-    float per = (float)(p->count / body->mass) * k->fade[c], d[3], r[3][8];
+    float per = (float)(p->count / body->mass) * k->fade[c], r[3][8], out[8];
     for (int j = 0; j < 3; ++j)
-    {
-        d[j] = chunk->rest_origin[j] - k->rest[c][j];
-        const float* from = own ? own + 8 * j : p->r[j] + slot;
-        for (uint32_t lane = 0; lane < 8; ++lane)
-            r[j][lane] = from[lane] + d[j];
-    }
+        add_lanes(own ? own + 8 * j : p->r[j] + slot, chunk->rest_origin[j] - k->rest[c][j], r[j]);
     const float *mass = p->mass + slot, *norm = p->norm + slot;
     for (uint32_t lane = 0; lane < 8; ++lane)
-        weight[lane] = per * mass[lane] * norm[lane] * kernel[lane] * in[lane];
+        out[lane] = per * mass[lane] * norm[lane] * kernel[lane] * in[lane];
+    memcpy(weight, out, sizeof out);
     for (int j = 0; j < 3; ++j)
+    {
+        const float a = fp[3 * j], b = fp[3 * j + 1], e = fp[3 * j + 2];
         for (uint32_t lane = 0; lane < 8; ++lane)
-            offset[8 * j + lane] =
-                fp[3 * j] * r[0][lane] + fp[3 * j + 1] * r[1][lane] + fp[3 * j + 2] * r[2][lane];
+            out[lane] = a * r[0][lane] + b * r[1][lane] + e * r[2][lane];
+        memcpy(offset + 8 * (size_t)j, out, sizeof out);
+    }
 }
 
 /* Weights, offsets, and what the clusters that stay have of each lane. */
@@ -391,10 +408,12 @@ static void centre_rows(pl_patch* patch)
     for (uint32_t n = 0; n < m->entries; ++n)
     {
         const double* mean = patch->mean[m->entry_row[n]];
-        float* q = m->entry_offset + 24 * (size_t)n;
+        float *q = m->entry_offset + 24 * (size_t)n, moved[8];
         for (int k = 0; k < 3; ++k)
-            for (uint32_t lane = 0; lane < 8; ++lane)
-                q[8 * k + lane] -= (float)mean[k];
+        {
+            add_lanes(q + 8 * (size_t)k, -(float)mean[k], moved);
+            memcpy(q + 8 * (size_t)k, moved, sizeof moved);
+        }
     }
 }
 
