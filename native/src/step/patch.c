@@ -345,6 +345,7 @@ static void fill_blocks(const pl_body* body, pl_patch* patch)
     {
         uint32_t slot = 8 * m->block[b];
         span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        const uint8_t* mask = m->mask + m->mask_begin[b];
         float *lasting = patch->lasting + 8 * (size_t)b, sum[8] = {0}, in[8];
         for (uint32_t lane = 0; lane < 8; ++lane)
             in[lane] = (float)(m->lanes[b] >> lane & 1);
@@ -355,7 +356,7 @@ static void fill_blocks(const pl_body* body, pl_patch* patch)
             uint32_t c = s.chunk->rows[s.chunk->entry_row[e]];
             for (uint32_t lane = 0; lane < 8 && body->clusters.fading[c] != PL_GOES; ++lane)
                 lasting[lane] += s.chunk->entry_kernel[8 * (size_t)e + lane];
-            if (!m->row_of[c])
+            if (!m->row_of[c] || !(mask[e - s.begin] & m->lanes[b]))
                 continue;
             float* weight = m->entry_weight + 8 * (size_t)n;
             fill_entry(body, s.chunk, e, slot, in, weight, m->entry_offset + 24 * (size_t)n);
