@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A candle gets warm from above: it sags, bends and runs down, and stays as it has run."""
+"""A candle gets warm from above: it sags, melts and runs down, and stays as it has run."""
 import math
 
 import stage
 
 shot = stage.Shot("candle", 120, __doc__)
-HEIGHT, RADIUS = 1.5, .22
+HEIGHT, RADIUS = 1.15, .34
 
 
 def candle(rings=90, sides=48):
@@ -31,8 +31,7 @@ wax = shot.mesh("Candle", *candle(), stage.plain((.90, .62, .30), .35))
 cold = wax.vertex_groups.new(name="Cold")
 warm = wax.vertex_groups.new(name="Warm")
 for vertex in wax.data.vertices:
-    # a little warmer on one side, which bends it over
-    part = min(1, max(0, (vertex.co.z + .25 * vertex.co.x) / HEIGHT))
+    part = min(1, max(0, vertex.co.z / HEIGHT))
     cold.add([vertex.index], (1 - part) ** 2, "REPLACE")
     warm.add([vertex.index], part ** 2, "REPLACE")
 soft = shot.soft(wax, "Wax", 5000, material_plastic_limit=0, material_hardening=0,
@@ -42,9 +41,9 @@ foot.add([v.index for v in wax.data.vertices if v.co.z < .08], 1, "REPLACE")
 soft.start.use_pins, soft.start.pin_group = True, "Foot"
 soft.paint.yield_group, soft.paint.yield_zero, soft.paint.yield_one = "Cold", 0, 1
 soft.paint.flow_group, soft.paint.flow_zero, soft.paint.flow_one = "Warm", .02, 1
-for frame, flow in ((1, 0), (10, 0), (40, 50), (120, 50)):
+for frame, flow in ((1, 0), (8, 0), (30, 80), (120, 80)):
     soft.material.flow = flow
     wax.keyframe_insert("pliant.material.flow", frame=frame)
 shot.floor(friction=2)
 shot.camera((.9, -5.2, 1.6), (.15, 0, .65), 26)
-shot.finish([1, 30, 50, 70, 95, 120])
+shot.finish([1, 18, 26, 36, 60, 120])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A die with a star and a rim comes down on a lead blank, and leaves both in it."""
+"""A die into which a star and a rim are cut comes down on a lead blank, which has both afterwards."""
 import math
 
 import stage
@@ -39,12 +39,12 @@ def disc(radius, thick, rings=40, sides=128, relief=None):
 
 
 def star(radius, angle, height=.07):
-    """A five-pointed star and a rim, with sloping flanks."""
+    """All but a five-pointed star and a rim, with sloping flanks."""
     turned = (angle / (2 * math.pi) * 5 + .25) % 1
-    edge = .42 - .24 * abs(2 * turned - 1) ** .7
-    inside = max(0.0, min(1.0, (edge - radius) / .06))
-    rim = max(0.0, min(1.0, (.06 - abs(radius - .54)) / .04))
-    return height * max(inside, rim)
+    edge = .44 - .25 * abs(2 * turned - 1) ** .7
+    inside = max(0.0, min(1.0, (edge - radius) / .05))
+    rim = max(0.0, min(1.0, (.09 - abs(radius - .6)) / .05))
+    return height * (1 - max(inside, rim))
 
 
 blank = shot.mesh("Coin", *disc(RADIUS, THICK), stage.plain((.70, .33, .16), .45, Metallic=.35))
@@ -54,10 +54,10 @@ shot.soft(blank, "Lead", 20000, clusters_count_mode="COUNT", clusters_count=4500
 die = shot.mesh("Die", *disc(.8, .3, 64, 160, star), stage.plain((.30, .33, .38), .25, Metallic=1),
                 smooth=False)
 shot.collider(die, shape="MESH", friction=.4)
-for frame, z in ((1, .75), (6, .75), (24, .345), (30, .345), (42, 3.0)):
+for frame, z in ((1, .75), (6, .75), (24, .36), (30, .36), (42, 3.0)):
     die.location.z = z
     die.keyframe_insert("location", index=2, frame=frame)
 shot.floor(friction=1)
 shot.lights(sky=.4, sun=3.2, at=(2.4, .6, 1.1))
-shot.camera((.9, -2.4, 2.3), (0, 0, .12), 30)
+shot.camera((.6, -2.3, 2.9), (0, 0, .12), 28)
 shot.finish([1, 16, 24, 34, 44, 60])

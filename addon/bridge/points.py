@@ -8,7 +8,8 @@
     stretch   how far the material about the particle is drawn out: 1 is at rest
     plastic_strain  how much the material there has flowed since the start: 0 is not at all
     renewed   how much of the particle is in clusters that were made anew since: 0 to 1
-    radius    half the distance to neighbours at rest
+    radius    half the distance to neighbours at rest; 0 while there is no such particle, before it is
+              divided from another and once it is merged with one
     deformation_x, deformation_y, deformation_z  where the material's deformation takes the axes
 
 Positions come from a PC2 file; what else changes from the positions of a companion (nodes.py).
@@ -115,7 +116,6 @@ def _unchanging(cache, body, level, first):
 
 def _write(output, rest, places, values, progress, clusters):
     cache, index, count = output.cache, output.body.index, len(rest)
-    radius = _radius(rest)
 
     def positions():
         for frame in output.frames:
@@ -123,8 +123,10 @@ def _write(output, rest, places, values, progress, clusters):
 
     def others():
         row = np.zeros((nodes.PARTS, count, 3), np.float32)
-        row[1, :, 2] = radius
+        there = store.read(index, output.first, Channel.MASS) > 0
+        radius = _radius(rest[there])
         for number, frame in enumerate(output.frames):
+            row[1, :, 2] = np.where(store.read(index, frame, Channel.MASS) > 0, radius, 0)
             row[0] = store.read(index, frame, Channel.VELOCITY)
             row[1, :, 0] = store.read(index, frame, Channel.STRETCH)
             row[1, :, 1] = store.read(index, frame, Channel.PLASTIC_STRAIN)

@@ -92,7 +92,7 @@ def plastic_refusal(pliant):
         return "independent levels would pull it back to its old shape: choose nested levels " \
                "(Advanced)"
     if pliant.fracture.use_fracture and resamples(pliant.material):
-        return "cracks would have no surface where particles are added: switch off Add Particles " \
+        return "cracks would have no surface where particles are added: switch off Resample " \
                "or Fracture"
     return None
 

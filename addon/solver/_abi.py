@@ -157,6 +157,7 @@ class Channel(IntEnum):
     RENEWED = 35
     CELL = 36
     CELL_POINT = 37
+    SUCCESSOR = 38
 
 
 class Factor(IntEnum):

@@ -144,11 +144,11 @@ class MaterialSettings(bpy.types.PropertyGroup):
         description="How many times longer than wide a cube of a cluster may have flowed before "
                     "the cluster is renewed: less follows flow more closely and costs more")
     use_resample: BoolProperty(
-        name="Add Particles", default=False,
+        name="Resample", default=False,
         description="A particle whose surroundings have been drawn out to twice their length becomes "
                     "two, so that threads stay full of particles, up to four times as many as at "
-                    "first. Takes longer the more there are; not together with Keep Volume or "
-                    "fracture")
+                    "first; two that were pressed together to less than half become one. Takes "
+                    "longer the more there are; not together with Keep Volume or fracture")
     flow_per_step: BoolProperty(
         name="Flow per Substep", default=False,
         description="Flow is the papers' nu, the part of the strain over the yield that each "

@@ -431,8 +431,12 @@ extern "C"
                                        memberships a particle stay about as many (default) */
         uint32_t resample; /* non-zero: a particle whose material was drawn out to twice the spacing
                               becomes two, with its mass, momentum and angular momentum, up to four
-                              times as many as there were. Not of bodies that may break; those under
-                              pressure stay as they are. Default 0 */
+                              times as many as there were. Two whose material was pressed thinner
+                              than half the spacing, one beside the other that way, become one with
+                              their mass and momentum: their ids go, and it has a new one
+                              (PLIANT_SUCCESSOR). Of each id that goes or comes there are at most
+                              eight times as many as there were particles. Not of bodies that may
+                              break; those under pressure stay as they are. Default 0 */
     } pliant_material_desc;
 
     PLIANT_API void pliant_material_desc_init(pliant_material_desc* desc, size_t size);
@@ -503,7 +507,7 @@ extern "C"
     typedef struct pliant_body_info
     {
         uint32_t size;
-        uint32_t particles;
+        uint32_t particles; /* that there are; channels also have those that were merged */
         uint32_t levels;
         uint32_t warnings; /* pliant_warning bits */
         uint32_t sampling; /* the pliant_sampling in use */
@@ -603,6 +607,9 @@ extern "C"
                               nothing without one */
         PLIANT_CELL_POINT, /* 3 f4 a cell of that pattern: the point about which it is. A cell is
                               what is nearest to its point at rest */
+        PLIANT_SUCCESSOR,  /* 1 u4 a particle: its own id, or, once it was merged with another where
+                              they were crowded, the particle that has its mass now. It keeps its
+                              place in all channels: mass 0, where its material is (see resample) */
     } pliant_channel;
 
     /* Reads a channel. With buffer NULL, *bytes becomes the size needed; otherwise it is the

@@ -61,6 +61,18 @@ pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const dou
 uint32_t pl_fracture_width(uint32_t channel);
 /* How many particles there are that are no copies: the first ones. */
 uint32_t pl_first_particles(const pl_particles* particles);
+/* api_read_gone.c, of particles that were merged with others. Where one's material is, from its
+ * successor: the offset through "map", blended by the successor's clusters. */
+void pl_gone_offset(const pl_body* body, uint32_t id,
+                    void (*map)(const pl_body*, uint32_t cluster, float m[9]), float out[3]);
+/* Values by particle, "width" bytes each: they get their successors'. */
+void pl_gone_inherit(const pl_body* body, uint32_t width, void* values);
+/* How many memberships its successor has. */
+uint32_t pl_gone_memberships(const pl_body* body, uint32_t id);
+/* Memberships by particle, with theirs; what pl_body_memberships() lists. */
+uint64_t pl_body_membership_count(const pl_body* body);
+/* By particle: mass of the first one that it came of (pl_resampled). */
+void pl_body_shares(const pl_body* body, float* out);
 /* The piece of each particle. */
 void pl_body_pieces(const pl_body* body, uint32_t* out);
 /* Members of the clusters of a level; begin has one more than clusters. particle NULL: begin only.

@@ -240,7 +240,7 @@ pliant_status pliant_body_set_particles(pliant_body handle, uint32_t count, cons
         PL_TRY(pl_check_vector(origin, "origin"));
     const double* from = origin ? origin : ZERO;
     for (uint32_t id = 0; id < count; ++id)
-        for (int k = 0; k < 3; ++k)
+        for (int k = 0; k < 3 && pl_lives(&body->particles, id); ++k)
         {
             uint32_t slot = body->particles.slot_of[id];
             if (positions)
@@ -360,7 +360,7 @@ pliant_status pliant_body_set_accelerations(pliant_body handle, uint32_t count,
     PL_TRY(pl_check_floats(accelerations, (uint64_t)count * 3, "accelerations"));
     PL_TRY(need_slots(body, body->acceleration));
     for (uint32_t id = 0; id < body->particles.id_count; ++id)
-        for (int k = 0; k < 3; ++k)
+        for (int k = 0; k < 3 && pl_lives(&body->particles, id); ++k)
             body->acceleration[k][body->particles.slot_of[id]] =
                 accelerations[3 * (size_t)source_of(&body->particles, id, count) + k];
     return PLIANT_OK;
@@ -410,6 +410,8 @@ pliant_status pliant_body_set_pins(pliant_body handle, uint32_t count, const flo
     for (uint32_t id = 0; id < body->particles.id_count; ++id)
     {
         uint32_t slot = body->particles.slot_of[id];
+        if (!pl_lives(&body->particles, id))
+            continue;
         float given = frequencies[source_of(&body->particles, id, count)];
         float frequency = given < PLIANT_PIN_HELD ? given : PLIANT_PIN_HELD;
         if (frequency > 0 && pins->frequency[slot] == 0 && !pins->has_targets)
@@ -437,7 +439,7 @@ pliant_status pliant_body_set_pin_targets(pliant_body handle, uint32_t count,
     for (uint32_t id = 0; id < body->particles.id_count; ++id)
     {
         const float* at = positions + 3 * (size_t)source_of(&body->particles, id, count);
-        for (int k = 0; k < 3; ++k)
+        for (int k = 0; k < 3 && pl_lives(&body->particles, id); ++k)
             body->pins.to[k][body->particles.slot_of[id]] =
                 (float)(at[k] + from[k] - body->origin[k]);
     }

@@ -13,17 +13,27 @@ void pl_body_positions(const pl_body* body, const double origin[3], float* out)
     const pl_particles* p = &body->particles;
     const double* to = origin ? origin : ZERO;
     for (uint32_t id = 0; id < p->id_count; ++id)
+    {
+        float x[3] = {0, 0, 0};
+        if (!pl_lives(p, id))
+            pl_gone_offset(body, id, pl_cluster_gradient, x);
         for (int k = 0; k < 3; ++k)
             out[3 * (size_t)id + k] =
-                (float)((double)p->x[k][p->slot_of[id]] + (body->origin[k] - to[k]));
+                (float)((double)p->x[k][p->slot_of[id]] + x[k] + (body->origin[k] - to[k]));
+    }
 }
 
 void pl_body_velocities(const pl_body* body, float* out)
 {
     const pl_particles* p = &body->particles;
     for (uint32_t id = 0; id < p->id_count; ++id)
+    {
+        float v[3] = {0, 0, 0};
+        if (!pl_lives(p, id))
+            pl_gone_offset(body, id, pl_cluster_rate, v);
         for (int k = 0; k < 3; ++k)
-            out[3 * (size_t)id + k] = p->v[k][p->slot_of[id]];
+            out[3 * (size_t)id + k] = p->v[k][p->slot_of[id]] + v[k];
+    }
 }
 
 void pl_body_rest(const pl_body* body, const double origin[3], float* out)
@@ -40,6 +50,10 @@ void pl_body_rest(const pl_body* body, const double origin[3], float* out)
                         (float)((double)p->r[k][s] + chunk->rest_origin[k] +
                                 (body->rest_origin[k] - to[k]));
     }
+    for (uint32_t id = 0; id < p->resampled.count; ++id)
+        for (int k = 0; k < 3; ++k)
+            out[3 * (size_t)id + k] =
+                (float)(p->resampled.rest[id][k] + (body->rest_origin[k] - to[k]));
 }
 
 /* ------------------------------------------------------------------ memberships */
@@ -84,6 +98,10 @@ pl_status pl_body_deformation(const pl_body* body, float* f, float* rate)
                 pl_cluster_rate(body, c, d.cluster_rate[c]);
         }
         pl_each_member(body, 0, clusters, add_deformation, &d);
+        if (f)
+            pl_gone_inherit(body, 36, f);
+        if (rate)
+            pl_gone_inherit(body, 36, rate);
     }
     pl_free(d.cluster);
     pl_free(d.cluster_rate);
@@ -149,6 +167,7 @@ static void read_blended(const pl_body* body, uint32_t channel, float* out)
     memset(out, 0, sizeof(float) * body->particles.id_count);
     pl_each_member(body, 0, body->level_begin[1],
                    channel == PLIANT_RENEWED ? add_renewed : add_strain, &b);
+    pl_gone_inherit(body, 4, out);
 }
 
 /* The cluster whose query centre is nearest at rest, among those of the level that hold the
@@ -212,6 +231,7 @@ pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out)
         distance[i] = INFINITY;
     nearest n = {body, rest, out, distance, body->level_begin[held]};
     pl_each_member(body, body->level_begin[held], body->level_begin[held + 1], see_nearest, &n);
+    pl_gone_inherit(body, 4, out);
     for (uint32_t l = 0; nested && l < level; ++l)
         for (uint32_t i = 0; i < count; ++i)
             out[i] = coarser(body, l, out[i]);
@@ -315,9 +335,21 @@ void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster
     by_particle m = {body, begin, cluster, weight};
     memset(begin, 0, sizeof(uint32_t) * ((size_t)particles + 1));
     pl_each_member(body, 0, body->level_begin[1], count_by_particle, &m);
+    pl_gone_inherit(body, 4, begin + 1);
     for (uint32_t i = 0; i < particles; ++i)
         begin[i + 1] += begin[i];
     pl_each_member(body, 0, body->level_begin[1], put_by_particle, &m);
+    /* each begin has become an end, but of those that have gone */
+    for (uint32_t i = 0; i < particles; ++i)
+    {
+        if (pl_lives(&body->particles, i))
+            continue;
+        uint32_t successor = body->particles.resampled.successor[i],
+                 count = pl_gone_memberships(body, i);
+        memcpy(cluster + begin[i], cluster + begin[successor] - count, sizeof *cluster * count);
+        memcpy(weight + begin[i], weight + begin[successor] - count, sizeof *weight * count);
+        begin[i] += count;
+    }
     memmove(begin + 1, begin, sizeof(uint32_t) * particles);
     begin[0] = 0;
 }
@@ -392,6 +424,7 @@ static channel_shape shape_of(uint32_t channel)
         [PLIANT_CLUSTER_BIRTH] = {8, 'c'},
         [PLIANT_CLUSTER_FADE] = {4, 'c'},
         [PLIANT_RENEWED] = {4, 'p'},
+        [PLIANT_SUCCESSOR] = {4, 'p'},
     };
     return channel < PL_COUNTOF(shapes) ? shapes[channel] : (channel_shape){0, 0};
 }
@@ -474,11 +507,15 @@ static pl_status read_particles(const pl_body* body, uint32_t channel, uint32_t 
             break;
         case PLIANT_MASS:
             for (uint32_t i = 0; i < p->id_count; ++i)
-                ((float*)out)[i] = p->mass[p->slot_of[i]];
+                ((float*)out)[i] = pl_lives(p, i) ? p->mass[p->slot_of[i]] : 0.0f;
             break;
         case PLIANT_MASS_QUANTA:
             for (uint32_t i = 0; i < p->id_count; ++i)
-                ((uint64_t*)out)[i] = p->quanta[p->slot_of[i]];
+                ((uint64_t*)out)[i] = pl_lives(p, i) ? p->quanta[p->slot_of[i]] : 0;
+            break;
+        case PLIANT_SUCCESSOR:
+            for (uint32_t i = 0; i < p->id_count; ++i)
+                ((uint32_t*)out)[i] = p->id[p->slot_of[i]];
             break;
         case PLIANT_SHELL:
             memcpy(out, p->shell, sizeof(uint32_t) * p->id_count);

@@ -211,26 +211,26 @@ static void apply(const pl_skin_binding* binding, const float* x, const float* f
 
 /* Surfaces follow all that came of a particle as one. */
 static pl_status join_families(uint32_t particles, uint32_t first, const uint32_t* parent,
-                               const float* mass, const frame_values* values, bool rate)
+                               const float* share, const frame_values* values, bool rate)
 {
-    PL_TRY(pl_families_mean(particles, first, parent, mass, 3, values->x));
-    PL_TRY(pl_families_mean(particles, first, parent, mass, 3, values->v));
-    PL_TRY(pl_families_mean(particles, first, parent, mass, 9, values->f));
+    PL_TRY(pl_families_mean(particles, first, parent, share, 3, values->x));
+    PL_TRY(pl_families_mean(particles, first, parent, share, 3, values->v));
+    PL_TRY(pl_families_mean(particles, first, parent, share, 9, values->f));
     if (values->strain)
-        PL_TRY(pl_families_mean(particles, first, parent, mass, 1, values->strain));
-    return rate ? pl_families_mean(particles, first, parent, mass, 9, values->rate) : PLIANT_OK;
+        PL_TRY(pl_families_mean(particles, first, parent, share, 1, values->strain));
+    return rate ? pl_families_mean(particles, first, parent, share, 9, values->rate) : PLIANT_OK;
 }
 
 static pl_status join_body_families(const pl_body* body, uint32_t first, const frame_values* values,
                                     bool rate)
 {
     const pl_particles* p = &body->particles;
-    float* mass = PL_NEW(float, p->id_count);
-    for (uint32_t i = 0; mass && i < p->id_count; ++i)
-        mass[i] = p->mass[p->slot_of[i]];
-    pl_status status = mass ? join_families(p->id_count, first, p->parent, mass, values, rate)
-                            : pl_fail_memory((size_t)p->id_count * 4);
-    pl_free(mass);
+    float* share = PL_NEW(float, p->id_count);
+    if (share)
+        pl_body_shares(body, share);
+    pl_status status = share ? join_families(p->id_count, first, p->parent, share, values, rate)
+                             : pl_fail_memory((size_t)p->id_count * 4);
+    pl_free(share);
     return status;
 }
 
@@ -297,7 +297,7 @@ static pl_status values_of(const skin_object* skin, int32_t frame, const pl_fram
     for (uint32_t i = 0; parent && i < count; ++i)
         parent[i] = i < skin->particles ? i : body->copy_parent[i - skin->particles];
     pl_status status =
-        parent ? join_families(body->particles, skin->particles, parent, body->mass, values, rate)
+        parent ? join_families(body->particles, skin->particles, parent, body->share, values, rate)
                : pl_fail_memory(count * 4);
     pl_free(parent);
     return status;

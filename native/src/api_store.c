@@ -141,19 +141,22 @@ static pl_status fill_copies(const pl_body* body, double shift, pl_frame_body* f
     frame->copies = p->id_count - first;
     frame->copy_parent = PL_NEW(uint32_t, frame->copies);
     frame->copy_birth = PL_NEW(double, frame->copies);
-    if (!frame->copy_parent || !frame->copy_birth)
+    frame->share = PL_NEW(float, frame->copies ? frame->particles : 0);
+    if (!frame->copy_parent || !frame->copy_birth || !frame->share)
         return pl_fail_memory((size_t)frame->copies * 12);
     for (uint32_t i = 0; i < frame->copies; ++i)
     {
         frame->copy_parent[i] = p->parent[first + i];
         frame->copy_birth[i] = (double)p->birth[first + i] + shift;
     }
+    if (frame->copies)
+        pl_body_shares(body, frame->share);
     return PLIANT_OK;
 }
 
 static pl_status fill_layout(const pl_body* body, double shift, pl_frame_body* frame)
 {
-    frame->memberships = body->level_memberships[0];
+    frame->memberships = pl_body_membership_count(body);
     frame->rest = PL_NEW(float, (size_t)frame->particles * 3);
     frame->mass = PL_NEW(float, frame->particles);
     frame->shell = PL_NEW(uint32_t, frame->particles);
@@ -168,7 +171,8 @@ static pl_status fill_layout(const pl_body* body, double shift, pl_frame_body* f
     frame->spacing = body->spacing;
     pl_body_rest(body, body->rest_origin, frame->rest);
     for (uint32_t i = 0; i < frame->particles; ++i)
-        frame->mass[i] = body->particles.mass[body->particles.slot_of[i]];
+        frame->mass[i] =
+            pl_lives(&body->particles, i) ? body->particles.mass[body->particles.slot_of[i]] : 0.0f;
     memcpy(frame->shell, body->particles.shell, sizeof(uint32_t) * frame->particles);
     pl_body_memberships(body, frame->begin, frame->cluster, frame->weight);
     PL_TRY(pl_body_nearest(body, 0, frame->nearest));

@@ -16,11 +16,26 @@
 
 #include <string.h>
 
-#define STATE_VERSION 12
+#define STATE_VERSION 13
 
 _Static_assert(sizeof(pliant_material_desc) == 168,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
 _Static_assert(sizeof(pliant_pose) == 80, "pliant_pose changed: raise STATE_VERSION");
+
+static void visit_resampled(pl_archive* a, pl_resampled* s)
+{
+    pl_archive_u32(a, &s->count);
+    PL_ARCHIVE_ARRAY(a, s->successor, s->count);
+    PL_ARCHIVE_ARRAY(a, s->offset, s->count);
+    PL_ARCHIVE_ARRAY(a, s->rest, s->count);
+    PL_ARCHIVE_ARRAY(a, s->share, s->count);
+    PL_ARCHIVE_ARRAY(a, s->piece, s->count);
+    pl_archive_require(a,
+                       !s->count || (s->successor && s->offset && s->rest && s->share && s->piece),
+                       "particles that were merged");
+    if (pl_archive_reading(a))
+        s->room = s->count;
+}
 
 static void visit_particles(pl_archive* a, pl_particles* p)
 {
@@ -47,6 +62,7 @@ static void visit_particles(pl_archive* a, pl_particles* p)
                        p->mass && p->norm && p->quanta && p->id && p->slot_of && p->shell &&
                            p->parent && p->birth,
                        "particles");
+    visit_resampled(a, &p->resampled);
     if (pl_archive_reading(a) && !pl_archive_failed(a))
         pl_archive_require(a, pl_particles_fit(p), "the numbering of particles");
 }

@@ -3,14 +3,48 @@
 
 #include <string.h>
 
+/* Of one that has gone: that its successor lives, in the slot that it is said to be in. */
+static bool has_successor(const pl_particles* p, uint32_t id)
+{
+    const pl_resampled* s = &p->resampled;
+    uint32_t successor = id < s->count ? s->successor[id] : id;
+    return successor > id && successor < p->id_count && p->slot_of[successor] == p->slot_of[id] &&
+           p->id[p->slot_of[id]] == successor;
+}
+
+static bool resampled_fit(const pl_particles* p)
+{
+    const pl_resampled* s = &p->resampled;
+    if (s->count > p->id_count)
+        return false;
+    for (uint32_t i = 0; i < s->count; ++i)
+    {
+        if (s->successor[i] == i && p->id[p->slot_of[i]] != i)
+            return false;
+        for (int k = 0; k < 3; ++k)
+            if (!(fabsf(s->offset[i][k]) < 1e12f) || !(fabs(s->rest[i][k]) < 1e12))
+                return false;
+        for (int k = 0; k < 6; ++k)
+            if (!(fabsf(s->piece[i][k]) < 1e12f))
+                return false;
+    }
+    return true;
+}
+
 bool pl_particles_fit(const pl_particles* p)
 {
-    if (p->slot_count % 8 != 0 || p->slot_count >= 1u << 31 || p->id_count == 0 ||
-        p->id_count > p->slot_count || p->count > p->id_count)
+    uint32_t living = 0;
+    if (p->slot_count % 8 != 0 || p->slot_count >= 1u << 31 || p->id_count == 0)
         return false;
     for (uint32_t i = 0; i < p->id_count; ++i)
-        if (p->slot_of[i] >= p->slot_count || p->id[p->slot_of[i]] != i || p->parent[i] > i)
+    {
+        if (p->slot_of[i] >= p->slot_count || p->parent[i] > i ||
+            !(p->id[p->slot_of[i]] == i || has_successor(p, i)))
             return false;
+        living += p->id[p->slot_of[i]] == i;
+    }
+    if (p->count > living || !resampled_fit(p))
+        return false;
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
         if (p->id[s] != PL_NO_PARTICLE && (p->id[s] >= p->id_count || p->slot_of[p->id[s]] != s))

@@ -36,6 +36,7 @@
 #include "base/math3.h"
 #include "base/simd.h"
 #include "state_fracture.h"
+#include "state_resampled.h"
 
 #define PL_NO_PARTICLE UINT32_MAX
 
@@ -137,13 +138,20 @@ typedef struct pl_particles
     float* norm;         /* 1 / sum of fade k over the finest clusters, 0 for free slots */
     uint64_t* quanta;    /* the mass as a whole number of quanta */
     uint32_t* id;        /* external id, or PL_NO_PARTICLE */
-    uint32_t* slot_of;   /* external id -> slot */
+    uint32_t* slot_of;   /* external id -> slot; of one that has gone, its successor's */
     uint32_t* shell;     /* by external id */
     uint32_t* parent;    /* by external id: of whom it is a copy; its own for the first ones */
     uint64_t* birth;     /* by external id: the substep that made it, 0 for the first */
     uint32_t id_count;   /* ids ever given */
     uint32_t id_room;    /* derived: ids that these have room for; 0: as many as there are */
+    pl_resampled resampled;
 } pl_particles;
+
+/* Whether a particle has not been merged with another. */
+static inline bool pl_lives(const pl_particles* p, uint32_t id)
+{
+    return p->id[p->slot_of[id]] == id;
+}
 
 /* Which way a cluster's fade goes (step/fade.c). */
 typedef enum pl_fading

@@ -184,7 +184,7 @@ class Bodies(Captures):
         plastic = self.capture().frames[0].bodies[0].material
         self.assertEqual((plastic["resample"], plastic["pressure"]), (1, 0))
         obj.pliant.fracture.use_fracture = True
-        self.assertRaisesRegex(capture.CaptureError, "Add Particles", self.capture)
+        self.assertRaisesRegex(capture.CaptureError, "Resample", self.capture)
         material.use_resample = False
         self.assertEqual(self.capture().frames[0].bodies[0].material["resample"], 0)
 

@@ -189,6 +189,28 @@ class Particles(Baked):
         self.scene.frame_set(END)
         self.assertGreater(attribute(data(), "plastic_strain").mean(), .01)
 
+    def test_particles_that_come_and_go_have_a_radius_only_while_they_are(self):
+        material = self.object("Plain").pliant.material
+        material.use_plasticity, material.yield_strain, material.flow = True, 0.0, 50.0
+        material.frequency, material.use_resample = 2.0, True
+        self.object("Plain").pliant.start.angular_velocity = (0, 0, 30)  # thrown out to a disc
+        bpy.ops.pliant.bake()
+        self.cache = house.addon("bridge.folders").cache_of(self.scene)
+        self.make("Plain", "POINTS", as_points=False)
+        made, body = self.object("Plain Particles"), self.cache.body("Plain")
+        seen, masses = [], []
+        with self.cache.open_store() as store:
+            for frame in (START, END):
+                self.scene.frame_set(frame)
+                data = made.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+                mass = store.read(body.index, frame, Channel.MASS)
+                np.testing.assert_array_equal(attribute(data, "radius") > 0, mass > 0)
+                seen.append((mass > 0).sum())
+                masses.append(mass.sum())
+        self.assertGreater(len(made.data.vertices), seen[0])
+        self.assertNotEqual(seen[0], seen[1])
+        self.assertAlmostEqual(masses[1] / masses[0], 1, places=4)
+
     def test_they_follow_another_bake(self):
         self.make("Plain", "POINTS", as_points=False)
         self.object("Plain").pliant.particles.count = 120

@@ -2,7 +2,7 @@
 #include "families.h"
 
 pl_status pl_families_mean(uint32_t particles, uint32_t first, const uint32_t* parent,
-                           const float* mass, uint32_t width, float* values)
+                           const float* share, uint32_t width, float* values)
 {
     uint32_t* root = PL_NEW(uint32_t, particles);
     double* sum = PL_NEW(double, (size_t)first*(width + 1));
@@ -13,8 +13,8 @@ pl_status pl_families_mean(uint32_t particles, uint32_t first, const uint32_t* p
         root[i] = i < first ? i : root[parent[i]];
         double* to = sum + (size_t)root[i] * (width + 1);
         for (uint32_t k = 0; k < width; ++k)
-            to[k] += (double)mass[i] * values[(size_t)i * width + k];
-        to[width] += mass[i];
+            to[k] += (double)share[i] * values[(size_t)i * width + k];
+        to[width] += share[i];
         divided[root[i]] |= i >= first;
     }
     for (uint32_t i = 0; fine && i < first; ++i)

@@ -53,7 +53,7 @@ typedef struct pl_frame_body
     double rest_origin[3];
     double spacing;
     float* rest; /* 3 a particle, relative to rest_origin */
-    float* mass;
+    float* mass; /* 0: merged with another */
     uint32_t* shell;
     uint32_t* nearest; /* nearest finest cluster */
     uint32_t* begin;   /* particles + 1: memberships of each particle */
@@ -63,6 +63,8 @@ typedef struct pl_frame_body
     uint32_t copies, pieces, splits, divisions;
     uint32_t* copy_parent; /* by copy: a particle before it, or itself */
     double* copy_birth;    /* by copy */
+    float* share;          /* a particle, of those that were resampled: mass of the first one that
+                              it came of, where it is (state_resampled.h) */
     uint32_t* piece;       /* by cluster; none without pieces */
     uint32_t* piece_parent;
     double* piece_birth;

@@ -3,8 +3,9 @@
  * What is different in a layout from the one before. A split changes the particles of one cluster
  * in a body of thousands, so nearly all stays:
  *
- *   particles   who changed, with their mass, nearest cluster and memberships; of copies also the
- *               parent and the birth (they rest where their parents do)
+ *   particles   who changed, with their mass, nearest cluster, memberships and, where they are
+ *               resampled, shares; of copies also the parent and the birth (they rest where their
+ *               parents do)
  *   clusters    the pieces of all of them
  *   history     pieces, splits and divided particles that are behind those of before
  *
@@ -76,9 +77,21 @@ static bool can_be_said(const pl_frame_body* a, const pl_frame_body* b)
     return true;
 }
 
+static bool shares(const pl_frame_body* b)
+{
+    return pl_has_shares(b->copies, b->pieces);
+}
+
+/* Before any was divided, a particle's share is its mass. */
+static float share_of(const pl_frame_body* a, uint32_t i)
+{
+    return shares(a) ? a->share[i] : a->mass[i];
+}
+
 static bool has_changed(const pl_frame_body* a, const pl_frame_body* b, uint32_t i)
 {
-    if (i >= a->particles || a->mass[i] != b->mass[i] || a->nearest[i] != b->nearest[i])
+    if (i >= a->particles || a->mass[i] != b->mass[i] || a->nearest[i] != b->nearest[i] ||
+        (shares(b) && share_of(a, i) != b->share[i]))
         return true;
     uint32_t count = b->begin[i + 1] - b->begin[i];
     return a->begin[i + 1] - a->begin[i] != count ||
@@ -98,9 +111,14 @@ static change_head head_of(const pl_frame_body* a, const pl_frame_body* b)
     return head;
 }
 
+static bool will_share(const pl_frame_body* before, const change_head* h)
+{
+    return pl_has_shares(before->copies + h->particles - before->particles, h->pieces);
+}
+
 static uint64_t size_of(const pl_frame_body* before, const change_head* h)
 {
-    return 16 * (uint64_t)h->changed + 8 * h->memberships +
+    return (will_share(before, h) ? 20 : 16) * (uint64_t)h->changed + 8 * h->memberships +
            12 * (uint64_t)(h->particles - before->particles) +
            (h->pieces ? 4 * (uint64_t)h->clusters : 0) +
            12 * (uint64_t)(h->pieces - before->pieces) +
@@ -113,15 +131,20 @@ static uint64_t size_of(const pl_frame_body* before, const change_head* h)
 static void pack_body(pl_packer* to, const pl_frame_body* a, const pl_frame_body* b)
 {
     uint32_t fresh = b->particles - a->particles;
-    for (int what = 0; what < 6; ++what)
+    for (int what = 0; what < (shares(b) ? 7 : 6); ++what)
         for (uint32_t i = 0; i < b->particles; ++i)
         {
             uint32_t begin = b->begin[i], count = b->begin[i + 1] - begin;
             if (!has_changed(a, b, i))
                 continue;
-            const void* data[6] = {&i,     &b->mass[i],        &b->nearest[i],
-                                   &count, b->cluster + begin, b->weight + begin};
-            pl_pack(to, data[what], what < 4 ? 4 : 4 * (uint64_t)count);
+            const void* data[7] = {&i,
+                                   &b->mass[i],
+                                   &b->nearest[i],
+                                   &count,
+                                   b->cluster + begin,
+                                   b->weight + begin,
+                                   shares(b) ? &b->share[i] : NULL};
+            pl_pack(to, data[what], what == 4 || what == 5 ? 4 * (uint64_t)count : 4);
         }
     if (fresh)
     {
@@ -179,7 +202,7 @@ typedef struct change
 {
     change_head head;
     uint32_t *id, *nearest, *count, *cluster, *copy_parent, *piece, *piece_parent;
-    float *mass, *weight;
+    float *mass, *weight, *share;
     double *copy_birth, *piece_birth;
     pl_frame_split* split;
     pl_frame_divided* divided;
@@ -187,9 +210,9 @@ typedef struct change
 
 static void change_free(change* c)
 {
-    void* all[] = {c->id,          c->nearest,      c->count,  c->cluster, c->copy_parent,
-                   c->piece,       c->piece_parent, c->mass,   c->weight,  c->copy_birth,
-                   c->piece_birth, c->split,        c->divided};
+    void* all[] = {c->id,          c->nearest,      c->count,   c->cluster, c->copy_parent,
+                   c->piece,       c->piece_parent, c->mass,    c->weight,  c->copy_birth,
+                   c->piece_birth, c->split,        c->divided, c->share};
     for (size_t i = 0; i < PL_COUNTOF(all); ++i)
         pl_free(all[i]);
 }
@@ -210,6 +233,7 @@ static pl_status read_change(pl_packer* from, const pl_frame_body* a, change* c)
     c->count = pl_unpack(from, 4 * n, &status);
     c->cluster = pl_unpack(from, 4 * h->memberships, &status);
     c->weight = pl_unpack(from, 4 * h->memberships, &status);
+    c->share = pl_unpack(from, will_share(a, h) ? 4 * n : 0, &status);
     c->copy_parent = pl_unpack(from, 4 * fresh, &status);
     c->copy_birth = pl_unpack(from, 8 * fresh, &status);
     c->piece = pl_unpack(from, h->pieces ? 4 * (uint64_t)h->clusters : 0, &status);
@@ -268,6 +292,8 @@ static void merge_members(const pl_frame_body* a, const change* c, pl_frame_body
         if (changed)
         {
             b->mass[i] = c->mass[next];
+            if (shares(b))
+                b->share[i] = c->share[next];
             b->nearest[i] = c->nearest[next++];
             from += count;
         }
@@ -310,6 +336,7 @@ static pl_status apply(const pl_frame_body* a, const change* c, pl_frame_body* b
     b->cluster = PL_NEW(uint32_t, b->memberships);
     b->weight = PL_NEW(float, b->memberships);
     b->copy_parent = appended(a->copy_parent, 4 * (uint64_t)a->copies, c->copy_parent, 4 * fresh);
+    b->share = PL_NEW(float, shares(b) ? p + fresh : 0);
     b->copy_birth = appended(a->copy_birth, 8 * (uint64_t)a->copies, c->copy_birth, 8 * fresh);
     b->piece = appended(c->piece, h->pieces ? 4 * (uint64_t)h->clusters : 0, NULL, 0);
     b->piece_parent = appended(a->piece_parent, 4 * (uint64_t)a->pieces, c->piece_parent,
@@ -331,6 +358,8 @@ static pl_status apply(const pl_frame_body* a, const change* c, pl_frame_body* b
         memcpy(b->rest + 3 * i, b->rest + 3 * (size_t)parent, 12);
         b->shell[i] = b->shell[parent];
     }
+    for (uint32_t i = 0; i < a->particles && shares(b); ++i)
+        b->share[i] = share_of(a, i);
     merge_members(a, c, b);
     return PLIANT_OK;
 }

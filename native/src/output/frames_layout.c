@@ -20,6 +20,7 @@ void pl_layout_channels(pl_frame_body* b, pl_frame_channel out[PL_LAYOUT_CHANNEL
 {
     uint64_t p = b->particles, m = b->memberships, c = b->copies;
     uint64_t piece = b->pieces ? 4 * (uint64_t)b->clusters : 0;
+    uint64_t share = pl_has_shares(b->copies, b->pieces) ? 4 * p : 0;
     const pl_frame_channel list[PL_LAYOUT_CHANNELS] = {
         {"rest positions", (void**)&b->rest, 12 * p},
         {"masses", (void**)&b->mass, 4 * p},
@@ -30,6 +31,7 @@ void pl_layout_channels(pl_frame_body* b, pl_frame_channel out[PL_LAYOUT_CHANNEL
         {"weights", (void**)&b->weight, 4 * m},
         {"parents of copies", (void**)&b->copy_parent, 4 * c},
         {"births of copies", (void**)&b->copy_birth, 8 * c},
+        {"shares of particles", (void**)&b->share, share},
         {"pieces of clusters", (void**)&b->piece, piece},
         {"parents of pieces", (void**)&b->piece_parent, 4 * (uint64_t)b->pieces},
         {"births of pieces", (void**)&b->piece_birth, 8 * (uint64_t)b->pieces},

@@ -16,8 +16,14 @@ typedef struct pl_frame_channel
 
 enum
 {
-    PL_LAYOUT_CHANNELS = 14
+    PL_LAYOUT_CHANNELS = 15
 };
+
+/* Whether particles were resampled: copies of bodies that break belong to pieces. */
+static inline bool pl_has_shares(uint32_t copies, uint32_t pieces)
+{
+    return copies > 0 && pieces == 0;
+}
 
 void pl_layout_channels(pl_frame_body* body, pl_frame_channel out[PL_LAYOUT_CHANNELS]);
 /* NULL, or what is wrong with a layout. Reading relies on this for every index. */

@@ -37,6 +37,11 @@ static void particles_free(pl_particles* p)
     pl_free(p->shell);
     pl_free(p->parent);
     pl_free(p->birth);
+    pl_free(p->resampled.successor);
+    pl_free(p->resampled.offset);
+    pl_free(p->resampled.rest);
+    pl_free(p->resampled.share);
+    pl_free(p->resampled.piece);
 }
 
 /* Every array over clusters but part_begin, which has one more. */

@@ -46,6 +46,7 @@ static void edit_free(pl_edit* edit)
     pl_free(edit->added);
     pl_free(edit->links);
     pl_free(edit->divisions);
+    pl_free(edit->mergings);
     pl_free(edit->next_free);
     pl_free(edit->members);
     pl_free(edit->slots);
@@ -335,6 +336,15 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
         return PLIANT_OK;
     return add_change(edit, slot, members, count) ? PLIANT_OK
                                                   : pl_fail_memory(count * sizeof *members);
+}
+
+pl_status pl_edit_leave(pl_edit* edit, uint32_t slot)
+{
+    pl_change* change = pl_edit_change(edit, slot);
+    if (!change)
+        return pl_fail_memory(sizeof *change);
+    change->count = 0;
+    return PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ the end */

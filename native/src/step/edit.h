@@ -70,15 +70,23 @@ pl_status pl_edit_set_links(pl_edit* edit, uint32_t cluster, const pl_edit_link*
  * then all slots may have other numbers, "slot" included, and lists of slots are stale; external
  * ids stay. */
 pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy);
+/* Two particles become one, with the quanta of both, a new id whose parent is the first's, and
+ * these memberships (at least one, clusters ascending), in the first one's slot; the other's is
+ * free afterwards. Where it is, and how fast, is the caller's to say. Both ids have it as
+ * successor: the body must be one that is resampled (resample.c). */
+pl_status pl_edit_merge(pl_edit* edit, uint32_t slot, uint32_t other, const pl_member* members,
+                        uint32_t count);
 
 /* Chunks and clusters of the finest level, by flags that the caller keeps, whose normalisers or
  * fades changed before the edit: with it, what follows from them is made right as well, in one go.
- * An edit that divides particles cannot have such. */
+ * An edit that divides or merges particles cannot have such. */
 void pl_edit_refresh(pl_edit* edit, const uint8_t* chunks, const uint8_t* clusters);
 
 /* Makes it so and frees the edit, also if it fails: chunk entries, rows, normalisers, parts, rest
  * centres, A_rr, widths, proxies, overlap maps, links of nested levels. "updates" counts the
  * memberships that were rewritten; may be NULL. */
 pl_status pl_edit_end(pl_edit* edit, uint64_t* updates);
+/* After an edit: a particle that it divided or merged was put elsewhere. */
+void pl_edit_moved(pl_body* body, uint32_t slot);
 
 #endif

@@ -37,6 +37,13 @@ typedef struct pl_division
     uint64_t quanta; /* of the particle before */
 } pl_division;
 
+/* Two particles that were merged. */
+typedef struct pl_merging
+{
+    uint32_t slot, other, id, other_id;
+    uint64_t quanta, other_quanta; /* of both before */
+} pl_merging;
+
 struct pl_edit
 {
     pl_body* body;
@@ -52,6 +59,8 @@ struct pl_edit
     size_t link_count, link_capacity;
     pl_division* divisions;
     size_t division_count, division_capacity;
+    pl_merging* mergings;
+    size_t merging_count, merging_capacity;
     const uint8_t *more_chunks, *more_clusters; /* to be refreshed, too */
     uint32_t more_chunk_count, more_cluster_count;
     uint32_t next_dead;  /* no cluster before this is dead */
@@ -82,6 +91,9 @@ bool pl_edit_read(pl_edit* edit, uint32_t slot, uint32_t* count);
 pl_change* pl_edit_change(pl_edit* edit, uint32_t slot);
 /* Adds one to a particle's memberships, of a cluster that it is not in. */
 pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member);
+
+/* Frees a slot: its particle is in no cluster. */
+pl_status pl_edit_leave(pl_edit* edit, uint32_t slot);
 
 /* edit_room.c */
 /* The cluster has no members any more. */

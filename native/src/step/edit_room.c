@@ -292,10 +292,61 @@ pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t
     return pl_edit_set(edit, to, change->members, change->count);
 }
 
+pl_status pl_edit_merge(pl_edit* edit, uint32_t slot, uint32_t other, const pl_member* members,
+                        uint32_t count)
+{
+    pl_body* body = edit->body;
+    pl_particles* p = &body->particles;
+    if (!pl_grow((void**)&edit->mergings, &edit->merging_capacity, edit->merging_count + 1,
+                 sizeof *edit->mergings) ||
+        !lengthen_ids(p))
+        return pl_fail_memory((size_t)p->id_count * 20);
+    PL_TRY(pl_edit_set(edit, slot, members, count));
+    PL_TRY(pl_edit_leave(edit, other));
+    uint32_t id = p->id_count++, gone[2] = {p->id[slot], p->id[other]};
+    edit->mergings[edit->merging_count++] =
+        (pl_merging){slot, other, gone[0], gone[1], p->quanta[slot], p->quanta[other]};
+    set_quanta(body, slot, p->quanta[slot] + p->quanta[other]);
+    set_quanta(body, other, 0);
+    p->id[slot] = id;
+    p->id[other] = PL_NO_PARTICLE;
+    p->slot_of[id] = p->slot_of[gone[0]] = p->slot_of[gone[1]] = slot;
+    p->shell[id] = p->shell[gone[0]];
+    p->parent[id] = gone[0];
+    p->birth[id] = edit->now;
+    p->norm[other] = 0;
+    --p->count;
+    return pl_cuts_copy(body, gone[0], id);
+}
+
+void pl_edit_moved(pl_body* body, uint32_t slot)
+{
+    uint32_t chunk = pl_chunk_of_slot(body, slot);
+    body->chunks[chunk].moved = 1;
+    pl_near_forget_chunk(body, chunk);
+}
+
+static void undo_mergings(pl_edit* edit)
+{
+    pl_body* body = edit->body;
+    pl_particles* p = &body->particles;
+    for (size_t i = edit->merging_count; i-- > 0;)
+    {
+        const pl_merging* m = &edit->mergings[i];
+        set_quanta(body, m->slot, m->quanta);
+        set_quanta(body, m->other, m->other_quanta);
+        p->id[m->slot] = m->id, p->id[m->other] = m->other_id;
+        p->slot_of[m->id] = m->slot, p->slot_of[m->other_id] = m->other;
+        --p->id_count;
+        ++p->count;
+    }
+}
+
 void pl_edit_undo_room(pl_edit* edit)
 {
     pl_body* body = edit->body;
     pl_particles* p = &body->particles;
+    undo_mergings(edit); /* they come after divisions */
     for (size_t i = 0; i < edit->added_count; ++i)
         pl_cluster_bury(&body->clusters, edit->added[i].cluster);
     for (size_t i = edit->division_count; i-- > 0;)

@@ -7,11 +7,35 @@
 /* A cluster of which the patch has fewer members says nothing about their places. */
 #define LEAST_MEMBERS 4
 
+/* What there is room for at first. */
+#define LIKELY_BLOCKS 160
+
 enum
 {
     OF_SEED = 1, /* one of the seed's clusters */
     BESIDE = 2   /* shares a particle with one of them */
 };
+
+/* The least and the largest of eight, in halves: a compiler takes four at once. */
+static void box_of(const float x[8], const float away[8], float* least, float* most)
+{
+    float low[4], high[4];
+    for (int i = 0; i < 4; ++i)
+    {
+        float a = x[i] + away[i], b = x[i + 4] + away[i + 4];
+        float c = x[i] - away[i], d = x[i + 4] - away[i + 4];
+        low[i] = a < b ? a : b;
+        high[i] = c > d ? c : d;
+    }
+    for (int half = 2; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i)
+        {
+            low[i] = low[i + half] < low[i] ? low[i + half] : low[i];
+            high[i] = high[i + half] > high[i] ? high[i + half] : high[i];
+        }
+    *least = low[0];
+    *most = high[0];
+}
 
 pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes)
 {
@@ -20,24 +44,14 @@ pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes)
     if (!pl_grow((void**)&boxes->box, &boxes->capacity, blocks, sizeof *boxes->box))
         return pl_fail_memory((size_t)blocks * sizeof *boxes->box);
     for (uint32_t b = 0; b < blocks; ++b)
+    {
+        const float* mass = p->mass + 8 * (size_t)b;
+        float away[8]; /* free slots are on the far side of every box */
+        for (int i = 0; i < 8; ++i)
+            away[i] = mass[i] > 0 ? 0 : INFINITY;
         for (int k = 0; k < 3; ++k)
-        {
-            const float *x = p->x[k] + 8 * (size_t)b, *mass = p->mass + 8 * (size_t)b;
-            float low[8], high[8];
-            for (int i = 0; i < 8; ++i)
-            {
-                low[i] = mass[i] > 0 ? x[i] : INFINITY;
-                high[i] = mass[i] > 0 ? x[i] : -INFINITY;
-            }
-            for (int half = 4; half > 0; half /= 2)
-                for (int i = 0; i < half; ++i)
-                {
-                    low[i] = low[i + half] < low[i] ? low[i + half] : low[i];
-                    high[i] = high[i + half] > high[i] ? high[i + half] : high[i];
-                }
-            boxes->box[b][k] = low[0];
-            boxes->box[b][3 + k] = high[0];
-        }
+            box_of(p->x[k] + 8 * (size_t)b, away, &boxes->box[b][k], &boxes->box[b][3 + k]);
+    }
     return PLIANT_OK;
 }
 
@@ -58,6 +72,7 @@ static bool room_for_blocks(pl_patch* patch, size_t count)
            room(patch, 4, (void**)&m->place, 24 * count, sizeof *m->place) &&
            room(patch, 5, (void**)&patch->lasting, 8 * count, sizeof *patch->lasting) &&
            room(patch, 6, (void**)&patch->block_slot, count, sizeof *patch->block_slot) &&
+           room(patch, 17, (void**)&m->mask_begin, count, sizeof *m->mask_begin) &&
            room(patch, 15, (void**)&patch->beside, count, sizeof *patch->beside);
 }
 
@@ -90,7 +105,8 @@ void pl_patch_free(pl_patch* patch)
     void* blocks[] = {m->block,        m->lanes,          m->block_begin, m->entry_row,
                       m->entry_weight, m->entry_offset,   m->per_weight,  m->place,
                       m->row,          m->ring,           m->row_of,      patch->lasting,
-                      patch->mean,     patch->block_slot, patch->cluster, patch->beside};
+                      patch->mean,     patch->block_slot, patch->cluster, patch->beside,
+                      m->mask,         m->mask_begin};
     for (size_t i = 0; i < PL_COUNTOF(blocks); ++i)
         pl_free(blocks[i]);
     memset(patch, 0, sizeof *patch);
@@ -174,15 +190,39 @@ static span entries_of(const pl_body* body, uint32_t chunk, uint32_t block)
     return (span){c, c->block_begin[b], c->block_begin[b + 1]};
 }
 
+/* Who is in which cluster, of all blocks: it is asked for several times. */
+static bool find_masks(const pl_body* body, pl_patch* patch)
+{
+    struct pl_patch_memory* m = &patch->memory;
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < m->blocks; ++b)
+    {
+        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        m->mask_begin[b] = count;
+        count += s.end - s.begin;
+    }
+    if (!room(patch, 16, (void**)&m->mask, count, sizeof *m->mask))
+        return false;
+    for (uint32_t b = 0; b < m->blocks; ++b)
+    {
+        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        uint8_t* mask = m->mask + m->mask_begin[b];
+        for (uint32_t e = s.begin; e < s.end; ++e)
+            *mask++ = (uint8_t)lanes_of_entry(s.chunk->entry_kernel + 8 * (size_t)e);
+    }
+    return true;
+}
+
 /* The lanes of a block, among those within reach, that are in a cluster of the ring. */
-static uint32_t lanes_in_ring(const pl_patch* patch, span s, uint32_t lanes, uint32_t most)
+static uint32_t lanes_in_ring(const pl_patch* patch, span s, const uint8_t* mask, uint32_t lanes,
+                              uint32_t most)
 {
     uint32_t found = 0;
     for (uint32_t e = s.begin; e < s.end && found != lanes; ++e)
     {
         uint8_t ring = patch->memory.ring[s.chunk->rows[s.chunk->entry_row[e]]];
         if (ring && ring <= most)
-            found |= lanes & lanes_of_entry(s.chunk->entry_kernel + 8 * (size_t)e);
+            found |= lanes & mask[e - s.begin];
     }
     return found;
 }
@@ -204,11 +244,12 @@ static void find_rings(const pl_body* body, uint32_t slot, pl_patch* patch)
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
         span s = entries_of(body, patch->block_slot[b], m->block[b]);
-        uint32_t lanes = lanes_in_ring(patch, s, m->lanes[b], OF_SEED);
+        const uint8_t* mask = m->mask + m->mask_begin[b];
+        uint32_t lanes = lanes_in_ring(patch, s, mask, m->lanes[b], OF_SEED);
         for (uint32_t e = s.begin; e < s.end && lanes; ++e)
         {
             uint8_t* ring = &m->ring[s.chunk->rows[s.chunk->entry_row[e]]];
-            if (!*ring && (lanes & lanes_of_entry(s.chunk->entry_kernel + 8 * (size_t)e)))
+            if (!*ring && (lanes & mask[e - s.begin]))
                 *ring = BESIDE;
         }
     }
@@ -216,14 +257,16 @@ static void find_rings(const pl_body* body, uint32_t slot, pl_patch* patch)
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
         span s = entries_of(body, patch->block_slot[b], m->block[b]);
-        uint32_t lanes = lanes_in_ring(patch, s, m->lanes[b], BESIDE);
+        const uint8_t* mask = m->mask + m->mask_begin[b];
+        uint32_t lanes = lanes_in_ring(patch, s, mask, m->lanes[b], BESIDE);
         if (!lanes)
             continue;
         if (m->block[b] == slot / 8)
             patch->seed = 8 * kept + slot % 8;
         m->block[kept] = m->block[b];
         m->lanes[kept] = lanes;
-        patch->beside[kept] = lanes_in_ring(patch, s, lanes, OF_SEED);
+        patch->beside[kept] = lanes_in_ring(patch, s, mask, lanes, OF_SEED);
+        m->mask_begin[kept] = m->mask_begin[b];
         patch->block_slot[kept++] = patch->block_slot[b];
     }
     m->blocks = kept;
@@ -240,9 +283,10 @@ static bool number_rows(const pl_body* body, pl_patch* patch)
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
         span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        const uint8_t* mask = m->mask + m->mask_begin[b];
         for (uint32_t e = s.begin; e < s.end; ++e)
-            m->row_of[s.chunk->rows[s.chunk->entry_row[e]]] += (uint32_t)__builtin_popcount(
-                m->lanes[b] & lanes_of_entry(s.chunk->entry_kernel + 8 * (size_t)e));
+            m->row_of[s.chunk->rows[s.chunk->entry_row[e]]] +=
+                (uint32_t)__builtin_popcount(m->lanes[b] & mask[e - s.begin]);
         m->entries += s.end - s.begin;
     }
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
@@ -257,6 +301,13 @@ static bool number_rows(const pl_body* body, pl_patch* patch)
     return room_for_entries(patch, m->entries) && m->rows < UINT16_MAX;
 }
 
+/* Eight at once: what is written to is nobody else's, which a compiler must know to do so. */
+static void add_lanes(const float* restrict from, float by, float* restrict to)
+{
+    for (uint32_t lane = 0; lane < 8; ++lane)
+        to[lane] = from[lane] + by;
+}
+
 /* The weights and offsets of one entry; "in" is 1 for the lanes that are in the patch, or 0. */
 static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entry, uint32_t slot,
                        const float in[8], float* weight, float* offset)
@@ -266,21 +317,20 @@ static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entr
     uint32_t c = chunk->rows[chunk->entry_row[entry]];
     const float *kernel = chunk->entry_kernel + 8 * (size_t)entry, *fp = k->fp[c];
     const float* own = chunk->own_rest ? chunk->own_rest + 24 * (size_t)entry : NULL;
-    float per = (float)(p->count / body->mass) * k->fade[c], d[3], r[3][8];
+    float per = (float)(p->count / body->mass) * k->fade[c], r[3][8], out[8];
     for (int j = 0; j < 3; ++j)
-    {
-        d[j] = chunk->rest_origin[j] - k->rest[c][j];
-        const float* from = own ? own + 8 * j : p->r[j] + slot;
-        for (uint32_t lane = 0; lane < 8; ++lane)
-            r[j][lane] = from[lane] + d[j];
-    }
+        add_lanes(own ? own + 8 * j : p->r[j] + slot, chunk->rest_origin[j] - k->rest[c][j], r[j]);
     const float *mass = p->mass + slot, *norm = p->norm + slot;
     for (uint32_t lane = 0; lane < 8; ++lane)
-        weight[lane] = per * mass[lane] * norm[lane] * kernel[lane] * in[lane];
+        out[lane] = per * mass[lane] * norm[lane] * kernel[lane] * in[lane];
+    memcpy(weight, out, sizeof out);
     for (int j = 0; j < 3; ++j)
+    {
+        const float a = fp[3 * j], b = fp[3 * j + 1], e = fp[3 * j + 2];
         for (uint32_t lane = 0; lane < 8; ++lane)
-            offset[8 * j + lane] =
-                fp[3 * j] * r[0][lane] + fp[3 * j + 1] * r[1][lane] + fp[3 * j + 2] * r[2][lane];
+            out[lane] = a * r[0][lane] + b * r[1][lane] + e * r[2][lane];
+        memcpy(offset + 8 * (size_t)j, out, sizeof out);
+    }
 }
 
 /* Weights, offsets, and what the clusters that stay have of each lane. */
@@ -295,6 +345,7 @@ static void fill_blocks(const pl_body* body, pl_patch* patch)
     {
         uint32_t slot = 8 * m->block[b];
         span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        const uint8_t* mask = m->mask + m->mask_begin[b];
         float *lasting = patch->lasting + 8 * (size_t)b, sum[8] = {0}, in[8];
         for (uint32_t lane = 0; lane < 8; ++lane)
             in[lane] = (float)(m->lanes[b] >> lane & 1);
@@ -305,7 +356,7 @@ static void fill_blocks(const pl_body* body, pl_patch* patch)
             uint32_t c = s.chunk->rows[s.chunk->entry_row[e]];
             for (uint32_t lane = 0; lane < 8 && body->clusters.fading[c] != PL_GOES; ++lane)
                 lasting[lane] += s.chunk->entry_kernel[8 * (size_t)e + lane];
-            if (!m->row_of[c])
+            if (!m->row_of[c] || !(mask[e - s.begin] & m->lanes[b]))
                 continue;
             float* weight = m->entry_weight + 8 * (size_t)n;
             fill_entry(body, s.chunk, e, slot, in, weight, m->entry_offset + 24 * (size_t)n);
@@ -325,6 +376,15 @@ static void fill_blocks(const pl_body* body, pl_patch* patch)
     m->entries = n;
 }
 
+/* The sum of w q over eight lanes, in one fixed order. */
+static float sum_lanes(const float w[8], const float q[8])
+{
+    float a[4];
+    for (int i = 0; i < 4; ++i)
+        a[i] = w[i] * q[i] + w[i + 4] * q[i + 4];
+    return (a[0] + a[2]) + (a[1] + a[3]);
+}
+
 /* m w q sums to nil by row. */
 static void centre_rows(pl_patch* patch)
 {
@@ -334,13 +394,11 @@ static void centre_rows(pl_patch* patch)
     for (uint32_t n = 0; n < m->entries; ++n)
     {
         const float *w = m->entry_weight + 8 * (size_t)n, *q = m->entry_offset + 24 * (size_t)n;
+        static const float one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
         double* mean = patch->mean[m->entry_row[n]];
-        for (uint32_t lane = 0; lane < 8; ++lane)
-        {
-            for (int k = 0; k < 3; ++k)
-                mean[k] += (double)w[lane] * q[8 * k + lane];
-            mean[3] += w[lane];
-        }
+        for (int k = 0; k < 3; ++k)
+            mean[k] += (double)sum_lanes(w, q + 8 * k);
+        mean[3] += (double)sum_lanes(w, one);
     }
     for (uint32_t r = 0; r < m->rows; ++r)
     {
@@ -351,10 +409,12 @@ static void centre_rows(pl_patch* patch)
     for (uint32_t n = 0; n < m->entries; ++n)
     {
         const double* mean = patch->mean[m->entry_row[n]];
-        float* q = m->entry_offset + 24 * (size_t)n;
+        float *q = m->entry_offset + 24 * (size_t)n, moved[8];
         for (int k = 0; k < 3; ++k)
-            for (uint32_t lane = 0; lane < 8; ++lane)
-                q[8 * k + lane] -= (float)mean[k];
+        {
+            add_lanes(q + 8 * (size_t)k, -(float)mean[k], moved);
+            memcpy(q + 8 * (size_t)k, moved, sizeof moved);
+        }
     }
 }
 
@@ -365,8 +425,9 @@ pl_status pl_patch_collect(const pl_body* body, const pl_block_boxes* boxes, uin
     struct pl_patch_memory* m = &patch->memory;
     const float at[3] = {p->x[0][slot], p->x[1][slot], p->x[2][slot]};
     bool fine = room_for_clusters(patch, body->level_begin[1]) && room_for_rows(patch, 1) &&
-                room_for_blocks(patch, 1);
-    if (!fine || !find_blocks(body, boxes, at, (float)(reach * reach), patch))
+                room_for_blocks(patch, LIKELY_BLOCKS);
+    if (!fine || !find_blocks(body, boxes, at, (float)(reach * reach), patch) ||
+        !find_masks(body, patch))
         return pl_fail_memory((size_t)m->blocks * 200);
     patch->origin = v3_from(at);
     find_rings(body, slot, patch);

@@ -34,7 +34,9 @@ typedef struct pl_patch
         float (*row)[PL_EMBED_FLOATS];
         uint8_t* ring;
         uint32_t* row_of;
-        size_t capacity[16];
+        uint8_t* mask;        /* by entry of the blocks found: the lanes that are in its cluster */
+        uint32_t* mask_begin; /* by block */
+        size_t capacity[18];
         uint32_t blocks, entries, rows;
     } memory;
 } pl_patch;

@@ -257,7 +257,7 @@ static void count_lasting(const turn* t)
             for (uint32_t lane = 0; lane < 8; ++lane)
             {
                 uint8_t count =
-                    mass[8 * b + lane] > 0 ? (uint8_t)fminf(stay[lane], ENOUGH) : ENOUGH;
+                    mass[8 * b + lane] > 0 && stay[lane] < ENOUGH ? (uint8_t)stay[lane] : ENOUGH;
                 lasting[8 * b + lane] = go[lane] > 0 ? count | GOES_TOO : count;
                 bare[lane] = count == 0 && go[lane] > 0 ? 1.0f : 0.0f;
                 any += bare[lane];
@@ -283,9 +283,9 @@ static uint32_t count_living(const pl_body* body)
     return count;
 }
 
-static bool wants_cluster(const turn* t, uint32_t slot)
+/* Whether a particle does that has so many (t->lasting). */
+static bool wants_cluster(const turn* t, uint32_t count)
 {
-    uint32_t count = t->lasting[slot];
     return (count / GOES_TOO) & (count % GOES_TOO < t->least);
 }
 
@@ -299,12 +299,14 @@ static bool wants_cluster(const turn* t, uint32_t slot)
 static uint32_t wanted_seeds(turn* t)
 {
     const pl_body* body = t->body;
-    uint32_t bare = 0, lasting = 0, living = PL_MAX(count_living(body), 1u);
+    uint32_t bare = 0, lasting = 0, living = PL_MAX(count_living(body), 1u), like[256] = {0};
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
+        ++like[t->lasting[s]];
+    for (uint32_t value = 0; value < 256; ++value)
     {
-        uint32_t count = t->lasting[s] % GOES_TOO;
-        bare += count == 0;
-        lasting += count < ENOUGH ? count : 0;
+        uint32_t count = value % GOES_TOO;
+        bare += count == 0 ? like[value] : 0;
+        lasting += count < ENOUGH ? count * like[value] : 0;
     }
     double particles = body->particles.count, each = fmax(particles / living, 8);
     double wanted = bare / each, missing = body->first_overlap * particles - (double)lasting;
@@ -314,10 +316,9 @@ static uint32_t wanted_seeds(turn* t)
         t->least = (uint32_t)fmax(1, floor(body->first_overlap + .5));
         wanted = fmax(wanted, missing / fmax((double)lasting / living, 8));
     }
-    uint32_t waits = 0;
-    for (uint32_t s = 0; s < body->particles.slot_count; ++s)
-        waits += wants_cluster(t, s);
-    t->waiting = waits;
+    t->waiting = 0;
+    for (uint32_t value = 0; value < 256; ++value)
+        t->waiting += wants_cluster(t, value) ? like[value] : 0;
     double time = .25 * body->material.recluster_fade_in;
     double share = time > 0 ? fmin(t->haste * t->seconds / time, 1) : 1;
     uint32_t most = PL_MAX(body->level_begin[1] / MOST_SHARE, 1u);
@@ -342,7 +343,7 @@ static uint32_t list_waiting(const turn* t, waiting* list)
 {
     uint32_t count = 0;
     for (uint32_t s = 0; s < t->body->particles.slot_count; ++s)
-        if (wants_cluster(t, s))
+        if (wants_cluster(t, t->lasting[s]))
             list[count++] = (waiting){turn_of(t, s), s};
     return count;
 }

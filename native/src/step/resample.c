@@ -10,16 +10,15 @@
  * a quarter of the length to either side, each with half of the mass and the velocity of the one
  * that was: centre of mass, momentum and angular momentum stay, and mass, in whole quanta, exactly.
  * They join the clusters that it was in, as strongly, with rest places moved by F_c^-1 d: to the
- * cluster's fit, A_xr A_rr^-1, it is as if nothing had happened.
- *
- * How often a particle was divided is what its share of the first one's mass tells; each time its
- * longest direction was halved. Nothing else has to be remembered.
+ * cluster's fit, A_xr A_rr^-1, it is as if nothing had happened. Where they are crowded, two become
+ * one (merge.c).
  *
  * Departure: velocities are not taken from a field around the particle, which would add to the
- * angular momentum; nor are particles merged again where they are crowded.
+ * angular momentum.
  */
-#include "../base/jacobi.h"
-#include "edit.h"
+#include "resample.h"
+
+#include "../state_rest.h"
 #include "material.h"
 #include "substep.h"
 
@@ -33,37 +32,26 @@ enum
 {
     MOST_HALVINGS = 4,  /* of one particle */
     MOST_PARTICLES = 4, /* times as many as there were */
+    MOST_IDS = 8,       /* the same with those that were merged */
     A_FRAME = 16,       /* a frame divides one in so many, */
     AT_LEAST = 8        /* or so many */
 };
 
 typedef struct candidate
 {
-    double length; /* in spacings */
     uint32_t id;
-    vec3 along; /* from its middle to that of one half */
+    double length; /* in spacings */
+    vec3 along;    /* from its middle to that of one half */
+    float piece[6];
 } candidate;
 
-typedef struct resampling
+typedef struct candidates
 {
-    pl_body* body;
-    float* f;         /* 9 by slot: the blended deformation */
-    float* strain;    /* by slot */
-    uint64_t* family; /* by id, of first particles: the quanta of all that came of them */
-    uint32_t* root;   /* by id */
     candidate* list;
     uint32_t count;
-} resampling;
+} candidates;
 
-static mat3 matrix_of(const float f[9])
-{
-    mat3 m;
-    for (int k = 0; k < 9; ++k)
-        m.m[k / 3][k % 3] = f[k];
-    return m;
-}
-
-static bool is_whole(mat3 f)
+bool pl_is_whole(mat3 f)
 {
     double square = 0;
     for (int k = 0; k < 9; ++k)
@@ -71,10 +59,51 @@ static bool is_whole(mat3 f)
     return m3_det(f) > FLATTEST * square * sqrt(square);
 }
 
-/* ------------------------------------------------------------------ who is long */
+/* ------------------------------------------------------------------ what they stand for */
+
+static bool longer(void** array, uint32_t count, size_t size)
+{
+    void* fresh = pl_realloc(*array, count, size);
+    *array = fresh ? fresh : *array;
+    return fresh != NULL;
+}
+
+/* Room for all ids; those that were never asked for stand for a cube of the spacing. */
+static bool reach_ids(pl_body* body)
+{
+    const pl_particles* p = &body->particles;
+    pl_resampled* s = &body->particles.resampled;
+    uint32_t ids = p->id_count;
+    if (ids > s->room)
+    {
+        uint32_t room = ids + PL_MAX(ids / 4, 64u);
+        if (!longer((void**)&s->successor, room, sizeof *s->successor) ||
+            !longer((void**)&s->offset, room, sizeof *s->offset) ||
+            !longer((void**)&s->rest, room, sizeof *s->rest) ||
+            !longer((void**)&s->share, room, sizeof *s->share) ||
+            !longer((void**)&s->piece, room, sizeof *s->piece))
+            return false;
+        s->room = room;
+    }
+    for (uint32_t id = s->count; id < ids; ++id)
+    {
+        vec3 rest = pl_rest_of(body, p->slot_of[id]);
+        uint32_t parent = p->parent[id];
+        s->successor[id] = id;
+        memset(s->offset[id], 0, sizeof s->offset[id]);
+        s->rest[id][0] = rest.x, s->rest[id][1] = rest.y, s->rest[id][2] = rest.z;
+        if (parent != id)
+            memcpy(s->rest[id], s->rest[parent], sizeof s->rest[id]);
+        s->share[id] = p->quanta[p->slot_of[id]];
+        for (int k = 0; k < 6; ++k)
+            s->piece[id][k] = k < 3 ? 1.0f : 0.0f;
+    }
+    s->count = ids;
+    return true;
+}
 
 /* What clusters do to what they carry, blended by particle. */
-static void blend(const resampling* r)
+static void blend(const pl_resampling* r)
 {
     const pl_body* body = r->body;
     const pl_clusters* k = &body->clusters;
@@ -85,62 +114,87 @@ static void blend(const resampling* r)
             for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
             {
                 uint32_t cluster = chunk->rows[chunk->entry_row[e]];
-                mat3 g = matrix_of(k->f[cluster]);
+                mat3 g = pl_matrix_of(k->f[cluster]);
                 if (k->own[cluster])
-                    g = m3_mul(g, matrix_of(k->from_body[cluster]));
+                    g = m3_mul(g, pl_matrix_of(k->from_body[cluster]));
                 for (uint32_t lane = 0; lane < 8; ++lane)
                 {
                     uint32_t slot = chunk->slot_begin + 8 * b + lane;
-                    float w = chunk->entry_kernel[8 * (size_t)e + lane] * k->fade[cluster] *
-                              body->particles.norm[slot];
+                    float kernel = chunk->entry_kernel[8 * (size_t)e + lane];
+                    float w = kernel * k->fade[cluster] * body->particles.norm[slot];
                     for (int i = 0; i < 9; ++i)
                         r->f[9 * (size_t)slot + i] += w * (float)g.m[i / 3][i % 3];
                     r->strain[slot] += w * k->plastic_strain[cluster];
+                    r->members[cluster] += kernel > 0;
                 }
             }
     }
 }
 
-static void find_families(const resampling* r)
+static mat3 symmetric(const float a[6])
 {
-    const pl_particles* p = &r->body->particles;
-    for (uint32_t id = 0; id < p->id_count; ++id)
-    {
-        r->root[id] = p->parent[id] == id ? id : r->root[p->parent[id]];
-        r->family[r->root[id]] += p->quanta[p->slot_of[id]];
-    }
+    return (mat3){{{a[0], a[3], a[5]}, {a[3], a[1], a[4]}, {a[5], a[4], a[2]}}};
 }
 
-/* Whether a particle is to be divided, and how. */
-static bool judge(const resampling* r, uint32_t id, candidate* found)
+bool pl_resample_box(const pl_resampling* r, uint32_t id, pl_extent* box)
 {
     const pl_body* body = r->body;
     const pl_particles* p = &body->particles;
     uint32_t slot = p->slot_of[id];
-    double share = (double)p->quanta[slot] / (double)r->family[r->root[id]], length[3];
-    if (p->quanta[slot] < 2 || r->strain[slot] < FLOWED ||
-        (body->pins.frequency && body->pins.frequency[slot] > 0))
+    if (r->strain[slot] < FLOWED || (body->pins.frequency && body->pins.frequency[slot] > 0))
         return false;
-    mat3 f = matrix_of(r->f + 9 * (size_t)slot), axes;
-    pl_jacobi3(m3_mul(f, m3_transpose(f)), length, &axes);
-    int longest = 0;
+    mat3 f = pl_matrix_of(r->f + 9 * (size_t)slot), axes;
+    if (!pl_is_whole(f))
+        return false;
+    mat3 now = m3_mul(f, m3_mul(symmetric(p->resampled.piece[id]), m3_transpose(f)));
+    pl_jacobi3(now, box->length, &axes);
+    box->longest = box->shortest = 0;
     for (int k = 0; k < 3; ++k)
-        length[k] = sqrt(fmax(length[k], 0));
-    for (int halvings = 0;; ++halvings, share *= 2)
     {
-        for (int k = 0; k < 3; ++k)
-            longest = length[k] > length[longest] ? k : longest;
-        if (share > .75) /* to be told from a half, whatever quanta were left over */
-            break;
-        if (halvings == MOST_HALVINGS)
+        box->length[k] = sqrt(fmax(box->length[k], 0));
+        box->axis[k] = v3(axes.m[0][k], axes.m[1][k], axes.m[2][k]);
+        if (!(box->length[k] < 1e6))
             return false;
-        length[longest] /= 2;
     }
-    if (!(length[longest] > LONGEST && length[longest] < 1e6))
+    for (int k = 1; k < 3; ++k)
+    {
+        box->longest = box->length[k] > box->length[box->longest] ? k : box->longest;
+        box->shortest = box->length[k] < box->length[box->shortest] ? k : box->shortest;
+    }
+    return true;
+}
+
+/* F P F^T gets other lengths along a: P + (times^2 - 1) l^2 b b^T with b = F^-1 a. */
+void pl_resample_stretch(const pl_resampling* r, uint32_t slot, const pl_extent* box, int axis,
+                         double times, float piece[6])
+{
+    const pl_particles* p = &r->body->particles;
+    vec3 b = m3_mulv(m3_inverse(pl_matrix_of(r->f + 9 * (size_t)slot)), box->axis[axis]);
+    double more = (times * times - 1) * box->length[axis] * box->length[axis];
+    mat3 all = m3_add(symmetric(p->resampled.piece[p->id[slot]]), m3_scale(m3_outer(b, b), more));
+    static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {2, 0}};
+    for (int k = 0; k < 6; ++k)
+        piece[k] = (float)all.m[at[k][0]][at[k][1]];
+}
+
+/* ------------------------------------------------------------------ who is long */
+
+/* Whether a particle is to be divided, and how. */
+static bool judge(const pl_resampling* r, uint32_t id, candidate* found)
+{
+    const pl_body* body = r->body;
+    const pl_particles* p = &body->particles;
+    uint32_t slot = p->slot_of[id];
+    double share = (double)p->quanta[slot] * body->mass_quantum * r->first / body->mass;
+    pl_extent box;
+    if (!pl_lives(p, id) || p->quanta[slot] < 2 || share < .75 / (1 << (MOST_HALVINGS - 1)) ||
+        !pl_resample_box(r, id, &box) || !(box.length[box.longest] > LONGEST))
         return false;
-    vec3 axis = v3(axes.m[0][longest], axes.m[1][longest], axes.m[2][longest]);
-    *found =
-        (candidate){length[longest], id, v3_scale(axis, .25 * length[longest] * body->spacing)};
+    *found = (candidate){
+        .id = id,
+        .length = box.length[box.longest],
+        .along = v3_scale(box.axis[box.longest], .25 * box.length[box.longest] * body->spacing)};
+    pl_resample_stretch(r, slot, &box, box.longest, .5, found->piece);
     return true;
 }
 
@@ -152,20 +206,17 @@ static int longest_first(const void* a, const void* b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static void find_long(resampling* r)
+static void find_long(pl_resampling* r, candidates* c)
 {
     const pl_particles* p = &r->body->particles;
-    uint32_t first = 0, most = PL_MAX(p->id_count / A_FRAME, (uint32_t)AT_LEAST);
-    for (uint32_t id = 0; id < p->id_count; ++id)
-    {
-        first += p->parent[id] == id;
-        r->count += judge(r, id, &r->list[r->count]);
-    }
-    uint64_t room = (uint64_t)first * MOST_PARTICLES;
-    room = room > p->id_count ? room - p->id_count : 0;
-    if (r->count)
-        qsort(r->list, r->count, sizeof *r->list, longest_first);
-    r->count = (uint32_t)PL_MIN((uint64_t)PL_MIN(r->count, most), room);
+    uint32_t most = PL_MAX(p->count / A_FRAME, (uint32_t)AT_LEAST);
+    uint64_t room = (uint64_t)r->first * MOST_PARTICLES;
+    for (uint32_t id = 0; id < r->ids; ++id)
+        c->count += judge(r, id, &c->list[c->count]);
+    if (c->count)
+        qsort(c->list, c->count, sizeof *c->list, longest_first);
+    room = PL_MIN(room > p->count ? room - p->count : 0, (uint64_t)(r->most - r->ids));
+    c->count = (uint32_t)PL_MIN((uint64_t)PL_MIN(c->count, most), room);
 }
 
 /* ------------------------------------------------------------------ dividing */
@@ -176,8 +227,8 @@ static bool move_rest(const pl_clusters* k, const pl_member* from, uint32_t coun
 {
     for (uint32_t i = 0; i < count; ++i)
     {
-        mat3 f = matrix_of(k->f[from[i].cluster]);
-        if (!is_whole(f))
+        mat3 f = pl_matrix_of(k->f[from[i].cluster]);
+        if (!pl_is_whole(f))
             return false;
         vec3 moved = v3_scale(m3_mulv(m3_inverse(f), along), by);
         to[i] = from[i];
@@ -216,34 +267,82 @@ static void move(pl_body* body, uint32_t slot, vec3 by)
 {
     pl_particles* p = &body->particles;
     p->x[0][slot] += (float)by.x, p->x[1][slot] += (float)by.y, p->x[2][slot] += (float)by.z;
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-        if (slot - body->chunks[c].slot_begin < body->chunks[c].slot_count)
-            body->chunks[c].moved = 1;
+    pl_edit_moved(body, slot);
 }
 
-static pl_status divide_all(resampling* r, uint64_t now)
+/* What was merged into one that is divided now goes with the nearer half; it stays where it is. */
+static void share_gone(const pl_resampling* r, const candidate* c, uint32_t id, uint32_t copy)
+{
+    const pl_particles* p = &r->body->particles;
+    pl_resampled* s = &r->body->particles.resampled;
+    mat3 f = pl_matrix_of(r->f + 9 * (size_t)p->slot_of[id]), inverse = m3_inverse(f);
+    double all = (double)(p->quanta[p->slot_of[id]] + p->quanta[p->slot_of[copy]]);
+    for (uint32_t gone = 0; gone < id; ++gone)
+    {
+        if (s->successor[gone] != id)
+            continue;
+        vec3 away = m3_mulv(f, v3_from(s->offset[gone]));
+        bool there = v3_dot(away, c->along) > 0;
+        uint32_t to = there ? copy : id, from = there ? id : copy;
+        double moved = (there ? 2 : -2) * (double)p->quanta[p->slot_of[from]] / all;
+        s->successor[gone] = to;
+        v3_store(m3_mulv(inverse, v3_mad(away, c->along, -moved)), s->offset[gone]);
+    }
+}
+
+/* When the edit has been made: both halves are moved apart. */
+static void part_halves(const pl_resampling* r, const candidates* c, const uint32_t* copy)
+{
+    pl_body* body = r->body;
+    const pl_particles* p = &body->particles;
+    pl_resampled* s = &body->particles.resampled;
+    for (uint32_t i = 0; i < c->count; ++i)
+    {
+        const candidate* one = &c->list[i];
+        if (copy[i] == UINT32_MAX)
+            continue;
+        uint32_t slot = p->slot_of[one->id], id = p->id[copy[i]];
+        double all = (double)(p->quanta[slot] + p->quanta[copy[i]]);
+        move(body, slot, v3_scale(one->along, -2 * (double)p->quanta[copy[i]] / all));
+        move(body, copy[i], v3_scale(one->along, 2 * (double)p->quanta[slot] / all));
+        memcpy(s->piece[id], one->piece, sizeof one->piece);
+        memcpy(s->piece[one->id], one->piece, sizeof one->piece);
+        bool first = s->share[one->id] > 0; /* not merged of several */
+        s->share[id] = first ? p->quanta[copy[i]] : 0;
+        s->share[one->id] = first ? p->quanta[slot] : 0;
+        if (!first)
+            share_gone(r, one, one->id, id);
+    }
+}
+
+static pl_status change_all(pl_resampling* r, candidates* c, pl_twins* pairs, uint64_t now)
 {
     pl_body* body = r->body;
     pl_edit* edit;
-    uint32_t* copy = PL_NEW(uint32_t, r->count);
+    uint32_t* copy = PL_NEW(uint32_t, c->count);
     if (!copy)
-        return pl_fail_memory(r->count * sizeof *copy);
+        return pl_fail_memory(c->count * sizeof *copy);
     pl_status status = pl_edit_begin(body, now, &edit);
-    for (uint32_t i = 0; i < r->count && status == PLIANT_OK; ++i)
-        status = divide(body, edit, &r->list[i], &copy[i]);
+    for (uint32_t i = 0; i < c->count && status == PLIANT_OK; ++i)
+    {
+        r->busy[c->list[i].id] = PL_DIVIDED;
+        status = divide(body, edit, &c->list[i], &copy[i]);
+    }
+    if (status == PLIANT_OK)
+        status = pl_merge_find(r, edit, pairs);
     if (status == PLIANT_OK)
         status = pl_edit_end(edit, NULL);
     else
         pl_edit_abandon(edit);
-    for (uint32_t i = 0; i < r->count && status == PLIANT_OK; ++i)
+    if (status == PLIANT_OK && !reach_ids(body))
+        status = pl_fail_memory((size_t)body->particles.id_count * 80);
+    if (status == PLIANT_OK)
     {
-        const pl_particles* p = &body->particles;
-        uint32_t slot = p->slot_of[r->list[i].id];
-        if (copy[i] == UINT32_MAX)
-            continue;
-        double all = (double)(p->quanta[slot] + p->quanta[copy[i]]);
-        move(body, slot, v3_scale(r->list[i].along, -2 * (double)p->quanta[copy[i]] / all));
-        move(body, copy[i], v3_scale(r->list[i].along, 2 * (double)p->quanta[slot] / all));
+        part_halves(r, c, copy);
+        pl_merge_finish(r, pairs);
+        for (uint32_t id = 0; id < body->particles.resampled.count; ++id)
+            body->particles.slot_of[id] =
+                body->particles.slot_of[body->particles.resampled.successor[id]];
     }
     pl_free(copy);
     return status;
@@ -252,32 +351,39 @@ static pl_status divide_all(resampling* r, uint64_t now)
 static pl_status resample_body(pl_substep* step, pl_body* body, bool* any)
 {
     const pl_particles* p = &body->particles;
-    resampling r = {.body = body,
-                    .f = PL_NEW(float, 9 * (size_t)p->slot_count),
-                    .strain = PL_NEW(float, p->slot_count),
-                    .family = PL_NEW(uint64_t, p->id_count),
-                    .root = PL_NEW(uint32_t, p->id_count),
-                    .list = PL_NEW(candidate, p->id_count)};
-    bool fine = r.f && r.strain && r.family && r.root && r.list;
-    pl_status status = fine ? PLIANT_OK : pl_fail_memory((size_t)p->slot_count * 80);
-    if (fine)
+    pl_resampling r = {.body = body,
+                       .slots = p->slot_count,
+                       .ids = p->id_count,
+                       .f = PL_NEW(float, 9 * (size_t)p->slot_count),
+                       .strain = PL_NEW(float, p->slot_count),
+                       .members = PL_NEW(uint32_t, body->level_begin[1]),
+                       .busy = PL_NEW(uint32_t, p->id_count)};
+    candidates c = {PL_NEW(candidate, p->id_count), 0};
+    pl_twins pairs = {PL_NEW(pl_twin, p->count), 0};
+    bool fine = r.f && r.strain && r.members && r.busy && c.list && pairs.list && reach_ids(body);
+    pl_status status = fine ? PLIANT_OK : pl_fail_memory((size_t)p->slot_count * 400);
+    while (r.first < p->id_count && p->parent[r.first] == r.first)
+        ++r.first;
+    r.most = (uint32_t)PL_MIN((uint64_t)r.first * MOST_IDS, UINT32_MAX);
+    if (fine && r.ids < r.most)
     {
+        uint64_t before = body->revision;
         blend(&r);
-        find_families(&r);
-        find_long(&r);
-        if (r.count)
+        find_long(&r, &c);
+        /* births are counted in frames: only such bodies have them so (frames.h) */
+        status = change_all(&r, &c, &pairs, step->scene->frame);
+        if (body->revision != before)
         {
-            /* births are counted in frames: only such bodies have them so (frames.h) */
-            status = divide_all(&r, step->scene->frame);
             body->alpha_dt = 0;
             *any = true;
         }
     }
     pl_free(r.f);
     pl_free(r.strain);
-    pl_free(r.family);
-    pl_free(r.root);
-    pl_free(r.list);
+    pl_free(r.members);
+    pl_free(r.busy);
+    pl_free(c.list);
+    pl_free(pairs.list);
     if (status == PLIANT_OK && body->alpha_dt == 0)
         pl_material_apply(body, step->dt);
     return status;
