@@ -16,6 +16,8 @@
 #define SOME 2048
 /* How much wider than needed lists of a few facets are made, in thicknesses. */
 #define AROUND 0.5f
+/* Facets that are fetched before it is their turn. */
+#define AHEAD 8
 
 /* ------------------------------------------------------------------ boxes */
 
@@ -304,15 +306,26 @@ PL_INLINE void come_closer(const pl_mesh_lanes* job, const path* q, vm alive, cl
     memcpy(known->some, near->some, near->count * sizeof *near->some);
 }
 
+/* Into the cache: the facets of a body's surface are more than it holds. */
+PL_INLINE void fetch_facet(const pl_mesh_lanes* job, uint32_t at)
+{
+    __builtin_prefetch(&job->box[at]);
+    __builtin_prefetch(&job->facet[at]);
+}
+
 PL_APART void meet_all(pl_mesh_lanes* job, const closer* near, const path* q, vm alive,
                        meeting* met)
 {
     boxes own = boxes_around(q->s, q->x, job->motion ? q->thickness : q->look);
     begin_meeting(q, met);
+    for (uint32_t i = 0; i < PL_MIN(AHEAD, near->count); ++i)
+        fetch_facet(job, near->list[i]);
     for (uint32_t i = 0; i < near->count; ++i)
     {
         uint32_t at = near->list[i];
         const pl_facet* f = &job->facet[at];
+        if (i + AHEAD < near->count)
+            fetch_facet(job, near->list[i + AHEAD]);
         if (job->motion && job->motion[at].turn > MOST_TURN)
         {
             /* nothing more can be said of it */
