@@ -61,6 +61,8 @@ typedef struct pl_settled
     float at[3][8];
     float others[8]; /* no other facet is nearer to that place */
     float first[8];  /* the nearest facet; negative: none that near */
+    float second[8]; /* the next one; negative: none */
+    float beyond[8]; /* no facet but these two is nearer */
     pl_span around;  /* what the facets were last looked for in; those are in there: */
     uint32_t count;
     uint32_t some[PL_FEW_FACETS];
