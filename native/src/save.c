@@ -2,7 +2,8 @@
 /*
  * The whole state in one block (base/archive.h), and its hash. What follows from the rest (sums,
  * rows, fits, scratch) is not saved: the first substep after a restore makes it again, to the same
- * bits, because gathering and matching depend on positions, velocities and set-up alone.
+ * bits, because gathering and matching depend on positions, velocities and set-up alone. Sums that
+ * contacts have corrected are the exception (step/amend.simd.c).
  */
 #include "api.h"
 #include "base/archive.h"
@@ -85,19 +86,25 @@ static void visit_chunk(pl_archive* a, uint32_t index, const pl_body* body, bool
     PL_ARCHIVE_ARRAY(a, chunk->entry_row, chunk->entry_count);
     PL_ARCHIVE_ARRAY(a, chunk->entry_kernel, 8 * (uint64_t)chunk->entry_count);
     PL_ARCHIVE_ARRAY(a, chunk->own_rest, 24 * (uint64_t)chunk->entry_count);
+    uint32_t amended = chunk->amended && !chunk->moved;
+    pl_archive_u32(a, &amended);
+    if (amended)
+        PL_ARCHIVE_ARRAY(a, chunk->sums, PL_SUM_FLOATS * (uint64_t)chunk->row_count);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     pl_archive_require(a,
                        chunk->rows && chunk->block_begin && chunk->entry_row &&
-                           chunk->entry_kernel &&
+                           chunk->entry_kernel && (!amended || chunk->sums) &&
                            pl_chunk_fits(body, chunk, index ? chunk - 1 : NULL),
                        "a chunk");
     if (pl_archive_failed(a))
         return;
-    chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
+    if (!amended)
+        chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
     if (quadratic)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
-    chunk->moved = 1;
+    chunk->moved = !amended;
+    chunk->amended = amended;
     if (!pl_layout_halve(chunk) || !chunk->sums || (quadratic && !chunk->quad_sums))
         a->status = pl_fail_memory((size_t)chunk->row_count * 192);
 }

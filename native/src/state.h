@@ -38,6 +38,8 @@
 #include "state_fracture.h"
 #include "state_resampled.h"
 
+#include <string.h>
+
 #define PL_NO_PARTICLE UINT32_MAX
 
 /* Sums that a chunk makes over its particles for each of its rows, weighted by m w:
@@ -120,12 +122,40 @@ typedef struct pl_chunk
     float* sums;               /* row_count * PL_SUM_FLOATS: what the last particle pass left */
     float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
     uint32_t moved;            /* positions changed after the sums were made */
+    uint32_t amended;          /* the sums were corrected: gathering would round otherwise */
     float remainder[3];        /* what its particles' impulses from clusters sum to */
     float torque[3];           /* and their moments about pos_origin */
     uint32_t tested, violated; /* strain-limit pairs in this substep; in the last iteration */
     uint32_t touched;          /* particles in contact in this substep */
     uint32_t failed;           /* for want of memory */
 } pl_chunk;
+
+/* Blocks of a chunk whose particles something has moved, and what these were before. */
+enum
+{
+    PL_BEFORE_FLOATS = 48 /* x, y, z and the velocity of eight particles */
+};
+typedef struct pl_moved_blocks
+{
+    uint32_t count;
+    uint16_t* hit; /* by block: 0, or which of those that were moved it is, from 1 on */
+    float* before; /* PL_BEFORE_FLOATS for each of them */
+} pl_moved_blocks;
+
+/* Before the first particle of a block is moved; x and v are the chunk's. */
+static inline void pl_note_moved(pl_moved_blocks* moved, uint32_t block, float* const x[3],
+                                 float* const v[3])
+{
+    if (!moved || moved->hit[block])
+        return;
+    float* before = moved->before + (size_t)PL_BEFORE_FLOATS * moved->count;
+    moved->hit[block] = (uint16_t)++moved->count;
+    for (int k = 0; k < 3; ++k)
+    {
+        memcpy(before + 8 * k, x[k] + 8 * (size_t)block, 8 * sizeof(float));
+        memcpy(before + 8 * (3 + k), v[k] + 8 * (size_t)block, 8 * sizeof(float));
+    }
+}
 
 /* Particles: arrays over slots. */
 typedef struct pl_particles

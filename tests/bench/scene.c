@@ -76,6 +76,8 @@ static void open_scene(const bench_options* o, scene* s)
     if (o->press >= 0)
         s->press = o->press;
     apply_material(o, &s->body.material);
+    for (uint32_t k = 0; k < s->kind_count; ++k)
+        apply_material(o, &s->kind[k].body.material);
     s->scene.threads = (uint32_t)o->threads;
     s->scene.simd = o->simd;
 }
@@ -91,7 +93,7 @@ typedef struct timing
     double difference;      /* after one step from the same state, over the cluster radius */
     double stage[PLIANT_STAGE_COUNT];
     double* contact; /* of each step */
-    uint64_t oracle_splits;
+    uint64_t oracle_splits, oracle_touched;
 } timing;
 
 static double difference(pliant_body body, const reference* oracle, double radius)
@@ -117,20 +119,24 @@ typedef struct oracles
     reference* body[SCENE_MOST_COPIES + 1];
     uint8_t* shares[SCENE_MOST_COPIES + 1];
     double depth;
+    const scene* scene;
+    reference_triangles* ground;
+    uint64_t touched; /* by particles, of colliders, in the last step */
 } oracles;
 
-static reference* start_oracle(const bench_options* o, const scene* s, pliant_body body)
+static reference* start_oracle(const bench_options* o, const scene* s, const pliant_body_desc* desc,
+                               pliant_body body)
 {
     reference_settings settings = {0};
-    settings.material = s->body.material;
+    settings.material = desc->material;
     settings.literal = o->literal;
     settings.every_iteration =
         true; /* the real step stops where nothing is violated: that is its merit */
-    settings.plastic = s->body.material.yield < INFINITY && s->body.levels.count == 1;
+    settings.plastic = desc->material.yield < INFINITY && desc->levels.count == 1;
     settings.breaks = s->breaks;
     settings.fracture = s->fracture;
     memcpy(settings.gravity, s->scene.gravity, sizeof settings.gravity);
-    reference* oracle = reference_from_body(body, NULL, &s->body.levels, &settings);
+    reference* oracle = reference_from_body(body, NULL, &desc->levels, &settings);
     if (!oracle)
         bench_fail("the oracle reads the body");
     return oracle;
@@ -143,11 +149,15 @@ static oracles* start_oracles(const bench_options* o, const scene* s, pliant_sce
         abort();
     all->count = s->copy_count + 1;
     all->contacts = s->contact.enabled;
+    all->scene = s;
+    if (s->ground.triangle_count)
+        all->ground = reference_triangles_create(&s->ground_desc, s->ground.triangle_count,
+                                                 s->ground.vertices, s->ground.triangles);
     for (uint32_t b = 0; b < all->count; ++b)
     {
         pliant_body body;
         BENCH_TRY(pliant_scene_get_body(made, b, &body));
-        all->body[b] = start_oracle(o, s, body);
+        all->body[b] = start_oracle(o, s, scene_body_desc(s, b), body);
         all->body[b]->time = o->warm_up * s->frame.dt;
         all->body[b]->substep = o->warm_up;
         if (all->contacts)
@@ -163,7 +173,24 @@ static void free_oracles(oracles* all)
         reference_free(all->body[b]);
         free(all->shares[b]);
     }
+    if (all)
+        reference_triangles_free(all->ground);
     free(all);
+}
+
+/* What moves nowhere, and what is in the way. */
+static void hold_and_collide(oracles* all, uint32_t b)
+{
+    const scene* s = all->scene;
+    reference* body = all->body[b];
+    for (uint32_t i = 0; b == 0 && s->held && i < body->particles; ++i)
+    {
+        float at[3];
+        v3_store(body->old[i], at);
+        if (s->held(at))
+            body->x[i] = body->old[i], body->v[i] = v3(0, 0, 0);
+    }
+    all->touched += reference_collide(body, s->collider_count, s->collider, all->ground);
 }
 
 static void step_oracles(oracles* all, double dt, uint32_t k, timing* t)
@@ -178,6 +205,9 @@ static void step_oracles(oracles* all, double dt, uint32_t k, timing* t)
         t->oracle_violated = fmin(t->oracle_violated, all->body[b]->least_violated);
     }
     t->oracle_pass_ns = fmin(t->oracle_pass_ns, (bench_now_ms() - start) * 1e6 / (double)passes);
+    all->touched = 0;
+    for (uint32_t b = 0; b < all->count; ++b)
+        hold_and_collide(all, b);
     if (all->contacts)
         reference_brute_force(all->count, all->body, all->shares, &all->depth);
     t->oracle[k] = bench_now_ms() - start;
@@ -213,6 +243,7 @@ static timing run(const bench_options* o, const scene* s, pliant_scene made, pli
                 NAN,
                 {0},
                 calloc(o->steps, sizeof(double)),
+                0,
                 0};
     oracles* oracle = NULL;
     pliant_scene_info info;
@@ -242,6 +273,7 @@ static timing run(const bench_options* o, const scene* s, pliant_scene made, pli
     t.passes = (double)info.memberships / (double)figures.level[0].memberships + iterations;
     t.least_violated = info.pairs_tested ? t.least_violated : 0;
     t.oracle_splits = oracle ? oracle->body[0]->splits : 0;
+    t.oracle_touched = oracle ? oracle->touched : 0;
     free_oracles(oracle);
     return t;
 }
@@ -251,6 +283,8 @@ static void write_setup(const scene* s, const pliant_scene_info* info, const pli
     uint64_t memberships = 0;
     json_text("scene", s->name);
     json_truth("generated", s->generated);
+    json_count("bodies", s->copy_count + 1);
+    json_count("particles_in_all", info->particles);
     json_count("particles", body->particles);
     json_list("clusters");
     for (uint32_t l = 0; l < body->levels; ++l)
@@ -326,6 +360,7 @@ static void write_times(const bench_options* o, const pliant_body_info* body, ti
     json_number("oracle_ns_per_membership_pass", t->oracle_pass_ns);
     json_number("oracle_violated_each_iteration", t->oracle_violated);
     json_number("difference_after_one_step", t->difference);
+    json_count("oracle_touched", t->oracle_touched);
 }
 
 void bench_scene(const bench_options* given)

@@ -196,6 +196,29 @@ uint8_t* reference_shares(const reference* body);
 uint64_t reference_brute_force(uint32_t count, reference* const* bodies, uint8_t* const* shares,
                                double* depth);
 
+/* reference_colliders.c */
+typedef struct reference_triangle
+{
+    vec3 corner[3], normal;
+} reference_triangle;
+
+typedef struct reference_triangles
+{
+    pliant_collider_desc desc;
+    uint32_t count;
+    reference_triangle* at;
+} reference_triangles;
+
+/* A mesh that stands still, two-sided. */
+reference_triangles* reference_triangles_create(const pliant_collider_desc* desc,
+                                                uint32_t triangle_count, const float* vertices,
+                                                const uint32_t* triangles);
+void reference_triangles_free(reference_triangles* all);
+/* After a step: every particle against every shape and every triangle (NULL: none). How often one
+ * was touched. */
+uint64_t reference_collide(reference* body, uint32_t count, const pliant_collider_desc* colliders,
+                           const reference_triangles* mesh);
+
 typedef struct reference_measure
 {
     double mass;

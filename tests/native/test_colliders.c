@@ -46,7 +46,8 @@ static uint32_t resolve(const pl_collider_step* steps, uint32_t count, double dt
 {
     float* x[3] = {e->x[0], e->x[1], e->x[2]};
     float* v[3] = {e->v[0], e->v[1], e->v[2]};
-    return pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(steps, count, (float)dt, 8, e->mass, x, v);
+    return pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(steps, count, (float)dt, 8, e->mass, x, v,
+                                                      NULL);
 }
 
 static uint32_t fall(const pl_collider_step* steps, uint32_t count, double dt, double gravity,
@@ -696,7 +697,7 @@ static uint64_t many_hash(uint32_t simd, uint32_t* touched)
         for (int k = 0; k < 3; ++k)
             for (int j = 0; j < MANY; ++j)
                 v[k][j] -= k == 2 ? 0.1f : 0.0f, x[k][j] += 0.004f * v[k][j];
-        *touched += pl_colliders_resolve_for(simd)(steps, SHAPES, 0.004f, MANY, mass, px, pv);
+        *touched += pl_colliders_resolve_for(simd)(steps, SHAPES, 0.004f, MANY, mass, px, pv, NULL);
     }
     return pl_hash(pl_hash(PL_HASH_START, x, sizeof x), v, sizeof v);
 }
@@ -731,8 +732,8 @@ TEST(free_slots_are_left_alone_and_bad_numbers_hurt_nobody_else)
     float *py[3] = {y[0], y[1], y[2]}, *pw[3] = {w[0], w[1], w[2]};
     float before[3][MANY];
     memcpy(before, x, sizeof x);
-    pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(steps, SHAPES, 0.004f, MANY, mass, px, pv);
-    pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(steps, SHAPES, 0.004f, MANY, mass, py, pw);
+    pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(steps, SHAPES, 0.004f, MANY, mass, px, pv, NULL);
+    pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(steps, SHAPES, 0.004f, MANY, mass, py, pw, NULL);
     for (int i = 0; i < MANY; ++i)
         for (int k = 0; k < 3; ++k)
         {
@@ -759,8 +760,8 @@ TEST(colliders_far_away_change_nothing)
     float *px[3] = {x[0], x[1], x[2]}, *pv[3] = {v[0], v[1], v[2]};
     float *py[3] = {y[0], y[1], y[2]}, *pw[3] = {w[0], w[1], w[2]};
     pl_colliders_resolve_fn run = pl_colliders_resolve_for(PLIANT_SIMD_AUTO);
-    uint32_t few = run(near, SHAPES, 0.004f, MANY, mass, px, pv);
-    uint32_t all = run(steps, 1000, 0.004f, MANY, mass, py, pw);
+    uint32_t few = run(near, SHAPES, 0.004f, MANY, mass, px, pv, NULL);
+    uint32_t all = run(steps, 1000, 0.004f, MANY, mass, py, pw, NULL);
     CHECK(few == all && few > 10);
     CHECK(memcmp(x, y, sizeof x) == 0 && memcmp(v, w, sizeof v) == 0);
 }

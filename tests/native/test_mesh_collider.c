@@ -41,8 +41,10 @@ static vec3 position(const eight* e)
 /* As the one chunk of a body of which nothing is known. */
 static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, eight* e)
 {
-    float start[3][8];
-    uint8_t hit = 0;
+    float start[3][8], before[PL_BEFORE_FLOATS];
+    uint16_t hit = 0;
+    pl_moved_blocks moved = {0, &hit, before};
+    const eight given = *e;
     pl_chunk chunk = {.slot_count = 8, .block_count = 1};
     pl_body body = {
         .chunk_count = 1, .chunks = &chunk, .particles = {.slot_count = 8}, .friction = -1};
@@ -54,7 +56,7 @@ static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, e
                        .dt = (float)dt,
                        .mass = e->mass,
                        .started = true,
-                       .hit = &hit};
+                       .moved = &moved};
     uint32_t touched = 0;
     for (int k = 0; k < 3; ++k)
     {
@@ -65,6 +67,9 @@ static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, e
     CHECK_OK(pl_near_prepare(&body, c->mesh));
     CHECK(pl_near_resolve(&job, &touched));
     CHECK(hit == (touched > 0));
+    for (int k = 0; k < 3 && hit; ++k)
+        CHECK(memcmp(before + 8 * k, given.x[k], sizeof given.x[k]) == 0 &&
+              memcmp(before + 8 * (3 + k), given.v[k], sizeof given.v[k]) == 0);
     pl_near_free_all(&body);
     return touched;
 }
@@ -218,8 +223,8 @@ TEST_SLOW(tessellated_shapes_agree_with_simple_ones)
             other = e;
             float* const x[3] = {other.x[0], other.x[1], other.x[2]};
             float* const v[3] = {other.v[0], other.v[1], other.v[2]};
-            uint32_t expected =
-                pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(&step, 1, .01f, 8, other.mass, x, v);
+            uint32_t expected = pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(&step, 1, .01f, 8,
+                                                                           other.mass, x, v, NULL);
             uint32_t got = resolve(&c, 0, 1, .01, &e);
             /* near the middle, and along edges, the nearest face is a matter of taste */
             double shift = 0, turn = 0;

@@ -63,6 +63,25 @@ class Bench(unittest.TestCase):
         self.assertGreater(result["ratio_of_means"], 0)
         self.assertLess(result["difference_after_one_step"], 1e-4)
 
+    def test_bodies_of_several_kinds_touch_each_other_and_colliders(self):
+        """What the oracle finds by brute force is about what the library does."""
+        sheet = self.bench("sheet", "--warm-up", 12, "--steps", 2, "--compare")
+        self.assertEqual((sheet["bodies"], sheet["particles"], sheet["particles_in_all"]),
+                         (2, 5325, 6825))
+        self.assertGreater(sheet["contacts"], 20)
+        self.assertGreater(sheet["ratio_of_sums"], 0)
+        squeeze = self.bench("squeeze", "--warm-up", 20, "--steps", 3, "--compare")
+        self.assertGreater(squeeze["contacts"], 200)
+        self.assertLess(abs(squeeze["oracle_touched"] - squeeze["contacts"]),
+                        .2 * squeeze["contacts"])
+        rain = [self.bench("rain", "--warm-up", 30, "--steps", 2, "--threads", threads, *compare)
+                for threads, compare in ((1, ["--compare"]), (2, []))]
+        self.assertEqual((rain[0]["bodies"], rain[0]["particles_in_all"]), (40, 10010))
+        self.assertGreater(rain[0]["contacts"], 100)
+        self.assertGreater(rain[0]["mesh_triangles"], 100)
+        self.assertGreater(rain[0]["oracle_touched"], 20)
+        self.assertEqual(rain[0]["hash"], rain[1]["hash"])
+
     def test_threads_and_paths_give_the_same_hash(self):
         options = ["ball-levels", "--steps", 3, "--gamma", 1e-3]
         hashes = {self.bench(*options, "--threads", threads, "--simd", simd)["hash"]

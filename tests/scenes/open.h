@@ -20,6 +20,11 @@ void scene_open_falling_bunny(scene* s);
 void scene_open_plinko(scene* s);
 void scene_open_falling_armadillo(scene* s);
 
+/* touching.c */
+void scene_open_sheet(scene* s);
+void scene_open_squeeze(scene* s);
+void scene_open_rain(scene* s);
+
 /* breaking.c */
 void scene_open_breaking_beam(scene* s);
 void scene_open_ductile_plate(scene* s);

@@ -269,6 +269,11 @@ static const struct
     {"four-bunnies", "four of them that meet, with contacts; no gravity", open_four_bunnies},
     {"forty-balls", "forty balls of 1,000 particles that meet, with contacts; no gravity",
      open_forty_balls},
+    {"sheet", "a ball of 1,500 particles on a thin sheet of 5,325 that is held at its rim",
+     scene_open_sheet},
+    {"squeeze", "a ball of 4,000 particles between two rollers that turn", scene_open_squeeze},
+    {"rain", "forty bodies of four kinds, 250 particles each, into a bowl of 2,048 triangles",
+     scene_open_rain},
     {"cube125k", "125,000 particles of a jittered unit cube, 8,192 clusters, radius .056",
      open_cube},
     {"armadillo", "about 124,631 particles in a body with limbs, 8,192 clusters", open_armadillo},
@@ -346,6 +351,25 @@ void scene_close(scene* opened)
     scene_points_free(&opened->points);
     scene_mesh_free(&opened->mesh);
     scene_mesh_free(&opened->ground);
+    for (uint32_t k = 0; k < opened->kind_count; ++k)
+        scene_points_free(&opened->kind[k].points);
+}
+
+const pliant_body_desc* scene_body_desc(const scene* opened, uint32_t index)
+{
+    uint32_t kind = index ? opened->copy_kind[index - 1] : 0;
+    return kind ? &opened->kind[kind - 1].body : &opened->body;
+}
+
+static pliant_status hold_body(const scene* opened, pliant_body body)
+{
+    uint32_t floats;
+    float* at = scene_read_floats(body, PLIANT_POSITION, 0, NULL, &floats);
+    for (uint32_t i = 0; i < floats / 3; ++i)
+        at[i] = opened->held(at + 3 * (size_t)i) ? (float)PLIANT_PIN_HELD : 0;
+    pliant_status status = pliant_body_set_pins(body, floats / 3, at);
+    free(at);
+    return status;
 }
 
 static pliant_status stretch_body(const scene* opened, pliant_body body)
@@ -405,11 +429,13 @@ pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body*
         status = stretch_body(opened, *body);
     if (status == PLIANT_OK && opened->throw)
         status = throw_body(opened, *body);
+    if (status == PLIANT_OK && opened->held)
+        status = hold_body(opened, *body);
     if (status == PLIANT_OK && opened->breaks)
         status = pliant_body_set_fracture(*body, &opened->fracture);
     for (uint32_t i = 0; i < opened->copy_count && status == PLIANT_OK; ++i)
     {
-        pliant_body_desc desc = opened->body;
+        pliant_body_desc desc = *scene_body_desc(opened, i + 1);
         pliant_body copy;
         for (int k = 0; k < 3; ++k)
         {

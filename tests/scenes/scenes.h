@@ -21,8 +21,16 @@
 enum
 {
     SCENE_MOST_COLLIDERS = 12,
-    SCENE_MOST_COPIES = 64
+    SCENE_MOST_COPIES = 64,
+    SCENE_MOST_KINDS = 4
 };
+
+/* Bodies that are not like the scene's first. */
+typedef struct scene_kind
+{
+    scene_points points;
+    pliant_body_desc body;
+} scene_kind;
 
 typedef struct scene
 {
@@ -40,6 +48,12 @@ typedef struct scene
     /* The body again: each copy is moved by its offset and has its own velocity. */
     uint32_t copy_count;
     double copy_offset[SCENE_MOST_COPIES][3], copy_velocity[SCENE_MOST_COPIES][3];
+    /* What each is a copy of: 0 the body, otherwise kind[n - 1]. */
+    uint32_t copy_kind[SCENE_MOST_COPIES];
+    uint32_t kind_count;
+    scene_kind kind[SCENE_MOST_KINDS];
+    /* Particles of the first body that are held where they are (NULL: none). */
+    bool (*held)(const float at[3]);
     pliant_contact_desc contact; /* between bodies; off unless the scene is about them */
     double stretch;              /* along x at the start, about the body's centre; 1: none */
     /* Falkenstein 2017, chapter 4: a force -s x along x for so many seconds; s as an acceleration.
@@ -67,6 +81,9 @@ void scene_close(scene* opened);
 
 /* Creates the scene with its colliders, its body and the copies of it. */
 pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body* body);
+
+/* What the body of this number, copies after the first, was made of. */
+const pliant_body_desc* scene_body_desc(const scene* opened, uint32_t index);
 
 /* Before a step: the force of a scene that is pressed, from where the body is at this time. */
 pliant_status scene_press(const scene* opened, pliant_scene made, pliant_body body);

@@ -393,7 +393,7 @@ void pl_collider_free(pl_collider* collider)
 
 #define DECLARE(name, path, simd)                                                                  \
     uint32_t name##_##path(const pl_collider_step*, uint32_t, float, uint32_t, const float*,       \
-                           float* const[3], float* const[3]);
+                           float* const[3], float* const[3], pl_moved_blocks*);
 DECLARE(pl_colliders_resolve, scalar, )
 PL_WIDE_PATHS(DECLARE, pl_colliders_resolve)
 

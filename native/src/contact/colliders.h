@@ -6,6 +6,7 @@
 
 #include "../base/core.h"
 #include "../base/math3.h"
+#include "../state.h"
 
 typedef struct pl_collider
 {
@@ -80,11 +81,12 @@ bool pl_mesh_collider_sweep(const struct pl_mesh_collider* mesh, bool still_too,
  * relative to the moving surface, tangential part by Coulomb friction. x is where the particles are
  * after integration, x - dt v is where they were, so a particle cannot pass through a shape within
  * the substep, however thin. Particles with mass 0 are skipped. Returns how many particles were
- * touched. count is a multiple of eight. dt is above 0. */
+ * touched; "moved" (or NULL) notes in which eights these are. count is a multiple of eight. dt is
+ * above 0. */
 typedef uint32_t (*pl_colliders_resolve_fn)(const pl_collider_step* colliders,
                                             uint32_t collider_count, float dt, uint32_t count,
-                                            const float* mass, float* const x[3],
-                                            float* const v[3]);
+                                            const float* mass, float* const x[3], float* const v[3],
+                                            pl_moved_blocks* moved);
 /* The function for a SIMD path (a pliant_simd that the machine has). */
 pl_colliders_resolve_fn pl_colliders_resolve_for(uint32_t simd);
 

@@ -244,7 +244,7 @@ static uint32_t choose(const pl_collider_step* colliders, uint32_t collider_coun
 
 static bool resolve_lane(const pl_collider_step* colliders, const uint32_t* active,
                          uint32_t active_count, float dt, uint32_t i, float* const x[3],
-                         float* const v[3])
+                         float* const v[3], pl_moved_blocks* moved)
 {
     pl_contact_particle q = {.dt = dt};
     for (int k = 0; k < 3; ++k)
@@ -255,6 +255,7 @@ static bool resolve_lane(const pl_collider_step* colliders, const uint32_t* acti
     }
     if (!resolve_particle(colliders, active, active_count, &q))
         return false;
+    pl_note_moved(moved, i / PL_LANES, x, v);
     for (int k = 0; k < 3; ++k)
         x[k][i] = (float)q.x[k], v[k][i] = (float)q.v[k];
     return true;
@@ -262,7 +263,7 @@ static bool resolve_lane(const pl_collider_step* colliders, const uint32_t* acti
 
 static uint32_t resolve_tile(const pl_collider_step* colliders, const uint32_t* active,
                              uint32_t active_count, float dt, uint32_t count, const float* mass,
-                             float* const x[3], float* const v[3])
+                             float* const x[3], float* const v[3], pl_moved_blocks* moved)
 {
     uint8_t marks[TILE / PL_LANES] = {0};
     uint32_t touched = 0;
@@ -273,32 +274,37 @@ static uint32_t resolve_tile(const pl_collider_step* colliders, const uint32_t* 
         {
             uint32_t slot = i + (uint32_t)__builtin_ctz(lanes);
             if (mass[slot] != 0)
-                touched += resolve_lane(colliders, active, active_count, dt, slot, x, v);
+                touched += resolve_lane(colliders, active, active_count, dt, slot, x, v, moved);
         }
     return touched;
 }
 
 static uint32_t resolve_round(const pl_collider_step* colliders, const uint32_t* active,
                               uint32_t active_count, float dt, uint32_t count, const float* mass,
-                              float* const x[3], float* const v[3])
+                              float* const x[3], float* const v[3], pl_moved_blocks* moved)
 {
     uint32_t touched = 0;
     for (uint32_t i = 0; i < count; i += TILE)
     {
         float* const tile_x[3] = {x[0] + i, x[1] + i, x[2] + i};
         float* const tile_v[3] = {v[0] + i, v[1] + i, v[2] + i};
+        pl_moved_blocks tile = {0};
+        if (moved)
+            tile = (pl_moved_blocks){moved->count, moved->hit + i / PL_LANES, moved->before};
         touched += resolve_tile(colliders, active, active_count, dt, PL_MIN(TILE, count - i),
-                                mass + i, tile_x, tile_v);
+                                mass + i, tile_x, tile_v, moved ? &tile : NULL);
+        if (moved)
+            moved->count = tile.count;
     }
     return touched;
 }
 
 uint32_t PL_K(pl_colliders_resolve)(const pl_collider_step* colliders, uint32_t collider_count,
                                     float dt, uint32_t count, const float* mass, float* const x[3],
-                                    float* const v[3]);
+                                    float* const v[3], pl_moved_blocks* moved);
 uint32_t PL_K(pl_colliders_resolve)(const pl_collider_step* colliders, uint32_t collider_count,
                                     float dt, uint32_t count, const float* mass, float* const x[3],
-                                    float* const v[3])
+                                    float* const v[3], pl_moved_blocks* moved)
 {
     uint32_t active[ROUND], touched = 0, finite = 0;
     for (uint32_t i = 0; i < collider_count; ++i)
@@ -320,7 +326,7 @@ uint32_t PL_K(pl_colliders_resolve)(const pl_collider_step* colliders, uint32_t 
     {
         uint32_t chosen = choose(colliders, collider_count, finite ? &box : NULL, &next, active);
         if (chosen)
-            touched += resolve_round(colliders, active, chosen, dt, count, mass, x, v);
+            touched += resolve_round(colliders, active, chosen, dt, count, mass, x, v, moved);
     }
     return touched;
 }

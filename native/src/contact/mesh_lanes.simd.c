@@ -187,9 +187,10 @@ PL_INLINE void turn_planes(planes* p, vm crossing)
 
 /* ------------------------------------------------------------------ those that hardly move
  *
- * Where a particle was looked at in vain (it was in nothing's way there), the nearest facet and how
- * far the second nearest is are remembered. As long as it stays so near to that place that no other
- * facet can be in its way or nearer than the first, only the first is looked at: to the same bits.
+ * Where a particle was looked at in vain (it was in nothing's way there), the two nearest facets
+ * and how far the next are is remembered. As long as it stays so near to that place that no other
+ * facet can be in its way or nearer than the first, only the first is looked at, and only these two
+ * as long as no third can: to the same bits.
  */
 
 PL_INLINE void settle(pl_mesh_lanes* job, lanes3 at, const meeting* met, vm who)
@@ -200,6 +201,8 @@ PL_INLINE void settle(pl_mesh_lanes* job, lanes3 at, const meeting* met, vm who)
         vf_store(s->at[k], vf_select(who, *place[k], vf_load(s->at[k])));
     vf_store(s->others, vf_select(who, vf_sqrt(met->second2), vf_load(s->others)));
     vf_store(s->first, vf_select(who, met->first, vf_load(s->first)));
+    vf_store(s->second, vf_select(who, met->second, vf_load(s->second)));
+    vf_store(s->beyond, vf_select(who, vf_sqrt(met->third2), vf_load(s->beyond)));
 }
 
 /* Facets that stand still, each lane's its own. */
@@ -306,6 +309,101 @@ PL_APART vm still_settled(pl_mesh_lanes* job, path* q, vm alive, vm* touched)
     return vm_or(ok, none_near);
 }
 
+/* As meet_facet() for facets that stand still, each lane's its own. */
+PL_INLINE void meet_own(const own_facets* own, vf number, const path* q, vm going, meeting* met)
+{
+    vf zero = vf_set1(0), one = vf_set1(1);
+    vf h1 = vf_sub(dot3(own->normal, q->x), own->height), size = vf_abs(h1);
+    vf h0 = vf_sub(dot3(own->normal, q->s), own->height);
+    vm may = vm_and(going, vf_le(size, q->length)), near = vm_and(going, vf_lt(size, q->look));
+    vm cross = vm_and(may, vf_le(vf_mul(h0, h1), zero));
+    vm flat = vf_le(vf_abs(h0), vf_mul(vf_set1(FLAT), q->touching));
+    vf fall = vf_sub(h0, h1), when = vf_div(h0, vf_select(vf_le(vf_abs(fall), zero), one, fall));
+    vf out = beyond_own(own, mad3(q->s, sub3(q->x, q->s), when));
+    vm in = vm_and(cross, vf_le(out, q->touching)), better = vm_and(in, vf_lt(when, met->when));
+    met->unsure = vm_or(met->unsure, vm_and(in, flat));
+    met->when = vf_select(better, when, met->when);
+    met->crossed = vf_select(better, number, met->crossed);
+    out = beyond_own(own, q->x);
+    vf d2 = vf_mul(h1, h1);
+    vm face = vm_and(near, vf_le(out, q->touching));
+    better = vm_and(face, vf_lt(d2, met->face2));
+    met->face2 = vf_select(better, d2, met->face2);
+    met->nearest = vf_select(better, number, met->nearest);
+    d2 = vf_mad(d2, vf_max(out, zero), vf_max(out, zero));
+    vm edge = vm_andnot(face, vm_and(near, vf_lt(d2, met->edge2)));
+    met->edge2 = vf_select(edge, d2, met->edge2);
+}
+
+/* One round of those that have two facets to themselves: as push_once() does it. Who was pushed;
+ * "fails" are those who must be looked at with all facets. */
+PL_INLINE vm push_between(pl_mesh_lanes* job, const own_facets own[2], const vf number[2],
+                          lanes3 at, vf others, path* r, vm going, vf ignore, vm* fails)
+{
+    meeting met;
+    begin_meeting(r, &met);
+    meet_own(&own[0], number[0], r, going, &met);
+    meet_own(&own[1], number[1], r, going, &met);
+    vf thick2 = vf_mul(r->thickness, r->thickness), zero = vf_set1(0);
+    vm crossing = vm_and(going, vf_le(met.when, vf_set1(1)));
+    vm face = vm_andnot(crossing, vm_and(going, vf_lt(met.face2, thick2)));
+    vm edge = vm_andnot(crossing, vm_and(going, vf_lt(met.edge2, met.face2)));
+    lanes3 end = select3(crossing, mad3(r->s, sub3(r->x, r->s), met.when), r->x);
+    vf height = vf_select(crossing, zero, vf_sqrt(met.face2));
+    vm alone = vf_lt(vf_add(distance(end, at), height), others);
+    vm unsure = vm_or(met.unsure, vm_or(edge, vm_andnot(alone, going)));
+    vm who = vm_and(going, vm_or(crossing, face)), pushed = none();
+    if (vm_bits(vm_andnot(unsure, who)))
+    {
+        planes p;
+        load_planes(job, r, vf_select(crossing, met.crossed, met.nearest), &p);
+        turn_planes(&p, crossing);
+        pushed = keep_off(job, r, &p, who, crossing, ignore, &unsure);
+    }
+    *fails = vm_and(going, unsure);
+    return vm_andnot(*fails, pushed);
+}
+
+/* As still_settled() with the two facets that are nearest: particles beside an edge. */
+PL_APART vm still_paired(pl_mesh_lanes* job, path* q, vm alive, vf room, vm* touched)
+{
+    const pl_settled* s = job->settled;
+    lanes3 at = {vf_load(s->at[0]), vf_load(s->at[1]), vf_load(s->at[2])};
+    vf zero = vf_set1(0), ignore = zero;
+    vf others = vf_sub(vf_load(s->beyond), vf_mul(vf_set1(.25f), q->touching));
+    vf first = vf_load(s->first), second = vf_load(s->second);
+    vm ok = vm_and(alive, vm_and(vf_le(zero, first), vf_le(zero, second)));
+    ok = vm_and(ok, vf_lt(distance(q->s, at), others));
+    if (!vm_bits(ok))
+        return ok;
+    /* in the order of lists */
+    const vf number[2] = {vf_max(vf_min(first, second), zero), vf_max(vf_max(first, second), zero)};
+    own_facets own[2];
+    load_own(job, number[0], &own[0]);
+    load_own(job, number[1], &own[1]);
+    path r = *q;
+    vm moved = none(), going = ok;
+    for (int pass = 0; pass < PASSES && vm_bits(going); ++pass)
+    {
+        vm fails;
+        vm pushed = push_between(job, own, number, at, others, &r, going, ignore, &fails);
+        lanes3 way = sub3(r.x, q->x);
+        vf most = vf_max(vf_max(vf_abs(way.x), vf_abs(way.y)), vf_abs(way.z));
+        fails = vm_or(fails, vm_andnot(vf_le(most, room), pushed));
+        ok = vm_andnot(fails, ok);
+        moved = vm_or(moved, pushed);
+        going = vm_andnot(fails, pushed);
+        ignore = vf_mul(vf_set1(.05f), r.touching);
+    }
+    ok = vm_andnot(going, ok);
+    moved = vm_and(moved, ok);
+    *touched = vm_or(*touched, moved);
+    q->x = select3(moved, r.x, q->x);
+    q->v = select3(moved, r.v, q->v);
+    set_path(job, q);
+    return ok;
+}
+
 /* ------------------------------------------------------------------ rounds */
 
 /* One round: who was pushed. Those of whom nothing is certain are added to "unsure". */
@@ -354,6 +452,8 @@ static void resolve(pl_mesh_lanes* job)
     vf_store(near.around.at, vf_set1(-INFINITY));
     if (job->settled)
         alive = vm_andnot(still_settled(job, &q, alive, &touched), alive);
+    if (job->settled && vm_bits(alive))
+        alive = vm_andnot(still_paired(job, &q, alive, room, &touched), alive);
     for (int pass = 0; pass < PASSES && vm_bits(alive); ++pass)
     {
         vm pushed = push_once(job, &near, &q, alive, ignore, &unsure);

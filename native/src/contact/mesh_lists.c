@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Blocks that are looked at together while lists are made. */
+/* Eights that are looked at together while lists are made. */
 #define GROUP 8
 /* How much wider than needed the boxes of lists are, as a share of them; the same for chunks. */
 #define MARGIN 0.125f
@@ -114,19 +114,31 @@ static uint32_t around_span(const pl_mesh_kernels* kernels, const pl_near_chunk*
 {
     if (!holds(span, &k->bounds)) /* as such boxes are written: they do not touch */
         return 0;
-    return kernels->sift(k->swept, NULL, k->facet_count, span, k->some);
+    uint32_t lots = (k->facet_count + PL_LOT - 1) / PL_LOT, count = 0;
+    uint32_t* near = k->some + 2 * (size_t)k->facet_count;
+    lots = kernels->sift(k->lot, NULL, lots, span, near);
+    for (uint32_t n = 0; n < lots; ++n)
+    {
+        uint32_t first = PL_LOT * near[n], *out = k->some + count;
+        uint32_t found = kernels->sift(k->swept + first, NULL,
+                                       PL_MIN(PL_LOT, k->facet_count - first), span, out);
+        for (uint32_t i = 0; i < found; ++i)
+            out[i] += first;
+        count += found;
+    }
+    return count;
 }
 
 /* ------------------------------------------------------------------ who is near */
 
-/* Who of a block is near one of the triangles in some[0] to some[count - 1], which are all that
- * touch its box; the others get a box that none touches, or are taken for near as well. */
+/* Who of a block is near one of the triangles that touch its box; the others get a box that none
+ * touches, or are taken for near as well. */
 static void divide_block(const pl_near_job* job, pl_mesh_paths* paths, pl_near_chunk* k,
-                         uint32_t block, uint32_t count)
+                         uint32_t block)
 {
     const pl_mesh_kernels* kernels = job->kernels;
-    uint32_t *mine = k->some + k->facet_count, used = k->known[block];
-    count = kernels->sift(k->swept, k->some, count, &k->clear[block], mine);
+    uint32_t *mine = k->some, used = k->known[block];
+    uint32_t count = around_span(kernels, k, &k->clear[block]);
     k->near[block] = 0;
     if (!count)
         return;
@@ -204,12 +216,29 @@ static bool pack(const pl_mesh_paths* paths, pl_near_chunk* k)
     return true;
 }
 
+/* In tree order neighbours follow each other: few lots are near anything. */
+static bool make_lots(pl_near_chunk* k)
+{
+    uint32_t lots = (k->facet_count + PL_LOT - 1) / PL_LOT;
+    if (!pl_grow((void**)&k->lot, &k->lot_capacity, lots, sizeof *k->lot))
+        return false;
+    for (uint32_t n = 0; n < lots; ++n)
+    {
+        k->lot[n] = k->swept[PL_LOT * n];
+        for (uint32_t i = PL_LOT * n; i < PL_MIN(PL_LOT * (n + 1), k->facet_count); ++i)
+            for (int c = 0; c < 8; ++c)
+                k->lot[n].at[c] = PL_MIN(k->lot[n].at[c], k->swept[i].at[c]);
+    }
+    return true;
+}
+
 /* Collects the triangles around all blocks. */
 static bool collect_all(const pl_near_job* job, const pl_mesh_paths* paths, pl_near_chunk* k)
 {
     k->facets_made = false;
     k->around = widened(join(k->clear, paths->blocks), WIDE_MARGIN);
     return collect(job->collider->mesh, &k->around, v3_fromd(job->body->origin), k) &&
+           make_lots(k) &&
            pl_grow((void**)&k->some, &k->some_capacity, 3 * (size_t)k->facet_count + 3,
                    sizeof *k->some);
 }
@@ -227,14 +256,8 @@ static bool divide_chunk(const pl_near_job* job, pl_mesh_paths* paths, pl_near_c
     k->made = false;
     if (!fits && !collect_all(job, paths, k))
         return false;
-    for (uint32_t b = 0; b < paths->blocks; b += GROUP)
-    {
-        uint32_t end = PL_MIN(b + GROUP, paths->blocks);
-        pl_span around = join(k->clear + b, end - b);
-        uint32_t some = around_span(job->kernels, k, &around);
-        for (uint32_t i = b; i < end; ++i)
-            divide_block(job, paths, k, i, some);
-    }
+    for (uint32_t b = 0; b < paths->blocks; ++b)
+        divide_block(job, paths, k, b);
     if (!pack(paths, k))
         return false;
     k->entry_count = 0;
@@ -297,6 +320,7 @@ static void load_packed(const pl_near_job* job, const pl_near_chunk* k, pl_near_
     *packed = *job;
     packed->mass = mass;
     packed->started = true;
+    packed->moved = NULL; /* copies */
     for (int c = 0; c < 3; ++c)
     {
         packed->start[c] = k->packed + (1 + c) * count;

@@ -16,6 +16,8 @@
 #define SOME 2048
 /* How much wider than needed lists of a few facets are made, in thicknesses. */
 #define AROUND 0.5f
+/* Facets that are fetched before it is their turn. */
+#define AHEAD 8
 
 /* ------------------------------------------------------------------ boxes */
 
@@ -168,8 +170,8 @@ typedef struct meeting
     vf when, face2, edge2; /* time of the first crossing; squares of distances */
     vf crossed, nearest;   /* facets' numbers */
     vm unsure;
-    /* Lower bounds of the squares of the two least distances, and whose the least is. */
-    vf first2, second2, first;
+    /* Lower bounds of the squares of the three least distances, and whose the first two are. */
+    vf first2, second2, third2, first, second;
 } meeting;
 
 PL_INLINE vf height_over(const float plane[4], lanes3 p)
@@ -221,6 +223,17 @@ PL_INLINE void cross_facet(const pl_facet* f, const pl_motion* motion, float pla
     met->crossed = vf_select(better, vf_set1(place), met->crossed);
 }
 
+/* Keeps the three least, and who has the first two. */
+PL_INLINE void note_distance(vf d2, vf number, meeting* met)
+{
+    vm first = vf_lt(d2, met->first2), second = vf_lt(d2, met->second2);
+    met->third2 = vf_min(met->third2, vf_max(d2, met->second2));
+    met->second = vf_select(first, met->first, vf_select(second, number, met->second));
+    met->second2 = vf_min(met->second2, vf_max(d2, met->first2));
+    met->first2 = vf_min(d2, met->first2);
+    met->first = vf_select(first, number, met->first);
+}
+
 PL_INLINE void meet_facet(const pl_facet* f, const pl_motion* motion, float place, const path* q,
                           vm alive, meeting* met)
 {
@@ -239,11 +252,7 @@ PL_INLINE void meet_facet(const pl_facet* f, const pl_motion* motion, float plac
     d2 = vf_mad(d2, vf_max(out, zero), vf_max(out, zero));
     vm edge = vm_andnot(face, vm_and(near, vf_lt(d2, met->edge2)));
     met->edge2 = vf_select(edge, d2, met->edge2);
-    d2 = vf_select(near, d2, met->second2);
-    better = vf_lt(d2, met->first2);
-    met->second2 = vf_min(met->second2, vf_max(d2, met->first2));
-    met->first2 = vf_min(d2, met->first2);
-    met->first = vf_select(better, number, met->first);
+    note_distance(vf_select(near, d2, met->third2), number, met);
 }
 
 PL_INLINE pl_span span_around(const path* q, vm alive)
@@ -259,8 +268,8 @@ PL_INLINE void begin_meeting(const path* q, meeting* met)
     met->face2 = met->edge2 = thick2;
     met->crossed = met->nearest = zero;
     met->unsure = none();
-    met->first2 = met->second2 = vf_mul(q->look, q->look);
-    met->first = vf_set1(-1);
+    met->first2 = met->second2 = met->third2 = vf_mul(q->look, q->look);
+    met->first = met->second = vf_set1(-1);
 }
 
 /* The facets of a list that lie around some of its lanes. */
@@ -304,15 +313,26 @@ PL_INLINE void come_closer(const pl_mesh_lanes* job, const path* q, vm alive, cl
     memcpy(known->some, near->some, near->count * sizeof *near->some);
 }
 
+/* Into the cache: the facets of a body's surface are more than it holds. */
+PL_INLINE void fetch_facet(const pl_mesh_lanes* job, uint32_t at)
+{
+    __builtin_prefetch(&job->box[at]);
+    __builtin_prefetch(&job->facet[at]);
+}
+
 PL_APART void meet_all(pl_mesh_lanes* job, const closer* near, const path* q, vm alive,
                        meeting* met)
 {
     boxes own = boxes_around(q->s, q->x, job->motion ? q->thickness : q->look);
     begin_meeting(q, met);
+    for (uint32_t i = 0; i < PL_MIN(AHEAD, near->count); ++i)
+        fetch_facet(job, near->list[i]);
     for (uint32_t i = 0; i < near->count; ++i)
     {
         uint32_t at = near->list[i];
         const pl_facet* f = &job->facet[at];
+        if (i + AHEAD < near->count)
+            fetch_facet(job, near->list[i + AHEAD]);
         if (job->motion && job->motion[at].turn > MOST_TURN)
         {
             /* nothing more can be said of it */

@@ -4,6 +4,7 @@
 
 #include "mesh_find.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Rounding of positions in float, relative to their size; as for simple colliders. */
@@ -29,6 +30,7 @@ static void free_near(pl_near* near)
         pl_free(k->some);
         pl_free(k->triangle);
         pl_free(k->swept);
+        pl_free(k->lot);
         pl_free(k->box);
         pl_free(k->facet);
         pl_free(k->motion);
@@ -251,6 +253,7 @@ static bool touch_one(const pl_moving_view* s, const pl_near_job* job, uint32_t 
     }
     if (!pl_mesh_touch(s, &q, inside))
         return false;
+    pl_note_moved(job->moved, i / 8, job->x, job->v);
     for (int k = 0; k < 3; ++k)
         job->x[k][i] = (float)q.x[k], job->v[k][i] = (float)q.v[k];
     return true;
@@ -322,22 +325,26 @@ static uint32_t resolve_eight(const pl_moving_view* s, const pl_near_job* job,
     {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint32_t i = member[lane];
+        pl_note_moved(job->moved, i / 8, job->x, job->v);
         for (int c = 0; c < 3; ++c)
         {
             job->x[c][i] = packed->x[c][8 * e + lane];
             job->v[c][i] = packed->v[c][8 * e + lane];
         }
-        job->hit[i / 8] = 1;
     }
     return (uint32_t)__builtin_popcount(touched);
 }
 
-/* What the next eight will want, on its way into the cache. */
+/* What the next eights will want, on its way into the cache: facets of the next one, what is
+ * remembered of the one after that. */
 static void fetch_settled(const pl_near_chunk* k, uint32_t e)
 {
-    for (int i = 0; i < 8; ++i)
-        if (k->settled[e].first[i] > 0)
-            __builtin_prefetch(&k->facet[(uint32_t)k->settled[e].first[i]]);
+    const char* ahead = (const char*)&k->settled[PL_MIN(e + 2, k->eight_count - 1)];
+    for (size_t line = 0; line < offsetof(pl_settled, some); line += 64)
+        __builtin_prefetch(ahead + line);
+    for (int i = 0; i < 8 && e + 1 < k->eight_count; ++i)
+        if (k->settled[e + 1].first[i] > 0)
+            __builtin_prefetch(&k->facet[(uint32_t)k->settled[e + 1].first[i]]);
 }
 
 /* Finds out who is inside of a solid; false: nobody is. */
@@ -375,8 +382,8 @@ static uint32_t resolve_near(const pl_moving_view* s, const pl_near_job* job,
     uint32_t touched = 0;
     for (uint32_t e = 0; e < k->eight_count; ++e)
     {
-        if (e + 1 < k->eight_count && s->mesh->still)
-            fetch_settled(k, e + 1);
+        if (s->mesh->still)
+            fetch_settled(k, e);
         eight.lanes = k->movable[e];
         if (outside)
             eight.lanes = those_outside(k->member + 8 * (size_t)e, eight.lanes, outside);
@@ -418,9 +425,7 @@ bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
     for (uint32_t b = 0; asked && b < chunk->block_count; ++b)
         for (unsigned rest = k->known[b] & ~outside[b]; rest; rest &= rest - 1)
         {
-            bool touches = touch_one(&s, job, 8 * b + (uint32_t)__builtin_ctz(rest), true);
-            *touched += touches;
-            job->hit[b] |= touches;
+            *touched += touch_one(&s, job, 8 * b + (uint32_t)__builtin_ctz(rest), true);
         }
     return true;
 }

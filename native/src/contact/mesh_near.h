@@ -50,6 +50,7 @@ typedef struct pl_motion
     float reserved[3];
 } pl_motion;
 
+#define PL_LOT 16
 #define PL_FEW_FACETS 95
 #define PL_PACKED_FLOATS 10
 #define PL_NO_MEMBER UINT32_MAX
@@ -60,6 +61,8 @@ typedef struct pl_settled
     float at[3][8];
     float others[8]; /* no other facet is nearer to that place */
     float first[8];  /* the nearest facet; negative: none that near */
+    float second[8]; /* the next one; negative: none */
+    float beyond[8]; /* no facet but these two is nearer */
     pl_span around;  /* what the facets were last looked for in; those are in there: */
     uint32_t count;
     uint32_t some[PL_FEW_FACETS];
@@ -69,12 +72,13 @@ typedef struct pl_near_chunk
 {
     uint32_t facet_count, entry_count;
     size_t triangle_capacity, swept_capacity, box_capacity, facet_capacity, corners_capacity,
-        motion_capacity, entry_capacity, some_capacity;
+        motion_capacity, entry_capacity, some_capacity, lot_capacity;
     pl_span around;     /* what the facets were collected for */
     pl_span bounds;     /* of all of them, as swept */
     uint32_t* some;     /* facets around a few blocks, while lists are made */
     uint32_t* triangle; /* in tree order, ascending */
     pl_span* swept;     /* of each, over the frame: (lower, 0, -upper, 0) */
+    pl_span* lot;       /* around PL_LOT of them after each other */
     pl_span* box;       /* the same over the substep */
     pl_facet* facet;
     pl_facet_corners* corners;
@@ -141,8 +145,8 @@ typedef struct pl_near_job
     float dt;
     const float* mass; /* of the chunk, as all that follow; 0: not to be moved */
     float *start[3], *x[3], *v[3];
-    bool started; /* start is filled; otherwise there is room, and it is x - dt v */
-    uint8_t* hit; /* by block: set to 1 where particles were moved */
+    bool started;           /* start is filled; otherwise there is room, and it is x - dt v */
+    pl_moved_blocks* moved; /* notes those that are; or NULL */
 } pl_near_job;
 
 /* In double, and rounded once: at rest it is the same for ever. */

@@ -3,6 +3,7 @@
 
 void PL_K(pl_advance)(pl_pass* pass);
 void PL_K(pl_gather)(pl_pass* pass);
+void PL_K(pl_amend)(pl_pass* pass, const pl_moved_blocks* moved);
 void PL_K(pl_match)(const pl_match_batch* batch);
 void PL_K(pl_match_limit)(const pl_match_batch* batch);
 void PL_K(pl_levels_sum)(const pl_links* links, pl_clusters* clusters, uint32_t begin,
@@ -23,6 +24,7 @@ void PL_K(pl_limit_apply)(pl_pass* pass);
 const pl_kernels PL_K(pl_kernels) = {
     .advance = PL_K(pl_advance),
     .gather = PL_K(pl_gather),
+    .amend = PL_K(pl_amend),
     .match = PL_K(pl_match),
     .match_limit = PL_K(pl_match_limit),
     .levels_sum = PL_K(pl_levels_sum),

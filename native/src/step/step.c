@@ -28,7 +28,7 @@ static void advance_items(void* context, uint32_t begin, uint32_t end, uint32_t 
     {
         pl_pass pass = pl_substep_pass(step, &step->scene->chunks.items[i], worker);
         step->scene->kernels->advance(&pass);
-        pass.chunk->moved = 0;
+        pass.chunk->moved = pass.chunk->amended = 0;
     }
 }
 
@@ -44,7 +44,7 @@ void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worke
             continue;
         pl_pass pass = pl_substep_pass(step, item, worker);
         step->scene->kernels->gather(&pass);
-        chunk->moved = 0;
+        chunk->moved = chunk->amended = 0;
     }
 }
 
@@ -295,6 +295,9 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
             take_out(body, slot, count, movable);
             mass = movable;
         }
+        float* before = movable + 4 * count;
+        pl_moved_blocks moved = {
+            0, (uint16_t*)(void*)(before + (size_t)PL_BEFORE_FLOATS * chunk->block_count), before};
         pl_near_job job = {.body = body,
                            .chunk = item->begin,
                            .kernels = scene->mesh_kernels,
@@ -303,7 +306,7 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
                            .dt = step->dt,
                            .mass = mass,
                            .start = {movable + count, movable + 2 * count, movable + 3 * count},
-                           .hit = (uint8_t*)(movable + 4 * count),
+                           .moved = &moved,
                            .x = {x[0], x[1], x[2]},
                            .v = {v[0], v[1], v[2]}};
         if (step->meshes && step->meshes < scene->collider_count)
@@ -312,10 +315,10 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
             job.started = true;
         }
         uint32_t touched = 0;
-        memset(job.hit, 0, chunk->block_count);
+        memset(moved.hit, 0, sizeof *moved.hit * chunk->block_count);
         if (step->meshes < scene->collider_count)
             touched = scene->resolve(step->colliders + (size_t)body->index * scene->collider_count,
-                                     scene->collider_count, step->dt, count, mass, x, v);
+                                     scene->collider_count, step->dt, count, mass, x, v, &moved);
         if (step->meshes && !touch_meshes(&job, scene, &touched))
             chunk->failed = 1;
         chunk->touched += touched;
@@ -323,7 +326,7 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         if (chunk->moved)
         {
             pl_pass pass = pl_substep_pass(step, item, worker);
-            scene->kernels->gather(&pass);
+            scene->kernels->amend(&pass, &moved);
             chunk->moved = 0;
         }
     }

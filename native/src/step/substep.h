@@ -24,6 +24,13 @@ typedef struct pl_substep
     bool ending;        /* matching after all has moved: plastic flow */
 } pl_substep;
 
+/* Scratch of a chunk's contacts, for each block: masses, where particles began (as rows of the
+ * chunk), what those that are moved were before, and whether they are. */
+enum
+{
+    PL_CONTACT_FLOATS = 4 * 8 + PL_BEFORE_FLOATS + 1
+};
+
 /* work.c: the lists of items and the workers' scratch, made anew when bodies have changed. */
 pl_status pl_work_list(pl_scene* scene);
 pl_pass pl_substep_pass(const pl_substep* step, const pl_item* item, uint32_t worker);

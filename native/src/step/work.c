@@ -35,8 +35,7 @@ static bool list_body(pl_scene* scene, pl_body* body, size_t* rows)
         if (!add_item(&scene->chunks, body, i, i + 1))
             return false;
         *rows = PL_MAX(*rows, pl_pass_scratch(body->chunks[i].row_count, quadratic));
-        /* contact_items: masses, where particles were, and who was hit */
-        *rows = PL_MAX(*rows, (4 * 8 + 1) * (size_t)body->chunks[i].block_count);
+        *rows = PL_MAX(*rows, PL_CONTACT_FLOATS * (size_t)body->chunks[i].block_count);
     }
     if (!add_runs(&scene->fine, body, 0, held_end(body)))
         return false;
