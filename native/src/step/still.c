@@ -10,7 +10,6 @@
  * them all the same (strain limiting, a bounce of the whole body) is taken back before clusters
  * are fitted at the end of a substep.
  */
-#include "../setup/cuts.h"
 #include "substep.h"
 
 #include <string.h>
