@@ -92,7 +92,7 @@ class SceneContacts:
     sleep_speed: FloatProperty(
         name="Speed", default=.02, min=1e-6, soft_max=1.0, max=1e6, unit="VELOCITY",
         description="A body falls asleep when no part of it is faster than this, together with all "
-                    "that it touches")
+                    "that it touches; the pieces of one that broke do so one by one")
     sleep_seconds: FloatProperty(
         name="After", default=.5, min=0.0, soft_max=5.0, max=1e6, unit="TIME_ABSOLUTE",
         description="Seconds for which it must have been so slow")

@@ -865,7 +865,8 @@ extern "C"
      * asleep at the end of a frame, together with all that it touches: it stops and costs next to
      * nothing. It wakes when it is hit, when a neighbour wakes, when a moving collider comes near,
      * and when it, gravity, a collider or a field is set. Bodies with pins or accelerations, and
-     * bodies in a scene with force fields, do not sleep. Speed 0: no body does (the default). */
+     * bodies in a scene with force fields, do not sleep. The pieces of a body that broke sleep one
+     * by one, and of a body with pins those that have none. Speed 0: no body does (the default). */
     PLIANT_API pliant_status pliant_scene_set_sleep(pliant_scene scene, double speed,
                                                     double seconds);
 

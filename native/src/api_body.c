@@ -429,7 +429,8 @@ pliant_status pliant_body_set_pin_targets(pliant_body handle, uint32_t count,
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
-    pl_wake(body);
+    if (!body->pins.any)
+        pl_wake(body); /* otherwise those that follow them are awake */
     PL_TRY(check_count(body, count, "Pin targets"));
     PL_TRY(pl_check_floats(positions, (uint64_t)count * 3, "positions"));
     if (origin)
@@ -453,7 +454,8 @@ pliant_status pliant_body_set_pin_mesh(pliant_body handle, uint32_t vertex_count
     pl_body* body;
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
-    pl_wake(body);
+    if (!body->pins.any)
+        pl_wake(body);
     if (body->mesh_triangle_count == 0)
         return pl_fail(PLIANT_ERROR_MESH, "The body has no mesh with triangles to follow");
     if (vertex_count != body->mesh_vertex_count)

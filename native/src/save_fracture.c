@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "save_fracture.h"
 
-_Static_assert(sizeof(pliant_fracture_desc) == 64 && sizeof(pl_piece) == 24 &&
+_Static_assert(sizeof(pliant_fracture_desc) == 64 && sizeof(pl_piece) == 40 &&
                    sizeof(pl_split) == 56 && sizeof(pl_divided) == 12 && sizeof(pl_crumb) == 64,
                "what is saved of fracture changed: raise STATE_VERSION and check pl_save_fracture");
 
@@ -11,7 +11,8 @@ static bool pieces_fit(const pl_body* body)
     if (f->piece_count == 0 || !f->pieces)
         return false;
     for (uint32_t p = 0; p < f->piece_count; ++p)
-        if (f->pieces[p].parent > p || !isfinite(f->pieces[p].moment))
+        if (f->pieces[p].parent > p || !isfinite(f->pieces[p].moment) ||
+            !(f->pieces[p].quiet >= 0) || f->pieces[p].asleep > 1)
             return false;
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
         if (body->clusters.piece[c] >= f->piece_count)

@@ -318,6 +318,24 @@ typedef struct pl_pins
     bool any, follow, was_following, has_targets;
 } pl_pins;
 
+/* Pieces of a body that sleep while the body does not (step/still.c). Follows from the pieces and
+ * the memberships; empty where no piece sleeps. */
+typedef struct pl_still
+{
+    float* slot;       /* by slot: not 0 where the particle stands still, or NULL */
+    float* x[3];       /* by slot: where it does */
+    uint8_t* cluster;  /* by finest cluster */
+    uint8_t* chunk;    /* by chunk: whether some of its particles do, or all */
+    uint64_t revision; /* 1 + that of the body for which it was made */
+} pl_still;
+
+enum
+{
+    PL_STILL = 1, /* of slots and clusters; of chunks: some */
+    PL_STILL_HIT, /* of slots and clusters: hit so that it wakes */
+    PL_STILL_ALL = 2
+};
+
 /* A stretch of an array that is summed as a whole: sums over stretches, in order, do not depend on
  * the number of threads. */
 typedef struct pl_stretch
@@ -568,6 +586,7 @@ typedef struct pl_body
     /* Sleep (step/sleep.c). */
     bool asleep;
     double quiet; /* seconds for which it has been slow */
+    pl_still still;
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_mesh_binding* binding;
     /* What is known of its particles around each mesh collider (contact/mesh_near.h). */

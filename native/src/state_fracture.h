@@ -20,6 +20,9 @@ typedef struct pl_piece
     uint32_t clusters; /* that it has now; 0: it has gone into its children */
     uint64_t birth;    /* the substep that made it; 0 for the first */
     double moment;     /* the same in frames (pl_split) */
+    double quiet;      /* seconds for which it has been slow (step/sleep.c) */
+    uint32_t asleep;   /* it stands still, though its body is awake */
+    uint32_t unused;
 } pl_piece;
 
 /* A cluster that was split. The plane is in the body's rest shape, relative to its rest origin. */

@@ -62,15 +62,26 @@ static void note_hit(const pl_response_work* s, const pl_press* p, const pl_cont
 {
     const pl_unit* unit = &s->r->units[p->unit];
     const pl_toucher* t = &s->r->touchers[p->toucher];
-    pl_pair_body* target = &s->all->pair_bodies[pl_contact_body_of(s->all, c->cluster)];
+    uint32_t target_of = pl_contact_body_of(s->all, c->cluster);
+    pl_pair_body* target = &s->all->pair_bodies[target_of];
     pl_pair_body* source = &s->all->pair_bodies[t->body];
-    if (target->asleep == source->asleep)
+    pl_still *still = &s->bodies[target_of].body->still, *other = &s->bodies[t->body].body->still;
+    uint8_t* hit = still->cluster ? &still->cluster[c->cluster - target->first] : NULL;
+    float* hits = other->slot ? &other->slot[t->slot] : NULL;
+    bool sleeps = target->asleep || (hit && *hit), it_does = source->asleep || (hits && *hits > 0);
+    if (sleeps == it_does)
         return;
     vec3 surface = v3_add(unit->v, v3_cross(unit->spin, v3_from(p->arm)));
     double speed = v3_dot(v3_sub(t->v, surface), v3_fromd(c->n));
     double resting = PL_CONTACT_RESTING * s->settings->gravity * s->dt;
-    if (speed < -(s->settings->wake_speed + resting))
+    if (!(speed < -(s->settings->wake_speed + resting)))
+        return;
+    if (target->asleep || source->asleep)
         (target->asleep ? target : source)->hit = true;
+    else if (sleeps)
+        *hit = PL_STILL_HIT;
+    else
+        *hits = PL_STILL_HIT;
 }
 
 static double pair_friction(const pl_response_work* s, const pl_body* body, uint32_t cluster)

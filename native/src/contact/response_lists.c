@@ -32,7 +32,7 @@ void pl_response_free(pl_response* r)
 
 static bool is_held(const pl_body* body, uint32_t slot)
 {
-    return body->pins.follow || body->asleep ||
+    return body->pins.follow || body->asleep || (body->still.slot && body->still.slot[slot] > 0) ||
            (body->pins.any && body->pins.frequency[slot] >= PLIANT_PIN_HELD);
 }
 
@@ -82,6 +82,15 @@ pl_status pl_response_reserve(const pl_response_work* s)
     return PLIANT_OK;
 }
 
+/* A cluster of a body that sleeps, or of a piece that does. */
+static bool is_asleep(const pl_response_work* s, uint32_t cluster)
+{
+    uint32_t of = pl_contact_body_of(s->all, cluster);
+    const pl_body* body = s->bodies[of].body;
+    return body->asleep ||
+           (body->still.cluster && body->still.cluster[cluster - s->all->pair_bodies[of].first]);
+}
+
 static pl_status add_units(const pl_response_work* s)
 {
     pl_response* r = s->r;
@@ -105,7 +114,7 @@ static pl_status add_units(const pl_response_work* s)
         memset(unit, 0, sizeof *unit);
         unit->cluster = c;
         unit->yield = 1;
-        unit->fixed = nothing || s->bodies[pl_contact_body_of(all, c)].body->asleep;
+        unit->fixed = nothing || is_asleep(s, c);
         if (!nothing)
             unit->x = v3_fromd(all->poses[c].x);
         r->unit_of[c] = ++r->unit_count;

@@ -222,7 +222,11 @@ void pl_body_free(pl_body* body)
         pl_free(body->acceleration[k]);
         pl_free(body->force[k]);
         pl_free(body->shift[k]);
+        pl_free(body->still.x[k]);
     }
+    pl_free(body->still.slot);
+    pl_free(body->still.cluster);
+    pl_free(body->still.chunk);
     if (body->fracture)
     {
         for (uint32_t c = 0; c < body->fracture->share_count; ++c)

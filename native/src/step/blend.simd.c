@@ -162,6 +162,17 @@ PL_INLINE void move_with_pins(const pl_pass* pass, uint32_t slot, vf x[3], vf v[
     }
 }
 
+/* Lanes whose piece sleeps. */
+PL_INLINE void stand_still(const float* still, const vf from[3], vf x[3], vf v[3])
+{
+    vm stands = vf_lt(vf_set1(0), vf_load(still));
+    for (int k = 0; k < 3; ++k)
+    {
+        x[k] = vf_select(stands, from[k], x[k]);
+        v[k] = vf_select(stands, vf_set1(0), v[k]);
+    }
+}
+
 PL_INLINE void advance(pl_pass* pass, bool plain, bool own)
 {
     const pl_chunk* chunk = pass->chunk;
@@ -216,11 +227,14 @@ PL_INLINE void advance(pl_pass* pass, bool plain, bool own)
             if (!plain)
                 v[k] = vf_sub(v[k], vf_mul(vf_set1(pass->drag), v[k]));
         }
+        vf from[3] = {x[0], x[1], x[2]};
         if (!plain && pass->pins)
             move_with_pins(pass, slot, x, v);
         else
             for (int k = 0; k < 3; ++k)
                 x[k] = vf_mad(x[k], dt, v[k]);
+        if (!plain && pass->still)
+            stand_still(pass->still + slot, from, x, v);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
         pl_gather_block(pass, b, x, v, r, 3, own);
@@ -234,7 +248,8 @@ PL_INLINE void advance(pl_pass* pass, bool plain, bool own)
 
 void PL_K(pl_advance)(pl_pass* pass)
 {
-    bool plain = !pass->pins && !pass->acceleration[0] && !pass->force[0] && pass->drag == 0;
+    bool plain =
+        !pass->pins && !pass->still && !pass->acceleration[0] && !pass->force[0] && pass->drag == 0;
     if (pass->chunk->own_rest)
         advance(pass, false, true);
     else if (plain)

@@ -335,8 +335,9 @@ void pl_crumbs_move(pl_breaking* b)
         pl_crumb* crumb = &f->crumbs[i];
         uint32_t count = list_slots(b->body, crumb->cluster, slots);
         if (count == 0 || count >= FEWEST)
-            continue;                                   /* it is none any more */
-        if (b->body->clusters.rank[crumb->cluster] < 2) /* others tell it from their particles */
+            continue; /* it is none any more */
+        bool still = f->pieces[b->body->clusters.piece[crumb->cluster]].asleep;
+        if (b->body->clusters.rank[crumb->cluster] < 2 && !still) /* others tell it themselves */
             move_crumb(b, crumb, slots, count);
         f->crumbs[kept++] = *crumb;
     }

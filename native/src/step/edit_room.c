@@ -221,7 +221,7 @@ static pl_status find_slot(pl_edit* edit, uint32_t slot, uint32_t* found)
 
 static bool lengthen_ids(pl_particles* p)
 {
-    uint32_t count = p->id_count + PL_MAX(p->id_count / 8, 64u);
+    uint32_t count = p->id_count + PL_MAX(p->id_count / 4, 256u);
     if (p->id_count < p->id_room)
         return true;
     bool fine = lengthen((void**)&p->slot_of, sizeof *p->slot_of, count) &&

@@ -84,7 +84,7 @@ static void scan_clusters(void* context, uint32_t begin, uint32_t end, uint32_t 
     for (uint32_t c = begin * s->run; c < last; ++c)
     {
         b->fracture->overload[c] = 0;
-        if (!(k->fade[c] > 0))
+        if (!(k->fade[c] > 0) || b->fracture->pieces[k->piece[c]].asleep)
             continue;
         double plain = plain_threshold(b, c);
         mat3 elastic = pl_elastic_of(b->body, c, gradient_of(k, c));

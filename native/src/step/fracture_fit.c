@@ -34,6 +34,13 @@ static vec3 position(const pl_particles* p, uint32_t slot)
     return v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]);
 }
 
+/* A member as it is in the cluster: its weight m w, and where it is now and at rest. */
+typedef struct weighed
+{
+    double mw;
+    vec3 x, rest;
+} weighed;
+
 /* Sums over members, weighted by m w. */
 typedef struct sums
 {
@@ -63,36 +70,34 @@ static double share_of(pl_breaking* b, uint32_t cluster, uint32_t slot, vec3* re
     return all > 0 ? b->body->particles.mass[slot] * own / all : 0;
 }
 
-/* Two rounds: centres first, then moments about them. */
-static void add_members(pl_breaking* b, uint32_t cluster, sums* s)
+/* Centres first, then moments about them. */
+static void add_members(pl_breaking* b, uint32_t cluster, weighed* members, sums* s)
 {
     const pl_particles* p = &b->body->particles;
-    for (int round = 0; round < 2; ++round)
+    for (uint32_t i = 0; i < s->count; ++i)
     {
-        for (uint32_t i = 0; i < s->count; ++i)
-        {
-            uint32_t slot = p->slot_of[b->ids[i]];
-            vec3 rest = v3(0, 0, 0), x = position(p, slot);
-            double mw = share_of(b, cluster, slot, &rest);
-            if (round == 0)
-            {
-                s->mass += mw;
-                s->x = v3_mad(s->x, x, mw);
-                s->r = v3_mad(s->r, rest, mw);
-                s->in_body = v3_mad(s->in_body, pl_rest_of(b->body, slot), mw);
-                continue;
-            }
-            vec3 arm = v3_sub(rest, s->r);
-            s->axr = m3_add(s->axr, m3_scale(m3_outer(v3_sub(x, s->x), arm), mw));
-            s->arr = m3_add(s->arr, m3_scale(m3_outer(arm, arm), mw));
-            s->widest = fmax(s->widest, v3_dot(arm, arm));
-        }
-        if (round == 0 && s->mass > 0)
-        {
-            s->x = v3_scale(s->x, 1 / s->mass);
-            s->r = v3_scale(s->r, 1 / s->mass);
-            s->in_body = v3_scale(s->in_body, 1 / s->mass);
-        }
+        uint32_t slot = p->slot_of[b->ids[i]];
+        weighed* one = &members[i];
+        *one = (weighed){.x = position(p, slot)};
+        one->mw = share_of(b, cluster, slot, &one->rest);
+        s->mass += one->mw;
+        s->x = v3_mad(s->x, one->x, one->mw);
+        s->r = v3_mad(s->r, one->rest, one->mw);
+        s->in_body = v3_mad(s->in_body, pl_rest_of(b->body, slot), one->mw);
+    }
+    if (s->mass > 0)
+    {
+        s->x = v3_scale(s->x, 1 / s->mass);
+        s->r = v3_scale(s->r, 1 / s->mass);
+        s->in_body = v3_scale(s->in_body, 1 / s->mass);
+    }
+    for (uint32_t i = 0; i < s->count; ++i)
+    {
+        double mw = members[i].mw;
+        vec3 arm = v3_sub(members[i].rest, s->r), x = v3_sub(members[i].x, s->x);
+        s->axr = m3_add(s->axr, m3_scale(m3_outer(x, arm), mw));
+        s->arr = m3_add(s->arr, m3_scale(m3_outer(arm, arm), mw));
+        s->widest = fmax(s->widest, v3_dot(arm, arm));
     }
 }
 
@@ -138,7 +143,11 @@ pl_status pl_fracture_fit(pl_breaking* b, uint32_t cluster, pl_fit* fit)
 {
     sums s = {0};
     PL_TRY(pl_list_ids(b, cluster, UINT32_MAX, &s.count));
-    add_members(b, cluster, &s);
+    weighed* members = PL_NEW(weighed, s.count);
+    if (!members)
+        return pl_fail_memory(s.count * sizeof *members);
+    add_members(b, cluster, members, &s);
+    pl_free(members);
     *fit = (pl_fit){.count = s.count, .mass = s.mass, .x = s.x, .in_body = s.in_body};
     if (!(s.mass > 0))
         return PLIANT_OK;

@@ -177,7 +177,8 @@ static pl_status add_piece(pl_fracture* f, uint32_t parent, uint64_t substep, do
                  sizeof *f->pieces))
         return pl_fail_memory(f->piece_count * sizeof *f->pieces);
     *piece = f->piece_count++;
-    f->pieces[*piece] = (pl_piece){parent == UINT32_MAX ? *piece : parent, 0, substep, moment};
+    f->pieces[*piece] = (pl_piece){
+        .parent = parent == UINT32_MAX ? *piece : parent, .birth = substep, .moment = moment};
     return PLIANT_OK;
 }
 

@@ -26,7 +26,10 @@ static void advance_items(void* context, uint32_t begin, uint32_t end, uint32_t 
     const pl_substep* step = context;
     for (uint32_t i = begin; i < end; ++i)
     {
-        pl_pass pass = pl_substep_pass(step, &step->scene->chunks.items[i], worker);
+        const pl_item* item = &step->scene->chunks.items[i];
+        if (pl_chunk_is_still(item->body, item->begin))
+            continue; /* its sums are as they were */
+        pl_pass pass = pl_substep_pass(step, item, worker);
         step->scene->kernels->advance(&pass);
         pass.chunk->moved = pass.chunk->amended = 0;
     }
@@ -258,15 +261,16 @@ static bool touch_meshes(pl_near_job* job, const pl_scene* scene, uint32_t* touc
 }
 
 /* Masses of those that colliders move: held particles go where they are held, whatever is there,
- * and ghosts are not there. */
+ * sleeping ones stay where they are, and ghosts are not there. */
 static void take_out(const pl_body* body, uint32_t slot, uint32_t count, float* movable)
 {
     const float* frequency = body->pins.any ? body->pins.frequency + slot : NULL;
     const uint8_t* ghost = body->cuts.plane_count ? body->cuts.ghost + slot : NULL;
+    const float* still = body->still.slot ? body->still.slot + slot : NULL;
     for (uint32_t n = 0; n < count; ++n)
     {
-        bool out =
-            (frequency && frequency[n] >= PLIANT_PIN_HELD) || (ghost && ghost[n] == PL_GHOST);
+        bool out = (frequency && frequency[n] >= PLIANT_PIN_HELD) ||
+                   (ghost && ghost[n] == PL_GHOST) || (still && still[n] > 0);
         movable[n] = out ? 0 : body->particles.mass[slot + n];
     }
 }
@@ -285,12 +289,12 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         float *x[3], *v[3], *movable = scene->rows[worker];
         for (int k = 0; k < 3; ++k)
             x[k] = body->particles.x[k] + slot, v[k] = body->particles.v[k] + slot;
-        if (body->pins.follow)
+        if (body->pins.follow || pl_chunk_is_still(body, item->begin))
         {
             pl_near_forget_chunk(body, item->begin);
             continue;
         }
-        if (body->pins.any || body->cuts.plane_count)
+        if (body->pins.any || body->cuts.plane_count || body->still.slot)
         {
             take_out(body, slot, count, movable);
             mass = movable;
@@ -384,6 +388,7 @@ static pl_status make_ready(pl_substep* step)
             body->alpha_dt = step->dt;
             body->matched = body->fitted = false;
         }
+        PL_TRY(pl_still_follow(body));
         body->fitted = body->matched; /* rows are made whole, from the finest level up and down */
         PL_TRY(pl_limit_prepare(body, step->dt));
         PL_TRY(pl_runs_prepare(body));
@@ -511,6 +516,7 @@ pl_status pl_substep_do(pl_substep* step)
         PL_TRY(pl_touch_clusters(step));
     if (scene->collider_count)
         PL_TRY(resolve_contacts(step));
+    pl_still_stay(step);
     pl_substep_lap(scene, PLIANT_STAGE_CONTACT, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {

@@ -55,6 +55,25 @@ pl_status pl_sleep_begin_frame(pl_scene* scene);
 /* After a body has been woken: those that touch it, and those that touch them. */
 pl_status pl_sleep_wake_neighbours(pl_scene* scene);
 
+/* still.c: pieces that sleep while their body does not. */
+/* Makes what says who stands still, where pieces or memberships have changed. */
+pl_status pl_still_follow(pl_body* body);
+/* Whatever else has moved in a substep, they have not. */
+void pl_still_stay(pl_substep* step);
+/* A piece stops, or goes on; pl_still_follow makes it true. */
+void pl_piece_sleep(pl_body* body, uint32_t piece);
+void pl_piece_wake(pl_body* body, uint32_t piece);
+/* All of them at once: nobody stands still from now on. */
+void pl_pieces_wake(pl_body* body);
+/* Wakes those that contacts have hit; whether there are any. */
+bool pl_still_wake_hit(pl_body* body);
+/* The piece of each slot, PL_NO_PIECE for free ones; NULL for want of memory. The caller frees. */
+uint32_t* pl_pieces_of_slots(const pl_body* body);
+static inline bool pl_chunk_is_still(const pl_body* body, uint32_t chunk)
+{
+    return body->still.slot && body->still.chunk[chunk] == PL_STILL_ALL;
+}
+
 /* touching.c: contacts between clusters. Leaves sums that belong to the particles. */
 pl_status pl_touch_clusters(pl_substep* step);
 

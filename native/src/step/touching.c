@@ -34,11 +34,12 @@ static pl_status wake_touched(pl_scene* scene)
 {
     bool any = false;
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        if (scene->cluster_scratch.pair_bodies[b].hit)
-        {
+    {
+        bool hit = scene->cluster_scratch.pair_bodies[b].hit;
+        if (hit)
             pl_wake(scene->bodies[b]);
-            any = true;
-        }
+        any = pl_still_wake_hit(scene->bodies[b]) || hit || any;
+    }
     if (!any)
         return PLIANT_OK;
     PL_TRY(pl_sleep_wake_neighbours(scene));
