@@ -327,3 +327,27 @@ TEST(stores_show_what_was_merged)
     CHECK_OK(pliant_store_close(store));
     CHECK_OK(pliant_scene_destroy(scene));
 }
+
+/* Where memory runs out before the edit is made, nothing has changed; while it is, nothing is lost.
+ */
+TEST(merging_runs_out_of_memory_without_harm)
+{
+    pl_scene* inside;
+    pliant_scene scene = pressed_cube(1, 1, 1);
+    advance(scene, 4);
+    pl_body* body = body_of(scene, &inside);
+    uint64_t quanta = check_quanta(body), bytes;
+    uint32_t ids = body->particles.id_count, failures = 0;
+    for (int64_t left = 0; left < 400 && body->particles.id_count == ids; left += 3)
+    {
+        pl_substep step = {.scene = inside, .dt = 1. / 240};
+        pl_fail_allocations_after(left);
+        pl_status status = pl_resample(&step);
+        pl_fail_allocations_after(-1);
+        CHECK(check_quanta(body) == quanta);
+        failures += status == PLIANT_ERROR_MEMORY && body->particles.id_count == ids;
+    }
+    CHECK_MSG(failures > 3, "it failed %u times", failures);
+    free(world_read(world_body(scene, 0), PLIANT_POSITION, 0, &bytes));
+    CHECK_OK(pliant_scene_destroy(scene));
+}
