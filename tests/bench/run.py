@@ -30,6 +30,9 @@ LEVELS = [("ball", "ball-levels"), ("bunny", "bunny-levels"), ("armadillo", "arm
 SCENES = {"stretched-cube": None, "falling-ball": 10.82, "hovering-cube": 1.27,
           "falling-bunny": 108.92, "plinko": 12.20, "falling-armadillo": 1818.50}
 
+# Bodies that touch each other or colliders, beside the oracle that asks every pair.
+CONTACTS = ["four-bunnies", "forty-balls", "sheet", "squeeze", "rain", "plinko"]
+
 
 def bench(program, *arguments):
     command = [str(program), *map(str, arguments), "--json"]
@@ -91,6 +94,10 @@ def measure(program, quick, repeat):
         results["scenes"][name] = [best(program, repeat, name, "--threads", threads, "--steps",
                                         steps) for threads in (1, 2)]
         print(f"{name} done", file=sys.stderr)
+    results["contacts"] = {}
+    for name in CONTACTS:
+        results["contacts"][name] = best(program, repeat, name, "--steps", steps, "--compare")
+        print(f"{name} beside brute force done", file=sys.stderr)
     results["rotation"] = bench(program, "rotation")
     results["cluster"] = bench(program, "cluster")
     results["sample"] = bench(program, "sample")
@@ -172,6 +179,16 @@ def scene_table(results):
                   "paper's / ours", "same hash"], rows)
 
 
+def contact_table(results):
+    rows = [[name, str(get(row, "bodies")), str(get(row, "particles_in_all")),
+             figure(get(row, "ms_min")), figure(get(row, "ms_mean")),
+             figure(row["stage_ms"]["contact"] if row else None), figure(get(row, "oracle_ms")),
+             figure(get(row, "ratio")), figure(get(row, "ratio_of_sums"))]
+            for name, row in results.get("contacts", {}).items()]
+    return table(["scene", "bodies", "particles", "ms at least", "mean", "of which contact, mean",
+                  "oracle ms at least", "ratio of the least", "of all steps"], rows)
+
+
 def scaling_table(results):
     one = get(results["scaling"].get(1), "sizes") or []
     two = {s["particles"]: s for s in get(results["scaling"].get(2), "sizes") or []}
@@ -243,6 +260,8 @@ def write_readme(path, results, plotted):
              "### Levels (without strain limits)\n", level_table(results),
              "### The papers' scenes (a frame of 1/30 s is two steps)\n", scene_table(results),
              "### Size\n", scaling_note(results) + scaling_table(results)]
+    if results.get("contacts"):
+        parts[-2:-2] = ["### Contacts beside brute force\n", contact_table(results)]
     if plotted:
         parts.append("![cost against particles](scaling.png)\n")
     parts += ["### Set-up and rotations\n", other_lines(results)]

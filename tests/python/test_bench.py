@@ -144,7 +144,10 @@ class Tables(unittest.TestCase):
             "scaling": {1: {"sizes": [{"particles": 31250, "clusters": 2048,
                                        "memberships_a_particle": 5.8, "ns_per_particle": 30.0,
                                        "bytes_per_particle": 200.0, "cluster_ms": 400.0}]},
-                        2: None}}
+                        2: None},
+            "contacts": {"rain": {"bodies": 40, "particles_in_all": 10010, "ms_min": 2.5,
+                                  "ms_mean": 5.0, "stage_ms": {"contact": 4.0}, "oracle_ms": 110.0,
+                                  "ratio": 44.0, "ratio_of_sums": 22.0}}}
         with tempfile.TemporaryDirectory() as folder:
             readme = Path(folder) / "README.md"
             readme.write_text(f"above\n{run.BEGIN}\nold\n{run.END}\nbelow\n")
@@ -153,6 +156,7 @@ class Tables(unittest.TestCase):
         self.assertTrue(text.startswith("above\n") and text.endswith("below\n"))
         self.assertNotIn("\nold\n", text)
         self.assertIn("| bunny | idle | 7 | [3] | 21 | 0 | 2 | 2 | 1 | 2 | 1.5 | 22 | 20 | 11 | 12", text)
+        self.assertIn("| rain | 40 | 10010 | 2.5 | 5 | 4 | 110 | 44 | 22 |", text)
         self.assertIn("| 31,250 | 2,048 | 5.8 | 30 | – | 200 | 400 |", text)
 
 

@@ -16,7 +16,7 @@
 #define SOME 2048
 /* How much wider than needed lists of a few facets are made, in thicknesses. */
 #define AROUND 0.5f
-/* Facets that are fetched before it is their turn. */
+/* Facets and blocks that are fetched before it is their turn. */
 #define AHEAD 8
 
 /* ------------------------------------------------------------------ boxes */
@@ -70,11 +70,26 @@ PL_INLINE lanes3 start_of(const pl_mesh_paths* paths, uint32_t b, lanes3 x)
     return mad3(x, load3((const float* const*)paths->v, 8 * b), vf_set1(-paths->dt));
 }
 
+/* Into the cache; addresses behind the last block do no harm. */
+PL_INLINE void fetch_block(const pl_mesh_paths* paths, uint32_t b, const pl_span* listed)
+{
+    if (b % 2)
+        return; /* two blocks are one line */
+    for (int k = 0; k < 3; ++k)
+    {
+        __builtin_prefetch(paths->x[k] + 8 * (size_t)b);
+        __builtin_prefetch((paths->start ? paths->start[k] : paths->v[k]) + 8 * (size_t)b);
+    }
+    __builtin_prefetch(paths->mass + 8 * (size_t)b);
+    __builtin_prefetch(listed);
+}
+
 static bool within(const pl_mesh_paths* paths, const pl_span* listed)
 {
     unsigned out = 0;
     for (uint32_t b = 0; b < paths->blocks; ++b)
     {
+        fetch_block(paths, b + AHEAD, &listed[b + AHEAD]);
         lanes3 x = load3((const float*const*)paths->x, 8 * b), s = start_of(paths, b, x);
         vf reach = reach_of(paths->thickness, paths->shift, s, x);
         lanes3 low = min3(s, x), high = max3(s, x), most = bcast3(listed[b].at),
