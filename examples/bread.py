@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A loaf of bread is pulled apart by its ends."""
+"""A loaf of bread is bent open and pulled apart by two hands."""
 import stage
 
 LENGTH, WIDTH, HEIGHT = 1.7, .9, .7
@@ -15,13 +15,16 @@ for vertex in loaf.data.vertices:  # a box whose edges are rounded off
     vertex.co.x, vertex.co.y = LENGTH / 2 * x * scale, WIDTH / 2 * y * scale
     vertex.co.z = HEIGHT / 2 * z * scale
 loaf.location.z = .8
-shot.hands(loaf, [(1, 0, 0, 0), (8, 0, 0, .04), (26, 10, 0, .42), (48, 16, 0, .7)])
+shot.hands(loaf, [(1, 0, 0, 0), (10, 8, 0, .02), (32, 38, 0, .24), (48, 44, 0, .5)])
 held = loaf.vertex_groups.new(name="Held")
-held.add([v.index for v in loaf.data.vertices if abs(v.co.x) > .3 * LENGTH], 1.0, "REPLACE")
+held.add([v.index for v in loaf.data.vertices if abs(v.co.x) > .36 * LENGTH], 1.0, "REPLACE")
 soft = shot.soft(loaf, "Bread", 3500)
 soft.start.use_pins, soft.start.pin_group = True, "Held"
 soft.fracture.interior = stage.plain((.90, .78, .55), .9)
 soft.fracture.most_pieces = 8
+middle = loaf.vertex_groups.new(name="Middle")  # or it might tear beside a hand
+middle.add([v.index for v in loaf.data.vertices if abs(v.co.x) < .08 * LENGTH], 1.0, "REPLACE")
+soft.fracture.seam_group, soft.fracture.seam_toughness = "Middle", .6
 shot.floor()
 shot.camera((1.2, -4.4, 2.4), (0, 0, .72), 34, (260, 180))
-shot.finish([1, 14, 20, 26, 34, 48])
+shot.finish([1, 16, 26, 32, 37, 48])
