@@ -43,4 +43,5 @@ CHANNELS = {
     Channel.RENEWED: (np.float32, 1),
     Channel.CELL: (np.uint32, 1),
     Channel.CELL_POINT: (np.float32, 3),
+    Channel.SUCCESSOR: (np.uint32, 1),
 }
