@@ -116,8 +116,16 @@ const pl_member* pl_edit_members(pl_edit* edit, uint32_t slot, uint32_t* count)
     return pl_edit_read(edit, slot, count) ? edit->members : NULL;
 }
 
+static uint64_t bit_of(uint32_t cluster)
+{
+    return (uint64_t)1 << cluster % 64;
+}
+
+/* Asked for every change when a cluster is split, and most have other clusters: a bit tells. */
 static bool has_cluster(const pl_change* change, uint32_t cluster)
 {
+    if (!(change->among & bit_of(cluster)))
+        return false;
     for (uint32_t i = 0; i < change->count; ++i)
         if (change->members[i].cluster == cluster)
             return true;
@@ -246,6 +254,9 @@ static bool replace(pl_edit* edit, pl_change* change, const pl_member* members, 
     if (count)
         memmove(change->members, members, count * sizeof *members);
     change->count = count;
+    change->among = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        change->among |= bit_of(change->members[i].cluster);
     return true;
 }
 
@@ -279,6 +290,7 @@ pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member)
     for (; at > 0 && change->members[at - 1].cluster > member->cluster; --at)
         change->members[at] = change->members[at - 1];
     change->members[at] = *member;
+    change->among |= bit_of(member->cluster);
     return PLIANT_OK;
 }
 

@@ -13,6 +13,7 @@ typedef struct pl_change
 {
     uint32_t slot, count, room;
     pl_member* members; /* in the edit's pool */
+    uint64_t among;     /* bit c % 64 for each of their clusters c, and perhaps more */
 } pl_change;
 
 /* Lists of members that live as long as the edit does, in blocks that do not move. */
