@@ -130,6 +130,15 @@ typedef struct pl_chunk
     uint32_t failed;           /* for want of memory */
 } pl_chunk;
 
+/* The lanes of a block that are members of an entry's cluster, as bits. */
+static inline uint32_t pl_entry_lanes(const float kernel[8])
+{
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < 8; ++lane)
+        lanes |= (uint32_t)(kernel[lane] > 0) << lane;
+    return lanes;
+}
+
 /* Blocks of a chunk whose particles something has moved, and what these were before. */
 enum
 {

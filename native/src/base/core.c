@@ -55,7 +55,8 @@ static bool may_allocate(void)
     return false;
 }
 
-void* pl_alloc(size_t count, size_t size)
+/* With zeroes from byte "kept" on: the caller fills what is before. */
+static void* allocate(size_t count, size_t size, size_t kept)
 {
     if (size && count > (SIZE_MAX - 2 * HEADER) / size)
         return NULL;
@@ -66,10 +67,16 @@ void* pl_alloc(size_t count, size_t size)
     char* base = pl_aligned_alloc(64, whole);
     if (!base)
         return NULL;
-    memset(base, 0, whole);
+    memset(base, 0, HEADER);
+    memset(base + HEADER + kept, 0, whole - HEADER - kept);
     memcpy(base, &bytes, sizeof bytes);
     atomic_fetch_add_explicit(&bytes_in_use, bytes, memory_order_relaxed);
     return base + HEADER;
+}
+
+void* pl_alloc(size_t count, size_t size)
+{
+    return allocate(count, size, 0);
 }
 
 static size_t block_bytes(const void* block)
@@ -81,10 +88,12 @@ static size_t block_bytes(const void* block)
 
 void* pl_realloc(void* block, size_t count, size_t size)
 {
-    void* fresh = pl_alloc(count, size);
+    /* a product beyond all numbers is refused by allocate */
+    size_t kept = block ? PL_MIN(block_bytes(block), count * size) : 0;
+    void* fresh = allocate(count, size, kept);
     if (!fresh || !block)
         return fresh;
-    memcpy(fresh, block, PL_MIN(block_bytes(block), count * size));
+    memcpy(fresh, block, kept);
     pl_free(block);
     return fresh;
 }

@@ -90,6 +90,14 @@ static inline mat3 m3_zero(void)
 {
     return (mat3){{{0}}};
 }
+/* Nine floats, row by row. */
+static inline mat3 m3_from(const float f[9])
+{
+    mat3 m;
+    for (int k = 0; k < 9; ++k)
+        m.m[k / 3][k % 3] = f[k];
+    return m;
+}
 static inline mat3 m3_add(mat3 a, mat3 b)
 {
     mat3 r;

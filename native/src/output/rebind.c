@@ -69,14 +69,6 @@ static double smooth(double x)
     return x * x * (3 - 2 * x);
 }
 
-static mat3 matrix_of(const float* f)
-{
-    mat3 m;
-    for (int k = 0; k < 9; ++k)
-        m.m[k / 3][k % 3] = f[k];
-    return m;
-}
-
 static bool is_whole(mat3 f)
 {
     double square = 0;
@@ -106,7 +98,7 @@ static vec3 said_by(const flow_job* job, uint32_t e)
 {
     const pl_skin_binding* b = job->binding;
     size_t j = b->particle[e];
-    vec3 arm = m3_mulv(matrix_of(job->frame->f + 9 * j), v3_from(b->offset + 3 * (size_t)e));
+    vec3 arm = m3_mulv(m3_from(job->frame->f + 9 * j), v3_from(b->offset + 3 * (size_t)e));
     return v3_add(v3_from(job->frame->x + 3 * j), arm);
 }
 
@@ -260,7 +252,7 @@ static uint32_t find_new(const flow_job* job, uint32_t vertex, vec3 place, entry
     {
         found[i].weight *= 1 + v3_dot(v3_sub(found[i].offset, centre), q);
         reached = v3_mad(reached, found[i].offset, found[i].weight);
-        blended = m3_add(blended, m3_scale(matrix_of(job->frame->f + 9 * (size_t)found[i].particle),
+        blended = m3_add(blended, m3_scale(m3_from(job->frame->f + 9 * (size_t)found[i].particle),
                                            found[i].weight));
     }
     if (!is_whole(blended))
@@ -336,10 +328,10 @@ static void store_entries(const flow_job* job, uint32_t n, const entry* list, ui
         job->weight[at + i] = (float)(i ? list[i].weight : 1 - rounded);
         rounded += job->weight[at + i];
         v3_store(list[i].offset, job->offset + 3 * (at + i));
-        vec3 arm = m3_mulv(matrix_of(f->f + 9 * j), v3_from(job->offset + 3 * (at + i)));
+        vec3 arm = m3_mulv(m3_from(f->f + 9 * j), v3_from(job->offset + 3 * (at + i)));
         now = v3_mad(now, v3_add(v3_from(f->x + 3 * j), arm), job->weight[at + i]);
     }
-    mat3 first = matrix_of(f->f + 9 * (size_t)list[0].particle);
+    mat3 first = m3_from(f->f + 9 * (size_t)list[0].particle);
     if (is_whole(first))
     {
         vec3 moved = v3_scale(v3_sub(place, now), 1 / job->weight[at]);
@@ -357,10 +349,10 @@ static void turn_normal(const flow_job* job, uint32_t vertex, uint32_t n)
     mat3 before = m3_zero(), after = m3_zero();
     size_t at = (size_t)n * MOST_KEPT;
     for (uint32_t e = b->begin[vertex]; e < b->begin[vertex + 1]; ++e)
-        before = m3_add(before, m3_scale(matrix_of(f + 9 * (size_t)b->particle[e]), b->weight[e]));
+        before = m3_add(before, m3_scale(m3_from(f + 9 * (size_t)b->particle[e]), b->weight[e]));
     for (uint32_t i = 0; i < job->count[n]; ++i)
         after = m3_add(
-            after, m3_scale(matrix_of(f + 9 * (size_t)job->particle[at + i]), job->weight[at + i]));
+            after, m3_scale(m3_from(f + 9 * (size_t)job->particle[at + i]), job->weight[at + i]));
     vec3 rest = v3_from(b->normals + 3 * (size_t)vertex);
     vec3 turned = m3_mulv(m3_transpose(after), m3_mulv(m3_cofactor(before), rest));
     double length = v3_length(turned), sign = m3_det(after) < 0 ? -1 : 1;

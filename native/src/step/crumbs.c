@@ -23,11 +23,6 @@
 #define RELAX_TIME 0.1
 #define ROLL_TIME 0.05
 
-static mat3 matrix_of(const float* a)
-{
-    return (mat3){{{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}}};
-}
-
 static void store(mat3 m, float* out)
 {
     for (int i = 0; i < 9; ++i)
@@ -142,7 +137,7 @@ static pl_status join(pl_breaking* b, uint32_t id, uint32_t cluster, uint32_t co
     if (to == UINT32_MAX || n != 1)
         return PLIANT_OK;
     pl_member one = b->before[0];
-    vec3 p = m3_mulv(matrix_of(k->from_body[to]), v3_sub(rest, v3_from(k->in_body[to])));
+    vec3 p = m3_mulv(m3_from(k->from_body[to]), v3_sub(rest, v3_from(k->in_body[to])));
     vec3 place = k->own[to] ? v3_add(v3_from(k->rest[to]), p) : rest;
     one.cluster = to;
     one.rest[0] = place.x, one.rest[1] = place.y, one.rest[2] = place.z;
@@ -153,7 +148,7 @@ static pl_status join(pl_breaking* b, uint32_t id, uint32_t cluster, uint32_t co
 /* Angular velocity of the cluster that it was a part of, from the moments of the last fit. */
 static vec3 spin_of(const pl_clusters* k, uint32_t c)
 {
-    mat3 f = matrix_of(k->f[c]), second = m3_mul(matrix_of(k->sums[c]), m3_transpose(f));
+    mat3 f = m3_from(k->f[c]), second = m3_mul(m3_from(k->sums[c]), m3_transpose(f));
     mat3 inertia = m3_scale(m3_add(second, m3_transpose(second)), -.5);
     double trace = m3_trace(second);
     for (int i = 0; i < 3; ++i)
@@ -176,8 +171,8 @@ static pl_status add_crumb(pl_breaking* b, uint32_t cluster, uint32_t particle)
         return pl_fail_memory(f->crumb_count * sizeof *f->crumbs);
     pl_crumb* crumb = &f->crumbs[f->crumb_count++];
     *crumb = (pl_crumb){.cluster = cluster};
-    mat3 now = matrix_of(k->f[cluster]);
-    store(k->own[cluster] ? m3_mul(now, matrix_of(k->from_body[cluster])) : now, crumb->f);
+    mat3 now = m3_from(k->f[cluster]);
+    store(k->own[cluster] ? m3_mul(now, m3_from(k->from_body[cluster])) : now, crumb->f);
     v3_store(spin_of(k, cluster), crumb->spin);
     for (int j = 0; j < 3; ++j)
         crumb->v[j] = p->v[j][p->slot_of[particle]];
@@ -306,7 +301,7 @@ static void roll(const pl_breaking* b, pl_crumb* crumb, uint32_t slot)
 static void move_crumb(const pl_breaking* b, pl_crumb* crumb, const uint32_t* slots, uint32_t count)
 {
     const pl_particles* p = &b->body->particles;
-    mat3 f = matrix_of(crumb->f);
+    mat3 f = m3_from(crumb->f);
     vec3 turn = v3_scale(v3_from(crumb->spin), b->dt);
     if (count == 1 || b->body->clusters.rank[crumb->cluster] == 0)
         roll(b, crumb, slots[0]);

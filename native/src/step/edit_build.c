@@ -43,14 +43,6 @@ static uint32_t changed_lanes(const pl_edit* edit, uint32_t slot)
     return lanes;
 }
 
-static uint32_t lanes_of(const float kernel[8])
-{
-    uint32_t lanes = 0;
-    for (uint32_t lane = 0; lane < 8; ++lane)
-        lanes |= (uint32_t)(kernel[lane] > 0) << lane;
-    return lanes;
-}
-
 static const pl_change* change_at(const pl_edit* edit, uint32_t slot)
 {
     return &edit->changes[edit->change_of_slot[slot] - 1];
@@ -75,7 +67,7 @@ static survey survey_chunk(pl_edit* edit, const pl_chunk* chunk, uint8_t* cluste
         if (!changed)
             continue;
         for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            if (lanes_of(chunk->entry_kernel + 8 * (size_t)e) & changed)
+            if (pl_entry_lanes(chunk->entry_kernel + 8 * (size_t)e) & changed)
                 clusters[chunk->rows[chunk->entry_row[e]]] = 1;
         for (uint32_t slot = first; slot < first + 8; ++slot)
         {
@@ -170,7 +162,7 @@ static bool keep_entry(maker* m, const pl_chunk* old, uint32_t entry, uint32_t s
                        uint32_t changed)
 {
     const float* kernel = old->entry_kernel + 8 * (size_t)entry;
-    uint32_t stay = lanes_of(kernel) & ~changed;
+    uint32_t stay = pl_entry_lanes(kernel) & ~changed;
     if (!stay)
         return true;
     shared_cluster* one = place_of(m, old->rows[old->entry_row[entry]], slot);
@@ -251,8 +243,8 @@ static bool fill_block(maker* m, const pl_chunk* old, uint32_t block, uint32_t c
     m->count = 0;
     for (uint32_t e = old->block_begin[block]; e < old->block_begin[block + 1]; ++e)
     {
-        m->chunk.member_count -=
-            (uint32_t)__builtin_popcount(lanes_of(old->entry_kernel + 8 * (size_t)e) & changed);
+        m->chunk.member_count -= (uint32_t)__builtin_popcount(
+            pl_entry_lanes(old->entry_kernel + 8 * (size_t)e) & changed);
         if (!keep_entry(m, old, e, slot, changed))
             return false;
     }

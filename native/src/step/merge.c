@@ -97,7 +97,7 @@ static void find_thin(const pl_resampling* r, thins* t)
 static bool add_member(const pl_body* body, const pl_member* one, double weight, vec3 moved,
                        pl_member* list, double* weights, uint32_t* count)
 {
-    mat3 f = pl_matrix_of(body->clusters.f[one->cluster]);
+    mat3 f = m3_from(body->clusters.f[one->cluster]);
     uint32_t at = 0;
     if (!pl_is_whole(f))
         return false;
@@ -174,7 +174,7 @@ static void fill_pair(const pl_resampling* r, const thin* a, const thin* b, pl_t
         uint32_t s = slots[i];
         double part = (double)p->quanta[s] / mass;
         pair->x[i] = place_of(p, s);
-        pair->f[i] = pl_matrix_of(r->f + 9 * (size_t)s);
+        pair->f[i] = m3_from(r->f + 9 * (size_t)s);
         pair->at = v3_mad(pair->at, pair->x[i], part);
         pair->v = v3_mad(pair->v, v3(p->v[0][s], p->v[1][s], p->v[2][s]), part);
         pair->all = m3_add(pair->all, m3_scale(pair->f[i], part));

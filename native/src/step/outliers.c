@@ -37,11 +37,6 @@ typedef struct looked_at
     double off;          /* from where F has a member */
 } looked_at;
 
-static mat3 matrix_of(const float* a)
-{
-    return (mat3){{{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}}};
-}
-
 static looked_at look_at(const pl_breaking* b, uint32_t c)
 {
     const pl_clusters* k = &b->body->clusters;
@@ -49,8 +44,8 @@ static looked_at look_at(const pl_breaking* b, uint32_t c)
     return (looked_at){.cluster = c,
                        .x = v3_from(k->x[c]),
                        .rest = v3_from(k->rest[c]),
-                       .f = matrix_of(k->f[c]),
-                       .fp = b->body->plastic ? matrix_of(k->fp[c]) : m3_identity(),
+                       .f = m3_from(k->f[c]),
+                       .fp = b->body->plastic ? m3_from(k->fp[c]) : m3_identity(),
                        .times = 2 * (1 + b->body->material.strain_limit),
                        .slack = .5 * b->body->spacing,
                        .off = fmax(THREAD * tough * k->width_max[c], .5 * b->body->spacing)};

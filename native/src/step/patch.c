@@ -169,14 +169,6 @@ static bool find_blocks(const pl_body* body, const pl_block_boxes* boxes, const 
     return true;
 }
 
-static uint32_t lanes_of_entry(const float kernel[8])
-{
-    uint32_t lanes = 0;
-    for (uint32_t lane = 0; lane < 8; ++lane)
-        lanes |= (uint32_t)(kernel[lane] > 0) << lane;
-    return lanes;
-}
-
 typedef struct span
 {
     const pl_chunk* chunk;
@@ -208,7 +200,7 @@ static bool find_masks(const pl_body* body, pl_patch* patch)
         span s = entries_of(body, patch->block_slot[b], m->block[b]);
         uint8_t* mask = m->mask + m->mask_begin[b];
         for (uint32_t e = s.begin; e < s.end; ++e)
-            *mask++ = (uint8_t)lanes_of_entry(s.chunk->entry_kernel + 8 * (size_t)e);
+            *mask++ = (uint8_t)pl_entry_lanes(s.chunk->entry_kernel + 8 * (size_t)e);
     }
     return true;
 }

@@ -114,9 +114,9 @@ static void blend(const pl_resampling* r)
             for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
             {
                 uint32_t cluster = chunk->rows[chunk->entry_row[e]];
-                mat3 g = pl_matrix_of(k->f[cluster]);
+                mat3 g = m3_from(k->f[cluster]);
                 if (k->own[cluster])
-                    g = m3_mul(g, pl_matrix_of(k->from_body[cluster]));
+                    g = m3_mul(g, m3_from(k->from_body[cluster]));
                 for (uint32_t lane = 0; lane < 8; ++lane)
                 {
                     uint32_t slot = chunk->slot_begin + 8 * b + lane;
@@ -143,7 +143,7 @@ bool pl_resample_box(const pl_resampling* r, uint32_t id, pl_extent* box)
     uint32_t slot = p->slot_of[id];
     if (r->strain[slot] < FLOWED || (body->pins.frequency && body->pins.frequency[slot] > 0))
         return false;
-    mat3 f = pl_matrix_of(r->f + 9 * (size_t)slot), axes;
+    mat3 f = m3_from(r->f + 9 * (size_t)slot), axes;
     if (!pl_is_whole(f))
         return false;
     mat3 now = m3_mul(f, m3_mul(symmetric(p->resampled.piece[id]), m3_transpose(f)));
@@ -169,7 +169,7 @@ void pl_resample_stretch(const pl_resampling* r, uint32_t slot, const pl_extent*
                          double times, float piece[6])
 {
     const pl_particles* p = &r->body->particles;
-    vec3 b = m3_mulv(m3_inverse(pl_matrix_of(r->f + 9 * (size_t)slot)), box->axis[axis]);
+    vec3 b = m3_mulv(m3_inverse(m3_from(r->f + 9 * (size_t)slot)), box->axis[axis]);
     double more = (times * times - 1) * box->length[axis] * box->length[axis];
     mat3 all = m3_add(symmetric(p->resampled.piece[p->id[slot]]), m3_scale(m3_outer(b, b), more));
     static const int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {2, 0}};
@@ -227,7 +227,7 @@ static bool move_rest(const pl_clusters* k, const pl_member* from, uint32_t coun
 {
     for (uint32_t i = 0; i < count; ++i)
     {
-        mat3 f = pl_matrix_of(k->f[from[i].cluster]);
+        mat3 f = m3_from(k->f[from[i].cluster]);
         if (!pl_is_whole(f))
             return false;
         vec3 moved = v3_scale(m3_mulv(m3_inverse(f), along), by);
@@ -275,7 +275,7 @@ static void share_gone(const pl_resampling* r, const candidate* c, uint32_t id, 
 {
     const pl_particles* p = &r->body->particles;
     pl_resampled* s = &r->body->particles.resampled;
-    mat3 f = pl_matrix_of(r->f + 9 * (size_t)p->slot_of[id]), inverse = m3_inverse(f);
+    mat3 f = m3_from(r->f + 9 * (size_t)p->slot_of[id]), inverse = m3_inverse(f);
     double all = (double)(p->quanta[p->slot_of[id]] + p->quanta[p->slot_of[copy]]);
     for (uint32_t gone = 0; gone < id; ++gone)
     {

@@ -33,14 +33,6 @@ typedef struct pl_resampling
     uint32_t first;     /* particles at first */
 } pl_resampling;
 
-static inline mat3 pl_matrix_of(const float f[9])
-{
-    mat3 m;
-    for (int k = 0; k < 9; ++k)
-        m.m[k / 3][k % 3] = f[k];
-    return m;
-}
-
 /* Whether it can be inverted. */
 bool pl_is_whole(mat3 f);
 /* What a particle stands for; false: it did not flow, is held, or is too flat to say. */
