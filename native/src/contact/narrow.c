@@ -93,6 +93,7 @@ typedef struct target
     mat3 to_own; /* from the body's rest shape to where the cluster's ball is round */
     vec3 centre; /* of the ball, in the body's rest shape */
     double radius;
+    double apart;     /* the least way in the material from a particle to where it may touch */
     uint32_t cluster; /* in the list of all */
     uint32_t own;     /* of the body's */
     bool plain;       /* the two are the same */
@@ -107,6 +108,24 @@ static uint64_t piece_of(const search* s, uint32_t cluster)
     const pl_cuts* cuts = &s->bodies[body].body->cuts;
     uint32_t piece = cuts->plane_count ? cuts->piece[cluster - all->pair_bodies[body].first] : 0;
     return (uint64_t)body << 32 | piece;
+}
+
+/* How far from its own place a particle must be seen, as the ball measures it, for what it meets to
+ * be something else than the material around it: the ball's radius, if both clusters have their
+ * volume. In crushed material a short way in the world is a long way at rest, and clusters do not
+ * agree on what is where. Contacts within it would hold its folds as they are, when it wants to get
+ * out of them; in what is inside out they would push to the wrong side. */
+static double least_way(const pl_clusters* k, double radius, uint32_t a, uint32_t b)
+{
+    const float* both[2] = {k->f[a], k->f[b]};
+    double volume = 1; /* now, of what it is at rest */
+    for (int i = 0; i < 2; ++i)
+    {
+        const float* f = both[i];
+        mat3 map = {{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}, {f[6], f[7], f[8]}}};
+        volume = fmin(volume, m3_det(map));
+    }
+    return volume > 0 ? radius / volume : INFINITY;
 }
 
 static target target_of(const search* s, uint32_t cluster, uint32_t home)
@@ -134,6 +153,8 @@ static target target_of(const search* s, uint32_t cluster, uint32_t home)
         off = m3_mulv(m3_inverse(t.to_own), off);
     }
     t.centre = v3_add(v3_from(k->in_body[c]), off);
+    if (t.self)
+        t.apart = least_way(k, t.radius, c, home - all->pair_bodies[b].first);
     return t;
 }
 
@@ -276,8 +297,7 @@ static bool judge(const target* t, const traveller* p, double dt, double before,
     if (distance > t->radius)
         return false;
     /* the same material, seen through another cluster */
-    if (t->self && !v.slit &&
-        !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > t->radius))
+    if (t->self && !v.slit && !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > t->apart))
         return false;
     /* one that sees it enter knows better than those that find it where it went */
     out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? 2 : 0);
