@@ -4,38 +4,27 @@
 What is cut is kept in the cache, under the name of the mesh and what it was made from: playing it as
 something else, or after the file was opened again, cuts nothing.
 """
-import contextlib
 import dataclasses
 import hashlib
 import zipfile
 
 import numpy as np
 
-from .. import cracks, solver
+from .. import cracks
 from ..cracks import archive, binding
 from ..solver import Channel
 from . import space
 from .errors import BakeError
 from .files import replaced
-from .output import Output
+from .output import Output, store_of
 
 ENDING = "broken"
 
 
 def is_broken(cache, body):
     """Whether a baked body came apart anywhere."""
-    with _store_of(cache) as store:
+    with store_of(cache) as store:
         return store.body_info(body.index).splits > 0
-
-
-@contextlib.contextmanager
-def _store_of(cache):
-    try:
-        with cache.open_store() as store:
-            yield store
-    except solver.PliantError as error:
-        raise BakeError(f"The frames in {cache.store_path} cannot be used: "
-                        f"{str(error).rstrip('.')}.") from error
 
 
 class BrokenOutput(Output):
@@ -52,7 +41,7 @@ class BrokenOutput(Output):
         self.name = f"{self.name}.{ENDING}"
         self.opening = float(opening)
         surface.vertices = np.asarray(cache.rest(body) if self.own else rest, np.float64)
-        with _store_of(cache) as store:
+        with store_of(cache) as store:
             self.particles = cracks.Particles(*store.broken(body.index, cache.origin),
                                               cell_point=cache.cells(body))
             if store.read(body.index, self.last, Channel.RENEWED).any():
@@ -89,7 +78,7 @@ class BrokenOutput(Output):
 
     def store(self):
         """The bake's frame store, to be used with `with`."""
-        return _store_of(self.cache)
+        return store_of(self.cache)
 
     @property
     def pieces(self):
@@ -108,7 +97,7 @@ class BrokenOutput(Output):
     def places(self, frames):
         """For each frame where the vertices are, in world space relative to the origin."""
         rest = self.broken.surface.vertices
-        with _store_of(self.cache) as store:
+        with store_of(self.cache) as store:
             for frame in frames:
                 position, gradient = (
                     store.read(self.body.index, frame, channel, origin=self.cache.origin)
@@ -146,17 +135,18 @@ class BrokenOutput(Output):
     def stretch(self):
         """How far the material at each vertex was drawn out at most in all frames: 1 is at rest."""
         most = None
-        with _store_of(self.cache) as store:
+        with store_of(self.cache) as store:
             for frame in self.frames:
                 values = store.read(self.body.index, frame, Channel.STRETCH)
                 most = values if most is None else np.maximum(most, values)
         return self._at_vertices(most)
 
-    def stretches(self):
-        """The same in each frame, of the material that a vertex follows then."""
-        with _store_of(self.cache) as store:
+    def carried(self, channels):
+        """As Output.carried(), of the material that a vertex follows then."""
+        with store_of(self.cache) as store:
             for frame in self.frames:
-                yield self._at_vertices(store.read(self.body.index, frame, Channel.STRETCH), frame)
+                yield np.array([self._at_vertices(store.read(self.body.index, frame, channel), frame)
+                                for channel in channels])
 
     def _at_vertices(self, values, frame=-np.inf):
         """What particles have, at the vertices that follow them at a frame."""

@@ -33,7 +33,7 @@ STORE_FILES = re.compile(r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+
                          r"check--?\d+\.plc)(\.tmp)?")
 # of a body, of other meshes bound to it, of its particles; cut along cracks, its debris
 OWN_FILES = re.compile(r"(bake\.json|\d{2,4}-[A-Za-z0-9_-]+(\.(on-[A-Za-z0-9_-]+|particles|values))?"
-                       r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity|\.stretch)?\.(pc2|rest|cells|mdd|abc|npz))(\.tmp)?")
+                       r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity|\.attributes|\.stretch)?\.(pc2|rest|cells|mdd|abc|npz))(\.tmp)?")
 MOST_BODIES = 4096
 MOST_FRAMES = 1 << 20
 

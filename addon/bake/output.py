@@ -12,7 +12,8 @@ import re
 import numpy as np
 
 from .. import solver
-from . import mdd, pc2, space
+from ..solver import Channel
+from . import mdd, nearby, pc2, space
 from .errors import BakeError
 from .files import replaced
 
@@ -24,6 +25,17 @@ def bound_name(body, object_name):
     letters = re.sub(r"[^A-Za-z0-9_-]+", "_", object_name).strip("_")[:40]
     mark = hashlib.blake2b(object_name.encode(), digest_size=3).hexdigest()
     return f"{body.file_name}.on-{letters or 'mesh'}-{mark}"
+
+
+@contextlib.contextmanager
+def store_of(cache):
+    """A bake's frame store; what is wrong with it is a BakeError."""
+    try:
+        with cache.open_store() as store:
+            yield store
+    except solver.PliantError as error:
+        raise BakeError(f"The frames in {cache.store_path} cannot be used: "
+                        f"{str(error).rstrip('.')}.") from error
 
 
 class Output:
@@ -73,16 +85,11 @@ class Output:
         velocities, which stay in world space, or None)."""
         rest = self.cache.rest(self.body) if self.own else self._rest
         origin = self.cache.origin
-        try:
-            with self.cache.open_store() as store, \
-                    store.skin(self.body.index, rest, origin=origin) as skin:
-                for frame in self.frames if frames is None else frames:
-                    moved = skin.apply(frame, origin=origin, velocities=velocities,
-                                       transform=space.to_object(self.matrix(frame), origin))
-                    yield frame, moved.vertices, moved.velocities
-        except solver.PliantError as error:
-            raise BakeError(f"The frames in {self.cache.store_path} cannot be used: "
-                            f"{str(error).rstrip('.')}.") from error
+        with store_of(self.cache) as store, store.skin(self.body.index, rest, origin=origin) as skin:
+            for frame in self.frames if frames is None else frames:
+                moved = skin.apply(frame, origin=origin, velocities=velocities,
+                                   transform=space.to_object(self.matrix(frame), origin))
+                yield frame, moved.vertices, moved.velocities
 
     def local(self, frames=None):
         """For each frame the vertices in the object's own coordinates."""
@@ -106,6 +113,29 @@ class Output:
         before, after = max(frame - 1, self.first), min(frame + 1, self.last)
         seconds = max(after - before, 1) / self.cache.fps
         return (self.matrix(after) - self.matrix(before)) / seconds
+
+    # ------------------------------------------------------------ what its points carry
+
+    def flows(self):
+        """Whether the body has flowed in the last frame."""
+        with store_of(self.cache) as store:
+            return bool(store.read(self.body.index, self.last, Channel.PLASTIC_STRAIN).any())
+
+    def carried(self, channels):
+        """For each frame what channels with one number a particle have at the vertices: an array
+        (channels, vertices)."""
+        index, origin = self.body.index, self.cache.origin
+        with store_of(self.cache) as store:
+            spacing = store.body_info(index).spacing
+            for frame, row in zip(self.frames, self.rows()):
+                there = store.read(index, frame, Channel.MASS) > 0
+                values = np.array([store.read(index, frame, c)[there] for c in channels])
+                if (values == values[:, :1]).all():  # as before anything flows
+                    yield np.repeat(values[:, :1], self.vertices, axis=1)
+                    continue
+                particles = store.read(index, frame, Channel.POSITION, origin=origin)[there]
+                places = space.to_simulation(row, self.matrix(frame), origin)
+                yield nearby.means(places, particles, values, spacing)
 
     # ------------------------------------------------------------ files
 

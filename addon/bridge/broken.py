@@ -6,7 +6,7 @@ The mesh with cracks carries besides, for shaders and nodes:
     piece    of points: which fragment, in the last frame; the number that it has in the bake
     birth    of points: the frame at which the crack opens that they are on; NEVER: on none
     stretch  of points: how far the material there was drawn out at most; 1 is at rest. Frame by frame
-             where that is asked for (stretch.py)
+             where that is asked for (attributes.py)
     inside   of faces: whether a crack opened it
 """
 import bpy

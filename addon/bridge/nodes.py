@@ -144,10 +144,11 @@ def velocity_group(source):
     return builder.finish()
 
 
-def stretch_group(source):
-    """A group that gives each vertex the companion's x as its "stretch"."""
-    builder = Builder("Pliant Stretch")
-    builder.store("stretch", builder.parts(builder.sampled(source, 0, 0))[0], "FLOAT")
+def attributes_group(source, names):
+    """A group that gives each vertex the companion's x, y and z as attributes of up to three names."""
+    builder = Builder("Pliant Attributes")
+    for name, value in zip(names, builder.parts(builder.sampled(source, 0, 0))):
+        builder.store(name, value, "FLOAT")
     return builder.finish()
 
 

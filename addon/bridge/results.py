@@ -21,8 +21,8 @@ from ..bake import lock, mdd, pc2, space
 from ..bake.errors import BakeError, file_error
 from ..bake.broken import BrokenOutput, is_broken
 from ..bake.output import Output, bound_name
-from . import (alembic, broken, debris, folders, fragments, meshes, modifiers, nodes, points,
-               shapekeys, stretch)
+from . import (alembic, attributes, broken, debris, folders, fragments, meshes, modifiers, nodes,
+               points, shapekeys)
 
 
 class Remark(str):
@@ -221,8 +221,7 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
         modifiers.play(obj, path, output.first, kind)
     obj.pliant.result.kind = "PC2" if kind == "ALEMBIC" and not reimport else kind
     body = scene.objects.get(output.body.name) or obj
-    if obj.pliant.result.is_cut and body.pliant.fracture.use_stretch:
-        stretch.add(obj, output, progress)
+    attributes.add(obj, output, attributes.wanted(body.pliant, obj.pliant.result.is_cut), progress)
     return told
 
 
@@ -387,6 +386,8 @@ def clear(scene):
             modifier = modifiers.find_playback(obj)
             if modifier is not None and modifiers.plays_from(modifier, folder):
                 remove(obj)
+            elif attributes.plays_from(obj, folder):
+                attributes.remove(obj)  # shape keys play on without a file
         if not folder.is_dir():
             continue
         try:
@@ -401,7 +402,7 @@ def _give_back(obj, playback=False):
     `playback` that too."""
     result = obj.pliant.result
     _remove_fragments(obj)
-    stretch.remove(obj)
+    attributes.remove(obj)
     if result.mesh is not None:
         _former_mesh(obj, result)
     elif result.kind == "SHAPE_KEYS":
@@ -456,11 +457,13 @@ def before_capture(scene):
 
 
 def before_bake(scene):
-    """Takes shape keys and cracks of a former bake away: they would be baked again."""
+    """Takes shape keys and cracks of a former bake away, which would be baked again, and attributes,
+    whose file goes."""
     for obj in scene.objects:
         result = obj.pliant.result
         if obj.pliant.role == "BODY" and (
-                result.kind == "SHAPE_KEYS" or result.is_cut or result.fragments is not None) and \
+                result.kind == "SHAPE_KEYS" or result.is_cut or result.fragments is not None or
+                result.values is not None) and \
                 obj.library is None:
             _give_back(obj)
 
@@ -489,7 +492,8 @@ def after_bake(scene, finished, uncut=()):
                 told += _points_again(scene, obj)
             elif is_bound(obj) and result.kind != "NONE":
                 told += make(scene, obj, result.kind, relative=_is_relative(obj))
-            elif finished and obj.pliant.role == "BODY" and (kind != "PC2" or came_apart(scene, obj)):
+            elif finished and obj.pliant.role == "BODY" and (
+                    kind != "PC2" or attributes.wanted(obj.pliant, False) or came_apart(scene, obj)):
                 told += make(scene, obj, kind)
         except BakeError as error:
             told.append(f"'{obj.name}' does not show the new bake: {error}")

@@ -137,6 +137,7 @@ class PLIANT_PT_plasticity(PhysicsPanel, bpy.types.Panel):
         part.active = material.use_recluster
         part.prop(material, "recluster_condition")
         column.prop(material, "use_resample")
+        column.prop(material, "use_strain_attribute")
         if refusal:
             drawing.sentence(self.layout, refusal[0].upper() + refusal[1:], "ERROR", context)
 

@@ -149,6 +149,11 @@ class MaterialSettings(bpy.types.PropertyGroup):
                     "two, so that threads stay full of particles, up to four times as many as at "
                     "first; two that were pressed together to less than half become one. Takes "
                     "longer the more there are; not together with Keep Volume or fracture")
+    use_strain_attribute: BoolProperty(
+        name="Strain per Frame", default=False, options=set(),
+        description="Meshes that show the bake have the attributes \"plastic_strain\", how much the "
+                    "material there has flowed, and \"renewed\", how much of it is in new clusters, "
+                    "at each frame, for materials and nodes. Takes as much room on disk as the motion")
     flow_per_step: BoolProperty(
         name="Flow per Substep", default=False,
         description="Flow is the papers' nu, the part of the strain over the yield that each "

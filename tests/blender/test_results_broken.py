@@ -16,6 +16,7 @@ from test_fracture import bar
 results, meshes, folders = (house.addon(f"bridge.{name}")
                             for name in ("results", "meshes", "folders"))
 broken, cli, runs = house.addon("bridge.broken"), house.addon("cli"), house.addon("ui.runs")
+Channel = house.addon("solver").Channel
 END = 12
 
 
@@ -269,7 +270,8 @@ class Broken(unittest.TestCase):
         self.obj.pliant.fracture.use_stretch = True
         before = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups")}
         plain = results.output_of(self.scene, self.obj)
-        wanted = np.array(list(results.shown_output(self.scene, self.obj, plain).stretches()))
+        wanted = np.array(list(results.shown_output(self.scene, self.obj, plain).carried(
+            [Channel.STRETCH])))[:, 0]
         self.assertGreater(np.ptp(wanted, axis=0).max(), .05)
         np.testing.assert_allclose(wanted[0], 1, atol=1e-3)
         for kind in ("PC2", "SHAPE_KEYS", "MDD"):
@@ -286,6 +288,31 @@ class Broken(unittest.TestCase):
         self.assertEqual({name: len(getattr(bpy.data, name)) for name in before},
                          {**before, "meshes": before["meshes"] - 1})
         self.assertEqual([m.name for m in self.obj.modifiers], [])
+
+    def test_strain_beside_stretch(self):
+        """Of a body that flows before it breaks: each vertex has what the material has that it
+        follows, on its side of the crack."""
+        material = self.obj.pliant.material
+        material.use_plasticity, material.yield_strain, material.flow = True, 0.0, 6.0
+        self.obj.pliant.fracture.toughness = .04
+        self.scene.pliant.folder = str(Path(self.files.name) / "flowing")
+        material.use_strain_attribute = self.obj.pliant.fracture.use_stretch = True
+        bpy.ops.pliant.bake()
+        self.assertTrue(self.obj.pliant.result.is_cut)
+        output = results.shown_output(self.scene, self.obj,
+                                      results.output_of(self.scene, self.obj))
+        wanted = np.array(list(output.carried(
+            [Channel.STRETCH, Channel.PLASTIC_STRAIN, Channel.RENEWED])))
+        self.assertGreater(wanted[-1, 1].max(), .02)
+        for frame in (1, 7, END):
+            self.scene.frame_set(frame)
+            shown = self.obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+            for number, name in enumerate(("stretch", "plastic_strain", "renewed")):
+                np.testing.assert_array_equal(broken.values_of(shown.attributes[name], "FLOAT"),
+                                              wanted[frame - 1, number].astype(np.float32))
+        results.remove(self.obj)
+        self.assertEqual([m.name for m in self.obj.modifiers], [])
+        self.assertNotIn("plastic_strain", self.obj.data.attributes)
 
     def test_taken_back_it_is_what_it_was(self):
         former = self.obj.pliant.result.mesh

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What particles have, at places among them.
+
+A place has the mean of the particles within REACH spacings, the near ones counting most and those at
+the border nothing: values change steadily as a body flows, whatever particles come, go or pass by.
+"""
+import numpy as np
+
+from ..cracks.bins import Ball, nearest
+
+REACH = 2.0
+
+
+def means(places, particles, values, spacing):
+    """(rows, places) of values (rows, particles). A place that is far from all has the nearest's."""
+    places, particles = np.asarray(places, np.float64), np.asarray(particles, np.float64)
+    radius = REACH * spacing
+    begin, found = Ball(particles, radius).every(places, np.full(len(places), radius))
+    place = np.repeat(np.arange(len(places)), np.diff(begin))
+    away = particles[found] - places[place]
+    kernel = np.maximum(1 - np.einsum("ij,ij->i", away, away) / radius ** 2, 0) ** 2
+    total = np.bincount(place, kernel, len(places))
+    alone = np.flatnonzero(total < 1e-6)
+    total[alone] = 1
+    result = np.array([np.bincount(place, kernel * row[found], len(places)) / total for row in values])
+    if alone.size:
+        result[:, alone] = values[:, nearest(places[alone], particles)]
+    return result
