@@ -51,6 +51,7 @@ static void edit_free(pl_edit* edit)
     pl_free(edit->beside);
     pl_free(edit->members);
     pl_free(edit->slots);
+    pl_free(edit->listed);
     pl_free(edit);
 }
 
@@ -177,18 +178,29 @@ static bool slots_of_row(pl_edit* edit, const pl_chunk* chunk, uint32_t row, uin
     return true;
 }
 
-/* Two lists that ascend become one, which does: the second is from "middle" on. */
-static bool merge_slots(pl_edit* edit, uint32_t middle, uint32_t count)
+enum
 {
-    uint32_t more = count - middle, left = middle, right = more;
-    if (!pl_grow((void**)&edit->slots, &edit->slot_capacity, (size_t)count + more,
-                 sizeof *edit->slots))
+    FEW_SLOTS = 64
+};
+
+/* The list in order: changes come in any. Bits by slot do it where there are many. */
+static bool order_slots(pl_edit* edit, uint32_t count)
+{
+    size_t words = (edit->slot_count + 63) / 64;
+    if (count < FEW_SLOTS)
+    {
+        pl_sort_u32(edit->slots, count);
+        return true;
+    }
+    if (!pl_grow((void**)&edit->listed, &edit->listed_capacity, words, sizeof *edit->listed))
         return false;
-    uint32_t *slots = edit->slots, *second = slots + count;
-    memcpy(second, slots + middle, more * sizeof *slots);
-    for (uint32_t at = count; right > 0; --at)
-        slots[at - 1] =
-            left && slots[left - 1] > second[right - 1] ? slots[--left] : second[--right];
+    memset(edit->listed, 0, words * sizeof *edit->listed);
+    for (uint32_t i = 0; i < count; ++i)
+        edit->listed[edit->slots[i] / 64] |= (uint64_t)1 << edit->slots[i] % 64;
+    uint32_t* to = edit->slots;
+    for (size_t w = 0; w < words; ++w)
+        for (uint64_t left = edit->listed[w]; left; left &= left - 1)
+            *to++ = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
     return true;
 }
 
@@ -202,10 +214,7 @@ static const uint32_t* add_changed(pl_edit* edit, uint32_t cluster, uint32_t oth
         if (has_cluster(&edit->changes[i], cluster) && has_cluster(&edit->changes[i], other))
             fine = add_slot(edit, count, edit->changes[i].slot);
     if (fine && *count > unchanged)
-    {
-        pl_sort_u32(edit->slots + unchanged, *count - unchanged);
-        fine = merge_slots(edit, unchanged, *count);
-    }
+        fine = order_slots(edit, *count);
     *count = fine ? *count : 0;
     return fine ? edit->slots : NULL;
 }
@@ -273,7 +282,7 @@ const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count)
 
 enum
 {
-    SPARE_MEMBERS = 3 /* who changes may change again */
+    SPARE_MEMBERS = 1 /* who changes may change again: mostly it leaves some more */
 };
 
 static pl_member* take_members(pl_member_pool* pool, uint32_t count)

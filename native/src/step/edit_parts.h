@@ -76,6 +76,8 @@ struct pl_edit
     size_t member_capacity;
     uint32_t* slots;
     size_t slot_capacity;
+    uint64_t* listed; /* bits by slot: scratch */
+    size_t listed_capacity;
     uint64_t updates;
 };
 
