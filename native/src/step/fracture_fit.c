@@ -97,16 +97,21 @@ static double share_of(const pl_breaking* b, uint32_t cluster, uint32_t index, u
 static void add_members(const pl_breaking* b, uint32_t cluster, weighed* members, sums* s)
 {
     const pl_particles* p = &b->body->particles;
+    const pl_chunk* chunk = b->body->chunks;
     for (uint32_t i = 0; i < s->count; ++i)
     {
         uint32_t slot = p->slot_of[b->ids[i]];
+        while (slot - chunk->slot_begin >= chunk->slot_count)
+            ++chunk; /* slots ascend */
+        vec3 rest =
+            v3_add(v3(p->r[0][slot], p->r[1][slot], p->r[2][slot]), v3_from(chunk->rest_origin));
         weighed* one = &members[i];
         *one = (weighed){.x = position(p, slot)};
         one->mw = share_of(b, cluster, i, slot, &one->rest);
         s->mass += one->mw;
         s->x = v3_mad(s->x, one->x, one->mw);
         s->r = v3_mad(s->r, one->rest, one->mw);
-        s->in_body = v3_mad(s->in_body, pl_rest_of(b->body, slot), one->mw);
+        s->in_body = v3_mad(s->in_body, rest, one->mw);
     }
     if (s->mass > 0)
     {
