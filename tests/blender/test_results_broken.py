@@ -11,6 +11,7 @@ from pathlib import Path
 import bpy
 import house
 import numpy as np
+from mathutils.bvhtree import BVHTree
 from test_fracture import bar
 
 results, meshes, folders = (house.addon(f"bridge.{name}")
@@ -416,12 +417,25 @@ class Broken(unittest.TestCase):
         self.assertEqual(len(birth), 4000)
         opens = broken.values_of(self.obj.data.attributes["birth"], "FLOAT")
         self.assertTrue(opens.min() <= birth.min() and birth.max() < END)
-        for frame in (1, 6, END):
+        inside = broken.values_of(self.obj.data.attributes["inside"], "BOOLEAN")
+        faces = [tuple(p.vertices) for p in self.obj.data.polygons if inside[p.index]]
+        places = {}
+        for frame in (1, 6, END - 2, END - 1, END):
             self.scene.frame_set(frame)
-            shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+            graph = bpy.context.evaluated_depsgraph_get()
+            shown, whole = obj.evaluated_get(graph).data, self.obj.evaluated_get(graph)
             self.assertEqual(len(shown.vertices), int((birth <= frame).sum()))
-        speed = broken.values_of(shown.attributes["velocity"], "FLOAT_VECTOR")
-        self.assertGreater(np.abs(speed).max(), .1)
+            tree = BVHTree.FromPolygons([whole.matrix_world @ v.co for v in whole.data.vertices],
+                                        faces)
+            away = [tree.find_nearest(obj.matrix_world @ v.co)[3] for v in shown.vertices]
+            self.assertLess(max(away, default=0), 1e-3, frame)
+            places[frame] = meshes.positions(shown)
+            if frame == END - 1:
+                speed = broken.values_of(shown.attributes["velocity"], "FLOAT_VECTOR")
+        self.assertEqual(len(places[END - 2]), len(birth))
+        went = (places[END] - places[END - 2]) * (self.scene.render.fps / 2)
+        np.testing.assert_allclose(np.reshape(speed, (-1, 3)), went, atol=1e-3)
+        self.assertGreater(np.abs(went).max(), .1)
         with self.assertRaisesRegex(results.BakeError, "is the debris of 'Bar'"):
             results.make(self.scene, obj, "PC2")
         results.remove(obj)

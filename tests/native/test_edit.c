@@ -121,6 +121,46 @@ static uint32_t cut(pl_edit* edit, pl_body* body, uint32_t cluster, bool divide)
     return fresh;
 }
 
+/* The slots of clusters, and those that two have in common, while an edit changes half of them: as
+ * each slot's own memberships say, in their order. */
+TEST(slots_of_clusters_are_those_whose_members_say_so)
+{
+    pl_body* body;
+    pliant_scene scene = scene_of(1, 1, INFINITY, false, &body);
+    pl_edit* edit = NULL;
+    CHECK(pl_edit_begin(body, 7, &edit) == PLIANT_OK);
+    for (uint32_t c = 0; c < 12; ++c)
+        cut(edit, body, c, c % 2);
+    uint32_t clusters = body->level_begin[1], slots = body->particles.slot_count, most = 0;
+    uint32_t both = 0, wrong = 0;
+    uint8_t* in = calloc(slots, clusters);
+    for (uint32_t s = 0; s < slots; ++s)
+    {
+        uint32_t n;
+        const pl_member* m = pl_edit_members(edit, s, &n);
+        for (uint32_t i = 0; i < n; ++i)
+            in[s * clusters + m[i].cluster] = 1;
+    }
+    for (uint32_t c = 0; c < clusters; ++c)
+        for (uint32_t d = 0; d < clusters; ++d)
+        {
+            uint32_t n, at = 0;
+            const uint32_t* list =
+                c == d ? pl_edit_slots(edit, c, &n) : pl_edit_shared(edit, c, d, &n);
+            for (uint32_t s = 0; s < slots; ++s)
+                if (in[s * clusters + c] && in[s * clusters + d])
+                    wrong += at >= n || list[at] != s, ++at;
+            wrong += at != n;
+            most = c == d && n > most ? n : most;
+            both += c != d ? n : 0;
+        }
+    CHECK_MSG(wrong == 0, "%u slots are wrong", wrong);
+    CHECK_MSG(most > 100 && both > 1000, "%u slots at most, %u shared", most, both);
+    free(in);
+    pl_edit_abandon(edit);
+    pliant_scene_destroy(scene);
+}
+
 static uint32_t cut_body(pl_body* body, uint32_t cluster, bool divide)
 {
     pl_edit* edit = NULL;

@@ -79,6 +79,12 @@ void* pl_alloc(size_t count, size_t size)
     return allocate(count, size, 0);
 }
 
+void* pl_alloc_bare(size_t count, size_t size)
+{
+    /* a product beyond all numbers is refused by allocate */
+    return allocate(count, size, count * size);
+}
+
 static size_t block_bytes(const void* block)
 {
     size_t bytes;

@@ -36,6 +36,8 @@ void pl_clear_error(void);
 /* 64-byte aligned, zeroed. NULL when out of memory or when count * size overflows; count 0 gives a
  * valid pointer. Every allocation of the library goes through here; pl_free(NULL) does nothing. */
 void* pl_alloc(size_t count, size_t size);
+/* The same without zeroes, for what is written as a whole before it is read. */
+void* pl_alloc_bare(size_t count, size_t size);
 /* Grows or shrinks, keeping the contents; new bytes are zero. On failure the old block stays. */
 void* pl_realloc(void* block, size_t count, size_t size);
 void pl_free(void* block);
@@ -45,6 +47,7 @@ uint64_t pl_bytes_in_use(void);
 void pl_fail_allocations_after(int64_t count);
 
 #define PL_NEW(type, count) ((type*)pl_alloc((count), sizeof(type)))
+#define PL_BARE(type, count) ((type*)pl_alloc_bare((count), sizeof(type)))
 
 /* A list that doubles when full: *items has *capacity room for count + more afterwards. */
 bool pl_grow(void** items, size_t* capacity, size_t needed, size_t item_size);

@@ -72,7 +72,7 @@ pl_status pl_members_change(pl_breaking* b, uint32_t id, const pl_member* before
     for (size_t i = 0; i < b->lost_count; ++i)
         k->cracked[b->lost[i]] = 1;
     b->any = true;
-    return pl_edit_set(b->edit, b->body->particles.slot_of[id], after, kept);
+    return pl_edit_put(b->edit, b->body->particles.slot_of[id], after, kept);
 }
 
 /* What a particle has, kept while it is changed. */

@@ -48,8 +48,10 @@ static void edit_free(pl_edit* edit)
     pl_free(edit->divisions);
     pl_free(edit->mergings);
     pl_free(edit->next_free);
+    pl_free(edit->beside);
     pl_free(edit->members);
     pl_free(edit->slots);
+    pl_free(edit->listed);
     pl_free(edit);
 }
 
@@ -68,6 +70,8 @@ static void sort_members(pl_member* members, uint32_t count)
 {
     for (uint32_t i = 1; i < count; ++i)
     {
+        if (members[i - 1].cluster < members[i].cluster)
+            continue;
         pl_member one = members[i];
         uint32_t at = i;
         for (; at > 0 && members[at - 1].cluster > one.cluster; --at)
@@ -76,11 +80,20 @@ static void sort_members(pl_member* members, uint32_t count)
     }
 }
 
+/* Slots are mostly asked for in their order. */
+static const pl_chunk* chunk_of(pl_edit* edit, uint32_t slot)
+{
+    const pl_chunk* last = &edit->body->chunks[edit->last_chunk];
+    if (slot - last->slot_begin < last->slot_count)
+        return last;
+    edit->last_chunk = pl_chunk_of_slot(edit->body, slot);
+    return &edit->body->chunks[edit->last_chunk];
+}
+
 bool pl_edit_read(pl_edit* edit, uint32_t slot, uint32_t* count)
 {
-    const pl_body* body = edit->body;
-    const pl_particles* p = &body->particles;
-    const pl_chunk* chunk = &body->chunks[pl_chunk_of_slot(body, slot)];
+    const pl_particles* p = &edit->body->particles;
+    const pl_chunk* chunk = chunk_of(edit, slot);
     uint32_t block = (slot - chunk->slot_begin) / 8, lane = slot % 8, found = 0;
     uint32_t begin = chunk->block_begin[block], end = chunk->block_begin[block + 1];
     *count = 0;
@@ -165,19 +178,45 @@ static bool slots_of_row(pl_edit* edit, const pl_chunk* chunk, uint32_t row, uin
     return true;
 }
 
-/* Two lists that ascend become one, which does: the second is from "middle" on. */
-static bool merge_slots(pl_edit* edit, uint32_t middle, uint32_t count)
+enum
 {
-    uint32_t more = count - middle, left = middle, right = more;
-    if (!pl_grow((void**)&edit->slots, &edit->slot_capacity, (size_t)count + more,
-                 sizeof *edit->slots))
+    FEW_SLOTS = 64
+};
+
+/* The list in order: changes come in any. Bits by slot do it where there are many. */
+static bool order_slots(pl_edit* edit, uint32_t count)
+{
+    size_t words = (edit->slot_count + 63) / 64;
+    if (count < FEW_SLOTS)
+    {
+        pl_sort_u32(edit->slots, count);
+        return true;
+    }
+    if (!pl_grow((void**)&edit->listed, &edit->listed_capacity, words, sizeof *edit->listed))
         return false;
-    uint32_t *slots = edit->slots, *second = slots + count;
-    memcpy(second, slots + middle, more * sizeof *slots);
-    for (uint32_t at = count; right > 0; --at)
-        slots[at - 1] =
-            left && slots[left - 1] > second[right - 1] ? slots[--left] : second[--right];
+    memset(edit->listed, 0, words * sizeof *edit->listed);
+    for (uint32_t i = 0; i < count; ++i)
+        edit->listed[edit->slots[i] / 64] |= (uint64_t)1 << edit->slots[i] % 64;
+    uint32_t* to = edit->slots;
+    for (size_t w = 0; w < words; ++w)
+        for (uint64_t left = edit->listed[w]; left; left &= left - 1)
+            *to++ = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
     return true;
+}
+
+/* Adds the changed slots that are in both clusters, of which the list has the unchanged ones. */
+static const uint32_t* add_changed(pl_edit* edit, uint32_t cluster, uint32_t other, uint32_t most,
+                                   uint32_t* count)
+{
+    uint32_t unchanged = *count;
+    bool fine = true;
+    for (size_t i = 0; fine && i < edit->change_count && *count < most; ++i)
+        if (has_cluster(&edit->changes[i], cluster) && has_cluster(&edit->changes[i], other))
+            fine = add_slot(edit, count, edit->changes[i].slot);
+    if (fine && *count > unchanged)
+        fine = order_slots(edit, *count);
+    *count = fine ? *count : 0;
+    return fine ? edit->slots : NULL;
 }
 
 const uint32_t* pl_edit_slots_up_to(pl_edit* edit, uint32_t cluster, uint32_t most, uint32_t* count)
@@ -188,17 +227,50 @@ const uint32_t* pl_edit_slots_up_to(pl_edit* edit, uint32_t cluster, uint32_t mo
     bool fine = pl_grow((void**)&edit->slots, &edit->slot_capacity, 1, sizeof *edit->slots);
     for (uint32_t at = k->part_begin[cluster]; fine && at < k->part_begin[cluster + 1]; ++at)
         fine = slots_of_row(edit, &body->chunks[k->part[at].chunk], k->part[at].row, most, count);
-    uint32_t unchanged = *count;
-    for (size_t i = 0; fine && i < edit->change_count && *count < most; ++i)
-        if (has_cluster(&edit->changes[i], cluster))
-            fine = add_slot(edit, count, edit->changes[i].slot);
-    if (fine && *count > unchanged)
+    *count = fine ? *count : 0;
+    return fine ? add_changed(edit, cluster, cluster, most, count) : NULL;
+}
+
+/* The unchanged slots of a chunk that are in the clusters of both rows. */
+static bool slots_of_rows(pl_edit* edit, const pl_chunk* chunk, uint32_t row, uint32_t other,
+                          uint32_t* count)
+{
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
     {
-        pl_sort_u32(edit->slots + unchanged, *count - unchanged);
-        fine = merge_slots(edit, unchanged, *count);
+        uint32_t lanes = 0, lanes_of_other = 0;
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            if (chunk->entry_row[e] == row)
+                lanes = pl_entry_lanes(chunk->entry_kernel + 8 * (size_t)e);
+            else if (chunk->entry_row[e] == other)
+                lanes_of_other = pl_entry_lanes(chunk->entry_kernel + 8 * (size_t)e);
+        lanes &= lanes_of_other;
+        for (uint32_t lane = 0; lane < 8 && lanes; ++lane)
+        {
+            uint32_t slot = chunk->slot_begin + 8 * b + lane;
+            if (lanes >> lane & 1 && !edit->change_of_slot[slot] && !add_slot(edit, count, slot))
+                return false;
+        }
+    }
+    return true;
+}
+
+const uint32_t* pl_edit_shared(pl_edit* edit, uint32_t cluster, uint32_t other, uint32_t* count)
+{
+    const pl_body* body = edit->body;
+    const pl_clusters* k = &body->clusters;
+    *count = 0;
+    bool fine = pl_grow((void**)&edit->slots, &edit->slot_capacity, 1, sizeof *edit->slots);
+    uint32_t at = k->part_begin[cluster], also = k->part_begin[other]; /* chunks ascend */
+    while (fine && at < k->part_begin[cluster + 1] && also < k->part_begin[other + 1])
+    {
+        const pl_part *a = &k->part[at], *b = &k->part[also];
+        if (a->chunk == b->chunk)
+            fine = slots_of_rows(edit, &body->chunks[a->chunk], a->row, b->row, count);
+        at += a->chunk <= b->chunk;
+        also += b->chunk <= a->chunk;
     }
     *count = fine ? *count : 0;
-    return fine ? edit->slots : NULL;
+    return fine ? add_changed(edit, cluster, other, UINT32_MAX, count) : NULL;
 }
 
 const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count)
@@ -210,7 +282,7 @@ const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count)
 
 enum
 {
-    SPARE_MEMBERS = 3 /* who changes may change again */
+    SPARE_MEMBERS = 1 /* who changes may change again: mostly it leaves some more */
 };
 
 static pl_member* take_members(pl_member_pool* pool, uint32_t count)
@@ -221,7 +293,7 @@ static pl_member* take_members(pl_member_pool* pool, uint32_t count)
         pl_member* block = NULL;
         if (!pl_grow((void**)&pool->blocks, &pool->block_capacity, pool->block_count + 1,
                      sizeof *pool->blocks) ||
-            !(block = PL_NEW(pl_member, size)))
+            !(block = PL_BARE(pl_member, size)))
             return NULL;
         pool->blocks[pool->block_count++] = block;
         pool->size = size;
@@ -348,6 +420,16 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
         return PLIANT_OK;
     return add_change(edit, slot, members, count) ? PLIANT_OK
                                                   : pl_fail_memory(count * sizeof *members);
+}
+
+pl_status pl_edit_put(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count)
+{
+    PL_TRY(check_members(edit, slot, members, count));
+    uint32_t at = edit->change_of_slot[slot];
+    if (at ? replace(edit, &edit->changes[at - 1], members, count)
+           : add_change(edit, slot, members, count) != NULL)
+        return PLIANT_OK;
+    return pl_fail_memory(count * sizeof *members);
 }
 
 pl_status pl_edit_leave(pl_edit* edit, uint32_t slot)

@@ -49,10 +49,14 @@ const uint32_t* pl_edit_slots(pl_edit* edit, uint32_t cluster, uint32_t* count);
  * somewhere from there on. */
 const uint32_t* pl_edit_slots_up_to(pl_edit* edit, uint32_t cluster, uint32_t most,
                                     uint32_t* count);
+/* Those that are in two clusters. */
+const uint32_t* pl_edit_shared(pl_edit* edit, uint32_t cluster, uint32_t other, uint32_t* count);
 
 /* Replaces a particle's memberships: at least one, clusters ascending. "members" may be what
  * pl_edit_members gave. */
 pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count);
+/* The same where they surely are others than before, which is not looked at. */
+pl_status pl_edit_put(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count);
 /* A new cluster of the finest level, in all but its members as another is (F^p, hardening, painted
  * factors, fade, contact planes, links to coarse clusters). The caller may write what it likes to
  * the arrays of the body's clusters afterwards; these may have moved. */
@@ -70,6 +74,10 @@ pl_status pl_edit_set_links(pl_edit* edit, uint32_t cluster, const pl_edit_link*
  * then all slots may have other numbers, "slot" included, and lists of slots are stale; external
  * ids stay. */
 pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy);
+/* The same with other memberships for both, as pl_edit_put has them: each keeps some. */
+pl_status pl_edit_part(pl_edit* edit, uint32_t slot, uint64_t quanta, const pl_member* kept,
+                       uint32_t kept_count, const pl_member* moved, uint32_t moved_count,
+                       uint32_t* copy);
 /* Two particles become one, with the quanta of both, a new id whose parent is the first's, and
  * these memberships (at least one, clusters ascending), in the first one's slot; the other's is
  * free afterwards. Where it is, and how fast, is the caller's to say. Both ids have it as

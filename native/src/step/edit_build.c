@@ -11,6 +11,9 @@
  *   entries ── lanes that stay ──┐
  *                                ├──► by cluster ──► by side ──► entries
  *   changes ── lanes that do not ┘
+ *
+ * A chunk is filled in scratch that is kept from one to the next; what it has become goes to its
+ * own arrays if it fits there, which it does for all but those with new cracks.
  */
 #include "edit_parts.h"
 
@@ -28,7 +31,10 @@ typedef struct shared_cluster
 typedef struct maker
 {
     const pl_edit* edit;
-    pl_chunk chunk;       /* a copy of the old one with fresh arrays */
+    pl_chunk chunk; /* a copy of the old one with the arrays of "room" */
+    pl_chunk room;  /* arrays for so many: */
+    size_t block_capacity, half_capacity, row_capacity, entry_capacity, kernel_capacity,
+        rest_capacity;
     uint32_t* local;      /* by cluster: 1 + its row, or 0 */
     shared_cluster* list; /* kept from block to block */
     size_t count, capacity;
@@ -37,9 +43,13 @@ typedef struct maker
 /* The lanes of a block that have other memberships than before. */
 static uint32_t changed_lanes(const pl_edit* edit, uint32_t slot)
 {
+    const uint32_t* change = edit->change_of_slot + slot;
     uint32_t lanes = 0;
+    if (!(change[0] | change[1] | change[2] | change[3] | change[4] | change[5] | change[6] |
+          change[7]))
+        return 0;
     for (uint32_t lane = 0; lane < 8; ++lane)
-        lanes |= (uint32_t)(edit->change_of_slot[slot + lane] != 0) << lane;
+        lanes |= (uint32_t)(change[lane] != 0) << lane;
     return lanes;
 }
 
@@ -88,19 +98,28 @@ static survey survey_chunk(pl_edit* edit, const pl_chunk* chunk, uint8_t* cluste
     return s;
 }
 
-static bool make_arrays(maker* m, uint32_t entries, bool own)
+static bool make_room(maker* m, uint32_t entries, bool own)
 {
-    pl_chunk* chunk = &m->chunk;
+    pl_chunk *chunk = &m->chunk, *room = &m->room;
+    size_t blocks = chunk->slot_count / 8;
+    if (!pl_grow((void**)&room->block_begin, &m->block_capacity, blocks + 1,
+                 sizeof *room->block_begin) ||
+        !pl_grow((void**)&room->half, &m->half_capacity, blocks, sizeof *room->half) ||
+        !pl_grow((void**)&room->rows, &m->row_capacity, entries, sizeof *room->rows) ||
+        !pl_grow((void**)&room->entry_row, &m->entry_capacity, entries, sizeof *room->entry_row) ||
+        !pl_grow((void**)&room->entry_kernel, &m->kernel_capacity, 8 * (size_t)entries,
+                 sizeof *room->entry_kernel) ||
+        !pl_grow((void**)&room->own_rest, &m->rest_capacity, own ? 24 * (size_t)entries : 0,
+                 sizeof *room->own_rest))
+        return false;
     chunk->entry_count = chunk->row_count = 0;
-    chunk->block_begin = PL_NEW(uint32_t, (size_t)chunk->slot_count / 8 + 1);
-    chunk->half = pl_alloc(chunk->slot_count / 8, sizeof *chunk->half);
-    chunk->rows = PL_NEW(uint32_t, entries);
-    chunk->entry_row = PL_NEW(uint16_t, entries);
-    chunk->entry_kernel = PL_NEW(float, (size_t)entries * 8);
-    chunk->own_rest = own ? PL_NEW(float, (size_t)entries * 24) : NULL;
-    chunk->sums = chunk->quad_sums = NULL;
-    return chunk->block_begin && chunk->half && chunk->rows && chunk->entry_row &&
-           chunk->entry_kernel && (!own || chunk->own_rest);
+    chunk->block_begin = room->block_begin;
+    chunk->half = room->half;
+    chunk->rows = room->rows;
+    chunk->entry_row = room->entry_row;
+    chunk->entry_kernel = room->entry_kernel;
+    chunk->own_rest = own ? room->own_rest : NULL;
+    return true;
 }
 
 static uint32_t row_of(maker* m, uint32_t cluster)
@@ -299,24 +318,82 @@ static pl_status fill_chunk(maker* m, const pl_chunk* old)
                        "%u clusters meet in one chunk of particles: the clusters overlap too much",
                        chunk->row_count);
     if (chunk->own_rest && has_shared_rest(&m->edit->body->particles, chunk))
-    {
-        pl_free(chunk->own_rest);
         chunk->own_rest = NULL;
-    }
-    chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
-    return chunk->sums ? PLIANT_OK : pl_fail_memory((size_t)chunk->row_count * 96);
+    return PLIANT_OK;
 }
 
-/* Scratch of strain limiting goes by rows. */
-static pl_status fit_limits(pl_body* body, uint32_t chunk)
+/* An array of a chunk: what was filled goes to the one that it has, or to a larger one. */
+typedef struct target
 {
-    if (!body->limit_sums)
-        return PLIANT_OK;
-    float* sums = PL_NEW(float, (size_t)body->chunks[chunk].row_count * 8);
-    if (!sums)
-        return pl_fail_memory((size_t)body->chunks[chunk].row_count * 32);
-    pl_free(body->limit_sums[chunk]);
-    body->limit_sums[chunk] = sums;
+    void **own, *fresh; /* fresh: NULL where its own does */
+    const void* filled; /* NULL: zeroes */
+    size_t bytes;
+    bool fine;
+} target;
+
+/* It has room for "had" items of "size" bytes. */
+static target target_of(void* own, const void* filled, size_t had, size_t count, size_t size)
+{
+    target t = {.own = own, .filled = filled, .bytes = count * size, .fine = true};
+    if (count > had || !*t.own)
+    {
+        t.fresh = pl_alloc_bare(count, size);
+        t.fine = t.fresh != NULL;
+    }
+    return t;
+}
+
+static void commit(const target* t)
+{
+    if (t->fresh)
+    {
+        pl_free(*t->own);
+        *t->own = t->fresh;
+    }
+    if (t->filled)
+        memcpy(*t->own, t->filled, t->bytes);
+    else
+        memset(*t->own, 0, t->bytes);
+}
+
+/* What was filled becomes the chunk's; where memory runs out it stays what it was. */
+static pl_status store_chunk(const maker* m, uint32_t index)
+{
+    pl_body* body = m->edit->body;
+    pl_chunk* own = &body->chunks[index];
+    const pl_chunk* f = &m->chunk;
+    size_t had_rows = own->row_count, had = own->entry_count, blocks = own->slot_count / 8;
+    size_t rows = f->row_count, entries = f->entry_count, count = 0;
+    target t[8];
+    t[count++] = target_of(&own->sums, NULL, had_rows, rows, PL_SUM_FLOATS * sizeof(float));
+    t[count++] = target_of(&own->rows, f->rows, had_rows, rows, sizeof *f->rows);
+    t[count++] = target_of(&own->entry_row, f->entry_row, had, entries, sizeof *f->entry_row);
+    t[count++] = target_of(&own->entry_kernel, f->entry_kernel, had, entries, 8 * sizeof(float));
+    t[count++] = target_of(&own->block_begin, f->block_begin, blocks + 1, blocks + 1, 4);
+    t[count++] = target_of(&own->half, f->half, blocks, blocks, sizeof *f->half);
+    if (f->own_rest)
+        t[count++] = target_of(&own->own_rest, f->own_rest, had, entries, 24 * sizeof(float));
+    if (body->limit_sums) /* scratch of strain limiting goes by rows */
+        t[count++] = target_of(&body->limit_sums[index], NULL, had_rows, rows, 8 * sizeof(float));
+    bool fine = true;
+    for (size_t i = 0; i < count; ++i)
+        fine = fine && t[i].fine;
+    for (size_t i = 0; i < count && !fine; ++i)
+        pl_free(t[i].fresh);
+    if (!fine)
+        return pl_fail_memory(entries * 48);
+    for (size_t i = 0; i < count; ++i)
+        commit(&t[i]);
+    if (!f->own_rest)
+    {
+        pl_free(own->own_rest);
+        own->own_rest = NULL;
+    }
+    own->row_count = f->row_count;
+    own->entry_count = f->entry_count;
+    own->member_count = f->member_count;
+    own->block_count = f->block_count;
+    own->moved = 1;
     return PLIANT_OK;
 }
 
@@ -326,18 +403,10 @@ static pl_status build_chunk(maker* m, uint32_t index, uint8_t* clusters)
     pl_chunk* chunk = &edit->body->chunks[index];
     survey s = survey_chunk(edit, chunk, clusters);
     m->chunk = *chunk;
-    pl_status status = make_arrays(m, s.entries, s.own || chunk->own_rest)
-                           ? fill_chunk(m, chunk)
-                           : pl_fail_memory((size_t)s.entries * 48);
-    if (status != PLIANT_OK)
-    {
-        pl_chunk_free(&m->chunk);
-        return status;
-    }
-    pl_chunk_free(chunk);
-    *chunk = m->chunk;
-    chunk->moved = 1;
-    return fit_limits(edit->body, index);
+    if (!make_room(m, s.entries, s.own || chunk->own_rest))
+        return pl_fail_memory((size_t)s.entries * 48);
+    PL_TRY(fill_chunk(m, chunk));
+    return store_chunk(m, index);
 }
 
 /* ------------------------------------------------------------------ parts */
@@ -361,7 +430,7 @@ static pl_status list_parts(pl_body* body, const uint8_t* chunks)
     uint32_t* begin = PL_NEW(uint32_t, (size_t)k->count + 2);
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         total += body->chunks[c].row_count;
-    if (!begin || !(parts = PL_NEW(pl_part, total)))
+    if (!begin || !(parts = PL_BARE(pl_part, total)))
     {
         pl_free(begin);
         return pl_fail_memory(total * sizeof *parts);
@@ -378,8 +447,7 @@ static pl_status list_parts(pl_body* body, const uint8_t* chunks)
             uint32_t cluster = body->chunks[c].rows[r];
             pl_part* part = &parts[at[cluster]++];
             const pl_part* old = chunks[c] ? NULL : old_part(k->part, k->part_begin, cluster, c);
-            if (old)
-                *part = *old;
+            *part = old ? *old : (pl_part){0};
             part->chunk = c;
             part->row = r;
         }
@@ -413,6 +481,7 @@ pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
             status = build_chunk(&m, c, clusters);
     pl_free(m.local);
     pl_free(m.list);
+    pl_chunk_free(&m.room);
     if (status == PLIANT_OK)
         status = list_parts(body, chunks);
     if (status == PLIANT_OK)

@@ -67,11 +67,17 @@ struct pl_edit
     uint32_t next_dead;  /* no cluster before this is dead */
     uint32_t* next_free; /* by chunk: how many of its slots in front are surely taken */
     size_t next_free_capacity;
+    uint32_t* beside; /* by chunk: the first of its rest origin that may have room, once it is full
+                         itself */
+    size_t beside_capacity;
+    uint32_t last_chunk; /* the one that was asked for last */
     /* What members and slots were listed in last. */
     pl_member* members;
     size_t member_capacity;
     uint32_t* slots;
     size_t slot_capacity;
+    uint64_t* listed; /* bits by slot: scratch */
+    size_t listed_capacity;
     uint64_t updates;
 };
 

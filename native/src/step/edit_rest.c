@@ -48,12 +48,12 @@ static pl_status refresh_begin(refresh* r)
     for (uint32_t c = 0; c < r->body->chunk_count; ++c)
         rows = PL_MAX(rows, r->body->chunks[c].row_count);
     r->kernels = pl_kernels_for(r->body->simd ? r->body->simd : pl_cpu_best());
-    r->want = PL_NEW(uint8_t, rows);
-    r->own = PL_NEW(uint8_t, rows);
-    r->point = pl_alloc(rows, sizeof *r->point);
-    r->lanes = pl_alloc(rows, sizeof *r->lanes);
-    r->row = pl_alloc(rows, sizeof *r->row);
-    r->first = pl_alloc(rows, sizeof *r->first);
+    r->want = PL_BARE(uint8_t, rows);
+    r->own = PL_BARE(uint8_t, rows);
+    r->point = pl_alloc_bare(rows, sizeof *r->point);
+    r->lanes = pl_alloc_bare(rows, sizeof *r->lanes);
+    r->row = pl_alloc_bare(rows, sizeof *r->row);
+    r->first = pl_alloc_bare(rows, sizeof *r->first);
     r->of_cluster = PL_NEW(uint32_t, r->body->clusters.count);
     bool fine = r->want && r->own && r->point && r->lanes && r->row && r->first && r->of_cluster;
     return fine ? PLIANT_OK : pl_fail_memory(rows * sizeof *r->lanes);

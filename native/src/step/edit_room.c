@@ -205,15 +205,19 @@ static pl_status find_slot(pl_edit* edit, uint32_t slot, uint32_t* found)
     uint32_t home = pl_chunk_of_slot(body, slot);
     *found = UINT32_MAX;
     if (!pl_grow((void**)&edit->next_free, &edit->next_free_capacity, (size_t)body->chunk_count + 1,
-                 sizeof *edit->next_free))
+                 sizeof *edit->next_free) ||
+        !pl_grow((void**)&edit->beside, &edit->beside_capacity, (size_t)body->chunk_count + 1,
+                 sizeof *edit->beside))
         return pl_fail_memory(body->chunk_count * sizeof *edit->next_free);
     *found = free_slot(edit, home);
-    for (uint32_t c = 0; c < body->chunk_count && *found == UINT32_MAX; ++c)
-        if (memcmp(body->chunks[c].rest_origin, body->chunks[home].rest_origin,
-                   sizeof body->chunks[c].rest_origin) == 0)
-            *found = free_slot(edit, c);
     if (*found != UINT32_MAX)
         return PLIANT_OK;
+    uint32_t* c = &edit->beside[home]; /* those before have no room, and get none */
+    for (; *c < body->chunk_count; ++*c)
+        if (memcmp(body->chunks[*c].rest_origin, body->chunks[home].rest_origin,
+                   sizeof body->chunks[*c].rest_origin) == 0 &&
+            (*found = free_slot(edit, *c)) != UINT32_MAX)
+            return PLIANT_OK;
     PL_TRY(add_chunk(edit, home));
     *found = body->chunks[body->chunk_count - 1].slot_begin;
     return PLIANT_OK;
@@ -253,10 +257,12 @@ static void copy_slot(pl_body* body, uint32_t from, uint32_t to)
     }
     if (body->pins.frequency)
         body->pins.frequency[to] = body->pins.frequency[from];
-    pl_near_copy(body, from, to, pl_chunk_of_slot(body, to));
+    if (body->near_count)
+        pl_near_copy(body, from, to, pl_chunk_of_slot(body, to));
 }
 
-pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy)
+/* The copy, all but memberships. */
+static pl_status make_copy(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy)
 {
     pl_body* body = edit->body;
     pl_particles* p = &body->particles;
@@ -269,9 +275,7 @@ pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t
                        "A body under pressure cannot divide its particles: it would leak");
     uint32_t to;
     PL_TRY(find_slot(edit, slot, &to));
-    pl_change* change = pl_edit_change(edit, slot);
-    if (!change ||
-        !pl_grow((void**)&edit->divisions, &edit->division_capacity, edit->division_count + 1,
+    if (!pl_grow((void**)&edit->divisions, &edit->division_capacity, edit->division_count + 1,
                  sizeof *edit->divisions) ||
         !lengthen_ids(p))
         return pl_fail_memory((size_t)p->id_count * 20);
@@ -287,9 +291,26 @@ pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t
     p->birth[id] = edit->now;
     ++p->count;
     *copy = to;
-    PL_TRY(pl_cuts_copy(body, p->id[slot], id));
+    return pl_cuts_copy(body, p->id[slot], id);
+}
+
+pl_status pl_edit_divide(pl_edit* edit, uint32_t slot, uint64_t quanta, uint32_t* copy)
+{
+    PL_TRY(make_copy(edit, slot, quanta, copy));
+    pl_change* change = pl_edit_change(edit, slot);
+    if (!change)
+        return pl_fail_memory(sizeof *change);
     /* the copy reads as a particle without members till now */
-    return pl_edit_set(edit, to, change->members, change->count);
+    return pl_edit_set(edit, *copy, change->members, change->count);
+}
+
+pl_status pl_edit_part(pl_edit* edit, uint32_t slot, uint64_t quanta, const pl_member* kept,
+                       uint32_t kept_count, const pl_member* moved, uint32_t moved_count,
+                       uint32_t* copy)
+{
+    PL_TRY(make_copy(edit, slot, quanta, copy));
+    PL_TRY(pl_edit_put(edit, slot, kept, kept_count));
+    return pl_edit_put(edit, *copy, moved, moved_count);
 }
 
 pl_status pl_edit_merge(pl_edit* edit, uint32_t slot, uint32_t other, const pl_member* members,

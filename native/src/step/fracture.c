@@ -134,11 +134,14 @@ static pl_status split_all(pl_breaking* b, candidate* list, uint32_t count)
 void pl_breaking_free(pl_breaking* b)
 {
     pl_free(b->ids);
+    pl_free(b->known.members);
+    pl_free(b->known.begin);
     pl_free(b->plan.items);
     pl_free(b->plan.members);
     pl_free(b->plan.turned);
     pl_free(b->plan.cell_side);
     pl_free(b->lost);
+    pl_free(b->marks);
     pl_free(b->found.parts);
     pl_free(b->found.clusters);
     pl_free(b->label);

@@ -50,40 +50,68 @@ typedef struct sums
     mat3 axr, arr;
 } sums;
 
+/* What the members are in. */
+static bool read_members(pl_breaking* b, uint32_t count)
+{
+    pl_known* known = &b->known;
+    if (!pl_grow((void**)&known->begin, &known->begin_capacity, (size_t)count + 1,
+                 sizeof *known->begin))
+        return false;
+    known->count = 0;
+    known->begin[0] = 0;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        uint32_t n;
+        const pl_member* m = pl_edit_members(b->edit, b->body->particles.slot_of[b->ids[i]], &n);
+        if (!m || !pl_grow((void**)&known->members, &known->capacity, known->count + n, sizeof *m))
+            return false;
+        for (uint32_t j = 0; j < n; ++j)
+            known->members[known->count++] = m[j];
+        known->begin[i + 1] = (uint32_t)known->count;
+    }
+    return true;
+}
+
 /* One member: its share m w of the cluster, and where it is in the cluster's rest shape. */
-static double share_of(pl_breaking* b, uint32_t cluster, uint32_t slot, vec3* rest)
+static double share_of(const pl_breaking* b, uint32_t cluster, uint32_t index, uint32_t slot,
+                       vec3* rest)
 {
     const float* fade = b->body->clusters.fade;
-    uint32_t count;
-    const pl_member* m = pl_edit_members(b->edit, slot, &count);
+    pl_list_of list = pl_known_of(&b->known, index);
     double all = 0, own = 0;
-    for (uint32_t i = 0; m && i < count; ++i)
+    for (uint32_t i = 0; i < list.count; ++i)
     {
-        double weight = (double)m[i].kernel * fade[m[i].cluster];
+        const pl_member* m = &list.members[i];
+        double weight = (double)m->kernel * fade[m->cluster];
         all += weight;
-        if (m[i].cluster == cluster)
+        if (m->cluster == cluster)
         {
             own = weight;
-            *rest = v3_fromd(m[i].rest);
+            *rest = v3_fromd(m->rest);
         }
     }
     return all > 0 ? b->body->particles.mass[slot] * own / all : 0;
 }
 
 /* Centres first, then moments about them. */
-static void add_members(pl_breaking* b, uint32_t cluster, weighed* members, sums* s)
+static void add_members(const pl_breaking* b, uint32_t cluster, weighed* members, sums* s)
 {
     const pl_particles* p = &b->body->particles;
+    const pl_chunk* chunk = b->body->chunks;
     for (uint32_t i = 0; i < s->count; ++i)
     {
         uint32_t slot = p->slot_of[b->ids[i]];
+        while (slot - chunk->slot_begin >= chunk->slot_count)
+            ++chunk; /* slots ascend */
+        vec3 rest =
+            v3_add(v3(p->r[0][slot], p->r[1][slot], p->r[2][slot]), v3_from(chunk->rest_origin));
         weighed* one = &members[i];
         *one = (weighed){.x = position(p, slot)};
-        one->mw = share_of(b, cluster, slot, &one->rest);
+        one->mw = share_of(b, cluster, i, slot, &one->rest);
         s->mass += one->mw;
         s->x = v3_mad(s->x, one->x, one->mw);
         s->r = v3_mad(s->r, one->rest, one->mw);
-        s->in_body = v3_mad(s->in_body, pl_rest_of(b->body, slot), one->mw);
+        s->in_body = v3_mad(s->in_body, rest, one->mw);
     }
     if (s->mass > 0)
     {
@@ -143,7 +171,9 @@ pl_status pl_fracture_fit(pl_breaking* b, uint32_t cluster, pl_fit* fit)
 {
     sums s = {0};
     PL_TRY(pl_list_ids(b, cluster, UINT32_MAX, &s.count));
-    weighed* members = PL_NEW(weighed, s.count);
+    if (!read_members(b, s.count))
+        return pl_fail_memory(b->known.count * sizeof(pl_member));
+    weighed* members = PL_BARE(weighed, s.count);
     if (!members)
         return pl_fail_memory(s.count * sizeof *members);
     add_members(b, cluster, members, &s);

@@ -28,7 +28,6 @@ typedef struct pl_planned
     uint32_t id;
     uint32_t side;        /* 1: of the new cluster */
     uint32_t kept, moved; /* memberships: of the particle, then those of its copy, one list */
-    uint32_t before;      /* and those that it had, behind them */
     uint32_t first;       /* of them all, in pl_plan.members */
     uint64_t quanta;      /* for the copy; 0: there is none */
 } pl_planned;
@@ -50,12 +49,33 @@ typedef struct pl_plan
     size_t turned_count, turned_capacity;
 } pl_plan;
 
-/* Memberships of a particle. */
+/* Memberships of a particle; clusters ascend. */
 typedef struct pl_list_of
 {
     const pl_member* members;
     uint32_t count;
 } pl_list_of;
+
+/* Memberships of the members of the cluster that was fitted last. */
+typedef struct pl_known
+{
+    pl_member* members;
+    size_t count, capacity;
+    uint32_t* begin; /* by place in pl_breaking.ids, and one more */
+    size_t begin_capacity;
+} pl_known;
+
+static inline pl_list_of pl_known_of(const pl_known* known, size_t i)
+{
+    return (pl_list_of){known->members + known->begin[i], known->begin[i + 1] - known->begin[i]};
+}
+
+/* Where clusters were found last among those that others share particles with: particles of a split
+ * ask for the same ones again and again. */
+typedef struct pl_share_places
+{
+    uint32_t at[128];
+} pl_share_places;
 
 /* A connected part of the graph, found while looking whether a piece fell apart. */
 typedef struct pl_part_found
@@ -98,10 +118,14 @@ typedef struct pl_breaking
     double dt;
     uint32_t* ids; /* members of the cluster at hand */
     size_t id_capacity;
+    pl_known known;
     pl_plan plan;
     /* Clusters that lost a neighbour, each once. */
     uint32_t* lost;
     size_t lost_count, lost_capacity;
+    pl_share_places places;
+    uint8_t* marks; /* of a list of memberships: in which others each of them is */
+    size_t mark_capacity;
     pl_parts_found found;
     uint8_t* parted; /* by finest cluster: lost a neighbour in this substep */
     size_t parted_capacity;
@@ -121,7 +145,7 @@ void pl_breaking_free(pl_breaking* b);
 /* fracture_fit.c: the ids of a cluster's members as edited so far, in b->ids; if there are "most"
  * or more, perhaps not all. */
 pl_status pl_list_ids(pl_breaking* b, uint32_t cluster, uint32_t most, uint32_t* count);
-/* The cluster as edited so far. b->ids lists its members. */
+/* The cluster as edited so far. b->ids lists its members, b->known what they are in. */
 pl_status pl_fracture_fit(pl_breaking* b, uint32_t cluster, pl_fit* fit);
 /* The largest singular value of a, and the left singular vector that belongs to it. */
 double pl_largest_stretch_of(mat3 a, vec3* direction);

@@ -44,7 +44,7 @@ static bool list_weak(const pl_breaking* b, joint_list* list)
     return true;
 }
 
-/* Which of two clusters a particle weighs less in; UINT32_MAX if it is not in both. */
+/* Which of two clusters a particle weighs less in; UINT32_MAX if it weighs nothing in one. */
 static pl_status lesser_of(pl_breaking* b, uint32_t id, const joint* j, uint32_t* lesser)
 {
     const float* fade = b->body->clusters.fade;
@@ -62,31 +62,31 @@ static pl_status lesser_of(pl_breaking* b, uint32_t id, const joint* j, uint32_t
     return PLIANT_OK;
 }
 
-/* How many particles the two share now: others that parted may have taken some. */
-static uint32_t shared_by(const pl_fracture* f, const joint* j)
+/* Whether the two share particles still: others that parted may have taken them. */
+static bool is_joint(const pl_fracture* f, const joint* j)
 {
     const pl_shares* shares = &f->shares[j->cluster];
     for (uint32_t i = 0; i < shares->count; ++i)
         if (shares->items[i].cluster == j->other)
-            return shares->items[i].count;
-    return 0;
+            return true;
+    return false;
 }
 
-/* Looked for among the members of the lighter one, till all are found. */
 static pl_status part(pl_breaking* b, const joint* j)
 {
-    const float* mass = b->body->clusters.mass;
-    uint32_t count, lesser = UINT32_MAX, left = shared_by(b->fracture, j);
-    uint32_t light = mass[j->other] < mass[j->cluster] ? j->other : j->cluster;
-    if (left == 0)
+    uint32_t count, lesser = UINT32_MAX;
+    if (!is_joint(b->fracture, j))
         return PLIANT_OK;
-    PL_TRY(pl_list_ids(b, light, UINT32_MAX, &count));
-    for (uint32_t i = 0; i < count && left; ++i)
+    const uint32_t* slots = pl_edit_shared(b->edit, j->cluster, j->other, &count);
+    if (!slots || !pl_grow((void**)&b->ids, &b->id_capacity, (size_t)count + 1, sizeof *b->ids))
+        return pl_fail_memory((size_t)count * 4);
+    for (uint32_t i = 0; i < count; ++i)
+        b->ids[i] = b->body->particles.id[slots[i]];
+    for (uint32_t i = 0; i < count; ++i)
     {
         PL_TRY(lesser_of(b, b->ids[i], j, &lesser));
         if (lesser == UINT32_MAX)
             continue;
-        --left;
         PL_TRY(pl_member_leave(b, b->ids[i], lesser));
         if (!pl_note_small(b, lesser))
             return pl_fail_memory(64);

@@ -51,23 +51,34 @@ static looked_at look_at(const pl_breaking* b, uint32_t c)
                        .off = fmax(THREAD * tough * k->width_max[c], .5 * b->body->spacing)};
 }
 
-/* The same for the kernel, seen from a chunk. */
-static void look_from(const looked_at* at, const pl_clusters* k, const pl_chunk* chunk, pl_look* l)
+/* Who is off by less than it may be is no farther away than |F p| + off, and |F p| is at most
+ * |F^e| |F^p p|. For clusters that are not stretched beyond all measure that is within what the
+ * distance may be: it need not be asked. */
+static bool is_within_anyway(const pl_breaking* b, const looked_at* at)
 {
-    *l = (pl_look){.off = (float)(SURELY * at->off * at->off),
-                   .times = (float)(SURELY * at->times * at->times),
-                   .slack = (float)(at->slack * at->slack),
-                   .on = 1};
+    mat3 e = pl_elastic_of(b->body, at->cluster, at->f);
+    double square = 0;
+    for (int i = 0; i < 9; ++i)
+        square += e.m[i / 3][i % 3] * e.m[i / 3][i % 3];
+    return square < SURELY * at->times * at->times && at->off < SURELY * at->times * at->slack;
+}
+
+/* The same for the kernel, but for where it is seen from. */
+static pl_look look_of(const pl_breaking* b, uint32_t c)
+{
+    looked_at at = look_at(b, c);
+    pl_look l = {.off = (float)(SURELY * at.off * at.off),
+                 .times = (float)(SURELY * at.times * at.times),
+                 .slack = (float)(at.slack * at.slack),
+                 .on = is_within_anyway(b, &at) ? PL_LOOK_OFF : PL_LOOK_BOTH};
     for (int i = 0; i < 9; ++i)
     {
-        l->f[i] = (float)at->f.m[i / 3][i % 3];
-        l->fp[i] = (float)at->fp.m[i / 3][i % 3];
+        l.f[i] = (float)at.f.m[i / 3][i % 3];
+        l.fp[i] = (float)at.fp.m[i / 3][i % 3];
     }
     for (int i = 0; i < 3; ++i)
-    {
-        l->centre[i] = k->x[at->cluster][i];
-        l->from_rest[i] = chunk->rest_origin[i] - k->rest[at->cluster][i];
-    }
+        l.centre[i] = b->body->clusters.x[c][i];
+    return l;
 }
 
 /* How many times as far away as it may be; over 1: it leaves. */
@@ -78,6 +89,13 @@ static double farness(const looked_at* l, vec3 x, vec3 rest)
     double off = v3_length(v3_sub(arm, m3_mulv(l->f, p))) / l->off;
     return fmax(far, off);
 }
+
+/* Scratch of a look. */
+typedef struct looking
+{
+    pl_look *clusters, *rows; /* by finest cluster, if it is cracked; by row of the chunk at hand */
+    pl_suspect* suspects;
+} looking;
 
 static bool note(pl_breaking* b, uint32_t id, uint32_t cluster, double far)
 {
@@ -128,28 +146,30 @@ static bool look_closely(pl_breaking* b, const pl_chunk* chunk, const pl_suspect
 }
 
 /* What is known of the rows of a chunk; whether any of them is to be looked at. */
-static bool look_at_rows(const pl_breaking* b, const pl_chunk* chunk, pl_look* rows)
+static bool look_at_rows(const pl_breaking* b, const pl_chunk* chunk, const looking* l)
 {
     const pl_clusters* k = &b->body->clusters;
     bool any = false;
     for (uint32_t r = 0; r < chunk->row_count; ++r)
     {
-        rows[r].on = k->cracked[chunk->rows[r]];
-        if (!rows[r].on)
+        uint32_t c = chunk->rows[r];
+        l->rows[r].on = k->cracked[c];
+        if (!k->cracked[c])
             continue;
-        looked_at at = look_at(b, chunk->rows[r]);
-        look_from(&at, k, chunk, &rows[r]);
+        l->rows[r] = l->clusters[c];
+        for (int i = 0; i < 3; ++i)
+            l->rows[r].from_rest[i] = chunk->rest_origin[i] - k->rest[c][i];
         any = true;
     }
     return any;
 }
 
-static pl_status look_at_chunk(pl_breaking* b, const pl_chunk* chunk, pl_look* rows,
-                               pl_suspect* suspects)
+static pl_status look_at_chunk(pl_breaking* b, const pl_chunk* chunk, const looking* l)
 {
-    if (!look_at_rows(b, chunk, rows))
+    if (!look_at_rows(b, chunk, l))
         return PLIANT_OK;
-    uint32_t count = b->scene->kernels->outliers(chunk, &b->body->particles, rows, suspects);
+    const pl_suspect* suspects = l->suspects;
+    uint32_t count = b->scene->kernels->outliers(chunk, &b->body->particles, l->rows, l->suspects);
     size_t first = b->outliers.count;
     for (uint32_t i = 0; i < count; ++i)
     {
@@ -166,7 +186,8 @@ static pl_status look_at_chunk(pl_breaking* b, const pl_chunk* chunk, pl_look* r
 pl_status pl_outliers_find(pl_breaking* b)
 {
     const pl_body* body = b->body;
-    uint32_t most_rows = 0, most_entries = 0;
+    const uint8_t* cracked = body->clusters.cracked;
+    uint32_t most_rows = 0, most_entries = 0, clusters = body->level_begin[1];
     b->outliers.count = 0;
     if (b->substep % TURNS)
         return PLIANT_OK;
@@ -175,14 +196,18 @@ pl_status pl_outliers_find(pl_breaking* b)
         most_rows = PL_MAX(most_rows, body->chunks[c].row_count);
         most_entries = PL_MAX(most_entries, body->chunks[c].entry_count);
     }
-    pl_look* rows = PL_NEW(pl_look, most_rows);
-    pl_suspect* suspects = PL_NEW(pl_suspect, most_entries);
-    pl_status status =
-        rows && suspects ? PLIANT_OK : pl_fail_memory((size_t)most_entries * sizeof *suspects);
+    looking l = {PL_BARE(pl_look, clusters), PL_BARE(pl_look, most_rows),
+                 PL_BARE(pl_suspect, most_entries)};
+    bool fine = l.clusters && l.rows && l.suspects;
+    for (uint32_t c = 0; fine && c < clusters; ++c)
+        if (cracked[c])
+            l.clusters[c] = look_of(b, c);
+    pl_status status = fine ? PLIANT_OK : pl_fail_memory((size_t)most_entries * sizeof(pl_suspect));
     for (uint32_t c = 0; c < body->chunk_count && status == PLIANT_OK; ++c)
-        status = look_at_chunk(b, &body->chunks[c], rows, suspects);
-    pl_free(rows);
-    pl_free(suspects);
+        status = look_at_chunk(b, &body->chunks[c], &l);
+    pl_free(l.clusters);
+    pl_free(l.rows);
+    pl_free(l.suspects);
     return status;
 }
 

@@ -13,8 +13,14 @@ typedef struct pl_look
     float centre[3];
     float from_rest[3]; /* from the cluster's rest centre to the chunk's rest origin */
     float off, times, slack;
-    uint32_t on; /* 0: nobody looks at this row */
+    uint32_t on; /* 0: nobody looks at this row; or PL_LOOK_... */
 } pl_look;
+
+enum
+{
+    PL_LOOK_OFF = 1, /* who is where the cluster's F has it, nearly, is near enough */
+    PL_LOOK_BOTH = 2 /* and has to be within so many times its distance at rest, too */
+};
 
 /* An entry of which some lanes, as bits, are not surely near enough. */
 typedef struct pl_suspect

@@ -21,18 +21,21 @@ PL_INLINE void mapped(const float m[9], const vf p[3], vf out[3])
 /* The lanes that are surely near enough. */
 PL_INLINE vm near_enough(const pl_look* l, const vf x[3], const vf r[3])
 {
-    vf arm[3], p[3], to[3], flowed[3];
+    vf arm[3], p[3], to[3];
     for (int k = 0; k < 3; ++k)
     {
         p[k] = vf_add(r[k], vf_set1(l->from_rest[k]));
         arm[k] = vf_sub(x[k], vf_set1(l->centre[k]));
     }
     mapped(l->f, p, to);
-    mapped(l->fp, p, flowed);
     for (int k = 0; k < 3; ++k)
         to[k] = vf_sub(arm[k], to[k]);
-    vf rest = vf_mul(vf_set1(l->times), vf_add(squares(flowed), vf_set1(l->slack)));
-    return vm_and(vf_lt(squares(to), vf_set1(l->off)), vf_lt(squares(arm), rest));
+    vm within = vf_lt(squares(to), vf_set1(l->off));
+    if (l->on == PL_LOOK_OFF)
+        return within;
+    mapped(l->fp, p, to);
+    vf rest = vf_mul(vf_set1(l->times), vf_add(squares(to), vf_set1(l->slack)));
+    return vm_and(within, vf_lt(squares(arm), rest));
 }
 
 uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p, const pl_look* rows,

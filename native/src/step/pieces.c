@@ -17,10 +17,13 @@
 
 /* ------------------------------------------------------------------ shares */
 
-/* Where a cluster is, or would be, among those that another shares with. */
-static uint32_t place_of(const pl_shares* shares, uint32_t cluster)
+/* Where a cluster is, or would be, among those that another shares with; "last" is where it was
+ * when it was asked for last, perhaps. */
+static uint32_t place_of(const pl_shares* shares, uint32_t cluster, uint32_t last)
 {
     uint32_t low = 0, high = shares->count;
+    if (last < high && shares->items[last].cluster == cluster)
+        return last;
     while (low < high)
     {
         uint32_t middle = (low + high) / 2;
@@ -32,10 +35,13 @@ static uint32_t place_of(const pl_shares* shares, uint32_t cluster)
     return low;
 }
 
-/* Adds to the count of particles that a shares with b, seen from a; *gone: that was the last. */
-static bool change_share(pl_shares* shares, uint32_t other, int by, bool* gone)
+/* Adds to the count of particles that a cluster shares with another; *gone: that was the last. */
+static bool change_share(pl_fracture* f, uint32_t cluster, uint32_t other, int by,
+                         pl_share_places* places, bool* gone)
 {
-    uint32_t at = place_of(shares, other);
+    pl_shares* shares = &f->shares[cluster];
+    uint32_t* last = &places->at[(7 * cluster + other) % PL_COUNTOF(places->at)];
+    uint32_t at = *last = place_of(shares, other, *last);
     bool there = at < shares->count && shares->items[at].cluster == other;
     *gone = false;
     if (!there)
@@ -85,29 +91,39 @@ bool pl_pieces_lose(pl_breaking* b, uint32_t cluster)
     return true;
 }
 
-static bool has_cluster(pl_list_of list, uint32_t cluster)
+/* Marks those of a list that are in another; both ascend. */
+static void mark(uint8_t* marks, uint8_t bit, pl_list_of list, pl_list_of other)
 {
-    for (uint32_t i = 0; i < list.count; ++i)
-        if (list.members[i].cluster == cluster)
-            return true;
-    return false;
+    for (uint32_t i = 0, at = 0; i < list.count && at < other.count;)
+    {
+        uint32_t c = list.members[i].cluster, d = other.members[at].cluster;
+        if (c == d)
+            marks[i] |= bit;
+        i += c <= d;
+        at += d <= c;
+    }
 }
 
 /* Pairs of one list that are in neither of two others change by one. */
 static bool change_pairs(pl_breaking* b, pl_list_of list, pl_list_of first, pl_list_of second,
                          int by)
 {
-    pl_shares* shares = b->fracture->shares;
+    if (list.count < 2)
+        return true;
+    if (!pl_grow((void**)&b->marks, &b->mark_capacity, list.count, 1))
+        return false;
+    memset(b->marks, 0, list.count);
+    mark(b->marks, 1, list, first);
+    mark(b->marks, 2, list, second);
     for (uint32_t i = 0; i < list.count; ++i)
         for (uint32_t j = i + 1; j < list.count; ++j)
         {
             uint32_t c = list.members[i].cluster, other = list.members[j].cluster;
             bool gone;
-            if ((has_cluster(first, c) && has_cluster(first, other)) ||
-                (has_cluster(second, c) && has_cluster(second, other)))
+            if (b->marks[i] & b->marks[j])
                 continue;
-            if (!change_share(&shares[c], other, by, &gone) ||
-                !change_share(&shares[other], c, by, &gone) ||
+            if (!change_share(b->fracture, c, other, by, &b->places, &gone) ||
+                !change_share(b->fracture, other, c, by, &b->places, &gone) ||
                 (gone && (!pl_pieces_lose(b, c) || !pl_pieces_lose(b, other))))
                 return false;
         }
@@ -143,15 +159,16 @@ static void clear_shares(pl_fracture* f)
 }
 
 /* The shares that the particle in a lane of a block makes. */
-static bool add_lane(pl_fracture* f, const pl_chunk* chunk, uint32_t block, uint32_t lane)
+static bool add_lane(pl_fracture* f, const pl_chunk* chunk, uint32_t block, uint32_t lane,
+                     pl_share_places* places)
 {
     bool gone;
     for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
         for (uint32_t o = chunk->block_begin[block]; o < chunk->block_begin[block + 1]; ++o)
             if (o != e && chunk->entry_kernel[8 * (size_t)e + lane] > 0 &&
                 chunk->entry_kernel[8 * (size_t)o + lane] > 0 &&
-                !change_share(&f->shares[chunk->rows[chunk->entry_row[e]]],
-                              chunk->rows[chunk->entry_row[o]], 1, &gone))
+                !change_share(f, chunk->rows[chunk->entry_row[e]], chunk->rows[chunk->entry_row[o]],
+                              1, places, &gone))
                 return false;
     return true;
 }
@@ -159,13 +176,14 @@ static bool add_lane(pl_fracture* f, const pl_chunk* chunk, uint32_t block, uint
 static pl_status count_shares(pl_body* body)
 {
     pl_fracture* f = body->fracture;
+    pl_share_places places = {0};
     if (!need_shares(f, body->level_begin[1]))
         return pl_fail_memory((size_t)body->level_begin[1] * sizeof *f->shares);
     clear_shares(f);
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         for (uint32_t b = 0; b < body->chunks[c].block_count; ++b)
             for (uint32_t lane = 0; lane < 8; ++lane)
-                if (!add_lane(f, &body->chunks[c], b, lane))
+                if (!add_lane(f, &body->chunks[c], b, lane, &places))
                     return pl_fail_memory((size_t)body->level_begin[1] * 64);
     return PLIANT_OK;
 }

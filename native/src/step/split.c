@@ -18,8 +18,6 @@
  */
 #include "fracture_parts.h"
 
-#include <string.h>
-
 /* ------------------------------------------------------------------ plan */
 
 static pl_member* add_members(pl_plan* plan, uint32_t count)
@@ -62,26 +60,27 @@ static uint64_t share_quanta(uint64_t quanta, double moved, double all)
     return quanta < 2 ? 0 : PL_CLAMP(share, (uint64_t)1, quanta - 1);
 }
 
-static bool plan_particle(pl_breaking* b, uint32_t id, const pl_fit* fit)
+/* The member of this place in b->ids. */
+static bool plan_particle(pl_breaking* b, uint32_t index, const pl_fit* fit)
 {
     const pl_body* body = b->body;
     const pl_particles* p = &body->particles;
     pl_plan* plan = &b->plan;
-    uint32_t slot = p->slot_of[id], count;
-    const pl_member* old = pl_edit_members(b->edit, slot, &count);
+    const pl_list_of old = pl_known_of(&b->known, index);
+    uint32_t id = b->ids[index], slot = p->slot_of[id], count = old.count;
     size_t first = plan->member_count;
-    pl_member* list = old ? add_members(plan, 2 * count) : NULL;
+    pl_member* list = add_members(plan, 2 * count);
     if (!list ||
         !pl_grow((void**)&plan->items, &plan->capacity, plan->count + 1, sizeof *plan->items))
         return false;
     vec3 x = v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]);
     bool beyond = plan->by_cells ? pl_cells_side(b, id) : is_beyond(x, fit);
-    pl_planned item = {.id = id, .side = beyond, .first = (uint32_t)first, .before = count};
+    pl_planned item = {.id = id, .side = beyond, .first = (uint32_t)first};
     pl_member* moved = list + count; /* for a while */
     double all = 0, gone = 0, own = 0;
     for (uint32_t i = 0; i < count; ++i)
     {
-        pl_member one = old[i];
+        pl_member one = old.members[i];
         double weight = (double)one.kernel * body->clusters.fade[one.cluster];
         all += weight;
         if (one.cluster == plan->cluster)
@@ -100,7 +99,7 @@ static bool plan_particle(pl_breaking* b, uint32_t id, const pl_fit* fit)
     }
     for (uint32_t i = 0; i < item.moved; ++i) /* close the gap */
         list[item.kept + i] = moved[i];
-    memcpy(list + count, old, count * sizeof *old);
+    plan->member_count -= count;
     if (item.moved && !(item.quanta = share_quanta(p->quanta[slot], gone, all)))
         item.moved = 0; /* too light to be divided: it leaves those clusters */
     double mw = p->mass[slot] * own / all;
@@ -119,7 +118,7 @@ static pl_status make_plan(pl_breaking* b, uint32_t cluster, uint32_t fresh, con
     for (int side = 0; side < 2; ++side)
         plan->mass[side] = 0, plan->x[side] = v3(0, 0, 0);
     for (uint32_t i = 0; i < fit->count; ++i)
-        if (!plan_particle(b, b->ids[i], fit))
+        if (!plan_particle(b, i, fit))
             return pl_fail_memory((size_t)fit->count * 64);
     for (int side = 0; side < 2; ++side)
         if (plan->mass[side] > 0)
@@ -128,6 +127,13 @@ static pl_status make_plan(pl_breaking* b, uint32_t cluster, uint32_t fresh, con
 }
 
 /* ------------------------------------------------------------------ limits */
+
+/* Whether a member stays what it was. */
+static bool is_left_alone(const pl_breaking* b, size_t index)
+{
+    const pl_planned* item = &b->plan.items[index];
+    return item->side == 0 && item->kept == pl_known_of(&b->known, index).count;
+}
 
 /* The graph as the plan would have it, or as it was. */
 static pl_status share_plan(pl_breaking* b, bool undo)
@@ -138,10 +144,9 @@ static pl_status share_plan(pl_breaking* b, bool undo)
         const pl_planned* item = &plan->items[i];
         const pl_member* members = plan->members + item->first;
         pl_list_of kept = {members, item->kept}, moved = {members + item->kept, item->moved};
-        pl_list_of before = {members + item->before, item->before};
-        if (item->side == 0 && item->kept == item->before)
-            continue; /* nothing changes */
-        if (!(undo ? pl_shares_undo : pl_shares_change)(b, before, kept, moved))
+        if (is_left_alone(b, i))
+            continue;
+        if (!(undo ? pl_shares_undo : pl_shares_change)(b, pl_known_of(&b->known, i), kept, moved))
             return pl_fail_memory(b->body->level_begin[1]);
     }
     return PLIANT_OK;
@@ -231,13 +236,15 @@ static pl_status divide(pl_breaking* b, const pl_planned* item)
 {
     pl_fracture* f = b->fracture;
     const pl_particles* p = &b->body->particles;
+    const pl_member* kept = b->plan.members + item->first;
     uint32_t copy;
-    PL_TRY(pl_edit_divide(b->edit, p->slot_of[item->id], item->quanta, &copy));
+    PL_TRY(pl_edit_part(b->edit, p->slot_of[item->id], item->quanta, kept, item->kept,
+                        kept + item->kept, item->moved, &copy));
     if (!pl_grow((void**)&f->divided, &f->divided_capacity, f->divided_count + 1,
                  sizeof *f->divided))
         return pl_fail_memory(f->divided_count * sizeof *f->divided);
     f->divided[f->divided_count++] = (pl_divided){item->id, p->id[copy], !item->side};
-    return pl_edit_set(b->edit, copy, b->plan.members + item->first + item->kept, item->moved);
+    return PLIANT_OK;
 }
 
 static pl_status apply_plan(pl_breaking* b)
@@ -246,12 +253,13 @@ static pl_status apply_plan(pl_breaking* b)
     for (size_t i = 0; i < plan->count; ++i)
     {
         const pl_planned* item = &plan->items[i];
-        if (item->side == 0 && item->kept == item->before)
+        if (is_left_alone(b, i))
             continue;
         if (item->moved)
             PL_TRY(divide(b, item));
-        PL_TRY(pl_edit_set(b->edit, b->body->particles.slot_of[item->id],
-                           plan->members + item->first, item->kept));
+        else
+            PL_TRY(pl_edit_put(b->edit, b->body->particles.slot_of[item->id],
+                               plan->members + item->first, item->kept));
     }
     return PLIANT_OK;
 }
