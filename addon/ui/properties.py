@@ -381,11 +381,11 @@ class ColliderSettings(bpy.types.PropertyGroup):
         description="The surface runs although the object stands still, and drags what touches it: a "
                     "conveyor belt, a spinning drum")
     surface_velocity: FloatVectorProperty(
-        name="Velocity", size=3, subtype="XYZ", unit="VELOCITY",
+        name="Velocity", size=3, subtype="VELOCITY",
         description="How fast the surface runs, along the object's own axes. What of it points into "
                     "the surface does nothing")
     surface_spin: FloatVectorProperty(
-        name="Spin", size=3, subtype="XYZ", unit="ROTATION",
+        name="Spin", size=3, subtype="EULER", unit="NONE",
         description="How fast the surface turns about the object's origin, around each of its own "
                     "axes, in a second")
 
