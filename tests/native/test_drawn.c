@@ -5,7 +5,7 @@
 
 #include <base/forest.h>
 #include <scenes/bars.h>
-#include <scenes/open.h>
+#include <scenes/scenes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,11 +200,7 @@ static double spread_of(pliant_body body)
 static scene pressed_beam(double yield, double press)
 {
     scene s;
-    CHECK(scene_open("plastic-beam", &s));
-    scene_points_free(&s.points);
-    scene_use_points(&s, scene_points_box(24, 5, 5, 2, .4, .4, .6, 1));
-    scene_set_clusters(&s, 32, scene_radius(.32, 32, 4), 1);
-    s.scene.threads = 1;
+    CHECK(scene_open_small_beam(24, 5, 32, &s));
     s.body.material.yield = yield;
     s.press = press;
     return s;
