@@ -88,15 +88,14 @@ def _draw_all_proxies(bodies, opacity):
 def _draw_proxies(body, opacity):
     import gpu
     from gpu_extras.batch import batch_for_shader
-    shader = gpu.shader.from_builtin("FLAT_COLOR")
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
 
     def make():
         shown = body.proxies
         count = min(proxies.MOST, len(shown.centres))
-        corners, light = proxies.corners(shown.centres[:count], shown.radii[:count],
-                                         shown.planes[:count])
-        colours = shown.colours[:count, None] * light[:, :, None]
-        colours = np.repeat(colours.reshape(-1, 3), 3, axis=0)
+        corners, light, whose = proxies.corners(shown.centres[:count], shown.radii[:count],
+                                                shown.planes[:count])
+        colours = (shown.colours[whose, None] * light[:, :, None]).reshape(-1, 3)
         return batch_for_shader(shader, "TRIS", {
             "pos": np.ascontiguousarray(corners.reshape(-1, 3), np.float32),
             "color": _with_alpha(colours, min(1.0, .2 + 1.6 * opacity))})

@@ -14,7 +14,7 @@ import bpy
 
 from ..bake.errors import BakeError
 from ..bridge import folders, modifiers
-from ..ui import drawing, properties
+from ..ui import changed, drawing
 from . import build, colours, gather, overlay, pieces, strain
 
 # Colours that come from the bake, frame by frame, and what one would bake for.
@@ -325,7 +325,7 @@ HANDLERS = {"depsgraph_update_post": _on_change, "frame_change_post": _on_frame,
 
 def register():
     atexit.register(build.stop_all)
-    properties.listeners.append(touch)
+    changed.listeners.append(touch)
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
 
@@ -338,4 +338,4 @@ def unregister():
         handlers = getattr(bpy.app.handlers, name)
         if handler in handlers:
             handlers.remove(handler)
-    properties.listeners.remove(touch)
+    changed.listeners.remove(touch)

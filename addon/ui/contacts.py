@@ -19,7 +19,7 @@ class BodyContacts(bpy.types.PropertyGroup):
     groups: BoolVectorProperty(
         name="Groups", size=CONTACT_GROUPS, subtype="LAYER",
         default=(True,) + (False,) * (CONTACT_GROUPS - 1),
-        description="Bodies that share a group collide. Shift-click chooses several; none: the "
+        description="Bodies that share a group collide. A body may be in several; in none, the "
                     "body collides with no other")
     use_surface: BoolProperty(
         name="Own Surface", default=False,

@@ -5,12 +5,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
     StringProperty
 
 from ..bridge.seams import EDGE_MARKS
-
-
-def _changed(self, context):
-    """The preview shows cells."""
-    from . import properties
-    properties.settings_changed(self, context)
+from .changed import settings_changed
 
 
 class FractureSettings(bpy.types.PropertyGroup):
@@ -38,30 +33,30 @@ class FractureSettings(bpy.types.PropertyGroup):
         description="What has just broken is not broken again before it has come to rest or swung "
                     "once: against a spray of crumbs")
     breaks: EnumProperty(
-        name="Breaks", default="ANYWHERE", options=set(), update=_changed,
+        name="Breaks", default="ANYWHERE", options=set(), update=settings_changed,
         description="Where it may break",
         items=[("ANYWHERE", "Anywhere", "Across the direction in which it is stretched most: tears "
                                         "and cracks run as the load does"),
                ("CELLS", "Along Cells", "Only between cells that are cut beforehand: flat, sharp "
                                         "pieces of a size that is known")])
     cells_from: EnumProperty(
-        name="Cells", default="COUNT", options=set(), update=_changed,
+        name="Cells", default="COUNT", options=set(), update=settings_changed,
         description="What the cells are made from",
         items=[("COUNT", "Count", "So many cells, of about the same size"),
                ("SIZE", "Size", "Cells of a size in length"),
                ("OBJECT", "Object", "A cell about each vertex of another object: put more of them "
                                     "where pieces are to be small, as around a blow")])
     cells: IntProperty(
-        name="Count", default=40, min=2, soft_max=1000, max=1 << 20, options=set(), update=_changed,
+        name="Count", default=40, min=2, soft_max=1000, max=1 << 20, options=set(), update=settings_changed,
         description="Cells of the whole body. Pieces are one cell or several")
     cell_size: FloatProperty(
         name="Size", default=.2, min=1e-6, soft_max=10.0, unit="LENGTH", options=set(),
-        update=_changed, description="How large a cell is")
+        update=settings_changed, description="How large a cell is")
     cell_seed: IntProperty(
-        name="Seed", default=0, min=0, options=set(), update=_changed,
+        name="Seed", default=0, min=0, options=set(), update=settings_changed,
         description="Another number, other cells")
     cells_object: PointerProperty(
-        type=bpy.types.Object, name="Object", options=set(), update=_changed,
+        type=bpy.types.Object, name="Object", options=set(), update=settings_changed,
         poll=lambda self, obj: obj.type == "MESH",
         description="Mesh whose vertices are the middles of the cells, where they are at the first "
                     "frame. It need not be rendered")

@@ -9,6 +9,7 @@ from pathlib import Path
 import bpy
 import house
 import numpy as np
+from broken_bar import END, BrokenBar
 from test_fracture import bar
 from test_results_broken import volume_of
 
@@ -17,7 +18,6 @@ results, meshes, folders, settings, capture = (
 fingerprint, patterns = house.addon("bake.fingerprint"), house.addon("bake.pattern")
 broken, cli, runs = house.addon("bridge.broken"), house.addon("cli"), house.addon("ui.runs")
 session, solver = house.addon("preview.session"), house.addon("solver")
-END = 12
 MIDDLES = np.array([[-.75, 0, 0], [-.3, .05, 0], [.05, -.06, .03], [.42, .02, -.05], [.8, 0, 0]])
 
 
@@ -123,27 +123,15 @@ class Set(unittest.TestCase):
             session.stop()
 
 
-class Broken(unittest.TestCase):
+class Broken(BrokenBar):
     @classmethod
-    def setUpClass(cls):
-        cls.files = tempfile.TemporaryDirectory()
-        cls.blend = str(Path(cls.files.name) / "bar.blend")
-        scene = house.fresh()
-        scene.frame_start, scene.frame_end = 1, END
-        scene.use_gravity = False
+    def build(cls):
         patterned()
-        bpy.ops.wm.save_as_mainfile(filepath=cls.blend)
+
+    @classmethod
+    def bake(cls):
         with redirect_stdout(io.StringIO()):
             assert cli.main(["bake", "--blend", cls.blend, "--save", cls.blend]) == 0
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.files.cleanup()
-
-    def setUp(self):
-        bpy.ops.wm.open_mainfile(filepath=self.blend)
-        self.scene = bpy.context.scene
-        self.obj = self.scene.objects["Bar"]
 
     def test_pieces_are_whole_cells(self):
         mesh = self.obj.data

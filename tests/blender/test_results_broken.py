@@ -2,7 +2,6 @@
 """Results of bodies that broke: one mesh with cracks for the whole shot, in every kind of result."""
 import io
 import json
-import tempfile
 import time
 import unittest
 from contextlib import redirect_stdout
@@ -11,6 +10,7 @@ from pathlib import Path
 import bpy
 import house
 import numpy as np
+from broken_bar import END, BrokenBar
 from mathutils.bvhtree import BVHTree
 from test_fracture import bar
 
@@ -18,7 +18,6 @@ results, meshes, folders = (house.addon(f"bridge.{name}")
                             for name in ("results", "meshes", "folders"))
 broken, cli, runs = house.addon("bridge.broken"), house.addon("cli"), house.addon("ui.runs")
 Channel = house.addon("solver").Channel
-END = 12
 
 
 def dressed():
@@ -52,29 +51,16 @@ def volume_of(points, mesh):
     return np.bincount(np.unique(piece, return_inverse=True)[1], (c * np.cross(b, a)).sum(1) / 6)
 
 
-class Broken(unittest.TestCase):
+class Broken(BrokenBar):
     @classmethod
-    def setUpClass(cls):
-        cls.files = tempfile.TemporaryDirectory()
-        cls.blend = str(Path(cls.files.name) / "bar.blend")
-        scene = house.fresh()
-        scene.frame_start, scene.frame_end = 1, END
-        scene.use_gravity = False
+    def build(cls):
         dressed()
-        bpy.ops.wm.save_as_mainfile(filepath=cls.blend)
-        assert bpy.ops.pliant.bake() == {"FINISHED"}
-        cls.message = runs.last_message[scene.name][1]
-        bpy.ops.wm.save_as_mainfile(filepath=cls.blend)
 
     @classmethod
-    def tearDownClass(cls):
-        cls.files.cleanup()
-
-    def setUp(self):
-        bpy.ops.wm.open_mainfile(filepath=self.blend)
-        self.scene = bpy.context.scene
-        self.obj = self.scene.objects["Bar"]
-        bpy.context.view_layer.objects.active = self.obj
+    def bake(cls):
+        assert bpy.ops.pliant.bake() == {"FINISHED"}
+        cls.message = runs.last_message[cls.scene.name][1]
+        bpy.ops.wm.save_as_mainfile(filepath=cls.blend)
 
     def shown(self, frame):
         self.scene.frame_set(frame)

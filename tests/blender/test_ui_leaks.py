@@ -49,13 +49,13 @@ class Leaks(unittest.TestCase):
         before = [(a.name, a.data_type, a.domain) for a in obj.data.attributes]
         bpy.ops.pliant.preview()
         self.assertIn("Pliant Clusters", obj.data.attributes)
-        session, properties = house.addon("preview.session"), house.addon("ui.properties")
+        session, changed = house.addon("preview.session"), house.addon("ui.changed")
         overlay = house.addon("preview.overlay")
         house.disable()
         self.assertEqual([(a.name, a.data_type, a.domain) for a in obj.data.attributes], before)
         self.assertIsNone(session.current())
         self.assertFalse(overlay.is_drawing())
-        self.assertEqual(properties.listeners, [])
+        self.assertEqual(changed.listeners, [])
         self.assertFalse(bpy.app.timers.is_registered(session._tick))
 
     def test_settings_survive(self):

@@ -68,6 +68,40 @@ void breaking_free(breaking* b)
     free(b->x);
 }
 
+void breaking_collide(const breaking* b)
+{
+    pliant_contact_desc contacts;
+    pliant_contact_desc_init(&contacts, sizeof contacts);
+    contacts.enabled = 1;
+    CHECK_OK(pliant_scene_set_contacts(b->scene, &contacts));
+}
+
+void breaking_on_ground(const breaking* b)
+{
+    pliant_collider ground;
+    pliant_collider_desc desc;
+    pliant_collider_desc_init(&desc, sizeof desc);
+    CHECK_OK(pliant_collider_create(b->scene, &desc, &ground));
+    breaking_collide(b);
+    CHECK_OK(pliant_scene_set_sleep(b->scene, .2, .25));
+}
+
+pliant_body breaking_throw_ball(const breaking* b, double speed, double stiffness, double density)
+{
+    scene_points points = scene_points_ball(300, .3, 1);
+    pliant_body_desc desc = b->desc;
+    pliant_body ball = 0;
+    desc.points = points.at, desc.point_count = points.count;
+    desc.points_origin[2] = .6;
+    desc.velocity[2] = -speed;
+    desc.cluster.count = 8;
+    desc.material.stiffness = stiffness > 0 ? stiffness : desc.material.stiffness;
+    desc.material.density = density;
+    CHECK_OK(pliant_body_create(b->scene, &desc, &ball));
+    scene_points_free(&points);
+    return ball;
+}
+
 void breaking_place(breaking* b)
 {
     CHECK_OK(pliant_body_set_particles(b->body, b->count, NULL, b->x, NULL));

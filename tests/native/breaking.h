@@ -38,6 +38,13 @@ void breaking_make(breaking* b);
 void breaking_make_bar(breaking* b);
 void breaking_free(breaking* b);
 
+/* Bodies of its scene collide. */
+void breaking_collide(const breaking* b);
+/* The same, on a ground at z = 0, and what settles sleeps. */
+void breaking_on_ground(const breaking* b);
+/* A ball that flies down from .6 above the origin; stiffness 0: the body's own. */
+pliant_body breaking_throw_ball(const breaking* b, double speed, double stiffness, double density);
+
 void breaking_place(breaking* b);
 void breaking_tough(breaking* b, double toughness);
 void breaking_advance(breaking* b, int frames);

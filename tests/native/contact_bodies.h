@@ -41,6 +41,25 @@ static inline void contact_scene_enable(const contact_scene* s)
     CHECK_OK(pliant_scene_set_contacts(s->handle, &desc));
 }
 
+/* A body of points, which are freed, that slides along x. */
+static inline pliant_body contact_block(const contact_scene* s, scene_points points, double damping,
+                                        double x, double z, double speed)
+{
+    pliant_body_desc desc;
+    pliant_body body = 0;
+    pliant_body_desc_init(&desc, sizeof desc);
+    desc.points = points.at;
+    desc.point_count = points.count;
+    desc.points_origin[0] = x, desc.points_origin[2] = z;
+    desc.velocity[0] = speed;
+    desc.cluster.count = 8;
+    desc.material.damping = damping;
+    desc.material.stiffness = 16;
+    CHECK_OK(pliant_body_create(s->handle, &desc, &body));
+    scene_points_free(&points);
+    return body;
+}
+
 /* Frames of 1/24 s, until one fails. */
 static inline pliant_status contact_scene_advance(const contact_scene* s, int frames,
                                                   uint32_t substeps)

@@ -2,9 +2,12 @@
 #define _GNU_SOURCE 1
 #include "test.h"
 
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +20,8 @@ static struct
 static int test_count, failures_of_test;
 static char folder_root[256];
 static int folder_count;
+/* how many threads were started; processes that a test makes count here too */
+static atomic_int* started;
 
 void test_register(const char* file, const char* name, bool slow, void (*run)(void))
 {
@@ -78,10 +83,53 @@ const char* test_folder(void)
     return path;
 }
 
-static bool wanted(int test, int argc, char** argv)
+#if defined(TEST_COUNTS_THREADS)
+int __real_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+int __wrap_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+
+/* What the linker calls wherever this program creates a thread. */
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                          void* argument)
 {
-    char whole[256];
-    snprintf(whole, sizeof whole, "%s:%s", tests[test].file, tests[test].name);
+    atomic_fetch_add(started, 1);
+    return __real_pthread_create(thread, attributes, run, argument);
+}
+#endif
+
+/* Whether a line of the file that PLIANT_TEST_WITHOUT names is the test's "file:name". */
+static bool listed_without(const char* whole)
+{
+    const char* path = getenv("PLIANT_TEST_WITHOUT");
+    char line[256];
+    bool found = false;
+    FILE* file = path && path[0] ? fopen(path, "r") : NULL;
+    while (file && !found && fgets(line, sizeof line, file))
+    {
+        line[strcspn(line, "\n")] = 0;
+        found = strcmp(line, whole) == 0;
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* Runs a test; true if it passed. */
+static bool run_test(int test)
+{
+    struct timespec a, b;
+    failures_of_test = 0;
+    atomic_store(started, 0);
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    tests[test].run();
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    double s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+    printf("%s %s:%s (%.2f s%s)\n", failures_of_test ? "FAIL" : "ok  ", tests[test].file,
+           tests[test].name, s, atomic_load(started) ? ", threads" : "");
+    return failures_of_test == 0;
+}
+
+static bool wanted(const char* whole, int argc, char** argv)
+{
     for (int i = 1; i < argc; ++i)
         if (strstr(whole, argv[i]))
             return true;
@@ -92,32 +140,30 @@ int main(int argc, char** argv)
 {
     int passed = 0, failed = 0, left_out = 0;
     bool list = argc > 1 && strcmp(argv[1], "--list") == 0;
+    started =
+        mmap(NULL, sizeof *started, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (started == MAP_FAILED)
+        abort();
     if (list)
         --argc, ++argv;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 0; i < test_count; ++i)
     {
-        if (!wanted(i, argc, argv))
+        char whole[256];
+        snprintf(whole, sizeof whole, "%s:%s", tests[i].file, tests[i].name);
+        if (!wanted(whole, argc, argv))
             continue;
         if (list)
         {
             printf("%s:%s%s\n", tests[i].file, tests[i].name, tests[i].slow ? " (slow)" : "");
             continue;
         }
-        if (tests[i].slow && test_quick())
+        if ((tests[i].slow && test_quick()) || listed_without(whole))
         {
             ++left_out;
             continue;
         }
-        struct timespec a, b;
-        failures_of_test = 0;
-        clock_gettime(CLOCK_MONOTONIC, &a);
-        tests[i].run();
-        clock_gettime(CLOCK_MONOTONIC, &b);
-        double s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
-        printf("%s %s:%s (%.2f s)\n", failures_of_test ? "FAIL" : "ok  ", tests[i].file,
-               tests[i].name, s);
-        failures_of_test ? ++failed : ++passed;
+        run_test(i) ? ++passed : ++failed;
     }
     if (folder_root[0])
     {
@@ -129,7 +175,7 @@ int main(int argc, char** argv)
     if (list)
         return 0;
     if (left_out)
-        printf("%d slow tests left out\n", left_out);
+        printf("%d tests left out\n", left_out);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }

@@ -214,6 +214,8 @@ reference_triangles* reference_triangles_create(const pliant_collider_desc* desc
                                                 uint32_t triangle_count, const float* vertices,
                                                 const uint32_t* triangles);
 void reference_triangles_free(reference_triangles* all);
+/* From the surface of a simple shape about zero with such extents, negative inside. */
+double reference_distance(uint32_t shape, const double e[3], vec3 p);
 /* After a step: every particle against every shape and every triangle (NULL: none). How often one
  * was touched. */
 uint64_t reference_collide(reference* body, uint32_t count, const pliant_collider_desc* colliders,

@@ -19,8 +19,7 @@ static mat3 rotation_of(const double q[4])
                   m3_add(m3_scale(cross, 2 * q[0] / size), m3_scale(m3_mul(cross, cross), 2)));
 }
 
-/* From the surface of a shape about zero, negative inside. */
-static double distance_to(uint32_t shape, const double e[3], vec3 p)
+double reference_distance(uint32_t shape, const double e[3], vec3 p)
 {
     double across = sqrt(p.x * p.x + p.y * p.y), a, b, c;
     switch (shape)
@@ -64,15 +63,15 @@ static bool touch_shape(reference* body, uint32_t i, const pliant_collider_desc*
     mat3 to_local = m3_transpose(to_world);
     vec3 p = m3_mulv(to_local, v3_sub(body->x[i], v3_fromd(c->pose.position)));
     const double *e = c->pose.extent, side = c->inside_out ? -1 : 1;
-    double d = side * distance_to(c->shape, e, p);
+    double d = side * reference_distance(c->shape, e, p);
     if (!(d < c->thickness))
         return false;
-    vec3 n = v3(distance_to(c->shape, e, v3(p.x + step, p.y, p.z)) -
-                    distance_to(c->shape, e, v3(p.x - step, p.y, p.z)),
-                distance_to(c->shape, e, v3(p.x, p.y + step, p.z)) -
-                    distance_to(c->shape, e, v3(p.x, p.y - step, p.z)),
-                distance_to(c->shape, e, v3(p.x, p.y, p.z + step)) -
-                    distance_to(c->shape, e, v3(p.x, p.y, p.z - step)));
+    vec3 n = v3(reference_distance(c->shape, e, v3(p.x + step, p.y, p.z)) -
+                    reference_distance(c->shape, e, v3(p.x - step, p.y, p.z)),
+                reference_distance(c->shape, e, v3(p.x, p.y + step, p.z)) -
+                    reference_distance(c->shape, e, v3(p.x, p.y - step, p.z)),
+                reference_distance(c->shape, e, v3(p.x, p.y, p.z + step)) -
+                    reference_distance(c->shape, e, v3(p.x, p.y, p.z - step)));
     vec3 arm = v3_sub(p, v3_fromd(c->surface_centre));
     vec3 run = v3_add(v3_fromd(c->surface_velocity), v3_cross(v3_fromd(c->surface_spin), arm));
     n = m3_mulv(to_world, v3_scale(v3_normalised(n), side));

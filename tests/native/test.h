@@ -7,8 +7,9 @@
  *   pliant-tests --list [...]         only names them
  *
  * With PLIANT_TEST_QUICK set (sanitizers, slow machines) tests declared with TEST_SLOW are left out
- * and test_quick() is true, so that others may take fewer steps. The last line is
- * "N passed, M failed".
+ * and test_quick() is true, so that others may take fewer steps; those that the file in
+ * PLIANT_TEST_WITHOUT names ("file:name" a line) are left out too. A test's line says "threads" if
+ * it started some. The last line is "N passed, M failed".
  */
 #ifndef PLIANT_TEST_H
 #define PLIANT_TEST_H

@@ -17,20 +17,7 @@ static bool open_yard(yard* y, uint32_t threads, double gravity)
 
 static pliant_body cube(const yard* y, double x, double z, double speed)
 {
-    scene_points points = scene_points_box(5, 5, 5, .5, .5, .5, 0, 1);
-    pliant_body_desc desc;
-    pliant_body body = 0;
-    pliant_body_desc_init(&desc, sizeof desc);
-    desc.points = points.at;
-    desc.point_count = points.count;
-    desc.points_origin[0] = x, desc.points_origin[2] = z;
-    desc.velocity[0] = speed;
-    desc.cluster.count = 8;
-    desc.material.damping = 5;
-    desc.material.stiffness = 16;
-    CHECK_OK(pliant_body_create(y->handle, &desc, &body));
-    scene_points_free(&points);
-    return body;
+    return contact_block(y, scene_points_box(5, 5, 5, .5, .5, .5, 0, 1), 5, x, z, speed);
 }
 
 static uint32_t weld(const yard* y, pliant_body a, pliant_body b, pliant_collider c,

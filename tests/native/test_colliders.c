@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Particles against simple colliders: rest, friction, bounce, no tunnelling, the same bits. */
 #include "eight.h"
+#include "reference.h"
 #include "test.h"
 
 #include <base/core.h>
@@ -66,33 +67,6 @@ static vec3 position(const eight* e)
 static vec3 velocity(const eight* e)
 {
     return v3(e->v[0][0], e->v[1][0], e->v[2][0]);
-}
-
-/* Distance from a shape, by the nearest point: written apart from the library's. */
-static double signed_distance(uint32_t shape, const double* e, vec3 p)
-{
-    double across = sqrt(p.x * p.x + p.y * p.y);
-    switch (shape)
-    {
-        case PLIANT_SHAPE_PLANE:
-            return p.z;
-        case PLIANT_SHAPE_SPHERE:
-            return v3_length(p) - e[0];
-        case PLIANT_SHAPE_CAPSULE:
-            p.z -= fmax(-e[1], fmin(e[1], p.z));
-            return v3_length(p) - e[0];
-        case PLIANT_SHAPE_CYLINDER: {
-            double r = across - e[0], z = fabs(p.z) - e[1];
-            return r > 0 && z > 0 ? hypot(r, z) : fmax(r, z);
-        }
-        default: {
-            vec3 near = v3(fmax(-e[0], fmin(e[0], p.x)), fmax(-e[1], fmin(e[1], p.y)),
-                           fmax(-e[2], fmin(e[2], p.z)));
-            double out = v3_length(v3_sub(p, near));
-            double in = fmax(fmax(fabs(p.x) - e[0], fabs(p.y) - e[1]), fabs(p.z) - e[2]);
-            return out > 0 ? out : in;
-        }
-    }
 }
 
 static vec3 to_pose(const pliant_pose* p, vec3 x)
@@ -294,7 +268,7 @@ TEST(nothing_passes_through_a_shape_however_fast_either_is)
 
         vec3 start = random_vector(&rng, 2), end = random_vector(&rng, 2);
         vec3 a = to_pose(&from, start);
-        if (signed_distance(shape, from.extent, a) < c.thickness + 1e-4)
+        if (reference_distance(shape, from.extent, a) < c.thickness + 1e-4)
             continue;
         double dt = 1.0 / 240;
         eight e = at(end.x, end.y, end.z);
@@ -309,7 +283,7 @@ TEST(nothing_passes_through_a_shape_however_fast_either_is)
         for (int i = 0; i <= 64; ++i)
         {
             vec3 p = v3_mad(a, v3_sub(b, a), i / 64.0);
-            double d = signed_distance(shape, from.extent, p);
+            double d = reference_distance(shape, from.extent, p);
             if (d < c.thickness - (i < 64 ? bulge : 0) - 2e-5)
             {
                 CHECK_MSG(false, "trial %d: shape %u is %g deep at %d/64", trial, shape,
@@ -380,7 +354,7 @@ TEST(containers_keep_everything_inside)
             pl_collider_step step = prepared(&c);
             fall(&step, 1, 1.0 / 240, 9.81, &e);
             pl_collider_finish(&c);
-            double d = signed_distance(shape, p.extent, to_pose(&c.to, position(&e)));
+            double d = reference_distance(shape, p.extent, to_pose(&c.to, position(&e)));
             if (!(d <= -0.05 + 3e-5))
             {
                 CHECK_MSG(false, "trial %d: shape %u: %g outside", trial, shape, d + 0.05);
@@ -616,7 +590,7 @@ TEST(what_begins_inside_comes_out_by_the_nearest_side_without_explosion)
         if (trial == 0)
             local = v3(0, 0, 0);
         vec3 start = from_pose(&p, local);
-        double depth = c.thickness - signed_distance(shape, p.extent, local);
+        double depth = c.thickness - reference_distance(shape, p.extent, local);
         if (depth < 1e-3)
             continue;
         eight e = at(start.x, start.y, start.z);
@@ -631,7 +605,7 @@ TEST(what_begins_inside_comes_out_by_the_nearest_side_without_explosion)
             CHECK(v3_length(v3_sub(position(&e), before)) <= 1.01 * depth * dt / 0.1 + 2e-5);
             CHECK(v3_length(velocity(&e)) < 1e-5);
         }
-        double d = signed_distance(shape, p.extent, to_pose(&p, position(&e)));
+        double d = reference_distance(shape, p.extent, to_pose(&p, position(&e)));
         CHECK_MSG(fabs(d - c.thickness) < 2e-5, "shape %u: %g from the surface", shape, d);
         double moved = v3_length(v3_sub(position(&e), start));
         CHECK_MSG(moved < 1.01 * depth + 1e-5, "shape %u: %g deep, moved by %g", shape, depth,

@@ -152,17 +152,17 @@ static uint64_t played(uint32_t levels, uint32_t threads, uint32_t simd, int sav
 
 TEST(breaking_is_the_same_with_any_number_of_threads_and_on_every_path)
 {
-    for (uint32_t levels = 1; levels <= 3; levels += 2)
+    for (uint32_t levels = test_quick() ? 3 : 1; levels <= 3; levels += 2)
     {
-        uint32_t pieces, others;
+        uint32_t pieces, others, most = test_quick() ? 2 : 8;
         uint64_t expected = played(levels, 1, PLIANT_SIMD_AUTO, -1, &pieces);
         CHECK_MSG(pieces > 2, "%u pieces", pieces);
-        for (uint32_t threads = 2; threads <= 8; threads += threads == 3 ? 5 : 1)
+        for (uint32_t threads = 2; threads <= most; threads += threads == 3 ? 5 : 1)
             CHECK_MSG(played(levels, threads, PLIANT_SIMD_AUTO, -1, &others) == expected &&
                           others == pieces,
                       "%u threads, %u levels", threads, levels);
         for (uint32_t simd = PLIANT_SIMD_SCALAR; simd <= PLIANT_SIMD_NEON; ++simd)
-            if (pl_cpu_has(simd))
+            if (pl_cpu_has(simd) && !test_quick())
                 CHECK_MSG(played(levels, 1, simd, -1, &others) == expected, "%s, %u levels",
                           pl_cpu_path_name(simd), levels);
     }
@@ -170,11 +170,11 @@ TEST(breaking_is_the_same_with_any_number_of_threads_and_on_every_path)
 
 TEST(breaking_goes_on_the_same_after_a_restore)
 {
-    for (uint32_t levels = 1; levels <= 3; levels += 2)
+    for (uint32_t levels = test_quick() ? 3 : 1; levels <= 3; levels += 2)
     {
         uint32_t pieces, others;
         uint64_t expected = played(levels, 1, PLIANT_SIMD_AUTO, -1, &pieces);
-        for (int at = 0; at < 24; at += 3)
+        for (int at = 0; at < 24; at += test_quick() ? 12 : 3)
             CHECK_MSG(played(levels, 1, PLIANT_SIMD_AUTO, at, &others) == expected,
                       "saved at %d, %u levels", at, levels);
     }

@@ -7,7 +7,7 @@
 #include <api.h>
 #include <scenes/bars.h>
 #include <scenes/meshes.h>
-#include <scenes/open.h>
+#include <scenes/scenes.h>
 #include <state_rest.h>
 #include <stdlib.h>
 #include <step/edit.h>
@@ -110,11 +110,7 @@ static void check_volume(double yield, double press)
     pliant_skin skin = 0;
     pliant_skin_desc desc;
     pliant_body_info info;
-    CHECK(scene_open("plastic-beam", &s));
-    scene_points_free(&s.points);
-    scene_use_points(&s, scene_points_box(32, 6, 6, 2, .4, .4, .6, 1));
-    scene_set_clusters(&s, 48, scene_radius(.32, 48, 4), 1);
-    s.scene.threads = 1;
+    CHECK(scene_open_small_beam(32, 6, 48, &s));
     s.body.material.yield = yield;
     s.body.material.damping = 4; /* so that it comes to rest */
     s.press = press;

@@ -9,20 +9,7 @@
 
 static pliant_body block(const contact_scene* s, double x, double z, double speed)
 {
-    scene_points points = scene_points_box(6, 6, 3, .6, .6, .3, 0, 1);
-    pliant_body_desc desc;
-    pliant_body body = 0;
-    pliant_body_desc_init(&desc, sizeof desc);
-    desc.points = points.at;
-    desc.point_count = points.count;
-    desc.points_origin[0] = x, desc.points_origin[2] = z;
-    desc.velocity[0] = speed;
-    desc.cluster.count = 8;
-    desc.material.damping = 10;
-    desc.material.stiffness = 16;
-    CHECK_OK(pliant_body_create(s->handle, &desc, &body));
-    scene_points_free(&points);
-    return body;
+    return contact_block(s, scene_points_box(6, 6, 3, .6, .6, .3, 0, 1), 10, x, z, speed);
 }
 
 static pliant_body_info info_of(pliant_body body)

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the Python tests; the last line is "N passed, M failed".
 
-    python tests/python/run.py [pattern ...]      (as unittest -k)
+    python tests/python/run.py [--jobs 2] [pattern ...]      (as unittest -k)
+
+With several jobs each file's tests run in a process of their own, so many side by side.
 """
+import argparse
+import re
+import subprocess
 import sys
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed\n\Z")
 
 
 class Result(unittest.TextTestResult):
@@ -54,18 +63,51 @@ class Result(unittest.TextTestResult):
         self.report("FAIL", test, ": did not fail")
 
 
-def main(patterns):
-    folder = Path(__file__).resolve().parent
+def run_here(files, patterns):
+    """The tests of files with such names, in this process: (good, bad)."""
     loader = unittest.TestLoader()
     if patterns:
         loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in patterns]
-    suite = loader.discover(str(folder), top_level_dir=str(folder))
+    suite = loader.discover(str(FOLDER), pattern=files, top_level_dir=str(FOLDER))
     stream = unittest.runner._WritelnDecorator(sys.stdout)
     result = Result(stream, descriptions=False, verbosity=0)
     suite.run(result)
-    print(f"{result.good} passed, {result.bad} failed", flush=True)
-    return 1 if result.bad else 0
+    return result.good, result.bad
+
+
+def run_file(file, patterns):
+    """The tests of a file in a process of their own: (good, bad, what they wrote)."""
+    done = subprocess.run([sys.executable, "-u", __file__, "--files", file.name, *patterns], text=True,
+                          errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    counts = LAST_LINE.search(done.stdout)
+    if counts and done.returncode in (0, 1):
+        return int(counts[1]), int(counts[2]), done.stdout[:counts.start()]
+    ending = f"FAIL {file.name} ended with code {done.returncode}\n"
+    return len(re.findall("^ok  ", done.stdout, re.MULTILINE)), \
+        len(re.findall("^FAIL ", done.stdout, re.MULTILINE)) + 1, done.stdout + ending
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--files", default="test_*.py", help=argparse.SUPPRESS)
+    parser.add_argument("patterns", nargs="*")
+    options = parser.parse_args()
+    good = bad = 0
+    if options.jobs > 1:
+        # large files first, so that no core waits for another at the end
+        files = sorted(FOLDER.glob(options.files), key=lambda file: -file.stat().st_size)
+        if options.patterns and all(any(p in f.stem for f in files) for p in options.patterns):
+            files = [f for f in files if any(p in f.stem for p in options.patterns)]
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for good_here, bad_here, text in pool.map(lambda f: run_file(f, options.patterns), files):
+                good, bad = good + good_here, bad + bad_here
+                print(text, end="", flush=True)
+    else:
+        good, bad = run_here(options.files, options.patterns)
+    print(f"{good} passed, {bad} failed", flush=True)
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -449,6 +449,17 @@ pliant_status scene_create(const scene* opened, pliant_scene* made, pliant_body*
     return status;
 }
 
+bool scene_open_small_beam(uint32_t along, uint32_t across, uint32_t clusters, scene* opened)
+{
+    if (!scene_open("plastic-beam", opened))
+        return false;
+    scene_points_free(&opened->points);
+    scene_use_points(opened, scene_points_box(along, across, across, 2, .4, .4, .6, 1));
+    scene_set_clusters(opened, clusters, scene_radius(.32, clusters, 4), 1);
+    opened->scene.threads = 1;
+    return true;
+}
+
 pliant_status scene_press(const scene* opened, pliant_scene made, pliant_body body)
 {
     pliant_scene_info info;

@@ -77,6 +77,9 @@ bool scene_open(const char* name, scene* opened);
  * cluster count and radius are the caller's. */
 bool scene_open_file(const char* path, scene* opened);
 void scene_open_cube(uint32_t count, scene* opened);
+/* The beam that is pressed, of so few particles along and across it and so few clusters, in one
+ * thread. */
+bool scene_open_small_beam(uint32_t along, uint32_t across, uint32_t clusters, scene* opened);
 void scene_close(scene* opened);
 
 /* Creates the scene with its colliders, its body and the copies of it. */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The panels as an artist finds them: three clicks to a soft body, and a picture of each."""
+import contextlib
+
 import bpy
 import stage
 import window
@@ -56,6 +58,38 @@ def alone(cls):
     return copies
 
 
+@contextlib.contextmanager
+def nothing_shown():
+    """with nothing_shown(): the Physics tab is empty."""
+    everything = [bpy.types.PHYSICS_PT_add, *panel_classes()]
+    for cls in reversed(everything):
+        bpy.utils.unregister_class(cls)
+    try:
+        yield
+    finally:
+        for cls in everything:
+            bpy.utils.register_class(cls)
+
+
+@contextlib.contextmanager
+def only(cls):
+    """with only(cls): in a tab where nothing is shown there is this panel, open."""
+    copies = alone(cls)
+    for copy in copies:
+        bpy.utils.register_class(copy)
+    try:
+        yield
+    finally:
+        for copy in reversed(copies):
+            bpy.utils.unregister_class(copy)
+
+
+@contextlib.contextmanager
+def shown_alone(cls):
+    with nothing_shown(), only(cls):
+        yield
+
+
 def test_every_panel_has_its_picture(w):
     yield from stage.soft(w)
     obj = bpy.data.objects["Suzanne"]
@@ -66,6 +100,7 @@ def test_every_panel_has_its_picture(w):
     obj.pliant.start.pin_group = obj.pliant.paint.stiffness_group = "Ears"
     obj.pliant.welds.add().object = bpy.data.objects["Floor"]
     obj.pliant.fracture.use_fracture, obj.pliant.fracture.breaks = True, "CELLS"
+    bpy.context.scene.pliant.use_contacts = obj.pliant.material.use_plasticity = True
     with w.context("VIEW_3D"):
         bpy.ops.object.effector_add(type="WIND", location=(3, 3, 0))
         bpy.ops.object.effector_add(type="TEXTURE", location=(3, 0, 0))
@@ -75,32 +110,22 @@ def test_every_panel_has_its_picture(w):
         bpy.ops.pliant.preview()
     session = addon("preview.session").current()
     yield lambda: not session.builder
-    everything = [bpy.types.PHYSICS_PT_add, *panel_classes()]
     parents = [c for c in panel_classes()
                if getattr(c, "bl_parent_id", "PLIANT_PT_main") == "PLIANT_PT_main"]
-    for cls in reversed(everything):
-        bpy.utils.unregister_class(cls)
-    yield .5
-    empty = window.crop(w.look(), w.box("PROPERTIES"))
-    try:
+    with nothing_shown():
+        yield .5
+        empty = window.crop(w.look(), w.box("PROPERTIES"))
         for cls in parents:
             if cls.roles == {"NONE"}:  # of meshes that show another's bake
                 continue
             bpy.context.view_layer.objects.active = bpy.data.objects[
                 "Suzanne" if "BODY" in cls.roles else "Floor"]
-            copies = alone(cls)
-            for copy in copies:
-                bpy.utils.register_class(copy)
-            yield from w.redraw()
-            yield from w.still("PROPERTIES", seconds=.2)
-            name = cls.__name__.removeprefix("PLIANT_PT_")
-            picture = window.crop(w.screenshot(f"panel-{name}"), w.box("PROPERTIES"))
-            for copy in reversed(copies):
-                bpy.utils.unregister_class(copy)
+            with only(cls):
+                yield from w.redraw()
+                yield from w.still("PROPERTIES", seconds=.2)
+                name = cls.__name__.removeprefix("PLIANT_PT_")
+                picture = window.crop(w.screenshot(f"panel-{name}"), w.box("PROPERTIES"))
             assert window.differs(empty, picture) > .02, f"{name} shows nothing"
-    finally:
-        for cls in everything:
-            bpy.utils.register_class(cls)
     with w.context("VIEW_3D"):
         bpy.ops.pliant.preview()
     yield .3
