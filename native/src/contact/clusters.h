@@ -125,8 +125,9 @@ typedef struct pl_contacts
     const pl_body** posed; /* by body: a sleeper whose poses are still right, or NULL */
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
-    char* candidates; /* narrow.c: of each worker */
-    size_t candidate_bytes, candidate_capacity;
+    struct pl_look_target* shown; /* by cluster: those that have a partner, for narrow.c */
+    float* crowds;                /* narrow.c: of each worker */
+    size_t crowd_capacity;
     pl_contact_list* found;
     size_t found_capacity;
     pl_contact_list list;
@@ -134,6 +135,7 @@ typedef struct pl_contacts
     pl_pair_memory memory;
     pl_pair_list pairs;
     const struct pl_response_kernels* kernels; /* set by the owner */
+    const struct pl_look_kernels* look;        /* this, too */
     pl_response response;
 } pl_contacts;
 
