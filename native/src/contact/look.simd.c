@@ -39,8 +39,10 @@ PL_INLINE vf blend(vf a, vf b, vf f)
 PL_APART vf distances(const pl_rest_shape* shape, lanes3 at, unsigned bits)
 {
     float along[3][8], whole[3][8], corner[8][8];
-    memset(whole, 0, sizeof whole);
-    memset(corner, 0, sizeof corner);
+    for (int i = 0; i < 8; ++i)
+        vf_store(corner[i], vf_set1(0));
+    for (int k = 0; k < 3; ++k)
+        vf_store(whole[k], vf_set1(0));
     vf part[3], beyond = vf_set1(0);
     const vf per_cell = vf_set1((float)shape->per_cell);
     const vf p[3] = {at.x, at.y, at.z};
@@ -123,11 +125,18 @@ PL_INLINE unsigned look_at(const pl_look_job* job, uint32_t i, float* least, uin
     if (!bits)
         return 0;
     const vf spacing = vf_set1((float)job->shape->spacing), keep = vf_load(job->keep + i);
-    const vf end = vf_sub(distances(job->shape, to, bits), slack);
-    const vf reach = vf_mad(vf_add(length, keep), spacing, vf_set1((float)PL_CONTACT_NEARNESS));
-    const vm close = vm_and(on, vf_le(end, reach));
     const vf fast_from = vf_mul(spacing, vf_set1((float)PL_SIGHT_FAST));
-    vm enters = vm_and(close, vf_lt(fast_from, vf_add(length, slack)));
+    const vm fast = vf_lt(fast_from, vf_add(length, slack));
+    /* of slow ones it is enough to know that they may touch something */
+    const unsigned unknown = bits & (vm_bits(fast) | ~(unsigned)*near);
+    vm close = on, enters = none();
+    if (unknown)
+    {
+        const vf end = vf_sub(distances(job->shape, to, unknown), slack);
+        const vf reach = vf_mad(vf_add(length, keep), spacing, vf_set1((float)PL_CONTACT_NEARNESS));
+        close = vm_and(on, vm_or(vf_le(end, reach), lanes_of(bits & ~unknown)));
+        enters = vm_and(close, fast);
+    }
     if (vm_bits(enters) && !job->cut)
     {
         /* not what is inside from the start on */

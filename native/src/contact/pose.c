@@ -99,28 +99,33 @@ typedef struct places
     double drift[3]; /* what all have in common of their velocities */
 } places;
 
+/* The least and the greatest of one coordinate, on the way from start to end: particles lie
+ * scattered in memory, and without a branch many are fetched at a time. */
+static void bound_axis(const uint32_t* slots, uint32_t count, const float* x, const float* v,
+                       float step, float drift, float* lowest, float* highest)
+{
+    float low = INFINITY, high = -INFINITY;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        float end = x[slots[i]], start = v ? end - step * (v[slots[i]] - drift) : end;
+        float least = start < end ? start : end, most = start > end ? start : end;
+        low = least < low ? least : low;
+        high = most > high ? most : high;
+    }
+    *lowest = low, *highest = high;
+}
+
 static void bound_particles(const pl_proxies* proxies, uint32_t c, const places* at,
                             pl_proxy_pose* pose)
 {
-    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    const float step = (float)at->dt;
-    const float drift[3] = {(float)at->drift[0], (float)at->drift[1], (float)at->drift[2]};
-    for (uint32_t m = proxies->member_begin[c]; m < proxies->surface_end[c]; ++m)
-    {
-        uint32_t slot = proxies->member_slot[m];
-        for (int k = 0; k < 3; ++k)
-        {
-            float end = at->x[k][slot];
-            float start = at->v[k] ? end - step * (at->v[k][slot] - drift[k]) : end;
-            float least = start < end ? start : end, most = start < end ? end : start;
-            low[k] = least < low[k] ? least : low[k];
-            high[k] = most > high[k] ? most : high[k];
-        }
-    }
+    uint32_t begin = proxies->member_begin[c], count = proxies->surface_end[c] - begin;
     for (int k = 0; k < 3; ++k)
     {
-        pose->part_lower[k] = low[k] + at->origin[k];
-        pose->part_upper[k] = high[k] + at->origin[k];
+        float low, high;
+        bound_axis(proxies->member_slot + begin, count, at->x[k], at->v[k], (float)at->dt,
+                   (float)at->drift[k], &low, &high);
+        pose->part_lower[k] = low + at->origin[k];
+        pose->part_upper[k] = high + at->origin[k];
     }
 }
 
