@@ -30,22 +30,38 @@ PL_INLINE vm passes(const pl_look_job* job, lanes3 end, lanes3 v)
     return vm_and(x, vm_and(y, z));
 }
 
-PL_INLINE vf blend(vf a, vf b, vf f)
+PL_INLINE float between(float a, float b, float f)
 {
-    return vf_mad(a, f, vf_sub(b, a));
+    return a + f * (b - a);
+}
+
+/* Trilinear: what is looked up lies scattered in memory, and a lane at a time takes no longer. */
+PL_INLINE float distance_in(const pl_rest_shape* shape, const float inside[3])
+{
+    float f[3];
+    size_t cell[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        const int32_t n = (int32_t)inside[k], last = (int32_t)shape->size[k] - 2;
+        cell[k] = (size_t)(n < last ? n : last);
+        f[k] = inside[k] - (float)(n < last ? n : last);
+    }
+    const size_t dy = shape->size[0], dz = dy * shape->size[1];
+    const float* d = shape->distance + cell[0] + cell[1] * dy + cell[2] * dz;
+    const float a = between(between(d[0], d[1], f[0]), between(d[dy], d[dy + 1], f[0]), f[1]);
+    d += dz;
+    const float b = between(between(d[0], d[1], f[0]), between(d[dy], d[dy + 1], f[0]), f[1]);
+    return between(a, b, f[2]);
 }
 
 /* Distances from the rest shape (state_rest.h) of those lanes that have a bit. */
 PL_APART vf distances(const pl_rest_shape* shape, lanes3 at, unsigned bits)
 {
-    float along[3][8], whole[3][8], corner[8][8];
-    for (int i = 0; i < 8; ++i)
-        vf_store(corner[i], vf_set1(0));
-    for (int k = 0; k < 3; ++k)
-        vf_store(whole[k], vf_set1(0));
-    vf part[3], beyond = vf_set1(0);
+    float along[3][8], distance[8];
+    vf beyond = vf_set1(0);
     const vf per_cell = vf_set1((float)shape->per_cell);
     const vf p[3] = {at.x, at.y, at.z};
+    vf_store(distance, beyond);
     for (int k = 0; k < 3; ++k)
     {
         vf here = vf_mul(vf_sub(p[k], vf_set1((float)shape->lower[k])), per_cell);
@@ -53,32 +69,14 @@ PL_APART vf distances(const pl_rest_shape* shape, lanes3 at, unsigned bits)
         vf over = vf_sub(here, inside);
         beyond = vf_mad(beyond, over, over);
         vf_store(along[k], inside);
-        part[k] = inside;
     }
-    const size_t dy = shape->size[0], dz = dy * shape->size[1];
     for (; bits; bits &= bits - 1)
     {
         const int i = __builtin_ctz(bits);
-        size_t cell[3];
-        for (int k = 0; k < 3; ++k)
-        {
-            const uint32_t n = (uint32_t)along[k][i], last = shape->size[k] - 2;
-            cell[k] = n < last ? n : last;
-            whole[k][i] = (float)cell[k];
-        }
-        const float* d = shape->distance + cell[0] + cell[1] * dy + cell[2] * dz;
-        corner[0][i] = d[0], corner[1][i] = d[1];
-        corner[2][i] = d[dy], corner[3][i] = d[dy + 1];
-        corner[4][i] = d[dz], corner[5][i] = d[dz + 1];
-        corner[6][i] = d[dz + dy], corner[7][i] = d[dz + dy + 1];
+        const float inside[3] = {along[0][i], along[1][i], along[2][i]};
+        distance[i] = distance_in(shape, inside);
     }
-    vf f[3], c[4];
-    for (int k = 0; k < 3; ++k)
-        f[k] = vf_sub(part[k], vf_load(whole[k]));
-    for (int i = 0; i < 4; ++i)
-        c[i] = blend(vf_load(corner[2 * i]), vf_load(corner[2 * i + 1]), f[0]);
-    vf distance = blend(blend(c[0], c[1], f[1]), blend(c[2], c[3], f[1]), f[2]);
-    return vf_add(distance, vf_div(vf_sqrt(beyond), per_cell));
+    return vf_add(vf_load(distance), vf_div(vf_sqrt(beyond), per_cell));
 }
 
 /* One of the particle's own piece, where it sees nothing but the material around it. */

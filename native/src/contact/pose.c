@@ -115,10 +115,25 @@ static void bound_axis(const uint32_t* slots, uint32_t count, const float* x, co
     *lowest = low, *highest = high;
 }
 
+/* What will be read next. */
+static void fetch_particles(const pl_proxies* proxies, uint32_t c, const places* at)
+{
+    for (uint32_t m = proxies->member_begin[c]; m < proxies->surface_end[c]; ++m)
+        for (int k = 0; k < 3; ++k)
+        {
+            uint32_t slot = proxies->member_slot[m];
+            __builtin_prefetch(at->x[k] + slot);
+            if (at->v[k])
+                __builtin_prefetch(at->v[k] + slot);
+        }
+}
+
 static void bound_particles(const pl_proxies* proxies, uint32_t c, const places* at,
                             pl_proxy_pose* pose)
 {
     uint32_t begin = proxies->member_begin[c], count = proxies->surface_end[c] - begin;
+    if (c + 1 < proxies->count)
+        fetch_particles(proxies, c + 1, at);
     for (int k = 0; k < 3; ++k)
     {
         float low, high;
