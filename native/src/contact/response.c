@@ -27,6 +27,8 @@
 
 /* Sweeps over the contacts between two looks at the members. */
 #define SWEEPS 2
+/* Contacts between one that is solved and the one whose clusters are fetched then. */
+#define AHEAD 3
 
 PL_DEFINE_KERNELS_FOR(pl_response_kernels)
 
@@ -44,17 +46,18 @@ struct pl_press
 
 /* ------------------------------------------------------------------ contacts */
 
-/* What a toucher's clusters are about to give it. */
+/* What a toucher's clusters are about to give it: w (dv + dspin x arm) of each. */
 static vec3 about_to_get(const pl_response* r, const pl_toucher* t)
 {
-    vec3 sum = v3(0, 0, 0);
+    pl_four sum = {0, 0, 0, 0};
     for (size_t i = t->tie_begin; i < t->tie_begin + t->tie_count; ++i)
     {
         const pl_tie* tie = &r->ties[i];
         const pl_unit* unit = &r->units[tie->unit];
-        sum = v3_mad(sum, v3_add(unit->dv, v3_cross(unit->dspin, v3_from(tie->arm))), tie->weight);
+        pl_four w = {tie->weight, tie->weight, tie->weight, 0};
+        sum += w * unit->dv4 + (unit->dspin_y * tie->arm_z - unit->dspin_z * tie->arm_y);
     }
-    return sum;
+    return v3(sum[0], sum[1], sum[2]);
 }
 
 /* A sleeper wakes where it is hit faster than what rests on it would. */
@@ -185,6 +188,9 @@ static void hit(pl_unit* unit, vec3 arm, vec3 impulse, bool seen)
     unit->twist = v3_add(unit->twist, twist);
     unit->dv = v3_mad(unit->dv, impulse, unit->per_mass);
     unit->dspin = v3_add(unit->dspin, turn);
+    unit->dv4 = pl_four_turned(unit->dv, 0);
+    unit->dspin_y = pl_four_turned(unit->dspin, 1);
+    unit->dspin_z = pl_four_turned(unit->dspin, 2);
     if (!seen)
         return;
     unit->v = v3_mad(unit->v, impulse, unit->yield * unit->per_mass);
@@ -205,6 +211,15 @@ static void stop_home(const pl_response_work* s, pl_press* p)
     hit(unit, arm, v3_scale(impulse, -1), true);
 }
 
+/* What a contact that is soon to come will read: touchers' clusters are listed by place. */
+static void fetch_ties(const pl_response* r, const pl_press* p)
+{
+    const pl_toucher* t = &r->touchers[p->toucher];
+    const char* ties = (const char*)(r->ties + t->tie_begin);
+    for (size_t byte = 0; byte < t->tie_count * sizeof *r->ties; byte += 64)
+        __builtin_prefetch(ties + byte);
+}
+
 /* Once through all contacts, forth or back: always the same way, piles would creep. */
 static void sweep(const pl_response_work* s, bool back)
 {
@@ -216,6 +231,8 @@ static void sweep(const pl_response_work* s, bool back)
     size_t count = s->all->list.count;
     for (size_t i = 0; i < count; ++i)
     {
+        if (i + AHEAD < count)
+            fetch_ties(r, &r->presses[back ? count - 1 - (i + AHEAD) : i + AHEAD]);
         pl_press* p = &r->presses[back ? count - 1 - i : i];
         pl_unit* unit = &r->units[p->unit];
         pl_toucher* t = &r->touchers[p->toucher];

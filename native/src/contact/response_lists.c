@@ -292,9 +292,10 @@ pl_status pl_response_tie(const pl_response_work* s)
                         return pl_fail_memory((count + 1) * sizeof *r->ties);
                     double fade = pl_unit_fade(s, &r->units[unit]);
                     pl_tie* tie = &r->ties[count++];
-                    *tie = (pl_tie){.unit = unit,
-                                    .weight = (float)(w * fade * body->particles.norm[slot])};
-                    v3_store(v3_sub(start, r->units[unit].x), tie->arm);
+                    double share = w * fade * body->particles.norm[slot];
+                    vec3 arm = v3_scale(v3_sub(start, r->units[unit].x), share);
+                    *tie = (pl_tie){pl_four_turned(arm, 1), pl_four_turned(arm, 2), (float)share,
+                                    unit};
                 }
                 toucher->tie_count = (uint32_t)(count - toucher->tie_begin);
             }
