@@ -6,6 +6,7 @@
 #include "pose.h"
 #include "rebound.h"
 #include "response.h"
+#include "sight.h"
 
 #include <string.h>
 
@@ -25,6 +26,7 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->partner);
     pl_free(all->crowds);
     pl_free(all->shown);
+    pl_free(all->targets);
     for (size_t i = 0; i < all->found_capacity; ++i)
         pl_free(all->found[i].items);
     pl_free(all->found);
@@ -87,6 +89,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
         if (!renew(&all->poses, count, sizeof *all->poses) ||
             !renew(&all->motions, count, sizeof *all->motions) ||
             !renew(&all->shown, count, sizeof *all->shown) ||
+            !renew(&all->targets, count, sizeof *all->targets) ||
             !renew(&all->partner_begin, count + 2, sizeof *all->partner_begin))
             return pl_fail_memory(count * sizeof *all->poses);
         all->cluster_capacity = count;

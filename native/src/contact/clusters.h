@@ -98,7 +98,9 @@ typedef struct pl_response
     uint32_t unit_count, toucher_count;
     pl_unit* units;
     pl_toucher* touchers;
-    pl_press* presses;              /* by contact */
+    pl_press* presses; /* by contact */
+    uint32_t* homes;   /* those contacts that stop the cluster behind the particle */
+    size_t home_count, home_capacity;
     uint32_t *unit_of, *toucher_of; /* by cluster, by particle: 1 + its index; nil between calls */
     float *fresh[3], *total[3];     /* by particle; nil between calls */
     pl_tie* ties;
@@ -125,7 +127,8 @@ typedef struct pl_contacts
     const pl_body** posed; /* by body: a sleeper whose poses are still right, or NULL */
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
-    struct pl_look_target* shown; /* by cluster: those that have a partner, for narrow.c */
+    struct pl_look_target* shown; /* by cluster: those that have a partner, for narrow.c; */
+    struct pl_target* targets;    /* and the same for sight.c */
     float* crowds;                /* narrow.c: of each worker */
     size_t crowd_capacity;
     pl_contact_list* found;

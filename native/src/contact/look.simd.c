@@ -105,8 +105,7 @@ PL_INLINE unsigned look_at(const pl_look_job* job, uint32_t i, float* least, uin
     const lanes3 arm = sub3(mad3(x, v, vf_neg(dt)), bcast3(t->pivot));
     const lanes3 relative = sub3(v, add3(bcast3(t->v), cross3(bcast3(t->spin), arm)));
     const lanes3 way = scale3(turn3(t->inverse, relative), dt);
-    const vf length = length3(way), speeds = vf_add(sum_abs(v), vf_set1(1));
-    const vf more = vf_mul(speeds, vf_set1(t->slack_way));
+    const vf length = length3(way), more = vf_mul(sum_abs(v), vf_set1(t->slack_way));
     const vf slack = vf_add(vf_set1(t->slack), more);
     const vf slack_own = vf_mad(vf_set1(t->slack_own), more, vf_set1(t->slack_own / t->slack));
     lanes3 off = sub3(to, bcast3(t->centre)), step = way;

@@ -82,39 +82,38 @@ static void store9(const mat3* m, float out[9])
 }
 
 /* The cluster as particles look at it, and how far rounding may mislead them. */
-static void show(const search* s, uint32_t cluster, pl_look_target* out)
+static void show(const search* s, const pl_target* t, pl_look_target* out)
 {
-    pl_target t = pl_target_of(s->contacts, s->bodies, cluster);
-    const pl_proxy_pose* pose = t.pose;
-    vec3 zero = v3_fromd(t.body->origin), x = v3_sub(v3_fromd(pose->x), zero);
-    vec3 pivot = v3_sub(t.motion->x, zero), spin = t.motion->spin;
+    const pl_proxy_pose* pose = t->pose;
+    vec3 zero = v3_fromd(t->body->origin), x = v3_sub(v3_fromd(pose->x), zero);
+    vec3 pivot = v3_sub(t->motion->x, zero), spin = t->motion->spin;
     memset(out, 0, sizeof *out);
     for (int k = 0; k < 3; ++k)
     {
-        double low = pose->shape_lower[k] - t.body->origin[k];
-        double high = pose->shape_upper[k] - t.body->origin[k];
+        double low = pose->shape_lower[k] - t->body->origin[k];
+        double high = pose->shape_upper[k] - t->body->origin[k];
         double slack = ROUNDING * (fabs(low) + fabs(high));
         out->lower[k] = (float)(low - slack), out->upper[k] = (float)(high + slack);
     }
     v3_store(x, out->x);
     v3_store(v3_fromd(pose->rest), out->rest);
-    v3_store(t.motion->v, out->v);
+    v3_store(t->motion->v, out->v);
     v3_store(spin, out->spin);
     v3_store(pivot, out->pivot);
-    v3_store(t.centre, out->centre);
+    v3_store(t->centre, out->centre);
     store9(&pose->inverse, out->inverse);
-    store9(&t.to_own, out->own);
-    out->radius = (float)t.radius;
-    out->plain = t.plain;
+    store9(&t->to_own, out->own);
+    out->radius = (float)t->radius;
+    out->plain = t->plain;
     double reach = pose->reach, inverse = most_of(&pose->inverse);
-    double size = sum_abs(v3_fromd(pose->rest)) + sum_abs(t.centre) + reach * inverse;
+    double size = sum_abs(v3_fromd(pose->rest)) + sum_abs(t->centre) + reach * inverse;
     for (int k = 0; k < 3; ++k)
-        size += fabs(t.shape->lower[k]) + t.shape->size[k] / t.shape->per_cell;
+        size += fabs(t->shape->lower[k]) + t->shape->size[k] / t->shape->per_cell;
     double turns = sum_abs(spin) * (sum_abs(pivot) + sum_abs(x) + reach);
-    double ways = sum_abs(t.motion->v) + turns;
+    double ways = sum_abs(t->motion->v) + turns;
     double rest = ROUNDING * (inverse * (sum_abs(x) + reach + s->dt * ways) + size);
-    out->slack = (float)(rest + 1e-4 * t.shape->spacing);
-    out->slack_own = out->slack * (t.plain ? 1 : (float)fmax(most_of(&t.to_own), 1));
+    out->slack = (float)(rest + 1e-4 * t->shape->spacing);
+    out->slack_own = out->slack * (t->plain ? 1 : (float)fmax(most_of(&t->to_own), 1));
     out->slack_way = (float)(ROUNDING * inverse * s->dt * (1 + sum_abs(spin) * s->dt));
 }
 
@@ -130,7 +129,8 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
             continue;
         motion_from_fit(&s->bodies[body], c - all->pair_bodies[body].first, &all->poses[c], s->dt,
                         &all->motions[c]);
-        show(s, c, &all->shown[c]);
+        all->targets[c] = pl_target_of(all, s->bodies, c);
+        show(s, &all->targets[c], &all->shown[c]);
     }
 }
 
@@ -363,10 +363,11 @@ static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint
             return best;
         *least = INFINITY;
         pl_verdict found;
-        pl_target t = pl_target_of(s->contacts, s->bodies, g->cluster[next]);
+        const pl_target* t = &s->contacts->targets[g->cluster[next]];
+        double apart = -1;
         if (m->self)
-            t.apart = pl_target_apart(s->contacts, s->bodies, t.cluster, m->home, t.radius);
-        if (pl_target_judge(&t, &p, s->dt, &found) &&
+            apart = pl_target_apart(s->contacts, s->bodies, t->cluster, m->home, t->radius);
+        if (pl_target_judge(t, &p, apart, s->dt, &found) &&
             (found.rank < best.rank || (found.rank == best.rank && found.cluster < best.cluster)))
             best = found;
     }

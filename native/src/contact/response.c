@@ -46,18 +46,22 @@ struct pl_press
 
 /* ------------------------------------------------------------------ contacts */
 
-/* What a toucher's clusters are about to give it: w (dv + dspin x arm) of each. */
+/* What a toucher's clusters are about to give it: w (dv + dspin x arm) of each. The cross product
+ * of a and b is a b' - a' b with a' from y on (y, z, x), itself from z on. */
 static vec3 about_to_get(const pl_response* r, const pl_toucher* t)
 {
-    pl_four sum = {0, 0, 0, 0};
+    pl_four shift = {0, 0, 0, 0}, turn = {0, 0, 0, 0};
     for (size_t i = t->tie_begin; i < t->tie_begin + t->tie_count; ++i)
     {
         const pl_tie* tie = &r->ties[i];
         const pl_unit* unit = &r->units[tie->unit];
-        pl_four w = {tie->weight, tie->weight, tie->weight, 0};
-        sum += w * unit->dv4 + (unit->dspin_y * tie->arm_z - unit->dspin_z * tie->arm_y);
+        pl_four arm, arm_y, w = {tie->weight, tie->weight, tie->weight, 0};
+        memcpy(&arm, tie->arm, sizeof arm);
+        arm_y = (pl_four){tie->arm[1], tie->arm[2], tie->arm[3], 0};
+        shift += w * unit->dv4;
+        turn += unit->dspin4 * arm_y - unit->dspin_y * arm;
     }
-    return v3(sum[0], sum[1], sum[2]);
+    return v3(shift[0] + turn[1], shift[1] + turn[2], shift[2] + turn[0]);
 }
 
 /* A sleeper wakes where it is hit faster than what rests on it would. */
@@ -147,10 +151,16 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
 static pl_status add_presses(const pl_response_work* s)
 {
     pl_response* r = s->r;
-    if (!pl_grow((void**)&r->presses, &r->press_capacity, s->all->list.count, sizeof *r->presses))
+    if (!pl_grow((void**)&r->presses, &r->press_capacity, s->all->list.count, sizeof *r->presses) ||
+        !pl_grow((void**)&r->homes, &r->home_capacity, s->all->list.count, sizeof *r->homes))
         return pl_fail_memory(s->all->list.count * sizeof *r->presses);
+    r->home_count = 0;
     for (size_t i = 0; i < s->all->list.count; ++i)
+    {
         make_press(s, i, &r->presses[i]);
+        if (r->presses[i].home)
+            r->homes[r->home_count++] = (uint32_t)i;
+    }
     return PLIANT_OK;
 }
 
@@ -188,9 +198,10 @@ static void hit(pl_unit* unit, vec3 arm, vec3 impulse, bool seen)
     unit->twist = v3_add(unit->twist, twist);
     unit->dv = v3_mad(unit->dv, impulse, unit->per_mass);
     unit->dspin = v3_add(unit->dspin, turn);
-    unit->dv4 = pl_four_turned(unit->dv, 0);
-    unit->dspin_y = pl_four_turned(unit->dspin, 1);
-    unit->dspin_z = pl_four_turned(unit->dspin, 2);
+    const float x = (float)unit->dspin.x, y = (float)unit->dspin.y, z = (float)unit->dspin.z;
+    unit->dv4 = (pl_four){(float)unit->dv.x, (float)unit->dv.y, (float)unit->dv.z, 0};
+    unit->dspin4 = (pl_four){x, y, z, 0};
+    unit->dspin_y = (pl_four){y, z, x, 0};
     if (!seen)
         return;
     unit->v = v3_mad(unit->v, impulse, unit->yield * unit->per_mass);
@@ -224,9 +235,8 @@ static void fetch_ties(const pl_response* r, const pl_press* p)
 static void sweep(const pl_response_work* s, bool back)
 {
     pl_response* r = s->r;
-    for (size_t i = 0; i < s->all->list.count && !s->last; ++i)
-        if (r->presses[i].home)
-            stop_home(s, &r->presses[i]);
+    for (size_t i = 0; i < r->home_count && !s->last; ++i)
+        stop_home(s, &r->presses[r->homes[i]]);
     double stiffness = s->settings->stiffness;
     size_t count = s->all->list.count;
     for (size_t i = 0; i < count; ++i)

@@ -89,13 +89,6 @@ typedef struct pl_response_kernels
  * them that depends on the machine. */
 typedef float pl_four __attribute__((vector_size(16), aligned(4)));
 
-/* x, y, z; y, z, x; or z, x, y: of two of these each a cross product is made without a shuffle. */
-static inline pl_four pl_four_turned(vec3 a, int by)
-{
-    float p[5] = {(float)a.x, (float)a.y, (float)a.z, (float)a.x, (float)a.y};
-    return (pl_four){p[by], p[by + 1], p[by + 2], 0};
-}
-
 /* A touched cluster as a rigid body, at the start of the substep. */
 struct pl_unit
 {
@@ -105,10 +98,10 @@ struct pl_unit
     vec3 x, v, spin;  /* centre of mass, and its motion as contacts see it */
     vec3 v0, spin0;   /* the motion that its members have */
     mat3 inertia_inverse;
-    vec3 push, twist;              /* impulse and its moment about x, since members were moved */
-    vec3 dv, dspin;                /* the motion that they are, */
-    pl_four dv4, dspin_y, dspin_z; /* and the same from x, y and z on */
-    vec3 gave;                     /* dv as members got it */
+    vec3 push, twist;             /* impulse and its moment about x, since members were moved */
+    vec3 dv, dspin;               /* the motion that they are, */
+    pl_four dv4, dspin4, dspin_y; /* and the same from x on, and dspin from y on: y, z, x */
+    vec3 gave;                    /* dv as members got it */
     double yield;     /* how much of what it gives its members it sees of them: they are shared */
     size_t row_begin; /* of its rows, in the order of chunks */
     uint32_t row_count;
@@ -126,11 +119,10 @@ struct pl_toucher
 };
 
 /* A touched cluster that a toucher is a member of, its share of what that gets, and that share of
- * where it is in it, from y and z on. */
+ * where it is in it: x, y, z, and x again, so that it can be read from y on. */
 struct pl_tie
 {
-    pl_four arm_y, arm_z;
-    float weight;
+    float arm[4], weight;
     uint32_t unit;
 };
 

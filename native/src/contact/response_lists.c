@@ -12,6 +12,7 @@ void pl_response_free(pl_response* r)
     pl_free(r->touchers);
     pl_free(r->toucher_of);
     pl_free(r->presses);
+    pl_free(r->homes);
     pl_free(r->ties);
     pl_free(r->replies);
     pl_free(r->blocks);
@@ -294,8 +295,9 @@ pl_status pl_response_tie(const pl_response_work* s)
                     pl_tie* tie = &r->ties[count++];
                     double share = w * fade * body->particles.norm[slot];
                     vec3 arm = v3_scale(v3_sub(start, r->units[unit].x), share);
-                    *tie = (pl_tie){pl_four_turned(arm, 1), pl_four_turned(arm, 2), (float)share,
-                                    unit};
+                    *tie = (pl_tie){.weight = (float)share, .unit = unit};
+                    v3_store(arm, tie->arm);
+                    tie->arm[3] = tie->arm[0];
                 }
                 toucher->tie_count = (uint32_t)(count - toucher->tie_begin);
             }

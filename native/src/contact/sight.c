@@ -71,7 +71,6 @@ pl_target pl_target_of(const pl_contacts* all, const pl_contact_body* bodies, ui
                    .motion = &all->motions[cluster],
                    .to_own = m3_identity(),
                    .radius = ball[3] + .5 * body->rest_shape.spacing,
-                   .apart = -1,
                    .cluster = cluster,
                    .own = c,
                    .plain = !k->own[c]};
@@ -168,7 +167,8 @@ static double keep_from_parted(const sight* v, vec3 at)
     return v->slit || facing > .5 ? crack[3] + v->p->thickness : v->p->keep;
 }
 
-bool pl_target_judge(const pl_target* t, const pl_traveller* p, double dt, pl_verdict* out)
+bool pl_target_judge(const pl_target* t, const pl_traveller* p, double apart, double dt,
+                     pl_verdict* out)
 {
     const pl_proxy_pose* pose = t->pose;
     double spacing = t->shape->spacing;
@@ -180,7 +180,7 @@ bool pl_target_judge(const pl_target* t, const pl_traveller* p, double dt, pl_ve
     double radius = t->radius + (t->plain ? length : v3_length(m3_mulv(t->to_own, way)));
     if (!(square <= radius * radius))
         return false;
-    bool fast = length > PL_SIGHT_FAST * spacing, self = t->apart >= 0;
+    bool fast = length > PL_SIGHT_FAST * spacing, self = apart >= 0;
     vec3 from = v3_sub(to, way), at = to, normal;
     double beyond;
     const uint32_t* id = p->body->particles.id;
@@ -199,7 +199,7 @@ bool pl_target_judge(const pl_target* t, const pl_traveller* p, double dt, pl_ve
     if (distance > t->radius)
         return false;
     /* the same material, seen through another cluster */
-    if (self && !v.slit && !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > t->apart))
+    if (self && !v.slit && !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > apart))
         return false;
     /* one that sees it enter knows better than those that find it where it went */
     out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? PL_SIGHT_ENTERS : 0);

@@ -21,7 +21,6 @@ typedef struct pl_target
     mat3 to_own; /* from the body's rest shape to where the cluster's ball is round */
     vec3 centre; /* of the ball, in the body's rest shape */
     double radius;
-    double apart;     /* of the particle's own piece: see below; less than 0: of another */
     uint32_t cluster; /* in the list of all */
     uint32_t own;     /* of the body's */
     bool plain;       /* the two are the same */
@@ -53,7 +52,6 @@ typedef struct pl_verdict
 /* Pieces of bodies, in the order of bodies; bodies that were never cut count as one. */
 uint64_t pl_piece_of(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster);
 
-/* A cluster, for particles of another piece. */
 pl_target pl_target_of(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster);
 /* How far from its own place a particle that is at home in another cluster of its piece must be
  * seen, as the ball measures it, for what it meets to be something else than the material around
@@ -61,8 +59,9 @@ pl_target pl_target_of(const pl_contacts* all, const pl_contact_body* bodies, ui
 double pl_target_apart(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster,
                        uint32_t home, double radius);
 
-/* What the cluster says of the particle; false if that is nothing. */
-bool pl_target_judge(const pl_target* target, const pl_traveller* particle, double dt,
+/* What the cluster says of the particle; false if that is nothing. For those of its own piece
+ * "apart" is the above, for others less than 0. */
+bool pl_target_judge(const pl_target* target, const pl_traveller* particle, double apart, double dt,
                      pl_verdict* out);
 
 #endif
