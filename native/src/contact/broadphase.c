@@ -132,7 +132,7 @@ static void make_keys(pl_broadphase* b, uint32_t count, const pl_proxy_pose* pos
         {
             double middle = .5 * (poses[i].lower[k] + poses[i].upper[k]);
             if (fabs(middle) <= DBL_MAX)
-                low[k] = fmin(low[k], middle), high = fmax(high, middle);
+                low[k] = PL_MIN(low[k], middle), high = PL_MAX(high, middle);
         }
         scale[k] = high > low[k] ? 1023.999 / (high - low[k]) : 0;
     }

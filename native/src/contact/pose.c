@@ -154,7 +154,7 @@ static double greatest_stretch(const mat3* f)
         for (int j = 0; j < 3; ++j)
             sum +=
                 fabs(f->m[0][i] * f->m[0][j] + f->m[1][i] * f->m[1][j] + f->m[2][i] * f->m[2][j]);
-        most = fmax(most, sum);
+        most = PL_MAX(most, sum);
     }
     return sqrt(most);
 }
@@ -191,11 +191,11 @@ static void set_shape_bounds(const pl_body* body, const float* box, uint32_t c, 
         double reach =
             own->radius * sqrt(round[0] * round[0] + round[1] * round[1] + round[2] * round[2]);
         double way = at->v[0] ? at->dt * (body->clusters.sums[c][12 + k] - at->drift[k]) : 0;
-        double low = fmax(centre - reach, middle - half);
-        double high = fmin(centre + reach, middle + half);
+        double low = PL_MAX(centre - reach, middle - half);
+        double high = PL_MIN(centre + reach, middle + half);
         pose->centre[k] = centre;
-        pose->shape_lower[k] = low - at->thickness - fmax(way, 0);
-        pose->shape_upper[k] = high + at->thickness - fmin(way, 0);
+        pose->shape_lower[k] = low - at->thickness - PL_MAX(way, 0);
+        pose->shape_upper[k] = high + at->thickness - PL_MIN(way, 0);
     }
 }
 
@@ -214,8 +214,8 @@ static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t 
     pose->reach = own->radius * greatest_stretch(&own->f) + at->thickness;
     for (int k = 0; k < 3; ++k)
     {
-        pose->lower[k] = fmin(pose->shape_lower[k], pose->part_lower[k]);
-        pose->upper[k] = fmax(pose->shape_upper[k], pose->part_upper[k]);
+        pose->lower[k] = PL_MIN(pose->shape_lower[k], pose->part_lower[k]);
+        pose->upper[k] = PL_MAX(pose->shape_upper[k], pose->part_upper[k]);
     }
 }
 

@@ -178,7 +178,7 @@ static vec3 ask(double stiffness, pl_press* p, vec3 relative)
     }
     vec3 n = v3_from(p->n), before = v3_from(p->tangent);
     double speed = v3_dot(relative, n), share = stiffness * p->per_k, was = p->normal;
-    double normal = fmax(was + share * (p->target - speed), 0);
+    double asked = was + share * (p->target - speed), normal = PL_MAX(asked, 0);
     vec3 tangent = v3_mad(before, v3_mad(relative, n, -speed), -share);
     double most = p->friction * normal, square = v3_dot(tangent, tangent);
     if (square > most * most)
@@ -216,7 +216,8 @@ static void stop_home(const pl_response_work* s, pl_press* p)
     vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
     vec3 comes = v3_add(home->v, v3_cross(home->spin, from));
     double speed = v3_dot(v3_sub(comes, surface), n), was = p->home_normal;
-    p->home_normal = (float)fmax(was + p->home_per_k * (p->target - speed), 0);
+    double asked = was + p->home_per_k * (p->target - speed);
+    p->home_normal = (float)PL_MAX(asked, 0);
     vec3 impulse = v3_scale(n, p->home_normal - was);
     hit(home, from, impulse, true);
     hit(unit, arm, v3_scale(impulse, -1), true);

@@ -54,7 +54,8 @@ double pl_target_apart(const pl_contacts* all, const pl_contact_body* bodies, ui
     {
         const float* f = both[i];
         mat3 map = {{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}, {f[6], f[7], f[8]}}};
-        volume = fmin(volume, m3_det(map));
+        double left = m3_det(map);
+        volume = PL_MIN(left, volume);
     }
     return volume > 0 ? radius / volume : INFINITY;
 }
@@ -129,7 +130,7 @@ static double follow(const sight* v, vec3 start, vec3 way, double length, double
         double left = distance_to(v, v3_mad(start, way, part), NULL) - thickness;
         if (left <= 0)
             return part;
-        at += fmax(.9 * left, least);
+        at += PL_MAX(.9 * left, least);
         if (at >= clear || !(length > 0))
             return 2;
     }
