@@ -809,7 +809,8 @@ extern "C"
     /* Contacts of all bodies with each other and with themselves: particles of one against the
      * finest clusters of the other, which say where its surface at rest (half a spacing outside of
      * its particles) is now. They keep linear and angular momentum. Soft bodies bounce by
-     * themselves; restitution adds to it when they part: bodies as wholes, not pieces of one. */
+     * themselves; restitution adds to it when they part: bodies, and pieces of those that broke,
+     * as wholes. */
     typedef struct pliant_contact_desc
     {
         uint32_t size;

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 13
+#define STATE_VERSION 14
 
 _Static_assert(sizeof(pliant_material_desc) == 168,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");

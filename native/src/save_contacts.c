@@ -183,6 +183,14 @@ void pl_save_bonds(pl_archive* a, pl_scene* scene)
     }
 }
 
+static bool bouncer_fits(const pl_scene* scene, pl_bouncer b)
+{
+    if (b.body >= scene->body_count)
+        return false;
+    const pl_fracture* f = scene->bodies[b.body]->fracture;
+    return b.piece == 0 || (f && b.piece < f->piece_count);
+}
+
 void pl_save_rebounds(pl_archive* a, pl_scene* scene)
 {
     uint64_t count = scene->rebounds.count;
@@ -196,7 +204,8 @@ void pl_save_rebounds(pl_archive* a, pl_scene* scene)
     {
         const pl_rebound* r = &scene->rebounds.items[i];
         pl_archive_require(a,
-                           r->a < r->b && r->b < scene->body_count && isfinite(r->approach) &&
+                           pl_bouncer_before(r->a, r->b) && bouncer_fits(scene, r->a) &&
+                               bouncer_fits(scene, r->b) && isfinite(r->approach) &&
                                isfinite(r->age) && r->weight >= 0 && isfinite(r->weight) &&
                                r->restitution >= 0 && r->restitution <= 1 &&
                                v3_finite(v3_fromd(r->way)) && v3_finite(v3_fromd(r->pressed)) &&

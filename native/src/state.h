@@ -126,6 +126,8 @@ typedef struct pl_chunk
     float remainder[3];        /* what its particles' impulses from clusters sum to */
     float torque[3];           /* and their moments about pos_origin */
     uint32_t tested, violated; /* strain-limit pairs in this substep; in the last iteration */
+    uint32_t bound_wait;       /* times that the bound over all limits need not be asked for ... */
+    uint32_t bound_pause;      /* ... since it said nothing so many times (strain_limit.simd.c) */
     uint32_t touched;          /* particles in contact in this substep */
     uint32_t failed;           /* for want of memory */
 } pl_chunk;

@@ -9,6 +9,9 @@
  *         ───┼──/──── before                rigid body, along the line of the impulse so far: both
  *            │ /                            momenta are kept, and the relative speed where they
  *            │/  they touch                 touched is between the restitution and 1 of before.
+ *
+ * Pieces of a body that broke bounce one by one. Pieces that have no extent across a line (crumbs)
+ * cannot be turned like rigid bodies: those bounce by their softness alone.
  */
 #include "rebound.h"
 
@@ -17,30 +20,64 @@
 /* Seconds after which two bodies that still touch do not bounce any more: one lies on the other. */
 #define MOST_AGE 1.0
 
-/* A body as a rigid one, from its finest clusters. */
+/* A body or a piece of it as a rigid one. */
 typedef struct whole
 {
-    bool fixed;
+    bool fixed, turns; /* turns: it has extent across every line */
     double mass;
     vec3 x, v, spin;
     mat3 inertia_inverse;
 } whole;
 
-static whole whole_of(const pl_body* body)
+static bool is_fixed(const pl_body* body, uint32_t piece)
+{
+    const pl_fracture* f = body->fracture;
+    return body->asleep || body->pins.follow ||
+           (f && piece < f->piece_count && f->pieces[piece].asleep);
+}
+
+static bool is_of(const pl_body* body, uint32_t cluster, uint32_t piece)
+{
+    return !body->fracture || body->clusters.piece[cluster] == piece;
+}
+
+/* From the second moment of the mass about the centre and the angular momentum; "more" keeps what
+ * is thin from being turned by rounding alone. */
+static void set_turning(whole* w, mat3 second, vec3 moment, double more)
+{
+    double trace = m3_trace(second);
+    mat3 inertia = m3_scale(second, -1);
+    for (int i = 0; i < 3; ++i)
+        inertia.m[i][i] += trace * (1 + more);
+    w->turns = m3_det(inertia) > 1e-5 * trace * trace * trace;
+    if (!w->turns)
+        return;
+    w->inertia_inverse = m3_inverse(inertia);
+    w->spin = m3_mulv(w->inertia_inverse, moment);
+}
+
+/* From the finest clusters. */
+static whole whole_of(const pl_body* body, uint32_t piece)
 {
     const pl_clusters* k = &body->clusters;
-    whole w = {.fixed = body->asleep || body->pins.follow};
-    mat3 second = m3_zero(), inertia;
+    whole w = {.fixed = is_fixed(body, piece)};
+    mat3 second = m3_zero();
     vec3 moment = v3(0, 0, 0);
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
     {
+        if (!is_of(body, c, piece))
+            continue;
         w.mass += k->mass[c];
         w.x = v3_mad(w.x, v3_from(k->x[c]), k->mass[c]);
         w.v = v3_mad(w.v, v3_from(k->sums[c] + 12), k->mass[c]);
     }
+    if (!(w.mass > 0))
+        return w;
     w.x = v3_scale(w.x, 1 / w.mass), w.v = v3_scale(w.v, 1 / w.mass);
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
     {
+        if (!is_of(body, c, piece))
+            continue;
         vec3 arm = v3_sub(v3_from(k->x[c]), w.x), v = v3_sub(v3_from(k->sums[c] + 12), w.v);
         double own = (double)k->width_rms[c] * k->width_rms[c] / 3;
         second = m3_add(second, m3_scale(m3_outer(arm, arm), k->mass[c]));
@@ -48,13 +85,9 @@ static whole whole_of(const pl_body* body)
             second.m[i][i] += k->mass[c] * own;
         moment = v3_add(moment, v3_mad(v3_from(k->sums[c] + 15), v3_cross(arm, v), k->mass[c]));
     }
-    inertia = m3_scale(second, -1);
-    for (int i = 0; i < 3; ++i)
-        inertia.m[i][i] += m3_trace(second) * (1 + 1e-6);
-    w.inertia_inverse = m3_inverse(inertia);
-    w.spin = m3_mulv(w.inertia_inverse, moment);
+    set_turning(&w, second, moment, 1e-6);
     w.x = v3_add(w.x, v3_fromd(body->origin));
-    if (body->asleep)
+    if (w.fixed && !body->pins.follow)
         w.v = w.spin = v3(0, 0, 0);
     return w;
 }
@@ -73,10 +106,10 @@ static vec3 centre_of(const whole* a, const whole* b)
 
 /* ------------------------------------------------------------------ who met whom */
 
-/* What two bodies gave each other in a substep. */
+/* What two gave each other in a substep. */
 typedef struct meeting
 {
-    uint32_t a, b;
+    pl_bouncer a, b;
     vec3 impulse, at; /* on a; where, weighted by "weight" */
     double weight;
 } meeting;
@@ -87,11 +120,49 @@ typedef struct meetings
     size_t count, capacity;
 } meetings;
 
+static bool same(pl_bouncer a, pl_bouncer b)
+{
+    return a.body == b.body && a.piece == b.piece;
+}
+
 static double restitution_of(const pl_contact_body* bodies, const pl_contact_settings* settings,
                              uint32_t a, uint32_t b)
 {
     return fmax(pl_own_or(bodies[a].body->restitution, settings->restitution),
                 pl_own_or(bodies[b].body->restitution, settings->restitution));
+}
+
+/* The piece that a particle is in: that of any of its clusters. */
+static uint32_t piece_of(const pl_body* body, uint32_t slot)
+{
+    if (!body->fracture)
+        return 0;
+    uint32_t low = 0, high = body->chunk_count;
+    while (high - low > 1)
+    {
+        uint32_t middle = (low + high) / 2;
+        *(body->chunks[middle].slot_begin <= slot ? &low : &high) = middle;
+    }
+    const pl_chunk* chunk = &body->chunks[low];
+    uint32_t block = (slot - chunk->slot_begin) / 8, lane = (slot - chunk->slot_begin) % 8;
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
+        if (chunk->entry_kernel[8 * (size_t)e + lane] > 0 &&
+            chunk->rows[chunk->entry_row[e]] < body->level_begin[1])
+            return body->clusters.piece[chunk->rows[chunk->entry_row[e]]];
+    return 0;
+}
+
+/* The meeting of two, begun if need be; NULL for want of memory. Contacts of the same two follow
+ * each other most of the time, so that the last one is asked first. */
+static meeting* meeting_of(meetings* list, pl_bouncer a, pl_bouncer b)
+{
+    for (size_t n = list->count; n-- > 0;)
+        if (same(list->items[n].a, a) && same(list->items[n].b, b))
+            return &list->items[n];
+    if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+        return NULL;
+    list->items[list->count] = (meeting){.a = a, .b = b};
+    return &list->items[list->count++];
 }
 
 static pl_status gather_meetings(const pl_contacts* all, const pl_contact_body* bodies,
@@ -100,25 +171,25 @@ static pl_status gather_meetings(const pl_contacts* all, const pl_contact_body* 
     for (size_t i = 0; i < all->list.count; ++i)
     {
         const pl_contact* c = &all->list.items[i];
-        uint32_t own = c->body, other = pl_contact_body_of(all, c->cluster);
-        if (c->bond || own == other || !(restitution_of(bodies, settings, own, other) > 0))
+        uint32_t body = c->body, of = pl_contact_body_of(all, c->cluster);
+        const pl_body* hit = bodies[of].body;
+        if (c->bond || (body == of && !hit->fracture) ||
+            !(restitution_of(bodies, settings, body, of) > 0))
             continue;
-        uint32_t a = PL_MIN(own, other), b = PL_MAX(own, other);
-        size_t n = 0;
-        while (n < list->count && (list->items[n].a != a || list->items[n].b != b))
-            ++n;
-        if (n == list->count)
-        {
-            if (!pl_grow((void**)&list->items, &list->capacity, n + 1, sizeof *list->items))
-                return pl_fail_memory((n + 1) * sizeof *list->items);
-            list->items[list->count++] = (meeting){.a = a, .b = b};
-        }
-        vec3 impulse = v3_scale(v3_from(c->impulse), own == a ? 1 : -1);
+        uint32_t slot = c->particle - all->slot_begin[body];
+        uint32_t cluster = c->cluster - all->pair_bodies[of].first;
+        pl_bouncer own = {body, piece_of(bodies[body].body, slot)};
+        pl_bouncer other = {of, hit->fracture ? hit->clusters.piece[cluster] : 0};
+        if (same(own, other))
+            continue;
+        bool first = pl_bouncer_before(own, other);
+        meeting* m = meeting_of(list, first ? own : other, first ? other : own);
+        if (!m)
+            return pl_fail_memory((list->count + 1) * sizeof *list->items);
+        vec3 impulse = v3_scale(v3_from(c->impulse), first ? 1 : -1);
         double weight = v3_length(impulse);
-        meeting* m = &list->items[n];
         m->impulse = v3_add(m->impulse, impulse);
-        vec3 at = pl_contact_start(bodies[own].body, c->particle - all->slot_begin[own], dt);
-        m->at = v3_mad(m->at, at, weight);
+        m->at = v3_mad(m->at, pl_contact_start(bodies[body].body, slot, dt), weight);
         m->weight += weight;
     }
     return PLIANT_OK;
@@ -131,10 +202,10 @@ static void store3d(vec3 v, double out[3])
     out[0] = v.x, out[1] = v.y, out[2] = v.z;
 }
 
-static pl_rebound* find(const pl_rebounds* list, uint32_t a, uint32_t b)
+static pl_rebound* find(const pl_rebounds* list, pl_bouncer a, pl_bouncer b)
 {
     for (size_t i = 0; i < list->count; ++i)
-        if (list->items[i].a == a && list->items[i].b == b)
+        if (same(list->items[i].a, a) && same(list->items[i].b, b))
             return &list->items[i];
     return NULL;
 }
@@ -145,7 +216,10 @@ static pl_status note(pl_rebounds* list, const meeting* m, const pl_contact_body
 {
     if (!(m->weight > 0))
         return PLIANT_OK;
-    whole one = whole_of(bodies[m->a].body), other = whole_of(bodies[m->b].body);
+    whole one = whole_of(bodies[m->a.body].body, m->a.piece);
+    whole other = whole_of(bodies[m->b.body].body, m->b.piece);
+    if (!one.turns || !other.turns)
+        return PLIANT_OK;
     vec3 at = v3_scale(m->at, 1 / m->weight), along = v3_normalised(m->impulse);
     vec3 way = v3_sub(velocity_at(&one, at), velocity_at(&other, at));
     double speed = v3_dot(way, along); /* below 0: they come nearer */
@@ -160,7 +234,7 @@ static pl_status note(pl_rebounds* list, const meeting* m, const pl_contact_body
         r = &list->items[list->count++];
         *r = (pl_rebound){.a = m->a, .b = m->b};
     }
-    r->restitution = restitution_of(bodies, settings, m->a, m->b);
+    r->restitution = restitution_of(bodies, settings, m->a.body, m->b.body);
     if (-speed > r->approach)
     {
         r->approach = -speed;
@@ -177,8 +251,35 @@ static pl_status note(pl_rebounds* list, const meeting* m, const pl_contact_body
     return PLIANT_OK;
 }
 
-/* A rigid impulse on all of a body. */
-static void kick(pl_body* body, const whole* w, vec3 at, vec3 impulse, double dt)
+/* Marks the slots of a piece; *marks stays NULL where it is all of the body. */
+static pl_status mark_slots(const pl_body* body, uint32_t piece, uint8_t** marks)
+{
+    *marks = NULL;
+    if (!body->fracture || body->fracture->piece_count < 2)
+        return PLIANT_OK;
+    *marks = PL_NEW(uint8_t, body->particles.slot_count);
+    if (!*marks)
+        return pl_fail_memory(body->particles.slot_count);
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        const pl_chunk* chunk = &body->chunks[c];
+        for (uint32_t b = 0; b < chunk->block_count; ++b)
+            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+            {
+                uint32_t cluster = chunk->rows[chunk->entry_row[e]];
+                if (cluster >= body->level_begin[1] || body->clusters.piece[cluster] != piece)
+                    continue;
+                for (uint32_t lane = 0; lane < 8; ++lane)
+                    if (chunk->entry_kernel[8 * (size_t)e + lane] > 0)
+                        (*marks)[chunk->slot_begin + 8 * b + lane] = 1;
+            }
+    }
+    return PLIANT_OK;
+}
+
+/* A rigid impulse on all of it. */
+static void kick(pl_body* body, const uint8_t* marks, const whole* w, vec3 at, vec3 impulse,
+                 double dt)
 {
     pl_particles* p = &body->particles;
     if (w->fixed)
@@ -187,7 +288,8 @@ static void kick(pl_body* body, const whole* w, vec3 at, vec3 impulse, double dt
     vec3 spin = m3_mulv(w->inertia_inverse, v3_cross(v3_sub(at, w->x), impulse));
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
-        if (!(p->mass[s] > 0) || (body->pins.any && body->pins.frequency[s] >= PLIANT_PIN_HELD))
+        if (!(p->mass[s] > 0) || (marks && !marks[s]) ||
+            (body->pins.any && body->pins.frequency[s] >= PLIANT_PIN_HELD))
             continue;
         vec3 arm = v3_sub(pl_contact_start(body, s, dt), w->x);
         vec3 dv = v3_add(shift, v3_cross(spin, arm));
@@ -203,31 +305,33 @@ static void kick(pl_body* body, const whole* w, vec3 at, vec3 impulse, double dt
 }
 
 /* Mass, centre and inertia as the particles have them, where momentum depends on it. */
-static whole weigh(const pl_body* body, double dt)
+static whole weigh(const pl_body* body, uint32_t piece, const uint8_t* marks, double dt)
 {
     const pl_particles* p = &body->particles;
-    whole w = {.fixed = body->asleep || body->pins.follow};
-    mat3 second = m3_zero(), inertia;
+    whole w = {.fixed = is_fixed(body, piece)};
+    mat3 second = m3_zero();
     vec3 moment = v3(0, 0, 0);
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
+        if (marks && !marks[s])
+            continue;
         w.mass += p->mass[s];
         w.x = v3_mad(w.x, pl_contact_start(body, s, dt), p->mass[s]);
         w.v = v3_mad(w.v, pl_contact_velocity(body, s), p->mass[s]);
     }
+    if (!(w.mass > 0))
+        return w;
     w.x = v3_scale(w.x, 1 / w.mass), w.v = v3_scale(w.v, 1 / w.mass);
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
+        if (marks && !marks[s])
+            continue;
         vec3 arm = v3_sub(pl_contact_start(body, s, dt), w.x);
         second = m3_add(second, m3_scale(m3_outer(arm, arm), p->mass[s]));
         moment = v3_mad(moment, v3_cross(arm, pl_contact_velocity(body, s)), p->mass[s]);
     }
-    inertia = m3_scale(second, -1);
-    for (int i = 0; i < 3; ++i)
-        inertia.m[i][i] += m3_trace(second) * (1 + 1e-9);
-    w.inertia_inverse = m3_inverse(inertia);
-    w.spin = m3_mulv(w.inertia_inverse, moment);
-    if (body->asleep)
+    set_turning(&w, second, moment, 1e-9);
+    if (w.fixed && !body->pins.follow)
         w.v = w.spin = v3(0, 0, 0);
     return w;
 }
@@ -238,10 +342,13 @@ static double inverse_mass_at(const whole* w, vec3 at, vec3 n)
     return w->fixed ? 0 : 1 / w->mass + v3_dot(turn, m3_mulv(w->inertia_inverse, turn));
 }
 
-static void part(const pl_rebound* r, const pl_contact_body* bodies, double dt)
+static void part_marked(const pl_rebound* r, const pl_contact_body* bodies, uint8_t* const marks[2],
+                        double dt)
 {
-    pl_body *one = bodies[r->a].body, *other = bodies[r->b].body;
-    whole a = weigh(one, dt), b = weigh(other, dt);
+    pl_body *one = bodies[r->a.body].body, *other = bodies[r->b.body].body;
+    whole a = weigh(one, r->a.piece, marks[0], dt), b = weigh(other, r->b.piece, marks[1], dt);
+    if (!a.turns || !b.turns)
+        return;
     vec3 along = v3_normalised(v3_fromd(r->pressed));
     vec3 at = v3_add(centre_of(&a, &b), v3_fromd(r->at));
     double speed = v3_dot(v3_sub(velocity_at(&a, at), velocity_at(&b, at)), along);
@@ -250,14 +357,27 @@ static void part(const pl_rebound* r, const pl_contact_body* bodies, double dt)
     if (!(missing > 0 && k > 0))
         return;
     vec3 impulse = v3_scale(along, missing / k);
-    kick(one, &a, at, impulse, dt);
-    kick(other, &b, at, v3_scale(impulse, -1), dt);
+    kick(one, marks[0], &a, at, impulse, dt);
+    kick(other, marks[1], &b, at, v3_scale(impulse, -1), dt);
+}
+
+static pl_status part(const pl_rebound* r, const pl_contact_body* bodies, double dt)
+{
+    uint8_t* marks[2] = {NULL, NULL};
+    pl_status status = mark_slots(bodies[r->a.body].body, r->a.piece, &marks[0]);
+    if (status == PLIANT_OK)
+        status = mark_slots(bodies[r->b.body].body, r->b.piece, &marks[1]);
+    if (status == PLIANT_OK)
+        part_marked(r, bodies, marks, dt);
+    pl_free(marks[0]);
+    pl_free(marks[1]);
+    return status;
 }
 
 static bool still_meets(const meetings* now, const pl_rebound* r)
 {
     for (size_t i = 0; i < now->count; ++i)
-        if (now->items[i].a == r->a && now->items[i].b == r->b)
+        if (same(now->items[i].a, r->a) && same(now->items[i].b, r->b))
             return true;
     return false;
 }
@@ -276,7 +396,7 @@ pl_status pl_rebounds_follow(pl_rebounds* list, const pl_contacts* all,
         pl_rebound r = list->items[i];
         bool meets = still_meets(&now, &r);
         if (!meets)
-            part(&r, bodies, dt);
+            status = part(&r, bodies, dt);
         if (meets && r.age < MOST_AGE)
             list->items[kept++] = r;
     }
@@ -292,9 +412,9 @@ void pl_rebounds_drop_body(pl_rebounds* list, uint32_t body)
     for (size_t i = 0; i < list->count; ++i)
     {
         pl_rebound r = list->items[i];
-        if (r.a == body || r.b == body)
+        if (r.a.body == body || r.b.body == body)
             continue;
-        r.a -= r.a > body, r.b -= r.b > body;
+        r.a.body -= r.a.body > body, r.b.body -= r.b.body > body;
         list->items[kept++] = r;
     }
     list->count = kept;

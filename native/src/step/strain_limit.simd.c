@@ -40,6 +40,48 @@ static void load_limit_rows(const pl_pass* pass)
     }
 }
 
+/* From members to where their cluster's row has them, and the square of how far that is. */
+PL_INLINE vf from_goal(const float* row, const vf r[3], const vf near[3], vf apart[3])
+{
+    for (int j = 0; j < 3; ++j)
+    {
+        const float* turn = row + 3 * j;
+        vf to = vf_mad(vf_mul(vf_bcast(turn), r[0]), vf_bcast(turn + 1), r[1]);
+        apart[j] =
+            vf_add(vf_mad(to, vf_bcast(turn + 2), r[2]), vf_sub(vf_bcast(row + 9 + j), near[j]));
+    }
+    return vf_mad(vf_mad(vf_mul(apart[0], apart[0]), apart[1], apart[1]), apart[2], apart[2]);
+}
+
+/* Whether any member of the chunk is over its limit. Where none was the last time, most likely none
+ * is now, and nothing else need be made ready. */
+PL_INLINE bool any_over(const pl_pass* pass, bool own)
+{
+    const pl_chunk* chunk = pass->chunk;
+    const pl_particles* p = pass->particles;
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
+    {
+        uint32_t slot = chunk->slot_begin + 8 * b;
+        vf x[3], near[3], r[3], apart[3], zero = vf_set1(0);
+        vm over = vf_lt(zero, zero);
+        pl_load3(p->x, slot, x);
+        pl_near(chunk, x, near);
+        pl_load3(p->r, slot, r);
+        for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
+        {
+            const float* row = pass->rows + (size_t)16 * chunk->entry_row[e];
+            for (int j = 0; j < 3 && own; ++j)
+                r[j] = vf_load(chunk->own_rest + (size_t)24 * e + 8 * j);
+            vf distance2 = from_goal(row, r, near, apart);
+            vm member = vf_lt(zero, vf_load(chunk->entry_kernel + (size_t)8 * e));
+            over = vm_or(over, vm_and(vf_lt(vf_bcast(row + 12), distance2), member));
+        }
+        if (vm_bits(over))
+            return true;
+    }
+    return false;
+}
+
 /* An entry of a block: how far its members are from their goals, and the share of that which each
  * is moved by, times its kernel value. */
 typedef struct violation
@@ -50,7 +92,8 @@ typedef struct violation
 
 enum
 {
-    BATCH = 24 /* entries tested before the violated ones are corrected */
+    BATCH = 24,     /* entries tested before the violated ones are corrected */
+    MOST_PAUSE = 15 /* see bound_says_idle */
 };
 
 /* Tests a run of a block's entries. Correcting comes after, in a loop of its own: the way from a
@@ -62,7 +105,6 @@ PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t en
                                 uint32_t* violated)
 {
     const pl_chunk* chunk = pass->chunk;
-    const vf x = near[0], y = near[1], z = near[2];
     vf r0 = r[0], r1 = r[1], r2 = r[2];
     const float* rest = own ? chunk->own_rest + (size_t)24 * begin : NULL;
     const float* weight = chunk->entry_kernel + (size_t)8 * begin;
@@ -72,25 +114,19 @@ PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t en
     for (; at < last; ++at, weight += 8)
     {
         const float* row = pass->rows + (size_t)16 * *at;
-        vf kernel = vf_load(weight);
+        vf kernel = vf_load(weight), apart[3];
         if (own)
         {
             r0 = vf_load(rest), r1 = vf_load(rest + 8), r2 = vf_load(rest + 16);
             rest += 24;
         }
-        vf gx = vf_mad(vf_mul(vf_bcast(row), r0), vf_bcast(row + 1), r1);
-        vf gy = vf_mad(vf_mul(vf_bcast(row + 3), r0), vf_bcast(row + 4), r1);
-        vf gz = vf_mad(vf_mul(vf_bcast(row + 6), r0), vf_bcast(row + 7), r1);
-        gx = vf_add(vf_mad(gx, vf_bcast(row + 2), r2), vf_sub(vf_bcast(row + 9), x));
-        gy = vf_add(vf_mad(gy, vf_bcast(row + 5), r2), vf_sub(vf_bcast(row + 10), y));
-        gz = vf_add(vf_mad(gz, vf_bcast(row + 8), r2), vf_sub(vf_bcast(row + 11), z));
-        vf distance2 = vf_mad(vf_mad(vf_mul(gx, gx), gy, gy), gz, gz);
+        vf distance2 = from_goal(row, (vf[3]){r0, r1, r2}, near, apart);
         vm over = vm_and(vf_lt(vf_bcast(row + 12), distance2), vf_lt(vf_set1(0), kernel));
         unsigned bits = vm_bits(over);
         if (!every && !bits)
             continue;
         vf share = vf_sub(vf_bcast(row + 14), vf_div(vf_bcast(row + 13), vf_sqrt(distance2)));
-        v->apart[0] = gx, v->apart[1] = gy, v->apart[2] = gz;
+        v->apart[0] = apart[0], v->apart[1] = apart[1], v->apart[2] = apart[2];
         v->share = vf_keep(over, vf_mul(share, kernel));
         v->sums = pass->limit_sums + (size_t)PL_LIMIT_FLOATS * *at;
         ++v;
@@ -154,14 +190,30 @@ PL_INLINE void limit(pl_pass* pass, bool every, bool own)
     pass->violated += violated;
 }
 
+/* Whether the bound over whole chunks says that nothing is violated. Where it does not, as in
+ * bodies that bend, it is asked again after a while only: that changes what it costs and nothing
+ * else. */
+static bool bound_says_idle(const pl_pass* pass)
+{
+    pl_chunk* chunk = pass->chunk;
+    if (chunk->bound_wait)
+        return --chunk->bound_wait, false;
+    bool idle = pl_limit_idle(pass);
+    chunk->bound_wait = chunk->bound_pause =
+        idle ? 0 : PL_MIN(2 * chunk->bound_pause + 1, (uint32_t)MOST_PAUSE);
+    return idle;
+}
+
 void PL_K(pl_limit)(pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
     memset(pass->limit_sums, 0, sizeof(float) * PL_LIMIT_FLOATS * chunk->row_count);
     pass->tested += chunk->member_count;
-    if (!chunk->own_rest && chunk->violated == 0 && pl_limit_idle(pass))
+    if (!chunk->own_rest && chunk->violated == 0 && bound_says_idle(pass))
         return;
     load_limit_rows(pass);
+    if (chunk->violated == 0 && !(chunk->own_rest ? any_over(pass, true) : any_over(pass, false)))
+        return;
     bool every = chunk->violated > chunk->member_count / 4; /* the last time */
     if (chunk->own_rest && every)
         limit(pass, true, true);
