@@ -46,22 +46,17 @@ struct pl_press
 
 /* ------------------------------------------------------------------ contacts */
 
-/* What a toucher's clusters are about to give it: w (dv + dspin x arm) of each. The cross product
- * of a and b is a b' - a' b with a' from y on (y, z, x), itself from z on. */
+/* What a toucher's clusters are about to give it. */
 static vec3 about_to_get(const pl_response* r, const pl_toucher* t)
 {
-    pl_four shift = {0, 0, 0, 0}, turn = {0, 0, 0, 0};
+    vec3 sum = v3(0, 0, 0);
     for (size_t i = t->tie_begin; i < t->tie_begin + t->tie_count; ++i)
     {
         const pl_tie* tie = &r->ties[i];
         const pl_unit* unit = &r->units[tie->unit];
-        pl_four arm, arm_y, w = {tie->weight, tie->weight, tie->weight, 0};
-        memcpy(&arm, tie->arm, sizeof arm);
-        arm_y = (pl_four){tie->arm[1], tie->arm[2], tie->arm[3], 0};
-        shift += w * unit->dv4;
-        turn += unit->dspin4 * arm_y - unit->dspin_y * arm;
+        sum = v3_mad(sum, v3_add(unit->dv, v3_cross(unit->dspin, v3_from(tie->arm))), tie->weight);
     }
-    return v3(shift[0] + turn[1], shift[1] + turn[2], shift[2] + turn[0]);
+    return sum;
 }
 
 /* A sleeper wakes where it is hit faster than what rests on it would. */
@@ -198,10 +193,6 @@ static void hit(pl_unit* unit, vec3 arm, vec3 impulse, bool seen)
     unit->twist = v3_add(unit->twist, twist);
     unit->dv = v3_mad(unit->dv, impulse, unit->per_mass);
     unit->dspin = v3_add(unit->dspin, turn);
-    const float x = (float)unit->dspin.x, y = (float)unit->dspin.y, z = (float)unit->dspin.z;
-    unit->dv4 = (pl_four){(float)unit->dv.x, (float)unit->dv.y, (float)unit->dv.z, 0};
-    unit->dspin4 = (pl_four){x, y, z, 0};
-    unit->dspin_y = (pl_four){y, z, x, 0};
     if (!seen)
         return;
     unit->v = v3_mad(unit->v, impulse, unit->yield * unit->per_mass);

@@ -85,10 +85,6 @@ typedef struct pl_response_kernels
     void (*apply)(const pl_reply_job* job);
 } pl_response_kernels;
 
-/* Vectors of three as sweeps read them most often; the last number is nil. Nothing is computed with
- * them that depends on the machine. */
-typedef float pl_four __attribute__((vector_size(16), aligned(4)));
-
 /* A touched cluster as a rigid body, at the start of the substep. */
 struct pl_unit
 {
@@ -98,10 +94,9 @@ struct pl_unit
     vec3 x, v, spin;  /* centre of mass, and its motion as contacts see it */
     vec3 v0, spin0;   /* the motion that its members have */
     mat3 inertia_inverse;
-    vec3 push, twist;             /* impulse and its moment about x, since members were moved */
-    vec3 dv, dspin;               /* the motion that they are, */
-    pl_four dv4, dspin4, dspin_y; /* and the same from x on, and dspin from y on: y, z, x */
-    vec3 gave;                    /* dv as members got it */
+    vec3 push, twist; /* impulse and its moment about x, since members were moved */
+    vec3 dv, dspin;   /* the motion that they are */
+    vec3 gave;        /* dv as members got it */
     double yield;     /* how much of what it gives its members it sees of them: they are shared */
     size_t row_begin; /* of its rows, in the order of chunks */
     uint32_t row_count;
@@ -118,12 +113,12 @@ struct pl_toucher
     uint32_t tie_count;
 };
 
-/* A touched cluster that a toucher is a member of, its share of what that gets, and that share of
- * where it is in it: x, y, z, and x again, so that it can be read from y on. */
+/* A touched cluster that a toucher is a member of, its share of what that gets, and where it is in
+ * it. */
 struct pl_tie
 {
-    float arm[4], weight;
     uint32_t unit;
+    float weight, arm[3];
 };
 
 /* A response under way. */

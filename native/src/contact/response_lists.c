@@ -293,11 +293,9 @@ pl_status pl_response_tie(const pl_response_work* s)
                         return pl_fail_memory((count + 1) * sizeof *r->ties);
                     double fade = pl_unit_fade(s, &r->units[unit]);
                     pl_tie* tie = &r->ties[count++];
-                    double share = w * fade * body->particles.norm[slot];
-                    vec3 arm = v3_scale(v3_sub(start, r->units[unit].x), share);
-                    *tie = (pl_tie){.weight = (float)share, .unit = unit};
-                    v3_store(arm, tie->arm);
-                    tie->arm[3] = tie->arm[0];
+                    *tie = (pl_tie){.unit = unit,
+                                    .weight = (float)(w * fade * body->particles.norm[slot])};
+                    v3_store(v3_sub(start, r->units[unit].x), tie->arm);
                 }
                 toucher->tie_count = (uint32_t)(count - toucher->tie_begin);
             }

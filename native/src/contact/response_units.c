@@ -168,7 +168,6 @@ static void fill_rows(const pl_response_work* s, pl_unit* unit)
     }
     unit->gave = unit->dv;
     unit->push = unit->twist = unit->dv = unit->dspin = v3(0, 0, 0);
-    unit->dv4 = unit->dspin4 = unit->dspin_y = (pl_four){0, 0, 0, 0};
 }
 
 static void fill_units(void* context, uint32_t begin, uint32_t end, uint32_t worker)
