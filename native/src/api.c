@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/hash.h"
 #include "base/lapack.h"
+#include "contact/look.h"
 #include "contact/mesh_near.h"
 #include "output/follow.h"
 #include "setup/inflate.h"
@@ -120,6 +121,7 @@ pliant_status pliant_scene_create(const pliant_scene_desc* desc, pliant_scene* o
     scene->resolve = pl_colliders_resolve_for(scene->simd);
     scene->mesh_kernels = pl_mesh_kernels_for(scene->simd);
     scene->cluster_kernels = pl_response_kernels_for(scene->simd);
+    scene->look_kernels = pl_look_kernels_for(scene->simd);
     scene->contact_settings = pl_contact_defaults();
     memcpy(scene->gravity, desc->gravity, sizeof scene->gravity);
     scene->pool = pl_pool_create(desc->threads);

@@ -306,6 +306,79 @@ TEST(remembered_pairs_equal_brute_force)
     free(poses);
 }
 
+/* Three bodies that rush through each other and stretch a little: what each has within itself is
+ * remembered, whom they meet is not. One is in another group for a while, and one cluster is at
+ * last not a number. */
+TEST(pairs_of_fast_bodies_equal_brute_force)
+{
+    enum
+    {
+        BODIES = 3
+    };
+    pl_body bodies[BODIES];
+    pl_proxies proxies[BODIES];
+    pl_pair_rules rules[BODIES] = {{0}};
+    pl_broadphase b = {0};
+    pl_pair_memory memory = {0};
+    pl_pair_list found = {0};
+    pl_pair_body asked[BODIES];
+    uint32_t count = 0, remembered = 0, alone = 0, crossed = 0, within = 0;
+    for (int i = 0; i < BODIES; ++i)
+    {
+        REQUIRE(contact_body(&bodies[i], scene_points_box(20, 5, 5, 2, .5, .5, .6, 1 + i), 30));
+        pl_proxy_desc desc = pl_proxy_defaults(&bodies[i]);
+        REQUIRE_OK(pl_proxies_build(&bodies[i], &desc, &proxies[i]));
+        REQUIRE_OK(pl_pair_rules_make(&bodies[i], &proxies[i], .1, NULL, &rules[i]));
+        asked[i] =
+            (pl_pair_body){count, bodies[i].level_begin[1], 1, true, &rules[i], false, false};
+        count += bodies[i].level_begin[1];
+    }
+    /* pairs of one body: without rules it may touch itself everywhere */
+    pl_pair_rules_free(&rules[0]);
+    asked[0].rules = NULL;
+    pl_proxy_pose* poses = calloc(count, sizeof *poses);
+    for (int step = 0; step < 120; ++step)
+    {
+        for (int i = 0; i < BODIES; ++i)
+        {
+            mat3 f = m3_identity();
+            f.m[0][0] = 1 + .002 * step;
+            double along = .25 * (step - 60);
+            vec3 at = i == 0 ? v3(along, 0, 0) : i == 1 ? v3(-along, .2, 0) : v3(0, along, .1);
+            contact_body_move(&bodies[i], f, at);
+            pl_poses_set(&bodies[i], &proxies[i], 0, contact_no_drift, .1, 0, asked[i].count,
+                         poses + asked[i].first);
+        }
+        asked[2].groups = step > 58 && step < 62 ? 2 : 1;
+        if (step > 100)
+            poses[asked[1].first].part_lower[0] = poses[asked[1].first].shape_lower[1] = NAN;
+        REQUIRE_OK(pl_pairs_follow(&memory, &b, count, poses, BODIES, asked, NULL, &found));
+        remembered += memory.own && memory.own->margin > 0 && memory.own->age > 0;
+        pl_pair_list all = brute_force(count, poses, BODIES, asked);
+        check_same(&found, &all, "pairs of fast bodies");
+        uint32_t between = 0;
+        for (size_t i = 0; i < all.count; ++i)
+            between += b.body_of[all.pairs[i].a] != b.body_of[all.pairs[i].b];
+        crossed += between > 0;
+        alone += between == 0;
+        within += between < all.count;
+        pl_pair_list_free(&all);
+    }
+    CHECK_MSG(remembered > 60 && crossed > 5 && alone > 20 && within > 60,
+              "remembered %u times, %u times across, %u not, %u within", remembered, crossed, alone,
+              within);
+    for (int i = 0; i < BODIES; ++i)
+    {
+        pl_pair_rules_free(&rules[i]);
+        pl_proxies_free(&proxies[i]);
+        pl_body_free(&bodies[i]);
+    }
+    pl_pair_memory_free(&memory);
+    pl_broadphase_free(&b);
+    pl_pair_list_free(&found);
+    free(poses);
+}
+
 TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
 {
     pl_body body;

@@ -14,6 +14,9 @@
  * unlike a grid it does not mind clusters of different sizes. Boxes in it are floats, rounded
  * outward; what it finds is tested as it is, but last: most neighbours share a particle, and a mark
  * says so at once. With a constant number of neighbours the whole costs n log n.
+ *
+ * Where no body collides with itself, clusters stand body by body, bodies in the order in which the
+ * curve meets them: whoever asks passes by the branches of its own body.
  */
 #include "broadphase.h"
 
@@ -35,6 +38,7 @@ static void release(pl_broadphase* b)
     pl_free(b->other_key);
     pl_free(b->other_order);
     pl_free(b->box);
+    pl_free(b->only);
     pl_free(b->marks);
     pl_free(b->body_of);
     for (size_t i = 0; i < b->batch_count; ++i)
@@ -42,6 +46,7 @@ static void release(pl_broadphase* b)
     pl_free(b->found);
     b->key = b->order = b->other_key = b->other_order = b->body_of = NULL;
     b->box = NULL;
+    b->only = NULL;
     b->marks = NULL;
     b->mark_capacity = 0;
     b->found = NULL;
@@ -71,10 +76,11 @@ static pl_status reserve(pl_broadphase* b, uint32_t count)
     b->other_order = PL_NEW(uint32_t, count);
     b->body_of = PL_NEW(uint32_t, count);
     b->box = (float(*)[6][4])pl_alloc(nodes, sizeof *b->box);
+    b->only = PL_NEW(uint32_t, nodes);
     b->found = PL_NEW(pl_pair_list, batches);
     b->batch_count = b->found ? batches : 0;
     if (!b->key || !b->order || !b->other_key || !b->other_order || !b->body_of || !b->box ||
-        !b->found)
+        !b->only || !b->found)
     {
         release(b);
         return pl_fail_memory(nodes * sizeof *b->box);
@@ -126,7 +132,7 @@ static void make_keys(pl_broadphase* b, uint32_t count, const pl_proxy_pose* pos
         {
             double middle = .5 * (poses[i].lower[k] + poses[i].upper[k]);
             if (fabs(middle) <= DBL_MAX)
-                low[k] = fmin(low[k], middle), high = fmax(high, middle);
+                low[k] = PL_MIN(low[k], middle), high = PL_MAX(high, middle);
         }
         scale[k] = high > low[k] ? 1023.999 / (high - low[k]) : 0;
     }
@@ -169,6 +175,24 @@ static void sort_keys(pl_broadphase* b, uint32_t count)
     }
 }
 
+/* The same order within each body, bodies as the curve meets them. */
+static void sort_bodies(pl_broadphase* b, uint32_t count, uint32_t body_count)
+{
+    uint32_t *begin = b->other_key, *size = b->key, at = 0; /* there are no more bodies */
+    for (uint32_t n = 0; n < body_count; ++n)
+        begin[n] = UINT32_MAX, size[n] = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        ++size[b->body_of[i]];
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        uint32_t body = b->body_of[b->order[i]];
+        if (begin[body] == UINT32_MAX)
+            begin[body] = at, at += size[body];
+        b->other_order[begin[body]++] = b->order[i];
+    }
+    swap_lists(&b->order, &b->other_order);
+}
+
 /* ------------------------------------------------------------------ the tree */
 
 /* Four boxes at a time. Nothing is computed with them but comparisons: every machine gives the same
@@ -185,6 +209,7 @@ typedef struct tree
     double margin;                         /* all bounds are wider than they are by this */
     double awake_lower[3], awake_upper[3]; /* around all that is not asleep */
     uint32_t count, levels;
+    bool apart;                          /* no body collides with itself */
     size_t level_begin[MOST_LEVELS + 1]; /* first node of each level */
     uint32_t level_count[MOST_LEVELS + 1];
     int failed;
@@ -253,6 +278,20 @@ static tree make_tree(pl_broadphase* b, uint32_t count, const pl_proxy_pose* pos
         below = here;
     } while (below > 1);
     return t;
+}
+
+/* Which nodes are of one body alone. */
+static void note_bodies(const tree* t)
+{
+    const pl_broadphase* b = t->b;
+    for (uint32_t level = 0, below = t->count; level < t->levels; below = t->level_count[level++])
+        for (uint32_t i = 0; i < below; ++i)
+        {
+            uint32_t own =
+                level == 0 ? b->body_of[b->order[i]] + 1 : b->only[t->level_begin[level - 1] + i];
+            uint32_t* only = &b->only[t->level_begin[level] + i / 4];
+            *only = i % 4 == 0 || *only == own ? own : 0;
+        }
 }
 
 static bool overlap(const double* lower, const double* upper, const double* other_lower,
@@ -369,6 +408,7 @@ static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
         !overlap(pose->part_lower, pose->part_upper, t->awake_lower, t->awake_upper))
         return;
     mark_near(t, cluster, marks);
+    uint32_t own_body = t->b->body_of[cluster] + 1;
     stack[depth].level = t->levels - 1, stack[depth++].node = 0;
     while (depth)
     {
@@ -380,6 +420,8 @@ static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
             uint32_t child = 4 * node + (uint32_t)__builtin_ctz(found);
             if (level > 0)
             {
+                if (t->apart && t->b->only[t->level_begin[level - 1] + child] == own_body)
+                    continue;
                 stack[depth].level = level - 1, stack[depth++].node = child;
                 continue;
             }
@@ -438,12 +480,20 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
     PL_TRY(pl_broadphase_list(b, count, body_count, bodies));
     make_keys(b, count, poses);
     sort_keys(b, count);
+    bool apart = body_count > 1 && body_count <= count;
+    for (uint32_t n = 0; n < body_count; ++n)
+        apart = apart && !bodies[n].self;
+    if (apart)
+        sort_bodies(b, count, body_count);
     size_t marks = (size_t)count * (pool ? pl_pool_threads(pool) : 1);
     if (!pl_grow((void**)&b->marks, &b->mark_capacity, marks, sizeof *b->marks))
         return pl_fail_memory(marks * sizeof *b->marks);
     memset(b->marks, 0, marks * sizeof *b->marks);
     tree t = make_tree(b, count, poses, margin);
     t.bodies = bodies;
+    t.apart = apart;
+    if (apart)
+        note_bodies(&t);
     bound_awake(&t, body_count);
     uint32_t batches = (count + BATCH - 1) / BATCH;
     pl_parallel_for(pool, batches, 1, ask_batches, &t);

@@ -37,6 +37,7 @@ typedef struct pl_broadphase
     uint32_t *key, *order, *other_key, *other_order;
     float (
         *box)[6][4]; /* nodes of the tree, from the leaves up: lower and upper of four children */
+    uint32_t* only;  /* by node: 1 + the body that all of it is of, or 0 */
     uint32_t* marks; /* by worker and cluster: whom else it does not collide with */
     size_t mark_capacity;
     uint64_t visited; /* nodes of the tree, by the last call's queries */
@@ -60,14 +61,32 @@ pl_status pl_broadphase_list(pl_broadphase* b, uint32_t count, uint32_t body_cou
                              const pl_pair_body* bodies);
 void pl_broadphase_free(pl_broadphase* b);
 
+/* pair_between.c: pairs of different bodies alone, found among the clusters that are where another
+ * body is. Zeroed before the first call. */
+typedef struct pl_pair_between
+{
+    pl_broadphase tree, bodies_tree;
+    pl_proxy_pose *boxes, *near; /* around each body; the clusters near others, */
+    uint32_t* cluster;           /* and which these are */
+    pl_pair_body *box_bodies, *near_bodies;
+    pl_pair_list met;
+    size_t box_capacity, near_capacity, cluster_capacity, box_body_capacity, near_body_capacity;
+} pl_pair_between;
+
+pl_status pl_pairs_between(pl_pair_between* b, uint32_t count, const pl_proxy_pose* poses,
+                           uint32_t body_count, const pl_pair_body* bodies, pl_pool* pool,
+                           pl_pair_list* pairs);
+void pl_pair_between_free(pl_pair_between* b);
+
 /* pair_memory.c: the same pairs, from those that were found for wider bounds some substeps ago. */
 typedef struct pl_pair_memory
 {
     uint32_t cluster_count, body_count; /* 0: nothing is remembered */
     uint32_t age;                       /* substeps since */
+    uint32_t pause;                     /* substeps in which nothing is to be remembered */
     double margin;                      /* 0: the pairs are of no further use, the bounds are */
-    double centre[3];                   /* the bounds are relative to this */
-    double (*bounds)[12];               /* by cluster: part lower, upper, shape lower, upper */
+    double (*bounds)[12];               /* by cluster: part lower, upper, shape lower, upper,
+                                           relative to what each of them is seen from */
     pl_pair_body* bodies;
     struct pl_rules_seen
     {
@@ -75,7 +94,16 @@ typedef struct pl_pair_memory
         size_t released;
     } * rules; /* by body */
     pl_pair_list likely;
-    size_t bounds_capacity, body_capacity, rules_capacity;
+    size_t bounds_capacity, body_capacity, rules_capacity, centre_capacity;
+    double (*centre)[3]; /* by body: what it is seen from now */
+    float (*box)[12];    /* by cluster: bounds as they are now, rounded outward, relative to that */
+    size_t box_capacity;
+    /* Where bodies go too fast to remember whom they meet: pairs within each of them. */
+    struct pl_pair_memory* own;
+    pl_pair_body* alone; /* the bodies without the others */
+    size_t alone_capacity;
+    pl_pair_between between;
+    pl_pair_list met; /* pairs of different bodies */
 } pl_pair_memory;
 
 pl_status pl_pairs_follow(pl_pair_memory* memory, pl_broadphase* b, uint32_t count,

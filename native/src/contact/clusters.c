@@ -2,9 +2,11 @@
 /* Contacts between clusters within a substep: poses, pairs, what touches, and the response. */
 #include "clusters.h"
 
+#include "look.h"
 #include "pose.h"
 #include "rebound.h"
 #include "response.h"
+#include "sight.h"
 
 #include <string.h>
 
@@ -22,7 +24,9 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->motions);
     pl_free(all->partner_begin);
     pl_free(all->partner);
-    pl_free(all->candidates);
+    pl_free(all->crowds);
+    pl_free(all->shown);
+    pl_free(all->targets);
     for (size_t i = 0; i < all->found_capacity; ++i)
         pl_free(all->found[i].items);
     pl_free(all->found);
@@ -84,6 +88,8 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
         memset(all->posed, 0, sizeof *all->posed * body_count);
         if (!renew(&all->poses, count, sizeof *all->poses) ||
             !renew(&all->motions, count, sizeof *all->motions) ||
+            !renew(&all->shown, count, sizeof *all->shown) ||
+            !renew(&all->targets, count, sizeof *all->targets) ||
             !renew(&all->partner_begin, count + 2, sizeof *all->partner_begin))
             return pl_fail_memory(count * sizeof *all->poses);
         all->cluster_capacity = count;

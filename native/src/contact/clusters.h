@@ -98,7 +98,9 @@ typedef struct pl_response
     uint32_t unit_count, toucher_count;
     pl_unit* units;
     pl_toucher* touchers;
-    pl_press* presses;              /* by contact */
+    pl_press* presses; /* by contact */
+    uint32_t* homes;   /* those contacts that stop the cluster behind the particle */
+    size_t home_count, home_capacity;
     uint32_t *unit_of, *toucher_of; /* by cluster, by particle: 1 + its index; nil between calls */
     float *fresh[3], *total[3];     /* by particle; nil between calls */
     pl_tie* ties;
@@ -125,8 +127,10 @@ typedef struct pl_contacts
     const pl_body** posed; /* by body: a sleeper whose poses are still right, or NULL */
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
-    char* candidates; /* narrow.c: of each worker */
-    size_t candidate_bytes, candidate_capacity;
+    struct pl_look_target* shown; /* by cluster: those that have a partner, for narrow.c; */
+    struct pl_target* targets;    /* and the same for sight.c */
+    float* crowds;                /* narrow.c: of each worker */
+    size_t crowd_capacity;
     pl_contact_list* found;
     size_t found_capacity;
     pl_contact_list list;
@@ -134,6 +138,7 @@ typedef struct pl_contacts
     pl_pair_memory memory;
     pl_pair_list pairs;
     const struct pl_response_kernels* kernels; /* set by the owner */
+    const struct pl_look_kernels* look;        /* this, too */
     pl_response response;
 } pl_contacts;
 

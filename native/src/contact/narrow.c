@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A particle against a cluster (Jones et al. 2015, section 3.4, Eq. 16): the particle is taken to
- * the cluster's rest space, x' = r_c + F_c^-1 (x - x_c), and pushed to the nearest point of the
- * shape that it finds there. The paper's shape is the cluster's ball and half-spaces. Here these
- * say where the cluster has a say at all, and the surface is that of the whole body at rest
- * (setup/rest_shape.c) with the half-spaces that were added since: it is as flat as the body, and
- * it has no inside faces between one cluster and the next.
- *
- * Where several clusters of a body see a particle, the one in whose ball it is nearest to the
- * middle decides: each particle touches a body once, and its neighbours see the same surface.
- *
- * The particle is a path and not a point, relative to the cluster's rigid motion: with nothing but
- * the nearest surface a fast one leaves a thin sheet on the far side. The path is followed by
- * steps of the distance (Hart, Sphere Tracing, 1996) until it enters:
- *
- *      start o                  the contact is where the path enters, wherever the end is;
- *         ----\-------- body    one that starts inside is pushed out by a share of the depth
- *              o end
+ * Which particles touch which clusters, of the pairs of clusters that may. A cluster's particles at
+ * the surface are looked at eight at a time for what may come of each cluster near them (look.h),
+ * and those that may touch anything ask clusters themselves (sight.h), first the one whose word may
+ * count most. The others need not be asked as soon as what was said counts more than what they
+ * could say.
  */
-#include "../state_cuts.h"
+#include "../base/paths.h"
+#include "../state_rest.h"
 #include "clusters.h"
+#include "look.h"
 #include "pose.h"
+#include "sight.h"
 
 #include <string.h>
+
+PL_DEFINE_KERNELS_FOR(pl_look_kernels)
 
 /* Seconds in which an overlap that was there before falls to 1/e. */
 #define RECOVERY_TIME 0.1
@@ -30,13 +23,13 @@
 #define PARTING_SPEED 0.5
 /* In spacings: how far a cluster would go past a surface within a substep. */
 #define DEEP 1.0
-/* In spacings: how short a step along a path is at least. */
-#define LEAST_STEP 0.05
+
+/* Of lengths: what a few operations in floats may change of them. */
+#define ROUNDING 1e-6
 
 enum
 {
-    BATCH = 16,      /* clusters that share a list of contacts */
-    MOST_STEPS = 200 /* along a path */
+    BATCH = 16 /* clusters that share a list of contacts */
 };
 
 typedef struct search
@@ -45,6 +38,7 @@ typedef struct search
     const pl_contact_body* bodies;
     const pl_contact_settings* settings;
     double dt;
+    uint32_t most_particles, most_clusters; /* of a crowd */
     int failed;
 } search;
 
@@ -67,6 +61,62 @@ static void motion_from_fit(const pl_contact_body* owner, uint32_t c, const pl_p
     m->x = v3_mad(v3_fromd(pose->x), m->v, -dt);
 }
 
+/* The most that a map makes of a length, or more. */
+static double most_of(const mat3* m)
+{
+    double sum = 0;
+    for (int i = 0; i < 9; ++i)
+        sum += m->m[i / 3][i % 3] * m->m[i / 3][i % 3];
+    return sqrt(sum);
+}
+
+static double sum_abs(vec3 a)
+{
+    return fabs(a.x) + fabs(a.y) + fabs(a.z);
+}
+
+static void store9(const mat3* m, float out[9])
+{
+    for (int i = 0; i < 9; ++i)
+        out[i] = (float)m->m[i / 3][i % 3];
+}
+
+/* The cluster as particles look at it, and how far rounding may mislead them. */
+static void show(const search* s, const pl_target* t, pl_look_target* out)
+{
+    const pl_proxy_pose* pose = t->pose;
+    vec3 zero = v3_fromd(t->body->origin), x = v3_sub(v3_fromd(pose->x), zero);
+    vec3 pivot = v3_sub(t->motion->x, zero), spin = t->motion->spin;
+    memset(out, 0, sizeof *out);
+    for (int k = 0; k < 3; ++k)
+    {
+        double low = pose->shape_lower[k] - t->body->origin[k];
+        double high = pose->shape_upper[k] - t->body->origin[k];
+        double slack = ROUNDING * (fabs(low) + fabs(high));
+        out->lower[k] = (float)(low - slack), out->upper[k] = (float)(high + slack);
+    }
+    v3_store(x, out->x);
+    v3_store(v3_fromd(pose->rest), out->rest);
+    v3_store(t->motion->v, out->v);
+    v3_store(spin, out->spin);
+    v3_store(pivot, out->pivot);
+    v3_store(t->centre, out->centre);
+    store9(&pose->inverse, out->inverse);
+    store9(&t->to_own, out->own);
+    out->radius = (float)t->radius;
+    out->plain = t->plain;
+    double reach = pose->reach, inverse = most_of(&pose->inverse);
+    double size = sum_abs(v3_fromd(pose->rest)) + sum_abs(t->centre) + reach * inverse;
+    for (int k = 0; k < 3; ++k)
+        size += fabs(t->shape->lower[k]) + t->shape->size[k] / t->shape->per_cell;
+    double turns = sum_abs(spin) * (sum_abs(pivot) + sum_abs(x) + reach);
+    double ways = sum_abs(t->motion->v) + turns;
+    double rest = ROUNDING * (inverse * (sum_abs(x) + reach + s->dt * ways) + size);
+    out->slack = (float)(rest + 1e-4 * t->shape->spacing);
+    out->slack_own = out->slack * (t->plain ? 1 : (float)fmax(most_of(&t->to_own), 1));
+    out->slack_way = (float)(ROUNDING * inverse * s->dt * (1 + sum_abs(spin) * s->dt));
+}
+
 static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     search* s = context;
@@ -75,274 +125,21 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
     for (uint32_t c = begin; c < end; ++c)
     {
         uint32_t body = pl_contact_body_of(all, c);
-        if (all->motions[c].wanted)
-            motion_from_fit(&s->bodies[body], c - all->pair_bodies[body].first, &all->poses[c],
-                            s->dt, &all->motions[c]);
+        if (!all->motions[c].wanted)
+            continue;
+        motion_from_fit(&s->bodies[body], c - all->pair_bodies[body].first, &all->poses[c], s->dt,
+                        &all->motions[c]);
+        all->targets[c] = pl_target_of(all, s->bodies, c);
+        show(s, &all->targets[c], &all->shown[c]);
     }
-}
-
-/* ------------------------------------------------------------------ one path, one cluster */
-
-/* A cluster that is touched, as one reads it again and again. */
-typedef struct target
-{
-    const pl_body* body;
-    const pl_rest_shape* shape;
-    const pl_proxy_pose* pose;
-    const pl_cluster_motion* motion;
-    mat3 to_own; /* from the body's rest shape to where the cluster's ball is round */
-    vec3 centre; /* of the ball, in the body's rest shape */
-    double radius;
-    double apart;     /* the least way in the material from a particle to where it may touch */
-    uint32_t cluster; /* in the list of all */
-    uint32_t own;     /* of the body's */
-    bool plain;       /* the two are the same */
-    bool self;        /* of the particle's own piece */
-} target;
-
-/* Pieces of bodies, in the order of bodies; bodies that were never cut count as one. */
-static uint64_t piece_of(const search* s, uint32_t cluster)
-{
-    const pl_contacts* all = s->contacts;
-    uint32_t body = pl_contact_body_of(all, cluster);
-    const pl_cuts* cuts = &s->bodies[body].body->cuts;
-    uint32_t piece = cuts->plane_count ? cuts->piece[cluster - all->pair_bodies[body].first] : 0;
-    return (uint64_t)body << 32 | piece;
-}
-
-/* How far from its own place a particle must be seen, as the ball measures it, for what it meets to
- * be something else than the material around it: the ball's radius, if both clusters have their
- * volume. In crushed material a short way in the world is a long way at rest, and clusters do not
- * agree on what is where. Contacts within it would hold its folds as they are, when it wants to get
- * out of them; in what is inside out they would push to the wrong side. */
-static double least_way(const pl_clusters* k, double radius, uint32_t a, uint32_t b)
-{
-    const float* both[2] = {k->f[a], k->f[b]};
-    double volume = 1; /* now, of what it is at rest */
-    for (int i = 0; i < 2; ++i)
-    {
-        const float* f = both[i];
-        mat3 map = {{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}, {f[6], f[7], f[8]}}};
-        volume = fmin(volume, m3_det(map));
-    }
-    return volume > 0 ? radius / volume : INFINITY;
-}
-
-static target target_of(const search* s, uint32_t cluster, uint32_t home)
-{
-    const pl_contacts* all = s->contacts;
-    uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
-    const pl_body* body = s->bodies[b].body;
-    const pl_clusters* k = &body->clusters;
-    const float* ball = s->bodies[b].proxies->ball[c];
-    target t = {.body = body,
-                .shape = &body->rest_shape,
-                .pose = &all->poses[cluster],
-                .motion = &all->motions[cluster],
-                .radius = ball[3] + .5 * body->rest_shape.spacing,
-                .cluster = cluster,
-                .own = c,
-                .plain = !k->own[c],
-                .self = piece_of(s, cluster) == piece_of(s, home)};
-    vec3 off = v3_from(ball);
-    for (int i = 0; i < 9 && !t.plain; ++i)
-        t.to_own.m[i / 3][i % 3] = k->from_body[c][i];
-    if (!t.plain)
-    {
-        t.to_own = pl_pose_mend(t.to_own);
-        off = m3_mulv(m3_inverse(t.to_own), off);
-    }
-    t.centre = v3_add(v3_from(k->in_body[c]), off);
-    if (t.self)
-        t.apart = least_way(k, t.radius, c, home - all->pair_bodies[b].first);
-    return t;
-}
-
-/* From one rest point to another, as the cluster's ball measures it. */
-static vec3 between(const target* t, vec3 from, vec3 to)
-{
-    vec3 way = v3_sub(to, from);
-    return t->plain ? way : m3_mulv(t->to_own, way);
-}
-
-/* What a cluster says of a particle. */
-typedef struct verdict
-{
-    double rank; /* the least of all decides */
-    bool touches;
-    bool parted; /* the two were one before they were split */
-    double gap;  /* world, at the start of the substep, along n; negative inside */
-    vec3 n;
-    uint32_t cluster;
-} verdict;
-
-/* A particle of the substep, as every cluster near it sees it. */
-typedef struct traveller
-{
-    const pl_body* body;
-    uint32_t slot, home;
-    vec3 start, end, v;
-    double keep; /* the distance that it keeps from surfaces */
-    double thickness;
-    const float* crack;        /* the nearest crack of its own piece (pl_proxies), or NULL */
-    const pl_proxy_pose* pose; /* of its home */
-} traveller;
-
-/* A particle and a cluster. Those on two sides of a slit see its plane between them. */
-typedef struct sight
-{
-    const target* t;
-    const traveller* p;
-    bool slit;
-} sight;
-
-static double distance_to(const sight* v, vec3 at, vec3* slope)
-{
-    const pl_body* body = v->t->body;
-    double distance = pl_cluster_distance(body, v->t->own, at, slope), beyond;
-    vec3 normal;
-    if (!v->slit ||
-        !pl_cuts_part(body, body->particles.id[v->p->slot], v->p->home, v->t->own, at, &beyond,
-                      &normal) ||
-        !(beyond > distance))
-        return distance;
-    if (slope)
-        *slope = normal;
-    return beyond;
-}
-
-/* When the path comes within "thickness": 0 to 1, or more than 1. Its end is at a distance of
- * "end": around that, too, nothing is as near as the distance. */
-static double follow(const sight* v, vec3 start, vec3 way, double length, double end,
-                     double thickness)
-{
-    double at = 0, least = LEAST_STEP * v->t->shape->spacing, over = end - thickness;
-    double clear = over > 0 && !v->slit ? length - .9 * over : INFINITY;
-    for (int i = 0; i < MOST_STEPS && at <= length; ++i)
-    {
-        double part = length > 0 ? at / length : 0;
-        double left = distance_to(v, v3_mad(start, way, part), NULL) - thickness;
-        if (left <= 0)
-            return part;
-        at += fmax(.9 * left, least);
-        if (at >= clear || !(length > 0))
-            return 2;
-    }
-    return over <= 0 ? 1 : 2;
-}
-
-/* Fills what is known of a particle that touches at the rest point "at" of its path from "from". */
-static bool touch(const sight* v, vec3 from, vec3 at, double keep, verdict* out)
-{
-    const target* t = v->t;
-    vec3 slope;
-    double distance = distance_to(v, at, &slope), steep = v3_length(slope);
-    if (!(steep > .05))
-        return false; /* as deep as it can be: no way out is nearer than another */
-    vec3 rest_n = v3_scale(slope, 1 / steep);
-    vec3 n = m3_mulv(m3_transpose(t->pose->inverse), rest_n);
-    double stretch = v3_length(n);
-    out->n = v3_scale(n, 1 / stretch);
-    out->gap = (v3_dot(rest_n, v3_sub(from, at)) + distance / steep) / stretch - keep;
-    return true;
-}
-
-/* The distance that a particle keeps from what it came apart from. Where cracks face each other it
- * is the surface of its own that meets the other; otherwise as from others. */
-static double keep_from_parted(const sight* v, vec3 at)
-{
-    const float* crack = v->p->crack;
-    if (!crack || crack[3] > v->t->shape->spacing)
-        return v->p->keep;
-    vec3 slope;
-    distance_to(v, at, &slope);
-    vec3 here = m3_mulv(m3_transpose(v->t->pose->inverse), slope);
-    vec3 own = m3_mulv(m3_transpose(v->p->pose->inverse), v3_from(crack));
-    double facing = -v3_dot(v3_normalised(here), v3_normalised(own));
-    return v->slit || facing > .5 ? crack[3] + v->p->thickness : v->p->keep;
-}
-
-/* What the cluster says of the particle; false if that is nothing, or nothing that could count more
- * than what another one said, which ranks as "before". */
-static bool judge(const target* t, const traveller* p, double dt, double before, verdict* out)
-{
-    const pl_proxy_pose* pose = t->pose;
-    double spacing = t->shape->spacing;
-    vec3 to = pl_pose_to_rest(pose, p->end), off = between(t, t->centre, to);
-    vec3 spin = v3_cross(t->motion->spin, v3_sub(p->start, t->motion->x));
-    vec3 relative = v3_sub(p->v, v3_add(t->motion->v, spin));
-    vec3 way = v3_scale(m3_mulv(pose->inverse, relative), dt);
-    double length = v3_length(way), square = v3_dot(off, off);
-    double radius = t->radius + (t->plain ? length : v3_length(m3_mulv(t->to_own, way)));
-    if (!(square <= radius * radius))
-        return false;
-    bool fast = length > .25 * spacing;
-    if (!fast && square >= before * before * t->radius * t->radius)
-        return false;
-    vec3 from = v3_sub(to, way), at = to, normal;
-    double beyond;
-    const uint32_t* id = p->body->particles.id;
-    sight v = {t, p, false};
-    v.slit = t->self && p->body->cuts.plane_count &&
-             pl_cuts_part(p->body, id[p->slot], p->home, t->own, to, &beyond, &normal);
-    double end = distance_to(&v, to, NULL);
-    out->parted = v.slit || (t->body == p->body && !t->self);
-    double keep = out->parted ? keep_from_parted(&v, to) : p->keep;
-    bool near = end <= length + keep + PL_CONTACT_NEARNESS * spacing;
-    double when = near ? follow(&v, from, way, length, end, keep) : 2;
-    out->touches = when <= 1 || (near && end <= keep + PL_CONTACT_NEARNESS * spacing);
-    if (when <= 1)
-        at = v3_mad(from, way, when);
-    double distance = v3_length(between(t, t->centre, at));
-    if (distance > t->radius)
-        return false;
-    /* the same material, seen through another cluster */
-    if (t->self && !v.slit && !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > t->apart))
-        return false;
-    /* one that sees it enter knows better than those that find it where it went */
-    out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? 2 : 0);
-    out->cluster = t->cluster;
-    if (!(out->rank < before))
-        return false;
-    return !out->touches || touch(&v, from, at, keep, out);
 }
 
 /* ------------------------------------------------------------------ clusters */
 
-/* Bounds of what may be touched, relative to the origin of the body that touches. */
-typedef struct float_box
-{
-    float lower[3], upper[3], drift[3];
-} float_box;
-
-static float_box box_for(const pl_proxy_pose* pose, const pl_body* body, const double drift[3])
-{
-    float_box box = {.drift = {(float)drift[0], (float)drift[1], (float)drift[2]}};
-    for (int k = 0; k < 3; ++k)
-    {
-        double low = pose->shape_lower[k] - body->origin[k];
-        double high = pose->shape_upper[k] - body->origin[k];
-        double slack = 1e-6 * (fabs(low) + fabs(high)); /* rounding must not cut anything off */
-        box.lower[k] = (float)(low - slack), box.upper[k] = (float)(high + slack);
-    }
-    return box;
-}
-
-static bool passes(const float_box* box, const pl_particles* p, uint32_t slot, float dt)
-{
-    for (int k = 0; k < 3; ++k)
-    {
-        float end = p->x[k][slot], start = end - dt * (p->v[k][slot] - box->drift[k]);
-        if (PL_MAX(start, end) < box->lower[k] || PL_MIN(start, end) > box->upper[k])
-            return false;
-    }
-    return true;
-}
-
 /* A particle that was pressed through half of a body must not be drawn out on the far side: where
  * the way out leads away from its own cluster, deep inside or far from it, the cluster brings it
  * back. Sheets wrap around what they touch: they have no inside to go back to. */
-static bool is_hooked(const search* s, const verdict* found, const pl_body* body, uint32_t slot,
+static bool is_hooked(const search* s, const pl_verdict* found, const pl_body* body, uint32_t slot,
                       uint32_t home)
 {
     const pl_contacts* all = s->contacts;
@@ -357,7 +154,7 @@ static bool is_hooked(const search* s, const verdict* found, const pl_body* body
 /* The least velocity along the normal that resolves a contact. Where material
  * came apart the sides may overlap, by how well their clusters agree on where it was: that goes
  * slowly, so that nothing jumps when it breaks. */
-static double recovery(const verdict* found, double spacing, double dt)
+static double recovery(const pl_verdict* found, double spacing, double dt)
 {
     if (found->gap > 0)
         return -found->gap / dt;
@@ -365,8 +162,8 @@ static double recovery(const verdict* found, double spacing, double dt)
     return found->parted ? fmin(speed, PARTING_SPEED * spacing) : speed;
 }
 
-static void make_contact(const search* s, const verdict* found, uint32_t home, const pl_body* body,
-                         uint32_t slot, uint32_t particle, pl_contact* out)
+static void make_contact(const search* s, const pl_verdict* found, uint32_t home,
+                         const pl_body* body, uint32_t slot, uint32_t particle, pl_contact* out)
 {
     const pl_cluster_motion* m = &s->contacts->motions[found->cluster];
     vec3 start = pl_contact_start(body, slot, s->dt);
@@ -382,97 +179,247 @@ static void make_contact(const search* s, const verdict* found, uint32_t home, c
     out->n[0] = found->n.x, out->n[1] = found->n.y, out->n[2] = found->n.z;
 }
 
-/* A particle that some cluster of a piece may touch, and the best that was said of it. */
-typedef struct candidate
+/* Particles of a cluster that may touch clusters of one piece: places and velocities in floats,
+ * relative to the origin of that piece's body. A worker's scratch. */
+typedef struct crowd
 {
-    traveller p;
-    verdict best;
-} candidate;
+    uint32_t count;     /* a multiple of eight, of which "filled" are there */
+    uint32_t filled;    /* */
+    uint32_t shown;     /* clusters that something may come of, */
+    uint32_t* cluster;  /* which these are, */
+    float* least;       /* and of what rank that is at least, by cluster and particle */
+    uint8_t* near;      /* by eight particles: bits of those that may touch something */
+    uint32_t* member;   /* their places in the list of members */
+    float *x[3], *v[3]; /* */
+    float *keep, *rest[3];
+} crowd;
+
+/* Numbers of four bytes for so many particles that may touch so many clusters. */
+static size_t crowd_room(size_t particles, size_t clusters)
+{
+    return particles * (12 + clusters) + clusters + particles / 4 + 8;
+}
+
+static crowd crowd_in(float* room, uint32_t most)
+{
+    crowd g = {.count = 0};
+    float** lists[] = {&g.x[0], &g.x[1],    &g.x[2],    &g.v[0],    &g.v[1],
+                       &g.v[2], &g.rest[0], &g.rest[1], &g.rest[2], &g.keep};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i, room += most)
+        *lists[i] = room;
+    g.member = (uint32_t*)(void*)room, room += most;
+    g.near = (uint8_t*)room, room += most / 4;
+    g.least = room;
+    return g;
+}
+
+typedef struct float_box
+{
+    float lower[3], upper[3];
+} float_box;
 
 /* Around all that the particles may touch. */
-static float_box box_around(const search* s, const pl_body* body, uint32_t begin, uint32_t end)
+static float_box box_around(const pl_contacts* all, uint32_t begin, uint32_t end)
 {
-    const pl_contacts* all = s->contacts;
-    float_box box = box_for(&all->poses[all->partner[begin]], body, all->drift);
-    for (uint32_t n = begin + 1; n < end; ++n)
+    float_box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (uint32_t n = begin; n < end; ++n)
     {
-        float_box more = box_for(&all->poses[all->partner[n]], body, all->drift);
+        const pl_look_target* more = &all->shown[all->partner[n]];
         for (int k = 0; k < 3; ++k)
         {
-            box.lower[k] = PL_MIN(box.lower[k], more.lower[k]);
-            box.upper[k] = PL_MAX(box.upper[k], more.upper[k]);
+            box.lower[k] = PL_MIN(box.lower[k], more->lower[k]);
+            box.upper[k] = PL_MAX(box.upper[k], more->upper[k]);
         }
     }
     return box;
 }
 
-/* Surface particles of a cluster that pass the clusters partner[begin] to partner[end - 1]. */
-static uint32_t list_candidates(const search* s, uint32_t home, uint32_t begin, uint32_t end,
-                                candidate* out)
+/* The pair of a cluster, whose particles touch, and a piece with the clusters partner[begin] to
+ * partner[end - 1]. */
+typedef struct meeting
 {
-    const pl_contacts* all = s->contacts;
-    uint32_t from = pl_contact_body_of(all, home), c = home - all->pair_bodies[from].first;
-    const pl_proxies* proxies = s->bodies[from].proxies;
-    const pl_body* body = s->bodies[from].body;
-    const pl_body* other = s->bodies[pl_contact_body_of(all, all->partner[begin])].body;
-    double thickness =
-        fmax(pl_contact_thickness(body, s->settings), pl_contact_thickness(other, s->settings));
-    const float(*cracks)[4] = (const float(*)[4])proxies->crack;
-    float_box box = box_around(s, body, begin, end);
-    uint32_t count = 0;
-    for (uint32_t m = proxies->member_begin[c]; m < proxies->surface_end[c]; ++m)
-    {
-        uint32_t slot = proxies->member_slot[m];
-        if (!passes(&box, &body->particles, slot, (float)s->dt))
-            continue;
-        out[count].best.rank = INFINITY;
-        out[count++].p = (traveller){body,
-                                     slot,
-                                     c,
-                                     pl_contact_start(body, slot, s->dt),
-                                     pl_contact_end(body, slot),
-                                     pl_contact_velocity(body, slot),
-                                     thickness + proxies->inset[m],
-                                     thickness,
-                                     cracks ? cracks[m] : NULL,
-                                     &all->poses[home]};
-    }
-    return count;
-}
+    uint32_t home, begin, end;
+    const pl_contact_body *from, *to;
+    uint32_t own; /* home, of its body's clusters */
+    double thickness;
+    bool self;
+} meeting;
 
-/* The clusters partner[begin] to partner[end - 1] are those of one piece of one body. */
-static void test_body(search* s, uint32_t home, uint32_t begin, uint32_t end, candidate* near,
-                      pl_contact_list* list)
+/* Surface particles of the cluster that pass the others. */
+static void gather_crowd(const search* s, const meeting* m, crowd* g)
 {
     const pl_contacts* all = s->contacts;
-    uint32_t from = pl_contact_body_of(all, home);
-    const pl_body* body = s->bodies[from].body;
-    uint32_t count = list_candidates(s, home, begin, end, near);
-    for (uint32_t n = begin; n < end && count; ++n)
+    const pl_proxies* proxies = m->from->proxies;
+    const pl_particles* p = &m->from->body->particles;
+    const float(*cracks)[4] = (const float(*)[4])proxies->crack;
+    const float dt = (float)s->dt;
+    float_box box = box_around(all, m->begin, m->end);
+    float drift[3];
+    double shift[3];
+    for (int k = 0; k < 3; ++k)
     {
-        target t = target_of(s, all->partner[n], home);
-        float_box box = box_for(t.pose, body, all->drift);
-        for (uint32_t i = 0; i < count; ++i)
-        {
-            verdict found;
-            if (passes(&box, &body->particles, near[i].p.slot, (float)s->dt) &&
-                judge(&t, &near[i].p, s->dt, near[i].best.rank, &found))
-                near[i].best = found;
-        }
+        drift[k] = (float)all->drift[k];
+        shift[k] = m->from->body->origin[k] - m->to->body->origin[k];
     }
+    uint32_t count = 0;
+    for (uint32_t i = proxies->member_begin[m->own]; i < proxies->surface_end[m->own]; ++i)
+    {
+        uint32_t slot = proxies->member_slot[i];
+        bool in = true;
+        for (int k = 0; k < 3; ++k)
+        {
+            float end = (float)(shift[k] + p->x[k][slot]), v = p->v[k][slot];
+            float start = end - dt * (v - drift[k]);
+            g->x[k][count] = end, g->v[k][count] = v;
+            in = in & (box.lower[k] <= PL_MAX(start, end)) & (PL_MIN(start, end) <= box.upper[k]);
+        }
+        g->member[count] = i;
+        count += in;
+    }
+    g->filled = count;
+    g->count = (count + 7) & ~7u;
     for (uint32_t i = 0; i < count; ++i)
     {
-        const verdict* best = &near[i].best;
-        uint32_t slot = near[i].p.slot;
-        if (!(best->rank < INFINITY) || !best->touches || is_hooked(s, best, body, slot, home))
+        uint32_t n = g->member[i];
+        double keep = proxies->inset[n];
+        if (cracks)
+            keep = fmax(keep, cracks[n][3]);
+        g->keep[i] = (float)(m->thickness + keep);
+    }
+    for (uint32_t i = 0; i < count && m->self; ++i)
+    {
+        vec3 rest = pl_rest_of(m->from->body, proxies->member_slot[g->member[i]]);
+        g->rest[0][i] = (float)rest.x, g->rest[1][i] = (float)rest.y, g->rest[2][i] = (float)rest.z;
+    }
+    for (uint32_t i = count; i < g->count; ++i)
+    {
+        g->x[0][i] = g->x[1][i] = g->x[2][i] = INFINITY; /* outside of everything */
+        g->v[0][i] = g->v[1][i] = g->v[2][i] = 0;
+    }
+    memset(g->near, 0, g->count / 8);
+}
+
+/* What may come of each of the clusters. */
+static void look_around(const search* s, const meeting* m, crowd* g)
+{
+    const pl_contacts* all = s->contacts;
+    pl_look_job look = {.shape = &m->to->body->rest_shape,
+                        .dt = (float)s->dt,
+                        .apart = -1,
+                        .cut = m->to->body->cuts.plane_count > 0,
+                        .count = g->count,
+                        .keep = g->keep,
+                        .near = g->near};
+    for (int k = 0; k < 3; ++k)
+    {
+        look.x[k] = g->x[k], look.v[k] = g->v[k], look.rest[k] = g->rest[k];
+        look.drift[k] = (float)all->drift[k];
+    }
+    g->shown = 0;
+    for (uint32_t n = m->begin; n < m->end; ++n)
+    {
+        uint32_t cluster = all->partner[n];
+        look.target = &all->shown[cluster];
+        look.least = g->least + (size_t)g->shown * g->count;
+        if (m->self)
+            look.apart = (float)pl_target_apart(all, s->bodies, cluster, m->home,
+                                                (1 - ROUNDING) * look.target->radius);
+        if (all->look->look(&look))
+            g->cluster[g->shown++] = cluster;
+    }
+}
+
+static pl_traveller traveller_of(const search* s, const meeting* m, uint32_t member)
+{
+    const pl_proxies* proxies = m->from->proxies;
+    const pl_body* body = m->from->body;
+    uint32_t slot = proxies->member_slot[member];
+    return (pl_traveller){body,
+                          slot,
+                          m->own,
+                          pl_contact_start(body, slot, s->dt),
+                          pl_contact_end(body, slot),
+                          pl_contact_velocity(body, slot),
+                          m->thickness + proxies->inset[member],
+                          m->thickness,
+                          proxies->crack ? proxies->crack[member] : NULL,
+                          &s->contacts->poses[m->home]};
+}
+
+/* What the clusters say of one of the particles: the least rank decides, and among equals the first
+ * cluster. */
+static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint32_t i)
+{
+    pl_traveller p = traveller_of(s, m, g->member[i]);
+    pl_verdict best = {.rank = INFINITY};
+    for (;;)
+    {
+        uint32_t next = 0;
+        for (uint32_t n = 1; n < g->shown; ++n)
+            if (g->least[(size_t)n * g->count + i] < g->least[(size_t)next * g->count + i])
+                next = n;
+        float* least = &g->least[(size_t)next * g->count + i];
+        if (!(*least < INFINITY) || *least > best.rank)
+            return best;
+        *least = INFINITY;
+        pl_verdict found;
+        const pl_target* t = &s->contacts->targets[g->cluster[next]];
+        double apart = -1;
+        if (m->self)
+            apart = pl_target_apart(s->contacts, s->bodies, t->cluster, m->home, t->radius);
+        if (pl_target_judge(t, &p, apart, s->dt, &found) &&
+            (found.rank < best.rank || (found.rank == best.rank && found.cluster < best.cluster)))
+            best = found;
+    }
+}
+
+static void test_piece(search* s, const meeting* m, crowd* g, pl_contact_list* list)
+{
+    const pl_body* body = m->from->body;
+    uint32_t from = pl_contact_body_of(s->contacts, m->home);
+    gather_crowd(s, m, g);
+    if (!g->filled)
+        return;
+    look_around(s, m, g);
+    for (uint32_t i = 0; i < g->filled; ++i)
+    {
+        if (!(g->near[i / 8] >> i % 8 & 1))
+            continue;
+        pl_verdict best = ask_clusters(s, m, g, i);
+        uint32_t slot = m->from->proxies->member_slot[g->member[i]];
+        if (!best.touches || is_hooked(s, &best, body, slot, m->home))
             continue;
         if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
         {
             __atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
             return;
         }
-        make_contact(s, best, home, body, slot, all->slot_begin[from] + slot,
+        make_contact(s, &best, m->home, body, slot, s->contacts->slot_begin[from] + slot,
                      &list->items[list->count++]);
+    }
+}
+
+/* All that the particles of a cluster may touch, piece by piece. */
+static void test_cluster(search* s, uint32_t home, crowd* g, pl_contact_list* list)
+{
+    const pl_contacts* all = s->contacts;
+    const uint32_t from = pl_contact_body_of(all, home), last = all->partner_begin[home + 1];
+    const uint64_t own = pl_piece_of(all, s->bodies, home);
+    meeting m = {.home = home,
+                 .begin = all->partner_begin[home],
+                 .from = &s->bodies[from],
+                 .own = home - all->pair_bodies[from].first};
+    for (; m.begin < last; m.begin = m.end)
+    {
+        uint64_t piece = pl_piece_of(all, s->bodies, all->partner[m.begin]);
+        m.end = m.begin + 1;
+        while (m.end < last && pl_piece_of(all, s->bodies, all->partner[m.end]) == piece)
+            ++m.end;
+        m.to = &s->bodies[pl_contact_body_of(all, all->partner[m.begin])];
+        m.thickness = fmax(pl_contact_thickness(m.from->body, s->settings),
+                           pl_contact_thickness(m.to->body, s->settings));
+        m.self = piece == own;
+        test_piece(s, &m, g, list);
     }
 }
 
@@ -480,21 +427,15 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
 {
     search* s = context;
     const pl_contacts* all = s->contacts;
-    candidate* near = (candidate*)(void*)(all->candidates + (size_t)worker * all->candidate_bytes);
+    float* room = all->crowds + worker * crowd_room(s->most_particles, s->most_clusters);
+    crowd g = crowd_in(room, s->most_particles);
+    g.cluster = (uint32_t*)(void*)(g.least + (size_t)s->most_particles * s->most_clusters);
     for (uint32_t n = first; n < last; ++n)
     {
         pl_contact_list* list = &s->contacts->found[n];
         list->count = 0;
         for (uint32_t c = n * BATCH; c < PL_MIN((n + 1) * BATCH, all->cluster_count); ++c)
-            for (uint32_t begin = all->partner_begin[c], end; begin < all->partner_begin[c + 1];
-                 begin = end)
-            {
-                uint64_t piece = piece_of(s, all->partner[begin]);
-                for (end = begin + 1;
-                     end < all->partner_begin[c + 1] && piece_of(s, all->partner[end]) == piece;)
-                    ++end;
-                test_body(s, c, begin, end, near, list);
-            }
+            test_cluster(s, c, &g, list);
     }
 }
 
@@ -515,8 +456,10 @@ static pl_status list_partners(const search* s)
         {
             uint32_t b = pairs->pairs[at].b;
             size_t to = at;
-            for (uint64_t piece = piece_of(s, b);
-                 to > all->partner_begin[c] && piece_of(s, all->partner[to - 1]) > piece; --to)
+            for (uint64_t piece = pl_piece_of(all, s->bodies, b);
+                 to > all->partner_begin[c] &&
+                 pl_piece_of(all, s->bodies, all->partner[to - 1]) > piece;
+                 --to)
                 all->partner[to] = all->partner[to - 1];
             all->partner[to] = b;
         }
@@ -528,27 +471,30 @@ static pl_status list_partners(const search* s)
     return PLIANT_OK;
 }
 
-static pl_status reserve(pl_contacts* all, const pl_contact_body* bodies, size_t batches,
-                         uint32_t workers)
+static pl_status reserve(search* s, size_t batches, uint32_t workers)
 {
-    uint32_t most = 1;
+    pl_contacts* all = s->contacts;
+    s->most_particles = 8, s->most_clusters = 1;
     for (uint32_t b = 0; b < all->body_count; ++b)
-        most = PL_MAX(most, bodies[b].proxies->most_surface);
-    all->candidate_bytes = (size_t)most * sizeof(candidate);
+        s->most_particles =
+            PL_MAX(s->most_particles, (s->bodies[b].proxies->most_surface + 7) & ~7u);
+    for (uint32_t c = 0; c < all->cluster_count; ++c)
+        s->most_clusters =
+            PL_MAX(s->most_clusters, all->partner_begin[c + 1] - all->partner_begin[c]);
+    size_t room = workers * crowd_room(s->most_particles, s->most_clusters);
     if (!pl_grow((void**)&all->found, &all->found_capacity, batches, sizeof *all->found) ||
-        !pl_grow((void**)&all->candidates, &all->candidate_capacity, workers * all->candidate_bytes,
-                 1))
-        return pl_fail_memory(batches * sizeof *all->found + workers * all->candidate_bytes);
+        !pl_grow((void**)&all->crowds, &all->crowd_capacity, room, sizeof *all->crowds))
+        return pl_fail_memory(batches * sizeof *all->found + room * sizeof *all->crowds);
     return PLIANT_OK;
 }
 
 pl_status pl_contacts_find(pl_contacts* all, const pl_contact_body* bodies,
                            const pl_contact_settings* settings, double dt, pl_pool* pool)
 {
-    search s = {all, bodies, settings, dt, 0};
+    search s = {.contacts = all, .bodies = bodies, .settings = settings, .dt = dt};
     size_t batches = ((size_t)all->cluster_count + BATCH - 1) / BATCH, total = 0;
     PL_TRY(list_partners(&s));
-    PL_TRY(reserve(all, bodies, batches, pool ? pl_pool_threads(pool) : 1));
+    PL_TRY(reserve(&s, batches, pool ? pl_pool_threads(pool) : 1));
     pl_parallel_for(pool, all->cluster_count, BATCH, motion_items, &s);
     pl_parallel_for(pool, (uint32_t)batches, 1, test_batches, &s);
     for (size_t n = 0; n < batches; ++n)

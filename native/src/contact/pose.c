@@ -99,28 +99,48 @@ typedef struct places
     double drift[3]; /* what all have in common of their velocities */
 } places;
 
+/* The least and the greatest of one coordinate, on the way from start to end: particles lie
+ * scattered in memory, and without a branch many are fetched at a time. */
+static void bound_axis(const uint32_t* slots, uint32_t count, const float* x, const float* v,
+                       float step, float drift, float* lowest, float* highest)
+{
+    float low = INFINITY, high = -INFINITY;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        float end = x[slots[i]], start = v ? end - step * (v[slots[i]] - drift) : end;
+        float least = start < end ? start : end, most = start > end ? start : end;
+        low = least < low ? least : low;
+        high = most > high ? most : high;
+    }
+    *lowest = low, *highest = high;
+}
+
+/* What will be read next. */
+static void fetch_particles(const pl_proxies* proxies, uint32_t c, const places* at)
+{
+    for (uint32_t m = proxies->member_begin[c]; m < proxies->surface_end[c]; ++m)
+        for (int k = 0; k < 3; ++k)
+        {
+            uint32_t slot = proxies->member_slot[m];
+            __builtin_prefetch(at->x[k] + slot);
+            if (at->v[k])
+                __builtin_prefetch(at->v[k] + slot);
+        }
+}
+
 static void bound_particles(const pl_proxies* proxies, uint32_t c, const places* at,
                             pl_proxy_pose* pose)
 {
-    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    const float step = (float)at->dt;
-    const float drift[3] = {(float)at->drift[0], (float)at->drift[1], (float)at->drift[2]};
-    for (uint32_t m = proxies->member_begin[c]; m < proxies->surface_end[c]; ++m)
-    {
-        uint32_t slot = proxies->member_slot[m];
-        for (int k = 0; k < 3; ++k)
-        {
-            float end = at->x[k][slot];
-            float start = at->v[k] ? end - step * (at->v[k][slot] - drift[k]) : end;
-            float least = start < end ? start : end, most = start < end ? end : start;
-            low[k] = least < low[k] ? least : low[k];
-            high[k] = most > high[k] ? most : high[k];
-        }
-    }
+    uint32_t begin = proxies->member_begin[c], count = proxies->surface_end[c] - begin;
+    if (c + 1 < proxies->count)
+        fetch_particles(proxies, c + 1, at);
     for (int k = 0; k < 3; ++k)
     {
-        pose->part_lower[k] = low[k] + at->origin[k];
-        pose->part_upper[k] = high[k] + at->origin[k];
+        float low, high;
+        bound_axis(proxies->member_slot + begin, count, at->x[k], at->v[k], (float)at->dt,
+                   (float)at->drift[k], &low, &high);
+        pose->part_lower[k] = low + at->origin[k];
+        pose->part_upper[k] = high + at->origin[k];
     }
 }
 
@@ -134,7 +154,7 @@ static double greatest_stretch(const mat3* f)
         for (int j = 0; j < 3; ++j)
             sum +=
                 fabs(f->m[0][i] * f->m[0][j] + f->m[1][i] * f->m[1][j] + f->m[2][i] * f->m[2][j]);
-        most = fmax(most, sum);
+        most = PL_MAX(most, sum);
     }
     return sqrt(most);
 }
@@ -171,11 +191,11 @@ static void set_shape_bounds(const pl_body* body, const float* box, uint32_t c, 
         double reach =
             own->radius * sqrt(round[0] * round[0] + round[1] * round[1] + round[2] * round[2]);
         double way = at->v[0] ? at->dt * (body->clusters.sums[c][12 + k] - at->drift[k]) : 0;
-        double low = fmax(centre - reach, middle - half);
-        double high = fmin(centre + reach, middle + half);
+        double low = PL_MAX(centre - reach, middle - half);
+        double high = PL_MIN(centre + reach, middle + half);
         pose->centre[k] = centre;
-        pose->shape_lower[k] = low - at->thickness - fmax(way, 0);
-        pose->shape_upper[k] = high + at->thickness - fmin(way, 0);
+        pose->shape_lower[k] = low - at->thickness - PL_MAX(way, 0);
+        pose->shape_upper[k] = high + at->thickness - PL_MIN(way, 0);
     }
 }
 
@@ -194,8 +214,8 @@ static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t 
     pose->reach = own->radius * greatest_stretch(&own->f) + at->thickness;
     for (int k = 0; k < 3; ++k)
     {
-        pose->lower[k] = fmin(pose->shape_lower[k], pose->part_lower[k]);
-        pose->upper[k] = fmax(pose->shape_upper[k], pose->part_upper[k]);
+        pose->lower[k] = PL_MIN(pose->shape_lower[k], pose->part_lower[k]);
+        pose->upper[k] = PL_MAX(pose->shape_upper[k], pose->part_upper[k]);
     }
 }
 

@@ -27,6 +27,8 @@
 
 /* Sweeps over the contacts between two looks at the members. */
 #define SWEEPS 2
+/* Contacts between one that is solved and the one whose clusters are fetched then. */
+#define AHEAD 3
 
 PL_DEFINE_KERNELS_FOR(pl_response_kernels)
 
@@ -144,10 +146,16 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
 static pl_status add_presses(const pl_response_work* s)
 {
     pl_response* r = s->r;
-    if (!pl_grow((void**)&r->presses, &r->press_capacity, s->all->list.count, sizeof *r->presses))
+    if (!pl_grow((void**)&r->presses, &r->press_capacity, s->all->list.count, sizeof *r->presses) ||
+        !pl_grow((void**)&r->homes, &r->home_capacity, s->all->list.count, sizeof *r->homes))
         return pl_fail_memory(s->all->list.count * sizeof *r->presses);
+    r->home_count = 0;
     for (size_t i = 0; i < s->all->list.count; ++i)
+    {
         make_press(s, i, &r->presses[i]);
+        if (r->presses[i].home)
+            r->homes[r->home_count++] = (uint32_t)i;
+    }
     return PLIANT_OK;
 }
 
@@ -165,7 +173,7 @@ static vec3 ask(double stiffness, pl_press* p, vec3 relative)
     }
     vec3 n = v3_from(p->n), before = v3_from(p->tangent);
     double speed = v3_dot(relative, n), share = stiffness * p->per_k, was = p->normal;
-    double normal = fmax(was + share * (p->target - speed), 0);
+    double asked = was + share * (p->target - speed), normal = PL_MAX(asked, 0);
     vec3 tangent = v3_mad(before, v3_mad(relative, n, -speed), -share);
     double most = p->friction * normal, square = v3_dot(tangent, tangent);
     if (square > most * most)
@@ -199,23 +207,34 @@ static void stop_home(const pl_response_work* s, pl_press* p)
     vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
     vec3 comes = v3_add(home->v, v3_cross(home->spin, from));
     double speed = v3_dot(v3_sub(comes, surface), n), was = p->home_normal;
-    p->home_normal = (float)fmax(was + p->home_per_k * (p->target - speed), 0);
+    double asked = was + p->home_per_k * (p->target - speed);
+    p->home_normal = (float)PL_MAX(asked, 0);
     vec3 impulse = v3_scale(n, p->home_normal - was);
     hit(home, from, impulse, true);
     hit(unit, arm, v3_scale(impulse, -1), true);
+}
+
+/* What a contact that is soon to come will read: touchers' clusters are listed by place. */
+static void fetch_ties(const pl_response* r, const pl_press* p)
+{
+    const pl_toucher* t = &r->touchers[p->toucher];
+    const char* ties = (const char*)(r->ties + t->tie_begin);
+    for (size_t byte = 0; byte < t->tie_count * sizeof *r->ties; byte += 64)
+        __builtin_prefetch(ties + byte);
 }
 
 /* Once through all contacts, forth or back: always the same way, piles would creep. */
 static void sweep(const pl_response_work* s, bool back)
 {
     pl_response* r = s->r;
-    for (size_t i = 0; i < s->all->list.count && !s->last; ++i)
-        if (r->presses[i].home)
-            stop_home(s, &r->presses[i]);
+    for (size_t i = 0; i < r->home_count && !s->last; ++i)
+        stop_home(s, &r->presses[r->homes[i]]);
     double stiffness = s->settings->stiffness;
     size_t count = s->all->list.count;
     for (size_t i = 0; i < count; ++i)
     {
+        if (i + AHEAD < count)
+            fetch_ties(r, &r->presses[back ? count - 1 - (i + AHEAD) : i + AHEAD]);
         pl_press* p = &r->presses[back ? count - 1 - i : i];
         pl_unit* unit = &r->units[p->unit];
         pl_toucher* t = &r->touchers[p->toucher];

@@ -12,6 +12,7 @@ void pl_response_free(pl_response* r)
     pl_free(r->touchers);
     pl_free(r->toucher_of);
     pl_free(r->presses);
+    pl_free(r->homes);
     pl_free(r->ties);
     pl_free(r->replies);
     pl_free(r->blocks);

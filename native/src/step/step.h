@@ -36,6 +36,7 @@ typedef struct pl_scene
     pl_colliders_resolve_fn resolve;
     const struct pl_mesh_kernels* mesh_kernels;
     const struct pl_response_kernels* cluster_kernels;
+    const struct pl_look_kernels* look_kernels;
     pl_pool* pool;
     double gravity[3];
     uint32_t body_count, collider_count, field_count;

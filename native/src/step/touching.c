@@ -121,6 +121,7 @@ pl_status pl_touch_clusters(pl_substep* step)
                          .t1 = step->t1,
                          .touch = scene->cluster_contacts};
     scene->cluster_scratch.kernels = scene->cluster_kernels;
+    scene->cluster_scratch.look = scene->look_kernels;
     PL_TRY(pl_contacts_resolve(&scene->cluster_scratch, scene->body_count, scene->contact_bodies,
                                &scene->contact_settings, &held, step->dt, scene->pool));
     pl_bonds_clean(&scene->bonds);
