@@ -101,42 +101,115 @@ pl_status pl_limit_prepare(pl_body* body, double dt)
                                     : pl_fail_memory((size_t)body->particles.slot_count * 12);
 }
 
+/* ------------------------------------------------------------------ groups of bodies */
+
+enum
+{
+    GROUP_SLOTS = 1 << 14 /* particles of a group, for each thread */
+};
+
+/* Bodies whose iterations are made to the end before those of the next: what they work on stays in
+ * the cache meanwhile. Bodies do not know of each other here. */
+typedef struct group
+{
+    pl_substep* step;
+    pl_work_fn work;
+    uint32_t body_begin, body_end;   /* in the scene */
+    uint32_t chunk_begin, chunk_end; /* in its list of chunks */
+    uint32_t fine_begin, fine_end;   /* in its list of runs of clusters */
+    uint32_t first;                  /* of the items that are worked on */
+} group;
+
+/* The group after this one. */
+static void next_group(group* g)
+{
+    const pl_scene* scene = g->step->scene;
+    const pl_items *chunks = &scene->chunks, *fine = &scene->fine;
+    uint64_t slots = 0, most = (uint64_t)GROUP_SLOTS * pl_pool_threads(scene->pool);
+    g->body_begin = g->body_end, g->chunk_begin = g->chunk_end, g->fine_begin = g->fine_end;
+    for (; g->body_end < scene->body_count; ++g->body_end)
+    {
+        const pl_body* body = scene->bodies[g->body_end];
+        slots += body->particles.slot_count;
+        if (slots > most && g->body_end > g->body_begin)
+            break;
+        while (g->chunk_end < chunks->count && chunks->items[g->chunk_end].body == body)
+            ++g->chunk_end;
+        while (g->fine_end < fine->count && fine->items[g->fine_end].body == body)
+            ++g->fine_end;
+    }
+}
+
+static void group_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const group* g = context;
+    g->work(g->step, g->first + begin, g->first + end, worker);
+}
+
+static void run_chunks(group* g, pl_work_fn work)
+{
+    g->work = work, g->first = g->chunk_begin;
+    pl_parallel_for(g->step->scene->pool, g->chunk_end - g->chunk_begin, 1, group_items, g);
+}
+
+static void run_fine(group* g, pl_work_fn work)
+{
+    g->work = work, g->first = g->fine_begin;
+    pl_parallel_for(g->step->scene->pool, g->fine_end - g->fine_begin, 1, group_items, g);
+}
+
+/* Which bodies of a group go on; false if none does. */
+static bool begin_iteration(const group* g, uint32_t iteration)
+{
+    bool any = false;
+    for (uint32_t b = g->body_begin; b < g->body_end; ++b)
+    {
+        pl_body* body = g->step->scene->bodies[b];
+        body->limiting =
+            body->limiting && !body->asleep && iteration < body->material.strain_iterations;
+        any = any || body->limiting;
+    }
+    return any;
+}
+
+/* The same after the test. */
+static bool any_violated(const group* g)
+{
+    bool any = false;
+    for (uint32_t b = g->body_begin; b < g->body_end; ++b)
+    {
+        pl_body* body = g->step->scene->bodies[b];
+        uint64_t violated = 0;
+        if (!body->limiting)
+            continue;
+        for (uint32_t c = 0; c < body->chunk_count; ++c)
+            violated += body->chunks[c].violated;
+        body->limiting = violated > 0;
+        body->fitted = body->fitted && !body->limiting;
+        body->pairs_violated += violated;
+        any = any || body->limiting;
+    }
+    return any;
+}
+
+static void limit_group(group* g)
+{
+    for (uint32_t iteration = 0; begin_iteration(g, iteration); ++iteration)
+    {
+        g->step->iteration = iteration;
+        if (iteration > 0)
+            run_fine(g, limit_match_items);
+        run_chunks(g, limit_items);
+        if (!any_violated(g))
+            return;
+        run_fine(g, limit_balance_items);
+        run_chunks(g, limit_apply_items);
+    }
+}
+
 void pl_limit_strain(pl_substep* step)
 {
-    pl_scene* scene = step->scene;
-    for (uint32_t iteration = 0;; ++iteration)
-    {
-        step->iteration = iteration;
-        bool any = false;
-        for (uint32_t b = 0; b < scene->body_count; ++b)
-        {
-            pl_body* body = scene->bodies[b];
-            body->limiting =
-                body->limiting && !body->asleep && iteration < body->material.strain_iterations;
-            any = any || body->limiting;
-        }
-        if (!any)
-            return;
-        if (iteration > 0)
-            pl_substep_run(step, &scene->fine, 1, limit_match_items);
-        pl_substep_run(step, &scene->chunks, 1, limit_items);
-        any = false;
-        for (uint32_t b = 0; b < scene->body_count; ++b)
-        {
-            pl_body* body = scene->bodies[b];
-            uint64_t violated = 0;
-            if (!body->limiting)
-                continue;
-            for (uint32_t c = 0; c < body->chunk_count; ++c)
-                violated += body->chunks[c].violated;
-            body->limiting = violated > 0;
-            body->fitted = body->fitted && !body->limiting;
-            body->pairs_violated += violated;
-            any = any || body->limiting;
-        }
-        if (!any)
-            return;
-        pl_substep_run(step, &scene->fine, 1, limit_balance_items);
-        pl_substep_run(step, &scene->chunks, 1, limit_apply_items);
-    }
+    group g = {.step = step};
+    for (next_group(&g); g.body_begin < step->scene->body_count; next_group(&g))
+        limit_group(&g);
 }
