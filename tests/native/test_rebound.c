@@ -13,6 +13,8 @@ enum
 /* Where they touch they part with the restitution; their centres with a little less, since they do
  * not meet quite in line and spin afterwards. */
 #define LEAST .96
+/* Of momenta: twice what is asked of two balls, since the ball far away makes floats coarser. */
+#define ROUNDING 2e-5
 
 /* Balls along x, one radius .5 each, that are pieces of one body. */
 static void add_balls(const contact_scene* s, uint32_t count, const double x[MOST],
@@ -81,7 +83,7 @@ static motion motion_of(const contact_scene* s, uint32_t body, uint32_t count)
 /* Two pieces that meet, and a third one far away, which has nothing to do with it. */
 static double pieces_part(double restitution)
 {
-    static const double x[MOST] = {-.8, .8, 6}, v[MOST] = {2, -2, 0};
+    static const double x[MOST] = {-.8, .8, 4}, v[MOST] = {2, -2, 0};
     contact_scene s = contact_scene_open(1, 0);
     contact_scene_enable(&s);
     s.scene->contact_settings.restitution = restitution;
@@ -98,9 +100,10 @@ static double pieces_part(double restitution)
     CHECK_MSG(s.scene->rebounds.count == 0, "they have not parted");
     motion after = motion_of(&s, 0, 3);
     double scale = 2.0 / 3 * before.mass * 1.6;
-    CHECK_MSG(v3_length(v3_sub(after.linear, before.linear)) < 1e-5 * scale, "momentum changed");
-    CHECK_MSG(v3_length(v3_sub(after.angular, before.angular)) < 1e-5 * scale,
-              "angular momentum changed");
+    double linear = v3_length(v3_sub(after.linear, before.linear));
+    double angular = v3_length(v3_sub(after.angular, before.angular));
+    CHECK_MSG(linear < ROUNDING * scale, "momentum changed by %g of %g", linear, scale);
+    CHECK_MSG(angular < ROUNDING * scale, "angular momentum changed by %g of %g", angular, scale);
     CHECK_MSG(v3_length(after.v[2]) < 1e-3, "the third one moves with %g", v3_length(after.v[2]));
     CHECK_OK(pliant_scene_destroy(s.handle));
     return after.v[1].x - after.v[0].x;
@@ -141,7 +144,7 @@ TEST(a_piece_that_is_hit_bounces_without_the_others)
 
 TEST(pieces_that_bounce_go_on_after_a_restore)
 {
-    static const double x[MOST] = {-.8, .8, 6}, v[MOST] = {2, -2, 0};
+    static const double x[MOST] = {-.8, .8, 4}, v[MOST] = {2, -2, 0};
     contact_scene s[2] = {contact_scene_open(1, 0), contact_scene_open(2, 0)};
     uint64_t bytes = 0, hashes[2] = {0};
     contact_scene_enable(&s[0]);
