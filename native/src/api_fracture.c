@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Fracture's part of the API: settings, and channels of pieces and splits. */
 #include "api.h"
+#include "setup/memberships.h"
 #include "step/fracture.h"
 
 #include <string.h>
@@ -71,23 +72,25 @@ uint32_t pl_first_particles(const pl_particles* p)
     return first;
 }
 
+typedef struct pieces_by_id
+{
+    const pl_body* body;
+    uint32_t* out;
+} pieces_by_id;
+
+static void note_piece(void* context, uint32_t cluster, uint32_t slot, float weight)
+{
+    const pieces_by_id* by_id = context;
+    (void)weight;
+    by_id->out[by_id->body->particles.id[slot]] = by_id->body->clusters.piece[cluster];
+}
+
 void pl_body_pieces(const pl_body* body, uint32_t* out)
 {
-    const pl_particles* p = &body->particles;
-    memset(out, 0, sizeof *out * p->id_count);
-    for (uint32_t c = 0; c < body->chunk_count && body->fracture; ++c)
-    {
-        const pl_chunk* chunk = &body->chunks[c];
-        for (uint32_t b = 0; b < chunk->block_count; ++b)
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-                for (uint32_t lane = 0; lane < 8; ++lane)
-                {
-                    uint32_t slot = chunk->slot_begin + 8 * b + lane;
-                    if (chunk->entry_kernel[8 * (size_t)e + lane] > 0 &&
-                        p->id[slot] != PL_NO_PARTICLE)
-                        out[p->id[slot]] = body->clusters.piece[chunk->rows[chunk->entry_row[e]]];
-                }
-    }
+    pieces_by_id by_id = {body, out};
+    memset(out, 0, sizeof *out * body->particles.id_count);
+    if (body->fracture)
+        pl_each_member(body, 0, body->level_begin[1], note_piece, &by_id);
 }
 
 static uint64_t items_of(const pl_body* body, uint32_t channel)

@@ -618,4 +618,15 @@ typedef struct pl_body
     char* warning_text;
 } pl_body;
 
+static inline uint32_t pl_chunk_of_slot(const pl_body* body, uint32_t slot)
+{
+    uint32_t low = 0, high = body->chunk_count;
+    while (high - low > 1)
+    {
+        uint32_t middle = (low + high) / 2;
+        *(body->chunks[middle].slot_begin <= slot ? &low : &high) = middle;
+    }
+    return low;
+}
+
 #endif

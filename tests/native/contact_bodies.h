@@ -41,23 +41,38 @@ static inline void contact_scene_enable(const contact_scene* s)
     CHECK_OK(pliant_scene_set_contacts(s->handle, &desc));
 }
 
+/* A body of points, which are freed; the rest is "how". */
+static inline pliant_body contact_add(pliant_scene scene, scene_points points,
+                                      const pliant_body_desc* how, vec3 at, vec3 velocity)
+{
+    pliant_body_desc desc = *how;
+    pliant_body body = 0;
+    desc.points = points.at;
+    desc.point_count = points.count;
+    desc.points_origin[0] = at.x, desc.points_origin[1] = at.y, desc.points_origin[2] = at.z;
+    desc.velocity[0] = velocity.x, desc.velocity[1] = velocity.y, desc.velocity[2] = velocity.z;
+    CHECK_OK(pliant_body_create(scene, &desc, &body));
+    scene_points_free(&points);
+    return body;
+}
+
+/* What a body of few clusters is like. */
+static inline pliant_body_desc contact_how(uint32_t clusters, double damping, double stiffness)
+{
+    pliant_body_desc how;
+    pliant_body_desc_init(&how, sizeof how);
+    how.cluster.count = clusters;
+    how.material.damping = damping;
+    how.material.stiffness = stiffness;
+    return how;
+}
+
 /* A body of points, which are freed, that slides along x. */
 static inline pliant_body contact_block(const contact_scene* s, scene_points points, double damping,
                                         double x, double z, double speed)
 {
-    pliant_body_desc desc;
-    pliant_body body = 0;
-    pliant_body_desc_init(&desc, sizeof desc);
-    desc.points = points.at;
-    desc.point_count = points.count;
-    desc.points_origin[0] = x, desc.points_origin[2] = z;
-    desc.velocity[0] = speed;
-    desc.cluster.count = 8;
-    desc.material.damping = damping;
-    desc.material.stiffness = 16;
-    CHECK_OK(pliant_body_create(s->handle, &desc, &body));
-    scene_points_free(&points);
-    return body;
+    pliant_body_desc how = contact_how(8, damping, 16);
+    return contact_add(s->handle, points, &how, v3(x, 0, z), v3(speed, 0, 0));
 }
 
 /* Frames of 1/24 s, until one fails. */

@@ -181,6 +181,16 @@ TEST(boxes_that_are_not_numbers_overlap_nothing)
     pl_pair_list_free(&all);
 }
 
+static void free_bodies(int count, pl_body* bodies, pl_proxies* proxies, pl_pair_rules* rules)
+{
+    for (int i = 0; i < count; ++i)
+    {
+        pl_pair_rules_free(&rules[i]);
+        pl_proxies_free(&proxies[i]);
+        pl_body_free(&bodies[i]);
+    }
+}
+
 /* Two bodies, one of them bent into a C, as a step would see them. */
 TEST(pairs_of_real_bodies_equal_brute_force)
 {
@@ -216,12 +226,7 @@ TEST(pairs_of_real_bodies_equal_brute_force)
         CHECK(step == 0 || found.count > 0);
         pl_pair_list_free(&all);
     }
-    for (int i = 0; i < 2; ++i)
-    {
-        pl_pair_rules_free(&rules[i]);
-        pl_proxies_free(&proxies[i]);
-        pl_body_free(&bodies[i]);
-    }
+    free_bodies(2, bodies, proxies, rules);
     pl_broadphase_free(&b);
     pl_pair_list_free(&found);
     free(poses);
@@ -294,12 +299,7 @@ TEST(remembered_pairs_equal_brute_force)
     CHECK_MSG(rules[0].held_count < held && freed, "%zu of %zu pairs are held, set free %zu times",
               rules[0].held_count, held, freed);
     CHECK_MSG(remembered > 200 && most > 20, "%u times, %zu pairs", remembered, most);
-    for (int i = 0; i < 2; ++i)
-    {
-        pl_pair_rules_free(&rules[i]);
-        pl_proxies_free(&proxies[i]);
-        pl_body_free(&bodies[i]);
-    }
+    free_bodies(2, bodies, proxies, rules);
     pl_pair_memory_free(&memory);
     pl_broadphase_free(&b);
     pl_pair_list_free(&found);
@@ -367,12 +367,7 @@ TEST(pairs_of_fast_bodies_equal_brute_force)
     CHECK_MSG(remembered > 60 && crossed > 5 && alone > 20 && within > 60,
               "remembered %u times, %u times across, %u not, %u within", remembered, crossed, alone,
               within);
-    for (int i = 0; i < BODIES; ++i)
-    {
-        pl_pair_rules_free(&rules[i]);
-        pl_proxies_free(&proxies[i]);
-        pl_body_free(&bodies[i]);
-    }
+    free_bodies(BODIES, bodies, proxies, rules);
     pl_pair_memory_free(&memory);
     pl_broadphase_free(&b);
     pl_pair_list_free(&found);

@@ -18,18 +18,8 @@ static bool open_scene(duel* d, uint32_t threads, double gravity)
 /* Adds a body and frees its points. */
 static void add(const duel* d, scene_points points, uint32_t clusters, vec3 at, vec3 velocity)
 {
-    pliant_body_desc desc;
-    pliant_body body;
-    pliant_body_desc_init(&desc, sizeof desc);
-    desc.points = points.at;
-    desc.point_count = points.count;
-    desc.points_origin[0] = at.x, desc.points_origin[1] = at.y, desc.points_origin[2] = at.z;
-    desc.velocity[0] = velocity.x, desc.velocity[1] = velocity.y, desc.velocity[2] = velocity.z;
-    desc.cluster.count = clusters;
-    desc.material.damping = 0;
-    desc.material.stiffness = 4;
-    CHECK_OK(pliant_body_create(d->handle, &desc, &body));
-    scene_points_free(&points);
+    pliant_body_desc how = contact_how(clusters, 0, 4);
+    contact_add(d->handle, points, &how, at, velocity);
 }
 
 static pliant_status advance(const duel* d, uint32_t substeps)

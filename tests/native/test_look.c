@@ -29,18 +29,11 @@ typedef struct tally
 
 static void add_ball(const contact_scene* s, uint64_t seed, vec3 at, vec3 velocity)
 {
-    scene_points points = scene_points_ball(900, .5, seed);
-    pliant_body_desc desc;
-    pliant_body body;
-    pliant_body_desc_init(&desc, sizeof desc);
-    desc.points = points.at;
-    desc.point_count = points.count;
-    desc.points_origin[0] = at.x, desc.points_origin[1] = at.y, desc.points_origin[2] = at.z;
-    desc.velocity[0] = velocity.x, desc.velocity[1] = velocity.y, desc.velocity[2] = velocity.z;
-    desc.cluster.count = 30;
-    desc.material.stiffness = .2; /* limp, so that clusters are pressed flat */
-    CHECK_OK(pliant_body_create(s->handle, &desc, &body));
-    scene_points_free(&points);
+    pliant_body_desc how;
+    pliant_body_desc_init(&how, sizeof how);
+    how.cluster.count = 30;
+    how.material.stiffness = .2; /* limp, so that clusters are pressed flat */
+    contact_add(s->handle, scene_points_ball(900, .5, seed), &how, at, velocity);
 }
 
 /* The particles at the surface of a cluster, relative to the origin of another body. */

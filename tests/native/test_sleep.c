@@ -14,18 +14,8 @@ typedef struct bed
 
 static void add_at(const bed* d, scene_points points, double x, double z, double speed)
 {
-    pliant_body_desc desc;
-    pliant_body body;
-    pliant_body_desc_init(&desc, sizeof desc);
-    desc.points = points.at;
-    desc.point_count = points.count;
-    desc.points_origin[0] = x, desc.points_origin[2] = z;
-    desc.velocity[2] = speed;
-    desc.cluster.count = 8;
-    desc.material.damping = 10;
-    desc.material.stiffness = 16;
-    CHECK_OK(pliant_body_create(d->handle, &desc, &body));
-    scene_points_free(&points);
+    pliant_body_desc how = contact_how(8, 10, 16);
+    contact_add(d->handle, points, &how, v3(x, 0, z), v3(0, 0, speed));
 }
 
 /* Two boxes on each other, one beside them, on the ground. */

@@ -15,6 +15,7 @@
  */
 #include "rebound.h"
 
+#include "../state_pieces.h"
 #include "pose.h"
 
 /* Seconds after which two bodies that still touch do not bounce any more: one lies on the other. */
@@ -137,13 +138,7 @@ static uint32_t piece_of(const pl_body* body, uint32_t slot)
 {
     if (!body->fracture)
         return 0;
-    uint32_t low = 0, high = body->chunk_count;
-    while (high - low > 1)
-    {
-        uint32_t middle = (low + high) / 2;
-        *(body->chunks[middle].slot_begin <= slot ? &low : &high) = middle;
-    }
-    const pl_chunk* chunk = &body->chunks[low];
+    const pl_chunk* chunk = &body->chunks[pl_chunk_of_slot(body, slot)];
     uint32_t block = (slot - chunk->slot_begin) / 8, lane = (slot - chunk->slot_begin) % 8;
     for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
         if (chunk->entry_kernel[8 * (size_t)e + lane] > 0 &&
@@ -251,36 +246,23 @@ static pl_status note(pl_rebounds* list, const meeting* m, const pl_contact_body
     return PLIANT_OK;
 }
 
-/* Marks the slots of a piece; *marks stays NULL where it is all of the body. */
-static pl_status mark_slots(const pl_body* body, uint32_t piece, uint8_t** marks)
+/* What is weighed and kicked: a body, or those of its slots that are in a piece. */
+typedef struct share
 {
-    *marks = NULL;
-    if (!body->fracture || body->fracture->piece_count < 2)
-        return PLIANT_OK;
-    *marks = PL_NEW(uint8_t, body->particles.slot_count);
-    if (!*marks)
-        return pl_fail_memory(body->particles.slot_count);
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-    {
-        const pl_chunk* chunk = &body->chunks[c];
-        for (uint32_t b = 0; b < chunk->block_count; ++b)
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-            {
-                uint32_t cluster = chunk->rows[chunk->entry_row[e]];
-                if (cluster >= body->level_begin[1] || body->clusters.piece[cluster] != piece)
-                    continue;
-                for (uint32_t lane = 0; lane < 8; ++lane)
-                    if (chunk->entry_kernel[8 * (size_t)e + lane] > 0)
-                        (*marks)[chunk->slot_begin + 8 * b + lane] = 1;
-            }
-    }
-    return PLIANT_OK;
+    pl_body* body;
+    uint32_t piece;
+    const uint32_t* pieces; /* of slots; NULL: all are in it */
+} share;
+
+static bool has(const share* p, uint32_t slot)
+{
+    return p->body->particles.mass[slot] > 0 && (!p->pieces || p->pieces[slot] == p->piece);
 }
 
 /* A rigid impulse on all of it. */
-static void kick(pl_body* body, const uint8_t* marks, const whole* w, vec3 at, vec3 impulse,
-                 double dt)
+static void kick(const share* of, const whole* w, vec3 at, vec3 impulse, double dt)
 {
+    pl_body* body = of->body;
     pl_particles* p = &body->particles;
     if (w->fixed)
         return;
@@ -288,8 +270,7 @@ static void kick(pl_body* body, const uint8_t* marks, const whole* w, vec3 at, v
     vec3 spin = m3_mulv(w->inertia_inverse, v3_cross(v3_sub(at, w->x), impulse));
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
-        if (!(p->mass[s] > 0) || (marks && !marks[s]) ||
-            (body->pins.any && body->pins.frequency[s] >= PLIANT_PIN_HELD))
+        if (!has(of, s) || (body->pins.any && body->pins.frequency[s] >= PLIANT_PIN_HELD))
             continue;
         vec3 arm = v3_sub(pl_contact_start(body, s, dt), w->x);
         vec3 dv = v3_add(shift, v3_cross(spin, arm));
@@ -305,15 +286,16 @@ static void kick(pl_body* body, const uint8_t* marks, const whole* w, vec3 at, v
 }
 
 /* Mass, centre and inertia as the particles have them, where momentum depends on it. */
-static whole weigh(const pl_body* body, uint32_t piece, const uint8_t* marks, double dt)
+static whole weigh(const share* of, double dt)
 {
+    const pl_body* body = of->body;
     const pl_particles* p = &body->particles;
-    whole w = {.fixed = is_fixed(body, piece)};
+    whole w = {.fixed = is_fixed(body, of->piece)};
     mat3 second = m3_zero();
     vec3 moment = v3(0, 0, 0);
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
-        if (marks && !marks[s])
+        if (!has(of, s))
             continue;
         w.mass += p->mass[s];
         w.x = v3_mad(w.x, pl_contact_start(body, s, dt), p->mass[s]);
@@ -324,7 +306,7 @@ static whole weigh(const pl_body* body, uint32_t piece, const uint8_t* marks, do
     w.x = v3_scale(w.x, 1 / w.mass), w.v = v3_scale(w.v, 1 / w.mass);
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
-        if (marks && !marks[s])
+        if (!has(of, s))
             continue;
         vec3 arm = v3_sub(pl_contact_start(body, s, dt), w.x);
         second = m3_add(second, m3_scale(m3_outer(arm, arm), p->mass[s]));
@@ -342,11 +324,9 @@ static double inverse_mass_at(const whole* w, vec3 at, vec3 n)
     return w->fixed ? 0 : 1 / w->mass + v3_dot(turn, m3_mulv(w->inertia_inverse, turn));
 }
 
-static void part_marked(const pl_rebound* r, const pl_contact_body* bodies, uint8_t* const marks[2],
-                        double dt)
+static void part_shares(const pl_rebound* r, const share* one, const share* other, double dt)
 {
-    pl_body *one = bodies[r->a.body].body, *other = bodies[r->b.body].body;
-    whole a = weigh(one, r->a.piece, marks[0], dt), b = weigh(other, r->b.piece, marks[1], dt);
+    whole a = weigh(one, dt), b = weigh(other, dt);
     if (!a.turns || !b.turns)
         return;
     vec3 along = v3_normalised(v3_fromd(r->pressed));
@@ -357,21 +337,29 @@ static void part_marked(const pl_rebound* r, const pl_contact_body* bodies, uint
     if (!(missing > 0 && k > 0))
         return;
     vec3 impulse = v3_scale(along, missing / k);
-    kick(one, marks[0], &a, at, impulse, dt);
-    kick(other, marks[1], &b, at, v3_scale(impulse, -1), dt);
+    kick(one, &a, at, impulse, dt);
+    kick(other, &b, at, v3_scale(impulse, -1), dt);
 }
 
 static pl_status part(const pl_rebound* r, const pl_contact_body* bodies, double dt)
 {
-    uint8_t* marks[2] = {NULL, NULL};
-    pl_status status = mark_slots(bodies[r->a.body].body, r->a.piece, &marks[0]);
-    if (status == PLIANT_OK)
-        status = mark_slots(bodies[r->b.body].body, r->b.piece, &marks[1]);
-    if (status == PLIANT_OK)
-        part_marked(r, bodies, marks, dt);
-    pl_free(marks[0]);
-    pl_free(marks[1]);
-    return status;
+    share shares[2] = {{bodies[r->a.body].body, r->a.piece, NULL},
+                       {bodies[r->b.body].body, r->b.piece, NULL}};
+    uint32_t* pieces[2] = {NULL, NULL};
+    bool fine = true;
+    for (int i = 0; i < 2; ++i)
+    {
+        const pl_fracture* f = shares[i].body->fracture;
+        if (i == 1 && shares[0].body == shares[1].body)
+            shares[1].pieces = shares[0].pieces;
+        else if (f && f->piece_count > 1)
+            fine = (shares[i].pieces = pieces[i] = pl_pieces_of_slots(shares[i].body)) && fine;
+    }
+    if (fine)
+        part_shares(r, &shares[0], &shares[1], dt);
+    pl_free(pieces[0]);
+    pl_free(pieces[1]);
+    return fine ? PLIANT_OK : pl_fail_memory(shares[0].body->particles.slot_count * 4);
 }
 
 static bool still_meets(const meetings* now, const pl_rebound* r)

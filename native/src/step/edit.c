@@ -393,14 +393,22 @@ static bool same_members(const pl_member* a, const pl_member* b, uint32_t count)
     return true;
 }
 
+/* Whatever it had before. */
+static pl_status put(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count)
+{
+    uint32_t at = edit->change_of_slot[slot];
+    if (at ? replace(edit, &edit->changes[at - 1], members, count)
+           : add_change(edit, slot, members, count) != NULL)
+        return PLIANT_OK;
+    return pl_fail_memory(count * sizeof *members);
+}
+
 pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count)
 {
     PL_TRY(check_members(edit, slot, members, count));
-    uint32_t at = edit->change_of_slot[slot], before = 0;
-    if (at)
-        return replace(edit, &edit->changes[at - 1], members, count)
-                   ? PLIANT_OK
-                   : pl_fail_memory(count * sizeof *members);
+    uint32_t before = 0;
+    if (edit->change_of_slot[slot])
+        return put(edit, slot, members, count);
     if (members == edit->members)
     {
         /* what was read last, perhaps written to: keep it while the body is read again */
@@ -418,18 +426,13 @@ pl_status pl_edit_set(pl_edit* edit, uint32_t slot, const pl_member* members, ui
         return pl_fail_memory(count * sizeof *members);
     if (before == count && same_members(edit->members, members, count))
         return PLIANT_OK;
-    return add_change(edit, slot, members, count) ? PLIANT_OK
-                                                  : pl_fail_memory(count * sizeof *members);
+    return put(edit, slot, members, count);
 }
 
 pl_status pl_edit_put(pl_edit* edit, uint32_t slot, const pl_member* members, uint32_t count)
 {
     PL_TRY(check_members(edit, slot, members, count));
-    uint32_t at = edit->change_of_slot[slot];
-    if (at ? replace(edit, &edit->changes[at - 1], members, count)
-           : add_change(edit, slot, members, count) != NULL)
-        return PLIANT_OK;
-    return pl_fail_memory(count * sizeof *members);
+    return put(edit, slot, members, count);
 }
 
 pl_status pl_edit_leave(pl_edit* edit, uint32_t slot)

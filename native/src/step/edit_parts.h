@@ -81,17 +81,6 @@ struct pl_edit
     uint64_t updates;
 };
 
-static inline uint32_t pl_chunk_of_slot(const pl_body* body, uint32_t slot)
-{
-    uint32_t low = 0, high = body->chunk_count;
-    while (high - low > 1)
-    {
-        uint32_t middle = (low + high) / 2;
-        *(body->chunks[middle].slot_begin <= slot ? &low : &high) = middle;
-    }
-    return low;
-}
-
 /* edit.c: the members of a slot as the body has them, into edit->members. */
 bool pl_edit_read(pl_edit* edit, uint32_t slot, uint32_t* count);
 /* The change of a slot, made from what it has if there is none yet; NULL when out of memory. */

@@ -13,6 +13,7 @@
  * Bodies fall asleep at the end of a frame and wake between two passes of a substep, by rules that
  * look at nothing but the state: every number of threads gives the same.
  */
+#include "../state_pieces.h"
 #include "fracture_parts.h"
 
 #include <string.h>

@@ -10,6 +10,7 @@
  * them all the same (strain limiting, a bounce of the whole body) is taken back before clusters
  * are fitted at the end of a substep.
  */
+#include "../state_pieces.h"
 #include "substep.h"
 
 #include <string.h>
@@ -38,25 +39,6 @@ static pl_status still_make(const pl_body* body, pl_still* still)
     for (int k = 0; k < 3; ++k)
         fine = (still->x[k] = PL_NEW(float, slots)) != NULL && fine;
     return fine ? PLIANT_OK : pl_fail_memory(slots * 16);
-}
-
-uint32_t* pl_pieces_of_slots(const pl_body* body)
-{
-    uint32_t* piece = PL_NEW(uint32_t, body->particles.slot_count);
-    if (!piece)
-        return NULL;
-    memset(piece, 0xff, body->particles.slot_count * sizeof *piece);
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-    {
-        const pl_chunk* chunk = &body->chunks[c];
-        for (uint32_t b = 0; b < chunk->block_count; ++b)
-            for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
-                for (uint32_t lane = 0; lane < 8; ++lane)
-                    if (chunk->entry_kernel[8 * (size_t)e + lane] > 0)
-                        piece[chunk->slot_begin + 8 * b + lane] =
-                            body->clusters.piece[chunk->rows[chunk->entry_row[e]]];
-    }
-    return piece;
 }
 
 /* ------------------------------------------------------------------ marks */

@@ -67,8 +67,6 @@ void pl_piece_wake(pl_body* body, uint32_t piece);
 void pl_pieces_wake(pl_body* body);
 /* Wakes those that contacts have hit; whether there are any. */
 bool pl_still_wake_hit(pl_body* body);
-/* The piece of each slot, PL_NO_PIECE for free ones; NULL for want of memory. The caller frees. */
-uint32_t* pl_pieces_of_slots(const pl_body* body);
 static inline bool pl_chunk_is_still(const pl_body* body, uint32_t chunk)
 {
     return body->still.slot && body->still.chunk[chunk] == PL_STILL_ALL;
