@@ -191,15 +191,17 @@ PL_INLINE void vf_load4(const float* const p[8], vf out[4])
     out[3] = _mm256_shuffle_ps(ba, dc, 0xee);
 }
 /* Lane j is the sum of r[j]: ((0+2) + (1+3)) + ((4+6) + (5+7)). */
-PL_INLINE vf vf_sums(const vf r[8])
+PL_INLINE vf vf_sum_pair(vf a, vf b)
 {
-    vf a = _mm256_add_ps(_mm256_unpacklo_ps(r[0], r[1]), _mm256_unpackhi_ps(r[0], r[1]));
-    vf b = _mm256_add_ps(_mm256_unpacklo_ps(r[2], r[3]), _mm256_unpackhi_ps(r[2], r[3]));
-    vf c = _mm256_add_ps(_mm256_unpacklo_ps(r[4], r[5]), _mm256_unpackhi_ps(r[4], r[5]));
-    vf d = _mm256_add_ps(_mm256_unpacklo_ps(r[6], r[7]), _mm256_unpackhi_ps(r[6], r[7]));
-    vf e = _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x44), _mm256_shuffle_ps(a, b, 0xee));
-    vf f = _mm256_add_ps(_mm256_shuffle_ps(c, d, 0x44), _mm256_shuffle_ps(c, d, 0xee));
-    return _mm256_add_ps(_mm256_permute2f128_ps(e, f, 0x20), _mm256_permute2f128_ps(e, f, 0x31));
+    return _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+}
+PL_INLINE vf vf_sum_four(vf ab, vf cd)
+{
+    return _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+}
+PL_INLINE vf vf_sum_halves(vf a, vf b)
+{
+    return _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
 }
 
 #elif defined(PL_PATH_SSE2) || defined(PL_PATH_NEON)
@@ -236,6 +238,14 @@ PL_INLINE float q_sum(q4 four)
 PL_INLINE void q_transpose(q4* a, q4* b, q4* c, q4* d)
 {
     _MM_TRANSPOSE4_PS(*a, *b, *c, *d);
+}
+PL_INLINE q4 q_sum_pair(q4 a, q4 b)
+{
+    return _mm_add_ps(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
+}
+PL_INLINE q4 q_sum_four(q4 ab, q4 cd)
+{
+    return _mm_add_ps(_mm_shuffle_ps(ab, cd, 0x44), _mm_shuffle_ps(ab, cd, 0xee));
 }
 #else
 #include <arm_neon.h>
@@ -280,6 +290,16 @@ PL_INLINE void q_transpose(q4* a, q4* b, q4* c, q4* d)
     *b = vcombine_f32(vget_low_f32(ab.val[1]), vget_low_f32(cd.val[1]));
     *c = vcombine_f32(vget_high_f32(ab.val[0]), vget_high_f32(cd.val[0]));
     *d = vcombine_f32(vget_high_f32(ab.val[1]), vget_high_f32(cd.val[1]));
+}
+PL_INLINE q4 q_sum_pair(q4 a, q4 b)
+{
+    float32x4x2_t ab = vzipq_f32(a, b);
+    return vaddq_f32(ab.val[0], ab.val[1]);
+}
+PL_INLINE q4 q_sum_four(q4 ab, q4 cd)
+{
+    return vaddq_f32(vcombine_f32(vget_low_f32(ab), vget_low_f32(cd)),
+                     vcombine_f32(vget_high_f32(ab), vget_high_f32(cd)));
 }
 #endif
 
@@ -416,17 +436,17 @@ PL_INLINE void vf_load4(const float* const p[8], vf out[4])
     q_transpose(&e, &f, &g, &h);
     out[0] = VF_PAIR(a, e), out[1] = VF_PAIR(b, f), out[2] = VF_PAIR(c, g), out[3] = VF_PAIR(d, h);
 }
-PL_INLINE q4 q_sums(q4 a, q4 b, q4 c, q4 d)
+PL_INLINE vf vf_sum_pair(vf a, vf b)
 {
-    q_transpose(&a, &b, &c, &d);
-    return Q_ADD(Q_ADD(a, c), Q_ADD(b, d));
+    return VF_PAIR(q_sum_pair(a.lo, b.lo), q_sum_pair(a.hi, b.hi));
 }
-PL_INLINE vf vf_sums(const vf r[8])
+PL_INLINE vf vf_sum_four(vf ab, vf cd)
 {
-    return VF_PAIR(Q_ADD(q_sums(r[0].lo, r[1].lo, r[2].lo, r[3].lo),
-                         q_sums(r[0].hi, r[1].hi, r[2].hi, r[3].hi)),
-                   Q_ADD(q_sums(r[4].lo, r[5].lo, r[6].lo, r[7].lo),
-                         q_sums(r[4].hi, r[5].hi, r[6].hi, r[7].hi)));
+    return VF_PAIR(q_sum_four(ab.lo, cd.lo), q_sum_four(ab.hi, cd.hi));
+}
+PL_INLINE vf vf_sum_halves(vf a, vf b)
+{
+    return VF_PAIR(Q_ADD(a.lo, a.hi), Q_ADD(b.lo, b.hi));
 }
 
 #else /* scalar */
@@ -583,10 +603,19 @@ PL_INLINE void vf_load4(const float* const p[8], vf out[4])
         for (int i = 0; i < 8; ++i)
             out[j].l[i] = p[i][j];
 }
-PL_INLINE vf vf_sums(const vf r[8])
+PL_INLINE vf vf_sum_pair(vf a, vf b)
 {
-    VF_EACH(((r[i].l[0] + r[i].l[2]) + (r[i].l[1] + r[i].l[3])) +
-            ((r[i].l[4] + r[i].l[6]) + (r[i].l[5] + r[i].l[7])));
+    VF_EACH((i % 2 ? b : a).l[i / 4 * 4 + i % 4 / 2] +
+            (i % 2 ? b : a).l[i / 4 * 4 + i % 4 / 2 + 2]);
+}
+PL_INLINE vf vf_sum_four(vf ab, vf cd)
+{
+    VF_EACH((i % 4 < 2 ? ab : cd).l[i / 4 * 4 + i % 2] +
+            (i % 4 < 2 ? ab : cd).l[i / 4 * 4 + i % 2 + 2]);
+}
+PL_INLINE vf vf_sum_halves(vf a, vf b)
+{
+    VF_EACH((i < 4 ? a : b).l[i % 4] + (i < 4 ? a : b).l[i % 4 + 4]);
 }
 
 #endif
@@ -595,6 +624,17 @@ PL_INLINE vf vf_sums(const vf r[8])
 PL_INLINE vf vf_mad(vf a, vf b, vf c)
 {
     return vf_add(a, vf_mul(b, c));
+}
+
+/* Sums over lanes in three steps. What the first or the second gives can be added up over many
+ * vectors before the next is made:
+ *   pair(a, b)          in each half  a0 + a2, b0 + b2, a1 + a3, b1 + b3
+ *   four(pair, pair)    in each half  the half's sum of a, of b, of c and of d
+ *   halves(four, four)  the sums of all eight */
+PL_INLINE vf vf_sums(const vf r[8])
+{
+    return vf_sum_halves(vf_sum_four(vf_sum_pair(r[0], r[1]), vf_sum_pair(r[2], r[3])),
+                         vf_sum_four(vf_sum_pair(r[4], r[5]), vf_sum_pair(r[6], r[7])));
 }
 
 #endif

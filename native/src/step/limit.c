@@ -58,6 +58,8 @@ static void limit_balance_items(void* context, uint32_t begin, uint32_t end, uin
 
 static bool chunk_is_touched(const pl_chunk* chunk, const pl_clusters* clusters, uint32_t finest)
 {
+    if (chunk->violated > 0)
+        return true;
     for (uint32_t r = 0; r < chunk->row_count; ++r)
         if (chunk->rows[r] < finest && clusters->limit[chunk->rows[r]][15] > 0)
             return true;

@@ -15,6 +15,7 @@
  * Each iteration: match_limit -> limit -> limit_balance -> limit_apply (which gathers again).
  */
 #include "limit_bound.h"
+#include "parts.h"
 
 /* The chunk's limit rows: R, goal offset at the chunk's rest origin, squared limit, fade times
  * limit, fade. */
@@ -82,81 +83,118 @@ PL_INLINE bool any_over(const pl_pass* pass, bool own)
     return false;
 }
 
-/* An entry of a block: how far its members are from their goals, and the share of that which each
- * is moved by, times its kernel value. */
+/* An entry of a block: how far its members are from their goals, as a vector; the square of that,
+ * and once it is known, the share of it that each is moved by, times its kernel value. */
 typedef struct violation
 {
-    vf apart[3], share;
-    float* sums;
+    vf apart[3];
+    union {
+        vf square, share;
+    };
+    uint32_t entry;
 } violation;
 
 enum
 {
     BATCH = 24,     /* entries tested before the violated ones are corrected */
+    AHEAD = 4,      /* entries between one that is corrected and one whose shares are found */
     MOST_PAUSE = 15 /* see bound_says_idle */
 };
 
-/* Tests a run of a block's entries. Correcting comes after, in a loop of its own: the way from a
- * position to a correction is long, and a processor looks ahead only so far. Entries
+PL_INLINE vm is_over(const float* row, vf square, vf kernel)
+{
+    return vm_and(vf_lt(vf_bcast(row + 12), square), vf_lt(vf_set1(0), kernel));
+}
+
+/* Tests a run of a block's entries. Roots and divisions come after, and corrections after those:
+ * the way from a position to a correction is long, and a processor looks ahead only so far. Entries
  * without violation are left out, unless "every" one is wanted: where most are violated, a branch
  * that is foreseen wrongly costs more than adding zeros, which changes nothing. */
 PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t end, const vf near[3],
-                                const vf r[3], bool every, bool own, violation* found,
-                                uint32_t* violated)
+                                const vf r[3], bool every, bool own, violation* found)
 {
     const pl_chunk* chunk = pass->chunk;
     vf r0 = r[0], r1 = r[1], r2 = r[2];
-    const float* rest = own ? chunk->own_rest + (size_t)24 * begin : NULL;
-    const float* weight = chunk->entry_kernel + (size_t)8 * begin;
-    const uint16_t *at = chunk->entry_row + begin, *last = chunk->entry_row + end;
-    uint32_t over_count = 0;
     violation* v = found;
-    for (; at < last; ++at, weight += 8)
+    for (uint32_t e = begin; e < end; ++e)
     {
-        const float* row = pass->rows + (size_t)16 * *at;
-        vf kernel = vf_load(weight), apart[3];
+        const float* row = pass->rows + (size_t)16 * chunk->entry_row[e];
+        vf apart[3];
         if (own)
         {
+            const float* rest = chunk->own_rest + (size_t)24 * e;
             r0 = vf_load(rest), r1 = vf_load(rest + 8), r2 = vf_load(rest + 16);
-            rest += 24;
         }
-        vf distance2 = from_goal(row, (vf[3]){r0, r1, r2}, near, apart);
-        vm over = vm_and(vf_lt(vf_bcast(row + 12), distance2), vf_lt(vf_set1(0), kernel));
-        unsigned bits = vm_bits(over);
-        if (!every && !bits)
+        vf square = from_goal(row, (vf[3]){r0, r1, r2}, near, apart);
+        vf kernel = vf_load(chunk->entry_kernel + (size_t)8 * e);
+        if (!every && !vm_bits(is_over(row, square, kernel)))
             continue;
-        vf share = vf_sub(vf_bcast(row + 14), vf_div(vf_bcast(row + 13), vf_sqrt(distance2)));
         v->apart[0] = apart[0], v->apart[1] = apart[1], v->apart[2] = apart[2];
-        v->share = vf_keep(over, vf_mul(share, kernel));
-        v->sums = pass->limit_sums + (size_t)PL_LIMIT_FLOATS * *at;
+        v->square = square;
+        v->entry = e;
         ++v;
-        over_count += (unsigned)__builtin_popcount(bits);
     }
-    *violated += over_count;
     return (uint32_t)(v - found);
 }
 
-/* Adds corrections to the particles, and to the clusters' sums. */
-PL_INLINE void correct(const violation* found, uint32_t count, vf mass, const vf lever[3],
+/* Finds the shares of an entry's members. How many of them are over their limit. */
+PL_INLINE uint32_t find_share(const pl_pass* pass, violation* v)
+{
+    const float* row = pass->rows + (size_t)16 * pass->chunk->entry_row[v->entry];
+    vf kernel = vf_load(pass->chunk->entry_kernel + (size_t)8 * v->entry);
+    vm over = is_over(row, v->square, kernel);
+    vf share = vf_sub(vf_bcast(row + 14), vf_div(vf_bcast(row + 13), vf_sqrt(v->square)));
+    v->share = vf_keep(over, vf_mul(share, kernel));
+    return (uint32_t)__builtin_popcount(vm_bits(over));
+}
+
+/* Adds an entry's corrections to the particles, and to the cluster's sums: these stay in lanes, as
+ * many as are cheap (join_sums). */
+PL_INLINE void correct(const pl_pass* pass, const violation* v, vf mass, const vf lever[3],
                        vf shift[3])
 {
-    vf total0 = shift[0], total1 = shift[1], total2 = shift[2];
-    for (const violation* v = found; v < found + count; ++v)
+    float* sums = pass->limit_sums + (size_t)PL_LIMIT_FLOATS * pass->chunk->entry_row[v->entry];
+    vf part[6];
+    for (int j = 0; j < 3; ++j)
     {
-        vf move[3], part[8];
-        for (int j = 0; j < 3; ++j)
-        {
-            move[j] = vf_mul(v->share, v->apart[j]);
-            part[j] = vf_mul(mass, move[j]);
-        }
-        total0 = vf_add(total0, move[0]);
-        total1 = vf_add(total1, move[1]);
-        total2 = vf_add(total2, move[2]);
-        pl_cross3(lever, part, part + 3);
-        part[6] = part[7] = v->share;
-        vf_store(v->sums, vf_add(vf_load(v->sums), vf_sums(part)));
+        vf move = vf_mul(v->share, v->apart[j]);
+        part[j] = vf_mul(mass, move);
+        shift[j] = vf_add(shift[j], move);
     }
-    shift[0] = total0, shift[1] = total1, shift[2] = total2;
+    pl_cross3(lever, part, part + 3);
+    vf four = vf_sum_four(vf_sum_pair(part[0], part[1]), vf_sum_pair(part[2], part[3]));
+    vf_store(sums, vf_add(vf_load(sums), four));
+    vf_store(sums + 8, vf_add(vf_load(sums + 8), vf_sum_pair(part[4], part[5])));
+}
+
+/* Corrects a run of entries; the shares of those that come soon are found on the way. */
+PL_INLINE uint32_t correct_all(const pl_pass* pass, violation* found, uint32_t count, vf mass,
+                               const vf lever[3], vf shift[3])
+{
+    uint32_t violated = 0, i = 0;
+    vf total[3] = {shift[0], shift[1], shift[2]};
+    for (uint32_t n = 0; n < PL_MIN(count, (uint32_t)AHEAD); ++n)
+        violated += find_share(pass, &found[n]);
+    for (; i + AHEAD < count; ++i)
+    {
+        violated += find_share(pass, &found[i + AHEAD]);
+        correct(pass, &found[i], mass, lever, total);
+    }
+    for (; i < count; ++i)
+        correct(pass, &found[i], mass, lever, total);
+    shift[0] = total[0], shift[1] = total[1], shift[2] = total[2];
+    return violated;
+}
+
+/* The sums of each row whole, in its first six floats. */
+static void join_sums(const pl_pass* pass)
+{
+    for (uint32_t r = 0; r < pass->chunk->row_count; ++r)
+    {
+        float* sums = pass->limit_sums + (size_t)PL_LIMIT_FLOATS * r;
+        vf two = vf_load(sums + 8);
+        vf_store(sums, vf_sum_halves(vf_load(sums), vf_sum_four(two, two)));
+    }
 }
 
 PL_INLINE void limit(pl_pass* pass, bool every, bool own)
@@ -179,14 +217,15 @@ PL_INLINE void limit(pl_pass* pass, bool every, bool own)
             lever[j] = vf_sub(near[j], vf_mul(dt, v[j]));
         for (uint32_t e = chunk->block_begin[b]; e < end; e += BATCH)
         {
-            uint32_t count = test_entries(pass, e, PL_MIN(e + BATCH, end), near, r, every, own,
-                                          found, &violated);
-            correct(found, count, mass, lever, shift);
+            uint32_t count =
+                test_entries(pass, e, PL_MIN(e + BATCH, end), near, r, every, own, found);
+            violated += correct_all(pass, found, count, mass, lever, shift);
         }
         for (int j = 0; j < 3; ++j)
             shift[j] = vf_mul(norm, shift[j]);
         pl_store3(pass->shift, slot, shift);
     }
+    join_sums(pass);
     pass->violated += violated;
 }
 
@@ -225,61 +264,80 @@ void PL_K(pl_limit)(pl_pass* pass)
         limit(pass, false, false);
 }
 
-/* Sums of one cluster's corrections over its chunks: delta (3), its moment about x_c (3). */
-static bool sum_limit_parts(const pl_match_batch* batch, float* const* limit_sums, uint32_t c,
-                            float total[8])
+/* Sums of eight clusters' corrections over their chunks: delta (3), its moment about x_c (3). */
+static void sum_corrections(const pl_match_batch* batch, const pl_eight* eight,
+                            float* const* limit_sums, const vf lever[16], vf total[6])
 {
+    static const float none[8];
     const pl_clusters* k = batch->clusters;
-    const float* lever = k->lever[batch->lever_side][c];
-    bool any = false;
-    for (uint32_t at = k->part_begin[c]; at < k->part_begin[c + 1]; ++at)
+    uint32_t most = 0;
+    for (int j = 0; j < 6; ++j)
+        total[j] = vf_set1(0);
+    for (int i = 0; i < 8; ++i)
+        most = PL_MAX(most, k->part_begin[eight->c[i] + 1] - k->part_begin[eight->c[i]]);
+    for (uint32_t n = 0; n < most; ++n)
     {
-        const pl_part* part = &k->part[at];
-        const float* s = limit_sums[part->chunk] + (size_t)PL_LIMIT_FLOATS * part->row;
-        const float* origin = batch->chunks[part->chunk].pos_origin;
-        float o[3];
-        if (s[6] == 0)
-            continue;
-        any = true;
+        const float *sums[8], *origin[8];
+        vf s[8], at[4], o[3], moment[3];
+        for (int i = 0; i < 8; ++i)
+        {
+            const pl_part* part = &k->part[k->part_begin[eight->c[i]] + n];
+            bool more = part < &k->part[k->part_begin[eight->c[i] + 1]];
+            sums[i] = more ? limit_sums[part->chunk] + (size_t)PL_LIMIT_FLOATS * part->row : none;
+            origin[i] = batch->chunks[more ? part->chunk : 0].pos_origin;
+        }
+        pl_load_rows(sums, 1, s);
+        vf_load4(origin, at);
         for (int j = 0; j < 3; ++j)
-            o[j] = (origin[j] - lever[PL_LEVER_REF + j]) - lever[PL_LEVER_X + j];
+            o[j] = vf_sub(vf_sub(at[j], lever[PL_LEVER_REF + j]), lever[PL_LEVER_X + j]);
+        pl_cross3(o, s, moment);
         for (int j = 0; j < 3; ++j)
         {
-            int a = (j + 1) % 3, b = (j + 2) % 3;
-            total[j] += s[j];
-            total[3 + j] += s[3 + j] + (o[a] * s[b] - o[b] * s[a]);
+            total[j] = vf_add(total[j], s[j]);
+            total[3 + j] = vf_add(total[3 + j], vf_add(s[3 + j], moment[j]));
         }
     }
-    return any;
 }
 
 /* What is subtracted from every member's correction: the mean, and theta x (l - l_c). */
-static void balance_one(const float* lever, const float total[8], float* out)
+static void balance_eight(const pl_match_batch* batch, const pl_eight* eight,
+                          float* const* limit_sums)
 {
-    const float *inverse = lever + PL_LEVER_INVERSE, *tau = total + 3;
-    float per_mass = lever[PL_LEVER_MASS] > 0 ? 1 / lever[PL_LEVER_MASS] : 0;
-    float theta[3] = {inverse[0] * tau[0] + inverse[3] * tau[1] + inverse[5] * tau[2],
-                      inverse[3] * tau[0] + inverse[1] * tau[1] + inverse[4] * tau[2],
-                      inverse[5] * tau[0] + inverse[4] * tau[1] + inverse[2] * tau[2]};
+    pl_clusters* k = batch->clusters;
+    vf lever[16], total[6], theta[3], row[16], zero = vf_set1(0);
+    pl_eight_rows(eight, (const float(*)[16])k->lever[batch->lever_side], lever);
+    sum_corrections(batch, eight, limit_sums, lever, total);
+    vf mass = lever[PL_LEVER_MASS];
+    vm heavy = vf_lt(zero, mass), any = vf_lt(zero, zero);
+    vf per_mass = vf_keep(heavy, vf_div(vf_set1(1), vf_select(heavy, mass, vf_set1(1))));
+    for (int j = 0; j < 6; ++j)
+        any = vm_or(any, vm_or(vf_lt(zero, total[j]), vf_lt(total[j], zero)));
+    pl_symmetric_mulv(lever + PL_LEVER_INVERSE, total + 3, theta);
     for (int j = 0; j < 3; ++j)
     {
-        out[j] = -theta[j];
-        out[3 + j] = -total[j] * per_mass;
-        out[6 + j] = lever[PL_LEVER_REF + j];
-        out[9 + j] = lever[PL_LEVER_X + j];
+        row[j] = vf_neg(theta[j]);
+        row[3 + j] = vf_neg(vf_mul(total[j], per_mass));
+        row[6 + j] = lever[PL_LEVER_REF + j];
+        row[9 + j] = lever[PL_LEVER_X + j];
+        row[12 + j] = zero;
     }
-    out[15] = 1;
+    row[15] = vf_set1(1);
+    for (int j = 0; j < 16; ++j)
+        row[j] = vf_keep(any, row[j]);
+    pl_eight_store_rows(eight, k->limit[0], row);
 }
 
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums)
 {
-    pl_clusters* k = batch->clusters;
-    for (uint32_t c = batch->begin; c < batch->end; ++c)
+    const pl_clusters* k = batch->clusters;
+    for (uint32_t c = batch->begin; c < batch->end; c += 8)
     {
-        float total[8] = {0};
-        memset(k->limit[c], 0, sizeof k->limit[c]);
-        if (sum_limit_parts(batch, limit_sums, c, total))
-            balance_one(k->lever[batch->lever_side][c], total, k->limit[c]);
+        pl_eight eight = pl_eight_from(c, batch->end);
+        uint32_t next = PL_MIN(c + 8, batch->end), after = PL_MIN(c + 16, batch->end);
+        for (uint32_t at = k->part_begin[next]; at < k->part_begin[after]; ++at)
+            __builtin_prefetch(limit_sums[k->part[at].chunk] +
+                               (size_t)PL_LIMIT_FLOATS * k->part[at].row);
+        balance_eight(batch, &eight, limit_sums);
     }
 }
 
