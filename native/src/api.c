@@ -241,7 +241,7 @@ static uint64_t body_bytes(const pl_body* body)
         bytes += sizeof *chunk + 34ull * chunk->entry_count + chunk->slot_count / 2 +
                  chunk->row_count *
                      (4ull + 4 * PL_SUM_FLOATS + (chunk->quad_sums ? 4 * PL_QUAD_SUM_FLOATS : 0) +
-                      (body->limit_sums ? 32 : 0) + 8);
+                      (body->limit_sums ? 4 * PL_LIMIT_FLOATS : 0) + 8);
     }
     const pl_clusters* k = &body->clusters;
     uint64_t cluster =

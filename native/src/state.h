@@ -55,6 +55,14 @@ enum
     PL_SUM_FLOATS = 24
 };
 
+/* What a chunk's corrections by strain limiting add up to for a row: m w delta (3) and its moment
+ * about the chunk's pos_origin (3). While a chunk is limited, all of the floats are used, for sums
+ * that are still in lanes. */
+enum
+{
+    PL_LIMIT_FLOATS = 16
+};
+
 /* What a cluster gives to its members: an impulse affine in the rest offset p and linear in x, v:
  *   dt dv = A p + b - a (x - ref) - k v, with A = alpha T + kappa dt [omega]x F and so on
  * (match.simd.c), and in the last place 1 for the finest level, 0 for others, which becomes the
@@ -612,7 +620,7 @@ typedef struct pl_body
     bool limiting;          /* strain limiting goes on in this substep */
     bool relaxing;          /* coarse clusters follow plastic flow in this substep */
     float limit_relaxation; /* omega for this substep */
-    float** limit_sums;     /* by chunk: 8 for each row */
+    float** limit_sums;     /* by chunk: PL_LIMIT_FLOATS for each row */
     float* shift[3];        /* by slot: corrections of strain limiting */
     uint64_t pairs_tested, pairs_violated, contacts;
     char* warning_text;

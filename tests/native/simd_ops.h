@@ -55,7 +55,8 @@ typedef struct simd_results
 {
     float ops[SIMD_OP_COUNT][8];
     float transposed[64];
-    float sums[8]; /* of each row */
+    float sums[8];     /* of each row */
+    float steps[3][8]; /* on the way to sums, of the first two rows: pair, four, halves */
     float sum;
     unsigned bits;
 } simd_results;
@@ -94,6 +95,9 @@ void PL_K(simd_ops)(const float* pa, const float* pb, const float* pc, const flo
     for (int i = 0; i < 8; ++i)
         square[i] = vf_load(rows + 8 * i);
     vf_store(results->sums, vf_sums(square));
+    vf_store(results->steps[0], vf_sum_pair(square[0], square[1]));
+    vf_store(results->steps[1], vf_sum_four(square[0], square[1]));
+    vf_store(results->steps[2], vf_sum_halves(square[0], square[1]));
     vf_transpose(square);
     for (int i = 0; i < 8; ++i)
         vf_store(results->transposed + 8 * i, square[i]);

@@ -135,6 +135,17 @@ static void run_ops(int path)
             CHECK(results.sums[i] ==
                   ((r[0] + r[2]) + (r[1] + r[3])) + ((r[4] + r[6]) + (r[5] + r[7])));
         }
+        for (int i = 0; i < 8; ++i)
+        {
+            const float *half = rows + i / 4 * 4, *other = half + 8;
+            int lane = i % 4;
+            const float *pair = (lane % 2 ? other : half) + lane / 2,
+                        *four = (lane < 2 ? half : other) + lane % 2,
+                        *halves = (i < 4 ? rows : rows + 8) + lane;
+            CHECK(results.steps[0][i] == pair[0] + pair[2]);
+            CHECK(results.steps[1][i] == four[0] + four[2]);
+            CHECK(results.steps[2][i] == halves[0] + halves[4]);
+        }
     }
 }
 

@@ -126,7 +126,7 @@ static void open_bunny_levels(scene* s)
 
 #define BUNNY_DISTANCE 1.9 /* their widths are 1.85 and 1.43 */
 
-/* Jones et al. 2015, Figure 7: they meet in the middle, in zero gravity. */
+/* Jones et al. 2015, Figure 4: they meet in the middle, in zero gravity. */
 static void open_four_bunnies(scene* s)
 {
     open_bunny(s);

@@ -55,8 +55,8 @@ static void amend_block(const pl_pass* pass, uint32_t block, const float* before
     for (int g = 0; g < 3; ++g)
         for (int i = 0; i < 8; ++i)
             is.g[g][i] = vf_sub(is.g[g][i], was.g[g][i]);
-    pl_features_transpose(&is, 3);
-    pl_features_add(&is, chunk, block, 3, chunk->sums);
+    pl_features_transpose(&is);
+    pl_features_add(&is, chunk, block, chunk->sums);
 }
 
 static uint32_t next_hit(const pl_chunk* chunk, const pl_moved_blocks* moved, uint32_t block)

@@ -237,7 +237,7 @@ PL_INLINE void advance(pl_pass* pass, bool plain, bool own)
             stand_still(pass->still + slot, from, x, v);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
-        pl_gather_block(pass, b, x, v, r, 3, own);
+        pl_gather_block(pass, b, x, v, r, own);
     }
     for (int k = 0; k < 3; ++k)
     {

@@ -374,7 +374,8 @@ static pl_status store_chunk(const maker* m, uint32_t index)
     if (f->own_rest)
         t[count++] = target_of(&own->own_rest, f->own_rest, had, entries, 24 * sizeof(float));
     if (body->limit_sums) /* scratch of strain limiting goes by rows */
-        t[count++] = target_of(&body->limit_sums[index], NULL, had_rows, rows, 8 * sizeof(float));
+        t[count++] = target_of(&body->limit_sums[index], NULL, had_rows, rows,
+                               PL_LIMIT_FLOATS * sizeof(float));
     bool fine = true;
     for (size_t i = 0; i < count; ++i)
         fine = fine && t[i].fine;

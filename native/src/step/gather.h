@@ -18,9 +18,9 @@ typedef struct pl_features
     vf g[3][8];
 } pl_features;
 
-PL_INLINE void pl_features_transpose(pl_features* f, int groups)
+PL_INLINE void pl_features_transpose(pl_features* f)
 {
-    for (int g = 0; g < groups; ++g)
+    for (int g = 0; g < 3; ++g)
         vf_transpose(f->g[g]);
 }
 
@@ -68,7 +68,7 @@ PL_INLINE void pl_features_quadratic(pl_features* f, const vf x[3], const vf r[3
  * stay where they are, and one row at a time. Eight particles would not fit into sixteen; nor would
  * four, if other things than these were alive. */
 PL_APART void pl_features_add4(const vf f[3][8], const pl_chunk* chunk, uint32_t begin,
-                               uint32_t end, int lane, int groups, float* sums)
+                               uint32_t end, int lane, float* sums)
 {
     const vf a0 = f[0][lane], a1 = f[0][lane + 1], a2 = f[0][lane + 2], a3 = f[0][lane + 3];
     const vf b0 = f[1][lane], b1 = f[1][lane + 1], b2 = f[1][lane + 2], b3 = f[1][lane + 3];
@@ -83,20 +83,17 @@ PL_APART void pl_features_add4(const vf f[3][8], const pl_chunk* chunk, uint32_t
         vf_store(row, vf_add(vf_load(row), vf_add(two, more)));
         two = vf_mad(vf_mul(w0, b0), w1, b1), more = vf_mad(vf_mul(w2, b2), w3, b3);
         vf_store(row + 8, vf_add(vf_load(row + 8), vf_add(two, more)));
-        if (groups < 3)
-            continue;
         two = vf_mad(vf_mul(w0, c0), w1, c1), more = vf_mad(vf_mul(w2, c2), w3, c3);
         vf_store(row + 16, vf_add(vf_load(row + 16), vf_add(two, more)));
     }
 }
 
-/* "groups" of eight columns are added; 2 are enough for x r^T and x. */
 PL_INLINE void pl_features_add(const pl_features* f, const pl_chunk* chunk, uint32_t block,
-                               int groups, float* sums)
+                               float* sums)
 {
     const uint32_t* half = chunk->half[block];
-    pl_features_add4(f->g, chunk, chunk->block_begin[block], half[0], 0, groups, sums);
-    pl_features_add4(f->g, chunk, half[1], chunk->block_begin[block + 1], 4, groups, sums);
+    pl_features_add4(f->g, chunk, chunk->block_begin[block], half[0], 0, sums);
+    pl_features_add4(f->g, chunk, half[1], chunk->block_begin[block + 1], 4, sums);
 }
 
 /* Positions relative to the chunk's own point. */
@@ -126,9 +123,45 @@ PL_APART void pl_gather_own(const pl_chunk* chunk, uint32_t block, const vf near
     }
 }
 
+/* What a fit alone needs, m w (x r^T, x), of a block's entries: nothing is turned, and a row's sums
+ * stay in halves until pl_fit_join. */
+PL_INLINE void pl_fit_block(const pl_chunk* chunk, uint32_t block, const vf near[3], const vf r[3],
+                            vf m)
+{
+    const vf r0 = r[0], r1 = r[1], r2 = r[2];
+    const vf m0 = vf_mul(m, near[0]), m1 = vf_mul(m, near[1]), m2 = vf_mul(m, near[2]);
+    for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
+    {
+        float* row = chunk->sums + (size_t)PL_SUM_FLOATS * chunk->entry_row[e];
+        vf w = vf_load(chunk->entry_kernel + (size_t)8 * e);
+        vf a = vf_mul(w, m0), b = vf_mul(w, m1), c = vf_mul(w, m2);
+        vf four = vf_sum_four(vf_sum_pair(vf_mul(a, r0), vf_mul(a, r1)),
+                              vf_sum_pair(vf_mul(a, r2), vf_mul(b, r0)));
+        vf_store(row, vf_add(vf_load(row), four));
+        four = vf_sum_four(vf_sum_pair(vf_mul(b, r1), vf_mul(b, r2)),
+                           vf_sum_pair(vf_mul(c, r0), vf_mul(c, r1)));
+        vf_store(row + 8, vf_add(vf_load(row + 8), four));
+        four = vf_sum_four(vf_sum_pair(vf_mul(c, r2), a), vf_sum_pair(b, c));
+        vf_store(row + 16, vf_add(vf_load(row + 16), four));
+    }
+}
+
+/* The sums of each row whole, as other ways of gathering leave them. */
+PL_INLINE void pl_fit_join(const pl_chunk* chunk)
+{
+    for (uint32_t r = 0; r < chunk->row_count; ++r)
+    {
+        float* row = chunk->sums + (size_t)PL_SUM_FLOATS * r;
+        vf last = vf_load(row + 16);
+        vf_store(row, vf_sum_halves(vf_load(row), vf_load(row + 8)));
+        vf_store(row + 8, vf_sum_halves(last, vf_set1(0)));
+        vf_store(row + 16, vf_set1(0));
+    }
+}
+
 /* "own" is a constant: whether the chunk has own rest. */
 PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
-                               const vf r[3], int groups, bool own)
+                               const vf r[3], bool own)
 {
     const pl_chunk* chunk = pass->chunk;
     uint32_t slot = chunk->slot_begin + 8 * block;
@@ -137,15 +170,15 @@ PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3
     pl_features f;
     pl_near(chunk, x, near);
     pl_features_make(&f, near, v, own ? NULL : r, m);
-    pl_features_transpose(&f, groups);
-    pl_features_add(&f, chunk, block, groups, chunk->sums);
+    pl_features_transpose(&f);
+    pl_features_add(&f, chunk, block, chunk->sums);
     if (own)
         pl_gather_own(chunk, block, near, m);
     if (pass->quadratic)
     {
         pl_features_quadratic(&f, near, r, m);
-        pl_features_transpose(&f, 3);
-        pl_features_add(&f, chunk, block, 3, chunk->quad_sums);
+        pl_features_transpose(&f);
+        pl_features_add(&f, chunk, block, chunk->quad_sums);
     }
 }
 

@@ -14,7 +14,7 @@ PL_INLINE void gather(pl_pass* pass, bool own)
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
-        pl_gather_block(pass, b, x, v, r, 3, own);
+        pl_gather_block(pass, b, x, v, r, own);
     }
 }
 

@@ -11,11 +11,6 @@
 #include "outliers.h"
 #include "rest.h"
 
-/* limit_sums: what a chunk's corrections add up to for a row: m w delta (3) and its moment about
- * the chunk's pos_origin (3). While a chunk is limited, all of the floats are used, for sums that
- * are still in lanes. */
-#define PL_LIMIT_FLOATS 16
-
 /* One pass over the particles of a chunk. */
 typedef struct pl_pass
 {

@@ -61,8 +61,8 @@ PL_APART void pl_run_add(const pl_match_batch* batch, const pl_eight* eight, con
     }
     for (int j = PL_SUM_XX; j < PL_SUM_FLOATS; ++j)
         f.g[2][j - 16] = vf_set1(0); /* coarse levels have no strain limits */
-    pl_features_transpose(&f, 3);
-    pl_features_add(&f, run, (eight->c[0] - batch->begin) / 8, 3, run->sums);
+    pl_features_transpose(&f);
+    pl_features_add(&f, run, (eight->c[0] - batch->begin) / 8, run->sums);
 }
 
 #endif

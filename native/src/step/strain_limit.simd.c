@@ -383,7 +383,7 @@ PL_INLINE void blend_maps(const pl_pass* pass, uint32_t block, vf map[6])
     }
 }
 
-PL_INLINE void limit_apply(pl_pass* pass, int groups, bool own)
+PL_INLINE void limit_apply(pl_pass* pass, bool fit, bool own)
 {
     const pl_chunk* chunk = pass->chunk;
     pl_particles* p = pass->particles;
@@ -426,8 +426,16 @@ PL_INLINE void limit_apply(pl_pass* pass, int groups, bool own)
         pl_add_moment(lever, about, moment);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
-        pl_gather_block(pass, b, x, v, r, groups, own);
+        if (fit)
+        {
+            pl_near(chunk, x, lever);
+            pl_fit_block(chunk, b, lever, r, vf_mul(mass, norm));
+        }
+        else
+            pl_gather_block(pass, b, x, v, r, own);
     }
+    if (fit)
+        pl_fit_join(chunk);
     for (int j = 0; j < 3; ++j)
     {
         pass->chunk->remainder[j] += vf_sum(left[j]);
@@ -438,9 +446,9 @@ PL_INLINE void limit_apply(pl_pass* pass, int groups, bool own)
 void PL_K(pl_limit_apply)(pl_pass* pass)
 {
     if (pass->chunk->own_rest)
-        limit_apply(pass, 3, true);
+        limit_apply(pass, false, true);
     else if (pass->last_iteration || pass->quadratic)
-        limit_apply(pass, 3, false);
+        limit_apply(pass, false, false);
     else
-        limit_apply(pass, 2, false); /* the next fit asks for no velocities */
+        limit_apply(pass, true, false); /* the next fit asks for no velocities */
 }
