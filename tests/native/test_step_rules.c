@@ -95,6 +95,32 @@ TEST(strain_limits_hold_what_would_swing_on)
     CHECK_MSG(held < .25 * free_swing, "with limits %g, without %g", held, free_swing);
 }
 
+/* Eight corners that are stretched alike: their corrections add up to nothing, to the bit, so that
+ * there is nothing to balance; they are made all the same, by omega of what is left each time. */
+TEST(corrections_that_need_no_balance_are_made)
+{
+    cube c = cube_new(2, 1);
+    const double omega = .3, limit = .1 * sqrt(.75);
+    for (uint32_t i = 0; i < 24; ++i)
+        c.points.at[i] = c.points.at[i] < 0 ? -.5f : .5f;
+    c.desc.material.stiffness_kind = PLIANT_STIFFNESS_ALPHA;
+    c.desc.material.stiffness = 1e-9;
+    c.desc.material.strain_limit = .1;
+    c.desc.material.strain_relaxation = omega;
+    c.desc.material.strain_iterations = 4;
+    REQUIRE(c.points.count == 8 && cube_make(&c));
+    cube_stretch(&c, 1.5);
+    CHECK_OK(cube_advance(c.scene, 1. / 60, 1));
+    uint32_t count;
+    float* x = scene_read_floats(c.body, PLIANT_POSITION, 0, NULL, &count);
+    double expected = .5 + limit + (.25 - limit) * pow(1 - omega, 4);
+    for (uint32_t i = 0; i < 8; ++i)
+        CHECK_MSG(fabs(fabs(x[3 * i]) - expected) < 1e-5, "a corner is at %g instead of %g",
+                  x[3 * i], expected);
+    free(x);
+    cube_free(&c);
+}
+
 TEST(one_level_is_the_same_nested_or_independent)
 {
     uint64_t hash[2] = {0, 1};
