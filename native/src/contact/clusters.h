@@ -124,7 +124,10 @@ typedef struct pl_contacts
     pl_pair_body* pair_bodies;
     uint32_t* slot_begin; /* by body: its first particle in the list of all */
     pl_proxy_pose* poses;
-    const pl_body** posed; /* by body: a sleeper whose poses are still right, or NULL */
+    const pl_body** posed;           /* by body: a sleeper whose poses are still right, or NULL */
+    struct pl_surface_eight* eights; /* particles at the surface, cluster by cluster, */
+    uint32_t* eight_begin;           /* and where each body's begin, and one more */
+    size_t eight_capacity;
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
     struct pl_look_target* shown; /* by cluster: those that have a partner, for narrow.c; */
