@@ -102,17 +102,19 @@ typedef struct pl_response
     uint32_t* homes;   /* those contacts that stop the cluster behind the particle */
     size_t home_count, home_capacity;
     uint32_t *unit_of, *toucher_of; /* by cluster, by particle: 1 + its index; nil between calls */
+    uint8_t* touches;               /* by eight particles: how many touch; nil between calls */
     float *fresh[3], *total[3];     /* by particle; nil between calls */
     pl_tie* ties;
     struct pl_reply* replies;
     struct pl_reply_block* blocks;
     struct pl_reply_entry* entries;
     uint32_t *row_unit, *unit_rows;
-    float *sums, *rows; /* by row */
+    float *sums, *rows;      /* by row */
+    double (*row_origin)[3]; /* by row: where its chunk has its point, in the world */
     size_t reply_count, block_count, entry_count, row_count;
     size_t tie_capacity, unit_capacity, toucher_capacity, press_capacity, particle_capacity,
         cluster_capacity, reply_capacity, block_capacity, entry_capacity, row_capacity,
-        unit_row_capacity, sum_capacity, move_capacity;
+        unit_row_capacity, sum_capacity, move_capacity, origin_capacity;
 } pl_response;
 
 /* Scratch that is kept from call to call; zeroed before the first. */
