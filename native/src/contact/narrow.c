@@ -189,28 +189,34 @@ typedef struct crowd
     uint32_t shown;     /* clusters that something may come of, */
     uint32_t* cluster;  /* which these are, */
     float* least;       /* and of what rank that is at least, by cluster and particle */
-    uint8_t* near;      /* by eight particles: bits of those that may touch something */
+    float* near;        /* by particle: 1 where it may touch something */
+    float* apart;       /* by cluster: look.h */
+    pl_look_one* ones;  /* look.h */
     uint32_t* member;   /* their places in the list of members */
     float *x[3], *v[3]; /* */
     float *keep, *rest[3];
 } crowd;
 
-/* Numbers of four bytes for so many particles that may touch so many clusters. */
+/* Numbers of four bytes for so many particles, a multiple of eight, that may touch so many
+ * clusters. */
 static size_t crowd_room(size_t particles, size_t clusters)
 {
-    return particles * (12 + clusters) + clusters + particles / 4 + 8;
+    size_t ones = particles / 8 * clusters * (sizeof(pl_look_one) / sizeof(float));
+    return particles * (12 + clusters) + 2 * clusters + ones;
 }
 
-static crowd crowd_in(float* room, uint32_t most)
+static crowd crowd_in(float* room, uint32_t particles, uint32_t clusters)
 {
     crowd g = {.count = 0};
-    float** lists[] = {&g.x[0], &g.x[1],    &g.x[2],    &g.v[0],    &g.v[1],
-                       &g.v[2], &g.rest[0], &g.rest[1], &g.rest[2], &g.keep};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i, room += most)
+    float** lists[] = {&g.x[0],    &g.x[1],    &g.x[2],    &g.v[0], &g.v[1], &g.v[2],
+                       &g.rest[0], &g.rest[1], &g.rest[2], &g.keep, &g.near};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i, room += particles)
         *lists[i] = room;
-    g.member = (uint32_t*)(void*)room, room += most;
-    g.near = (uint8_t*)room, room += most / 4;
-    g.least = room;
+    g.member = (uint32_t*)(void*)room, room += particles;
+    g.least = room, room += (size_t)particles * clusters;
+    g.apart = room, room += clusters;
+    g.cluster = (uint32_t*)(void*)room, room += clusters;
+    g.ones = (pl_look_one*)(void*)room;
     return g;
 }
 
@@ -324,37 +330,35 @@ static void gather_crowd(const search* s, const meeting* m, crowd* g)
         g->x[0][i] = g->x[1][i] = g->x[2][i] = INFINITY; /* outside of everything */
         g->v[0][i] = g->v[1][i] = g->v[2][i] = 0;
     }
-    memset(g->near, 0, g->count / 8);
+    memset(g->near, 0, g->count * sizeof *g->near);
 }
 
 /* What may come of each of the clusters. */
 static void look_around(const search* s, const meeting* m, crowd* g)
 {
     const pl_contacts* all = s->contacts;
-    pl_look_job look = {.shape = &m->to->body->rest_shape,
+    pl_look_job look = {.targets = all->shown,
+                        .list = all->partner + m->begin,
+                        .list_count = m->end - m->begin,
+                        .shape = &m->to->body->rest_shape,
                         .dt = (float)s->dt,
-                        .apart = -1,
+                        .apart = m->self ? g->apart : NULL,
                         .cut = m->to->body->cuts.plane_count > 0,
                         .count = g->count,
                         .keep = g->keep,
-                        .near = g->near};
+                        .shown = g->cluster,
+                        .least = g->least,
+                        .near = g->near,
+                        .ones = g->ones};
     for (int k = 0; k < 3; ++k)
     {
         look.x[k] = g->x[k], look.v[k] = g->v[k], look.rest[k] = g->rest[k];
         look.drift[k] = (float)all->drift[k];
     }
-    g->shown = 0;
-    for (uint32_t n = m->begin; n < m->end; ++n)
-    {
-        uint32_t cluster = all->partner[n];
-        look.target = &all->shown[cluster];
-        look.least = g->least + (size_t)g->shown * g->count;
-        if (m->self)
-            look.apart = (float)pl_target_apart(all, s->bodies, cluster, m->home,
-                                                (1 - ROUNDING) * look.target->radius);
-        if (all->look->look(&look))
-            g->cluster[g->shown++] = cluster;
-    }
+    for (uint32_t n = 0; n < look.list_count && m->self; ++n)
+        g->apart[n] = (float)pl_target_apart(all, s->bodies, look.list[n], m->home,
+                                             (1 - ROUNDING) * all->shown[look.list[n]].radius);
+    g->shown = all->look->look(&look);
 }
 
 static pl_traveller traveller_of(const search* s, const meeting* m, uint32_t member)
@@ -414,7 +418,7 @@ static void test_piece(search* s, const meeting* m, crowd* g, pl_contact_list* l
     look_around(s, m, g);
     for (uint32_t i = 0; i < g->filled; ++i)
     {
-        if (!(g->near[i / 8] >> i % 8 & 1))
+        if (!(g->near[i] > 0))
             continue;
         pl_traveller p = traveller_of(s, m, g->member[i]);
         pl_verdict best = ask_clusters(s, m, g, i, &p);
@@ -459,8 +463,7 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
     search* s = context;
     const pl_contacts* all = s->contacts;
     float* room = all->crowds + worker * crowd_room(s->most_particles, s->most_clusters);
-    crowd g = crowd_in(room, s->most_particles);
-    g.cluster = (uint32_t*)(void*)(g.least + (size_t)s->most_particles * s->most_clusters);
+    crowd g = crowd_in(room, s->most_particles, s->most_clusters);
     for (uint32_t n = first; n < last; ++n)
     {
         pl_contact_list* list = &s->contacts->found[n];
