@@ -391,9 +391,13 @@ static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint
     for (;;)
     {
         uint32_t next = 0;
-        for (uint32_t n = 1; n < g->shown; ++n)
-            if (g->least[(size_t)n * g->count + i] < g->least[(size_t)next * g->count + i])
-                next = n;
+        float lowest = INFINITY;
+        for (uint32_t n = 0; n < g->shown; ++n) /* without a branch */
+        {
+            float here = g->least[(size_t)n * g->count + i];
+            next = here < lowest ? n : next;
+            lowest = here < lowest ? here : lowest;
+        }
         float* least = &g->least[(size_t)next * g->count + i];
         if (!(*least < INFINITY) || *least > best.rank)
             return best;

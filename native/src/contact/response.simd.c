@@ -5,6 +5,11 @@
 
 #include "lanes3.h"
 
+enum
+{
+    AHEAD = 4 /* blocks between one that is weighed and one that is fetched */
+};
+
 /* Where particles were when the substep began, relative to the chunk's point. */
 PL_INLINE lanes3 starts(const pl_reply_job* job, uint32_t slot, lanes3 v)
 {
@@ -45,10 +50,30 @@ PL_APART void add_rows(const pl_reply_job* job, const pl_reply_block* block, con
     }
 }
 
+/* What a block that is soon to come will read for the first time. */
+PL_INLINE void fetch_block(const pl_reply_job* job, uint32_t n)
+{
+    if (n >= job->block_count)
+        return;
+    const pl_reply_block* block = &job->blocks[n];
+    const pl_particles* p = &job->body->particles;
+    uint32_t slot = job->chunk->slot_begin + 8 * block->block;
+    for (int k = 0; k < 3; ++k)
+    {
+        __builtin_prefetch(p->x[k] + slot);
+        __builtin_prefetch(p->v[k] + slot);
+    }
+    __builtin_prefetch(p->mass + slot);
+    __builtin_prefetch(p->norm + slot);
+    for (size_t i = block->begin; i < block->end; ++i)
+        __builtin_prefetch(job->chunk->entry_kernel + (size_t)8 * job->entries[i].entry);
+}
+
 static void weigh(const pl_reply_job* job)
 {
     for (uint32_t n = 0; n < job->block_count; ++n)
     {
+        fetch_block(job, n + AHEAD);
         const pl_reply_block* block = &job->blocks[n];
         if (block->begin == block->end)
             continue;
