@@ -65,6 +65,7 @@ typedef struct pl_reply_job
     const pl_chunk* chunk;
     const pl_reply_block* blocks;
     const pl_reply_entry* entries;
+    float* weights; /* eight by entry, which the first sums fill */
     uint32_t block_count, row_count;
     float dt;
     const float* held; /* pins.frequency where some particles are held, or NULL */

@@ -40,7 +40,7 @@ PL_APART void add_rows(const pl_reply_job* job, const pl_reply_block* block, con
     for (size_t i = block->begin; i < block->end; ++i)
     {
         const pl_reply_entry* e = &job->entries[i];
-        const float* w = job->chunk->entry_kernel + (size_t)8 * e->entry;
+        const float* w = job->weights + 8 * i;
         float* row = job->sums + (size_t)stride * e->row + offset;
         vf a = vf_mad(vf_mul(vf_bcast(w), f0), vf_bcast(w + 1), f1);
         vf b = vf_mad(vf_mul(vf_bcast(w + 2), f2), vf_bcast(w + 3), f3);
@@ -77,6 +77,9 @@ static void weigh(const pl_reply_job* job)
         const pl_reply_block* block = &job->blocks[n];
         if (block->begin == block->end)
             continue;
+        for (size_t i = block->begin; i < block->end; ++i)
+            vf_store(job->weights + 8 * i,
+                     vf_load(job->chunk->entry_kernel + (size_t)8 * job->entries[i].entry));
         uint32_t slot = job->chunk->slot_begin + 8 * block->block;
         lanes3 v = velocities(job, slot), x = starts(job, slot, v);
         vf m = masses(job, slot);
@@ -107,7 +110,7 @@ PL_APART void blend(const pl_reply_job* job, const pl_reply_block* block, vf out
     {
         const pl_reply_entry* entry = &job->entries[i];
         const float* row = job->rows + (size_t)PL_MOVE_FLOATS * entry->row;
-        vf w = vf_load(job->chunk->entry_kernel + (size_t)8 * entry->entry);
+        vf w = vf_load(job->weights + 8 * i);
         a = vf_mad(a, w, vf_bcast(row));
         b = vf_mad(b, w, vf_bcast(row + 1));
         c = vf_mad(c, w, vf_bcast(row + 2));

@@ -19,6 +19,7 @@ void pl_response_free(pl_response* r)
     pl_free(r->replies);
     pl_free(r->blocks);
     pl_free(r->entries);
+    pl_free(r->weights);
     pl_free(r->row_unit);
     pl_free(r->unit_rows);
     pl_free(r->sums);
@@ -239,6 +240,7 @@ static pl_status add_chunks(const pl_response_work* s)
     size_t at = 0;
     if (!pl_grow((void**)&r->unit_rows, &r->unit_row_capacity, r->row_count,
                  sizeof *r->unit_rows) ||
+        !pl_grow((void**)&r->weights, &r->weight_capacity, r->entry_count, 8 * sizeof(float)) ||
         !pl_grow((void**)&r->sums, &r->sum_capacity, r->row_count,
                  PL_REPLY_FLOATS * sizeof(float)) ||
         !pl_grow((void**)&r->rows, &r->move_capacity, r->row_count, PL_MOVE_FLOATS * sizeof(float)))
@@ -289,7 +291,7 @@ pl_status pl_response_tie(const pl_response_work* s)
                 toucher->tie_begin = count;
                 for (size_t e = r->blocks[b].begin; e < r->blocks[b].end; ++e)
                 {
-                    float w = chunk->entry_kernel[8 * (size_t)r->entries[e].entry + lane];
+                    float w = r->weights[8 * e + lane];
                     if (!(w > 0))
                         continue;
                     uint32_t unit = r->row_unit[reply->row_begin + r->entries[e].row];

@@ -19,6 +19,7 @@ static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, ui
                         .chunk = &body->chunks[reply->chunk],
                         .blocks = r->blocks + reply->block_begin,
                         .entries = r->entries,
+                        .weights = r->weights,
                         .block_count = reply->block_count,
                         .row_count = reply->row_count,
                         .dt = (float)s->dt,
