@@ -108,6 +108,7 @@ typedef struct pl_response
     struct pl_reply* replies;
     struct pl_reply_block* blocks;
     struct pl_reply_entry* entries;
+    float* members; /* by block: response.h */
     float* weights; /* by entry: of eight members, as the chunk has them, next to each other */
     uint32_t *row_unit, *unit_rows;
     float *sums, *rows;      /* by row */
@@ -115,7 +116,8 @@ typedef struct pl_response
     size_t reply_count, block_count, entry_count, row_count;
     size_t tie_capacity, unit_capacity, toucher_capacity, press_capacity, particle_capacity,
         cluster_capacity, reply_capacity, block_capacity, entry_capacity, row_capacity,
-        unit_row_capacity, sum_capacity, move_capacity, origin_capacity, weight_capacity;
+        unit_row_capacity, sum_capacity, move_capacity, origin_capacity, weight_capacity,
+        member_capacity;
 } pl_response;
 
 /* Scratch that is kept from call to call; zeroed before the first. */

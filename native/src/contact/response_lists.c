@@ -20,6 +20,7 @@ void pl_response_free(pl_response* r)
     pl_free(r->blocks);
     pl_free(r->entries);
     pl_free(r->weights);
+    pl_free(r->members);
     pl_free(r->row_unit);
     pl_free(r->unit_rows);
     pl_free(r->sums);
@@ -241,6 +242,8 @@ static pl_status add_chunks(const pl_response_work* s)
     if (!pl_grow((void**)&r->unit_rows, &r->unit_row_capacity, r->row_count,
                  sizeof *r->unit_rows) ||
         !pl_grow((void**)&r->weights, &r->weight_capacity, r->entry_count, 8 * sizeof(float)) ||
+        !pl_grow((void**)&r->members, &r->member_capacity, r->block_count,
+                 PL_MEMBER_FLOATS * sizeof(float)) ||
         !pl_grow((void**)&r->sums, &r->sum_capacity, r->row_count,
                  PL_REPLY_FLOATS * sizeof(float)) ||
         !pl_grow((void**)&r->rows, &r->move_capacity, r->row_count, PL_MOVE_FLOATS * sizeof(float)))

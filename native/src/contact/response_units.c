@@ -20,6 +20,7 @@ static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, ui
                         .blocks = r->blocks + reply->block_begin,
                         .entries = r->entries,
                         .weights = r->weights,
+                        .members = r->members + PL_MEMBER_FLOATS * reply->block_begin,
                         .block_count = reply->block_count,
                         .row_count = reply->row_count,
                         .dt = (float)s->dt,
