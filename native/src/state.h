@@ -408,6 +408,13 @@ typedef struct pl_pressure
 /* The contact shapes of a body's finest clusters (setup/proxy.c), at rest: a ball about the query
  * centre with the query radius, cut by half-spaces that bound the members. The half-spaces are
  * state, since LAPACK finds them; the list of members follows from the memberships. */
+/* A particle at the surface of the cluster that it is at home in. */
+typedef struct pl_surface_slot
+{
+    uint32_t slot;
+    uint32_t place; /* 8 times which of the body's eights it is in, and its lane there */
+} pl_surface_slot;
+
 typedef struct pl_proxies
 {
     uint32_t count;        /* clusters of the finest level */
@@ -422,18 +429,21 @@ typedef struct pl_proxies
         surface_end;    /* by cluster: members before this are at home in it and at the surface */
     uint32_t* home_end; /* by cluster: members before this are at home in it, which each particle
                            is in the one cluster that it weighs most in */
-    uint32_t* member_slot; /* by chunk and block within each of the three parts of a cluster */
-    float* member_weight;  /* w_ic, normalised over the clusters of a particle */
-    float* inset;          /* by member: how much deeper than half a spacing it is, if it is at the
-                              surface and at home: what it keeps of others, so that surfaces meet
-                              and not their roughest particles */
-    float (*crack)[4];     /* by member, of those at the surface: the way out of its piece at the
-                              crack that is nearest, and how far that is; NULL without cuts */
-    float (*ball)[4];      /* by cluster: where it has a say, and how far: the middle is relative to
-                              clusters.rest, in its own rest space. The query ball, or where splits
-                              have left only a part of that one around the members' centre of mass */
-    float (*box)[6];       /* by cluster: middle and half size of its members' box at rest, widened
-                              by half a spacing; the middle is relative to clusters.in_body */
+    uint32_t* member_slot;    /* by chunk and block within each of the three parts of a cluster */
+    pl_surface_slot* surface; /* those at the surface, by slot: contacts look at eights of them, and
+                                 where a cluster's last eight is not full the last one stands in */
+    uint32_t* eight_begin;    /* count + 1: each cluster's eights */
+    float* member_weight;     /* w_ic, normalised over the clusters of a particle */
+    float* inset;      /* by member: how much deeper than half a spacing it is, if it is at the
+                          surface and at home: what it keeps of others, so that surfaces meet
+                          and not their roughest particles */
+    float (*crack)[4]; /* by member, of those at the surface: the way out of its piece at the
+                          crack that is nearest, and how far that is; NULL without cuts */
+    float (*ball)[4];  /* by cluster: where it has a say, and how far: the middle is relative to
+                          clusters.rest, in its own rest space. The query ball, or where splits
+                          have left only a part of that one around the members' centre of mass */
+    float (*box)[6];   /* by cluster: middle and half size of its members' box at rest, widened
+                          by half a spacing; the middle is relative to clusters.in_body */
 } pl_proxies;
 
 /* A plane that divided material while it moved, in the body's rest shape and relative to its rest

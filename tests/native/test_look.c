@@ -18,8 +18,9 @@ enum
 typedef struct crowd
 {
     uint32_t count, slot[MOST], member[MOST];
-    float x[3][MOST], v[3][MOST], keep[MOST], rest[3][MOST], least[MOST];
-    uint8_t near[MOST / 8];
+    float x[3][MOST], v[3][MOST], keep[MOST], rest[3][MOST], least[MOST], near[MOST], apart;
+    uint32_t shown;
+    pl_look_one ones[MOST / 8];
 } crowd;
 
 typedef struct tally
@@ -66,8 +67,8 @@ static bool passes(const pl_look_job* job, uint32_t i)
     for (int k = 0; k < 3; ++k)
     {
         float end = job->x[k][i], start = end - job->dt * (job->v[k][i] - job->drift[k]);
-        in = in && PL_MAX(start, end) >= job->target->lower[k] &&
-             PL_MIN(start, end) <= job->target->upper[k];
+        in = in && PL_MAX(start, end) >= job->targets[*job->list].lower[k] &&
+             PL_MIN(start, end) <= job->targets[*job->list].upper[k];
     }
     return in;
 }
@@ -77,7 +78,8 @@ static bool look(pl_look_job* job, crowd* g)
 {
     static const uint32_t paths[] = {PLIANT_SIMD_SSE2, PLIANT_SIMD_AVX2, PLIANT_SIMD_AVX512,
                                      PLIANT_SIMD_NEON};
-    bool any = pl_look_kernels_for(PLIANT_SIMD_SCALAR)->look(job);
+    bool any = pl_look_kernels_for(PLIANT_SIMD_SCALAR)->look(job) > 0;
+    CHECK(!any || g->shown == *job->list);
     for (size_t p = 0; p < PL_COUNTOF(paths); ++p)
     {
         crowd other = *g;
@@ -86,7 +88,8 @@ static bool look(pl_look_job* job, crowd* g)
         memset(other.near, 0, sizeof other.near);
         pl_look_job again = *job;
         again.least = other.least, again.near = other.near;
-        CHECK(pl_look_kernels_for(paths[p])->look(&again) == any);
+        again.shown = &other.shown, again.ones = other.ones;
+        CHECK(pl_look_kernels_for(paths[p])->look(&again) == (any ? 1 : 0));
         CHECK(!any || (!memcmp(other.least, g->least, sizeof g->least) &&
                        !memcmp(other.near, g->near, sizeof g->near)));
     }
@@ -104,14 +107,19 @@ static void compare(const contact_scene* s, uint32_t home, uint32_t cluster, dou
     double apart = from == to ? pl_target_apart(all, bodies, cluster, home, target->radius) : -1;
     static crowd g;
     gather(body, c, bodies[to].body, &g);
-    pl_look_job job = {.target = &all->shown[cluster],
+    g.apart = (float)(apart * (apart < INFINITY ? 1 - 1e-6 : 1));
+    pl_look_job job = {.targets = all->shown,
+                       .list = &cluster,
+                       .list_count = 1,
                        .shape = &bodies[to].body->rest_shape,
                        .dt = (float)dt,
-                       .apart = (float)(apart * (apart < INFINITY ? 1 - 1e-6 : 1)),
+                       .apart = from == to ? &g.apart : NULL,
                        .count = (g.count + 7) & ~7u,
                        .keep = g.keep,
+                       .shown = &g.shown,
                        .least = g.least,
-                       .near = g.near};
+                       .near = g.near,
+                       .ones = g.ones};
     for (int k = 0; k < 3; ++k)
     {
         job.x[k] = g.x[k], job.v[k] = g.v[k], job.rest[k] = g.rest[k];
@@ -131,7 +139,7 @@ static void compare(const contact_scene* s, uint32_t home, uint32_t cluster, dou
         pl_verdict v;
         float least = any ? g.least[i] : INFINITY;
         bool said = pl_target_judge(target, &p, apart, dt, &v), in = passes(&job, i);
-        bool near = g.near[i / 8] >> i % 8 & 1;
+        bool near = g.near[i] > 0;
         ++t->seen;
         t->passed += least < INFINITY;
         CHECK(in || least == INFINITY);

@@ -182,6 +182,43 @@ TEST(bounds_hold_the_paths_of_members)
     drop(&s);
 }
 
+/* Particles at the surface, gathered in the order of memory: each in its cluster's eights, and the
+ * same bounds as from the body's own arrays. */
+TEST(gathered_surfaces_have_the_same_bounds)
+{
+    shapes s;
+    REQUIRE(make(&s, scene_points_ball(500, .5, 1), 9));
+    pl_particles* p = &s.body.particles;
+    contact_body_move(&s.body, m3_identity(), v3(1, 2, 3));
+    for (uint32_t i = 0; i < p->slot_count; ++i)
+        p->v[0][i] = (float)(i % 7), p->v[2][i] = -(float)(i % 5);
+    uint32_t count = s.proxies.eight_begin[s.proxies.count];
+    pl_surface_eight* eights = PL_NEW(pl_surface_eight, count);
+    pl_proxy_pose* poses = PL_NEW(pl_proxy_pose, s.proxies.count);
+    REQUIRE(eights && poses && count > 0);
+    pl_surface_gather(&s.body, &s.proxies, 0, 8 * count, eights);
+    for (uint32_t i = 1; i < 8 * count; ++i)
+        CHECK(s.proxies.surface[i - 1].slot <= s.proxies.surface[i].slot);
+    for (uint32_t c = 0; c < s.proxies.count; ++c)
+        for (uint32_t m = s.proxies.member_begin[c]; m < s.proxies.surface_end[c]; ++m)
+        {
+            uint32_t at = m - s.proxies.member_begin[c], slot = s.proxies.member_slot[m];
+            const pl_surface_eight* eight = &eights[s.proxies.eight_begin[c] + at / 8];
+            for (int k = 0; k < 3; ++k)
+                CHECK(eight->x[k][at % 8] == p->x[k][slot] && eight->v[k][at % 8] == p->v[k][slot]);
+        }
+    pl_poses_set(&s.body, &s.proxies, .1, contact_no_drift, .25, 0, s.proxies.count, s.poses);
+    pl_poses_follow(&s.body, &s.proxies, eights, .1, contact_no_drift, .25, 0, s.proxies.count,
+                    poses);
+    for (uint32_t c = 0; c < s.proxies.count; ++c)
+        for (int k = 0; k < 3; ++k)
+            CHECK(poses[c].part_lower[k] == s.poses[c].part_lower[k] &&
+                  poses[c].part_upper[k] == s.poses[c].part_upper[k]);
+    pl_free(eights);
+    pl_free(poses);
+    drop(&s);
+}
+
 TEST(flat_and_inverted_deformations_are_mended)
 {
     pl_rng rng = pl_rng_seed(3);

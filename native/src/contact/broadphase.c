@@ -70,10 +70,11 @@ static pl_status reserve(pl_broadphase* b, uint32_t count)
         return PLIANT_OK;
     release(b);
     size_t nodes = (size_t)count / 2 + 2 * MOST_LEVELS, batches = count / BATCH + 1;
+    size_t fours = (size_t)count + 4; /* the last four are not full */
     b->key = PL_NEW(uint32_t, count);
-    b->order = PL_NEW(uint32_t, count);
+    b->order = PL_NEW(uint32_t, fours);
     b->other_key = PL_NEW(uint32_t, count);
-    b->other_order = PL_NEW(uint32_t, count);
+    b->other_order = PL_NEW(uint32_t, fours);
     b->body_of = PL_NEW(uint32_t, count);
     b->box = (float(*)[6][4])pl_alloc(nodes, sizeof *b->box);
     b->only = PL_NEW(uint32_t, nodes);
@@ -384,14 +385,31 @@ static void mark_near(const tree* t, uint32_t cluster, uint32_t* marks)
         marks[body->first + rules->near[i]] = cluster + 1;
 }
 
-/* All clusters whose shapes this one's particles may touch. */
-static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
+/* What one worker needs to ask. */
+typedef struct asking
 {
-    struct
-    {
-        uint32_t level, node;
-    } stack[4 * (MOST_LEVELS + 1)];
-    uint32_t depth = 0;
+    uint32_t* marks;    /* by cluster: whom the one that asks does not collide with */
+    uint32_t* found;    /* clusters */
+    uint32_t* nodes[2]; /* of a level, and of the next */
+} asking;
+
+/* Room for as much as a worker may find, and for four more that may be written beyond it. */
+static size_t asking_room(uint32_t count)
+{
+    return 2 * (size_t)count + 2 * ((size_t)count / 4 + 8) + 8;
+}
+
+static asking asking_in(uint32_t* room, uint32_t count)
+{
+    uint32_t nodes = count / 4 + 8;
+    uint32_t* found = room + count;
+    return (asking){room, found, {found + count + 8, found + count + 8 + nodes}};
+}
+
+/* All clusters whose shapes this one's particles may touch. Which of four boxes overlap nobody can
+ * foretell: all four are written down, and those that do not are written over. */
+static void ask(tree* t, pl_pair_list* list, const asking* w, uint32_t cluster)
+{
     const pl_proxy_pose* pose = &t->poses[cluster];
     four own[6];
     for (int k = 0; k < 3; ++k)
@@ -407,29 +425,42 @@ static void ask(tree* t, pl_pair_list* list, uint32_t* marks, uint32_t cluster)
     if (body->asleep &&
         !overlap(pose->part_lower, pose->part_upper, t->awake_lower, t->awake_upper))
         return;
-    mark_near(t, cluster, marks);
-    uint32_t own_body = t->b->body_of[cluster] + 1;
-    stack[depth].level = t->levels - 1, stack[depth++].node = 0;
-    while (depth)
+    mark_near(t, cluster, w->marks);
+    uint32_t own_body = t->b->body_of[cluster] + 1, count = 1, level = t->levels - 1;
+    uint32_t *now = w->nodes[0], *next = w->nodes[1];
+    now[0] = 0;
+    for (; level > 0; --level)
     {
-        uint32_t level = stack[--depth].level, node = stack[depth].node;
-        ++list->visited;
-        uint32_t found = overlaps(own, t->b->box[t->level_begin[level] + node]);
-        for (; found; found &= found - 1)
+        const float(*box)[6][4] = (const float(*)[6][4])t->b->box + t->level_begin[level];
+        const uint32_t* only = t->b->only + t->level_begin[level - 1];
+        uint32_t more = 0;
+        list->visited += count;
+        for (uint32_t i = 0; i < count; ++i)
         {
-            uint32_t child = 4 * node + (uint32_t)__builtin_ctz(found);
-            if (level > 0)
+            uint32_t overlapping = overlaps(own, box[now[i]]);
+            for (uint32_t c = 0; c < 4; ++c)
             {
-                if (t->apart && t->b->only[t->level_begin[level - 1] + child] == own_body)
-                    continue;
-                stack[depth].level = level - 1, stack[depth++].node = child;
-                continue;
+                next[more] = 4 * now[i] + c;
+                more += overlapping >> c & 1 & !(t->apart && only[next[more]] == own_body);
             }
-            uint32_t other = t->b->order[child];
-            if (marks[other] != cluster + 1)
-                note_pair(t, list, cluster, other);
+        }
+        swap_lists(&now, &next);
+        count = more;
+    }
+    uint32_t found = 0;
+    list->visited += count;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        uint32_t overlapping = overlaps(own, t->b->box[now[i]]);
+        for (uint32_t c = 0; c < 4; ++c)
+        {
+            uint32_t other = t->b->order[4 * now[i] + c];
+            w->found[found] = other;
+            found += overlapping >> c & 1 & (w->marks[other] != cluster + 1);
         }
     }
+    for (uint32_t i = 0; i < found; ++i)
+        note_pair(t, list, cluster, w->found[i]);
 }
 
 static void bound_awake(tree* t, uint32_t body_count)
@@ -449,14 +480,14 @@ static void bound_awake(tree* t, uint32_t body_count)
 static void ask_batches(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     tree* t = context;
-    uint32_t* marks = t->b->marks + (size_t)worker * t->count;
+    asking w = asking_in(t->b->marks + worker * asking_room(t->count), t->count);
     for (uint32_t n = begin; n < end; ++n)
     {
         pl_pair_list* list = &t->b->found[n];
         list->count = 0;
         list->visited = 0;
         for (uint32_t i = n * BATCH; i < PL_MIN((n + 1) * BATCH, t->count); ++i)
-            ask(t, list, marks, i);
+            ask(t, list, &w, i);
     }
 }
 
@@ -485,10 +516,12 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
         apart = apart && !bodies[n].self;
     if (apart)
         sort_bodies(b, count, body_count);
-    size_t marks = (size_t)count * (pool ? pl_pool_threads(pool) : 1);
+    memset(b->order + count, 0, 4 * sizeof *b->order); /* nobody: their boxes overlap nothing */
+    size_t marks = asking_room(count) * (pool ? pl_pool_threads(pool) : 1);
     if (!pl_grow((void**)&b->marks, &b->mark_capacity, marks, sizeof *b->marks))
         return pl_fail_memory(marks * sizeof *b->marks);
-    memset(b->marks, 0, marks * sizeof *b->marks);
+    for (size_t worker = 0; worker < marks; worker += asking_room(count))
+        memset(b->marks + worker, 0, count * sizeof *b->marks);
     tree t = make_tree(b, count, poses, margin);
     t.bodies = bodies;
     t.apart = apart;

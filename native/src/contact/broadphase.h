@@ -38,7 +38,7 @@ typedef struct pl_broadphase
     float (
         *box)[6][4]; /* nodes of the tree, from the leaves up: lower and upper of four children */
     uint32_t* only;  /* by node: 1 + the body that all of it is of, or 0 */
-    uint32_t* marks; /* by worker and cluster: whom else it does not collide with */
+    uint32_t* marks; /* by worker: what it needs to ask, beginning with marks of clusters */
     size_t mark_capacity;
     uint64_t visited; /* nodes of the tree, by the last call's queries */
     uint32_t* body_of;

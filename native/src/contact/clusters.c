@@ -21,6 +21,8 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->posed);
     pl_free(all->slot_begin);
     pl_free(all->poses);
+    pl_free(all->eights);
+    pl_free(all->eight_begin);
     pl_free(all->motions);
     pl_free(all->partner_begin);
     pl_free(all->partner);
@@ -53,6 +55,7 @@ static bool renew(void* slot, size_t count, size_t size)
 
 static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact_body* bodies)
 {
+    uint32_t eights = 0;
     all->body_count = body_count;
     all->cluster_count = all->particle_count = 0;
     if (!all->slot_begin || body_count > all->body_capacity)
@@ -60,6 +63,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
         all->body_capacity = 0;
         if (!renew(&all->pair_bodies, body_count, sizeof *all->pair_bodies) ||
             !renew(&all->posed, body_count, sizeof *all->posed) ||
+            !renew(&all->eight_begin, (size_t)body_count + 1, sizeof *all->eight_begin) ||
             !renew(&all->slot_begin, (size_t)body_count + 1, sizeof *all->slot_begin))
             return pl_fail_memory((size_t)body_count * sizeof *all->pair_bodies);
         all->body_capacity = body_count;
@@ -73,14 +77,17 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
                             .self = bodies[b].self,
                             .rules = bodies[b].rules,
                             .asleep = bodies[b].body->asleep};
-        if (all->pair_bodies[b].first != now.first || all->posed[b] != bodies[b].body ||
-            !now.asleep)
+        if (all->pair_bodies[b].first != now.first || all->eight_begin[b] != eights ||
+            all->posed[b] != bodies[b].body || !now.asleep)
             all->posed[b] = NULL;
+        all->eight_begin[b] = eights;
+        eights += now.count ? bodies[b].proxies->eight_begin[now.count] : 0;
         all->pair_bodies[b] = now;
         all->cluster_count += bodies[b].proxies->count;
         all->particle_count += bodies[b].body->particles.slot_count;
     }
     all->slot_begin[body_count] = all->particle_count;
+    all->eight_begin[body_count] = eights;
     if (!all->poses || all->cluster_count > all->cluster_capacity)
     {
         size_t count = all->cluster_count;
@@ -94,6 +101,8 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
             return pl_fail_memory(count * sizeof *all->poses);
         all->cluster_capacity = count;
     }
+    if (!pl_grow((void**)&all->eights, &all->eight_capacity, eights, sizeof *all->eights))
+        return pl_fail_memory(eights * sizeof *all->eights);
     return PLIANT_OK;
 }
 
@@ -106,6 +115,20 @@ typedef struct posing
     double dt, thickness;
 } posing;
 
+static void gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    const posing* p = context;
+    (void)worker;
+    for (uint32_t b = 0; b < p->all->body_count; ++b)
+    {
+        uint32_t first = p->all->eight_begin[b], last = p->all->eight_begin[b + 1];
+        uint32_t from = PL_MAX(begin, first), to = PL_MIN(end, last);
+        if (from < to && !p->all->posed[b])
+            pl_surface_gather(p->bodies[b].body, p->bodies[b].proxies, 8 * (from - first),
+                              8 * (to - first), p->all->eights + first);
+    }
+}
+
 static void pose_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const posing* p = context;
@@ -115,9 +138,10 @@ static void pose_items(void* context, uint32_t begin, uint32_t end, uint32_t wor
         const pl_pair_body* all = &p->all->pair_bodies[b];
         uint32_t from = PL_MAX(begin, all->first), to = PL_MIN(end, all->first + all->count);
         if (from < to && !p->all->posed[b])
-            pl_poses_set(p->bodies[b].body, p->bodies[b].proxies, p->dt, p->all->drift,
-                         p->thickness, from - all->first, to - all->first,
-                         p->all->poses + all->first);
+            pl_poses_follow(p->bodies[b].body, p->bodies[b].proxies,
+                            p->all->eights + p->all->eight_begin[b], p->dt, p->all->drift,
+                            p->thickness, from - all->first, to - all->first,
+                            p->all->poses + all->first);
     }
 }
 
@@ -170,6 +194,7 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
         thickness = fmax(thickness, pl_contact_thickness(bodies[b].body, settings));
     }
     posing posing_now = {all, bodies, dt, thickness + nearness};
+    pl_parallel_for(pool, all->eight_begin[body_count], 128, gather_items, &posing_now);
     pl_parallel_for(pool, all->cluster_count, 16, pose_items, &posing_now);
     for (uint32_t b = 0; b < body_count; ++b)
         all->posed[b] = bodies[b].body->asleep ? bodies[b].body : NULL;

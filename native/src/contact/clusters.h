@@ -102,17 +102,22 @@ typedef struct pl_response
     uint32_t* homes;   /* those contacts that stop the cluster behind the particle */
     size_t home_count, home_capacity;
     uint32_t *unit_of, *toucher_of; /* by cluster, by particle: 1 + its index; nil between calls */
+    uint8_t* touches;               /* by eight particles: how many touch; nil between calls */
     float *fresh[3], *total[3];     /* by particle; nil between calls */
     pl_tie* ties;
     struct pl_reply* replies;
     struct pl_reply_block* blocks;
     struct pl_reply_entry* entries;
+    float* members; /* by block: response.h */
+    float* weights; /* by entry: of eight members, as the chunk has them, next to each other */
     uint32_t *row_unit, *unit_rows;
-    float *sums, *rows; /* by row */
+    float *sums, *rows;      /* by row */
+    double (*row_origin)[3]; /* by row: where its chunk has its point, in the world */
     size_t reply_count, block_count, entry_count, row_count;
     size_t tie_capacity, unit_capacity, toucher_capacity, press_capacity, particle_capacity,
         cluster_capacity, reply_capacity, block_capacity, entry_capacity, row_capacity,
-        unit_row_capacity, sum_capacity, move_capacity;
+        unit_row_capacity, sum_capacity, move_capacity, origin_capacity, weight_capacity,
+        member_capacity;
 } pl_response;
 
 /* Scratch that is kept from call to call; zeroed before the first. */
@@ -124,7 +129,10 @@ typedef struct pl_contacts
     pl_pair_body* pair_bodies;
     uint32_t* slot_begin; /* by body: its first particle in the list of all */
     pl_proxy_pose* poses;
-    const pl_body** posed; /* by body: a sleeper whose poses are still right, or NULL */
+    const pl_body** posed;           /* by body: a sleeper whose poses are still right, or NULL */
+    struct pl_surface_eight* eights; /* particles at the surface, cluster by cluster, */
+    uint32_t* eight_begin;           /* and where each body's begin, and one more */
+    size_t eight_capacity;
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
     struct pl_look_target* shown; /* by cluster: those that have a partner, for narrow.c; */

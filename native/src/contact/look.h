@@ -22,27 +22,41 @@ typedef struct pl_look_target
     bool plain;              /* "own" is the identity */
 } pl_look_target;
 
-/* Particles of one cluster and a cluster of another, or of their own, body. */
+/* Eight particles and a cluster that something may come of. */
+typedef struct pl_look_one
+{
+    uint32_t place; /* of the cluster in the job's list, */
+    uint32_t row;   /* and in that of those that are shown */
+    uint32_t first; /* of the particles, */
+    uint32_t bits;  /* and which of the eight these are */
+} pl_look_one;
+
+/* Particles of one cluster and clusters of another, or of their own, body. */
 typedef struct pl_look_job
 {
-    const pl_look_target* target;
-    const pl_rest_shape* shape; /* of the target's body */
+    const pl_look_target* targets;
+    const uint32_t* list; /* which of these are looked at */
+    uint32_t list_count;
+    const pl_rest_shape* shape; /* of the targets' body */
     float dt, drift[3];
-    float apart; /* of their own piece: at least so far from their own place; below 0: of another */
-    bool cut;    /* cuts may make distances larger than those of the shape */
+    const float* apart;   /* of their own piece: by target, at least so far from their own place;
+                             NULL: they are of another */
+    bool cut;             /* cuts may make distances larger than those of the shape */
     uint32_t count;       /* a multiple of eight */
     const float* x[3];    /* relative to the target body's origin */
     const float* v[3];    /* */
     const float* keep;    /* the most that they keep from surfaces */
-    const float* rest[3]; /* their own place; where "apart" is not below 0 */
-    float* least;         /* out: the least rank that may come of it; infinite: none */
-    uint8_t* near;        /* by eight of them: bits are added where it may touch */
+    const float* rest[3]; /* their own place; where "apart" is not NULL */
+    uint32_t* shown;      /* out: the targets that something may come of, */
+    float* least;         /* the least rank that may, by these and particles; infinite: none, */
+    float* near;          /* and by particle: set to 1 where it may touch */
+    pl_look_one* ones;    /* scratch: for each target and eight particles */
 } pl_look_job;
 
 typedef struct pl_look_kernels
 {
-    /* False if nothing may come of it for any of them: "least" is not filled then. */
-    bool (*look)(const pl_look_job* look);
+    /* Returns how many targets are shown. */
+    uint32_t (*look)(const pl_look_job* look);
 } pl_look_kernels;
 
 const pl_look_kernels* pl_look_kernels_for(uint32_t simd);

@@ -139,16 +139,16 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
 /* A particle that was pressed through half of a body must not be drawn out on the far side: where
  * the way out leads away from its own cluster, deep inside or far from it, the cluster brings it
  * back. Sheets wrap around what they touch: they have no inside to go back to. */
-static bool is_hooked(const search* s, const pl_verdict* found, const pl_body* body, uint32_t slot,
+static bool is_hooked(const search* s, const pl_verdict* found, const pl_traveller* p,
                       uint32_t home)
 {
     const pl_contacts* all = s->contacts;
     uint32_t owner = pl_contact_body_of(all, home), c = home - all->pair_bodies[owner].first;
     if (!s->bodies[owner].proxies->solid[c])
         return false;
-    vec3 back = v3_sub(v3_fromd(all->poses[home].x), pl_contact_end(body, slot));
+    vec3 back = v3_sub(v3_fromd(all->poses[home].x), p->end);
     double away = -v3_dot(found->n, back), distance = v3_length(back);
-    return away > .2 * distance || (away > 0 && distance > 2 * body->clusters.width_max[c]);
+    return away > .2 * distance || (away > 0 && distance > 2 * p->body->clusters.width_max[c]);
 }
 
 /* The least velocity along the normal that resolves a contact. Where material
@@ -163,19 +163,20 @@ static double recovery(const pl_verdict* found, double spacing, double dt)
 }
 
 static void make_contact(const search* s, const pl_verdict* found, uint32_t home,
-                         const pl_body* body, uint32_t slot, uint32_t particle, pl_contact* out)
+                         const pl_traveller* p, uint32_t particle, pl_contact* out)
 {
     const pl_cluster_motion* m = &s->contacts->motions[found->cluster];
-    vec3 start = pl_contact_start(body, slot, s->dt);
+    vec3 start = p->start;
+    double spacing = p->body->rest_shape.spacing;
     memset(out, 0, sizeof *out);
-    out->target = recovery(found, body->rest_shape.spacing, s->dt);
+    out->target = recovery(found, spacing, s->dt);
     out->particle = particle;
     out->cluster = found->cluster;
     vec3 carried = v3_add(m->v, v3_cross(m->spin, v3_sub(start, m->x)));
     const pl_cluster_motion* behind = &s->contacts->motions[home];
     vec3 comes = v3_add(behind->v, v3_cross(behind->spin, v3_sub(start, behind->x)));
     double passed = -found->gap - s->dt * v3_dot(v3_sub(comes, carried), found->n);
-    out->home = passed > DEEP * body->rest_shape.spacing ? home + 1 : 0;
+    out->home = passed > DEEP * spacing ? home + 1 : 0;
     out->n[0] = found->n.x, out->n[1] = found->n.y, out->n[2] = found->n.z;
 }
 
@@ -188,28 +189,34 @@ typedef struct crowd
     uint32_t shown;     /* clusters that something may come of, */
     uint32_t* cluster;  /* which these are, */
     float* least;       /* and of what rank that is at least, by cluster and particle */
-    uint8_t* near;      /* by eight particles: bits of those that may touch something */
+    float* near;        /* by particle: 1 where it may touch something */
+    float* apart;       /* by cluster: look.h */
+    pl_look_one* ones;  /* look.h */
     uint32_t* member;   /* their places in the list of members */
     float *x[3], *v[3]; /* */
     float *keep, *rest[3];
 } crowd;
 
-/* Numbers of four bytes for so many particles that may touch so many clusters. */
+/* Numbers of four bytes for so many particles, a multiple of eight, that may touch so many
+ * clusters. */
 static size_t crowd_room(size_t particles, size_t clusters)
 {
-    return particles * (12 + clusters) + clusters + particles / 4 + 8;
+    size_t ones = particles / 8 * clusters * (sizeof(pl_look_one) / sizeof(float));
+    return particles * (12 + clusters) + 2 * clusters + ones;
 }
 
-static crowd crowd_in(float* room, uint32_t most)
+static crowd crowd_in(float* room, uint32_t particles, uint32_t clusters)
 {
     crowd g = {.count = 0};
-    float** lists[] = {&g.x[0], &g.x[1],    &g.x[2],    &g.v[0],    &g.v[1],
-                       &g.v[2], &g.rest[0], &g.rest[1], &g.rest[2], &g.keep};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i, room += most)
+    float** lists[] = {&g.x[0],    &g.x[1],    &g.x[2],    &g.v[0], &g.v[1], &g.v[2],
+                       &g.rest[0], &g.rest[1], &g.rest[2], &g.keep, &g.near};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i, room += particles)
         *lists[i] = room;
-    g.member = (uint32_t*)(void*)room, room += most;
-    g.near = (uint8_t*)room, room += most / 4;
-    g.least = room;
+    g.member = (uint32_t*)(void*)room, room += particles;
+    g.least = room, room += (size_t)particles * clusters;
+    g.apart = room, room += clusters;
+    g.cluster = (uint32_t*)(void*)room, room += clusters;
+    g.ones = (pl_look_one*)(void*)room;
     return g;
 }
 
@@ -245,12 +252,39 @@ typedef struct meeting
     bool self;
 } meeting;
 
+/* Which of eight particles pass the box on their way, and where they end, seen from a body whose
+ * origin theirs is "shift" away from. */
+static void meets_box(const pl_surface_eight* eight, const double shift[3], float dt,
+                      const float drift[3], const float_box* box, float end[3][8], bool in[8])
+{
+    uint32_t out[8] = {0};
+    for (int k = 0; k < 3; ++k)
+    {
+        float lower = box->lower[k], upper = box->upper[k];
+        for (int j = 0; j < 8; ++j)
+        {
+            float to = (float)(shift[k] + eight->x[k][j]);
+            float from = to - dt * (eight->v[k][j] - drift[k]);
+            float low = from < to ? from : to, high = from > to ? from : to;
+            end[k][j] = to;
+            out[j] |= (uint32_t) !(lower <= high) | (uint32_t) !(low <= upper);
+        }
+    }
+    for (int j = 0; j < 8; ++j)
+        in[j] = !out[j];
+}
+
+static const pl_surface_eight* surface_of(const pl_contacts* all, const meeting* m)
+{
+    uint32_t body = pl_contact_body_of(all, m->home);
+    return all->eights + all->eight_begin[body] + m->from->proxies->eight_begin[m->own];
+}
+
 /* Surface particles of the cluster that pass the others. */
 static void gather_crowd(const search* s, const meeting* m, crowd* g)
 {
     const pl_contacts* all = s->contacts;
     const pl_proxies* proxies = m->from->proxies;
-    const pl_particles* p = &m->from->body->particles;
     const float(*cracks)[4] = (const float(*)[4])proxies->crack;
     const float dt = (float)s->dt;
     float_box box = box_around(all, m->begin, m->end);
@@ -261,20 +295,20 @@ static void gather_crowd(const search* s, const meeting* m, crowd* g)
         drift[k] = (float)all->drift[k];
         shift[k] = m->from->body->origin[k] - m->to->body->origin[k];
     }
-    uint32_t count = 0;
-    for (uint32_t i = proxies->member_begin[m->own]; i < proxies->surface_end[m->own]; ++i)
+    uint32_t count = 0, first = proxies->member_begin[m->own];
+    const pl_surface_eight* eight = surface_of(all, m);
+    for (uint32_t i = first; i < proxies->surface_end[m->own]; i += 8, ++eight)
     {
-        uint32_t slot = proxies->member_slot[i];
-        bool in = true;
-        for (int k = 0; k < 3; ++k)
+        float end[3][8];
+        bool in[8];
+        meets_box(eight, shift, dt, drift, &box, end, in);
+        for (uint32_t j = 0; j < PL_MIN(8, proxies->surface_end[m->own] - i); ++j)
         {
-            float end = (float)(shift[k] + p->x[k][slot]), v = p->v[k][slot];
-            float start = end - dt * (v - drift[k]);
-            g->x[k][count] = end, g->v[k][count] = v;
-            in = in & (box.lower[k] <= PL_MAX(start, end)) & (PL_MIN(start, end) <= box.upper[k]);
+            for (int k = 0; k < 3; ++k)
+                g->x[k][count] = end[k][j], g->v[k][count] = eight->v[k][j];
+            g->member[count] = i + j;
+            count += in[j];
         }
-        g->member[count] = i;
-        count += in;
     }
     g->filled = count;
     g->count = (count + 7) & ~7u;
@@ -296,50 +330,52 @@ static void gather_crowd(const search* s, const meeting* m, crowd* g)
         g->x[0][i] = g->x[1][i] = g->x[2][i] = INFINITY; /* outside of everything */
         g->v[0][i] = g->v[1][i] = g->v[2][i] = 0;
     }
-    memset(g->near, 0, g->count / 8);
+    memset(g->near, 0, g->count * sizeof *g->near);
 }
 
 /* What may come of each of the clusters. */
 static void look_around(const search* s, const meeting* m, crowd* g)
 {
     const pl_contacts* all = s->contacts;
-    pl_look_job look = {.shape = &m->to->body->rest_shape,
+    pl_look_job look = {.targets = all->shown,
+                        .list = all->partner + m->begin,
+                        .list_count = m->end - m->begin,
+                        .shape = &m->to->body->rest_shape,
                         .dt = (float)s->dt,
-                        .apart = -1,
+                        .apart = m->self ? g->apart : NULL,
                         .cut = m->to->body->cuts.plane_count > 0,
                         .count = g->count,
                         .keep = g->keep,
-                        .near = g->near};
+                        .shown = g->cluster,
+                        .least = g->least,
+                        .near = g->near,
+                        .ones = g->ones};
     for (int k = 0; k < 3; ++k)
     {
         look.x[k] = g->x[k], look.v[k] = g->v[k], look.rest[k] = g->rest[k];
         look.drift[k] = (float)all->drift[k];
     }
-    g->shown = 0;
-    for (uint32_t n = m->begin; n < m->end; ++n)
-    {
-        uint32_t cluster = all->partner[n];
-        look.target = &all->shown[cluster];
-        look.least = g->least + (size_t)g->shown * g->count;
-        if (m->self)
-            look.apart = (float)pl_target_apart(all, s->bodies, cluster, m->home,
-                                                (1 - ROUNDING) * look.target->radius);
-        if (all->look->look(&look))
-            g->cluster[g->shown++] = cluster;
-    }
+    for (uint32_t n = 0; n < look.list_count && m->self; ++n)
+        g->apart[n] = (float)pl_target_apart(all, s->bodies, look.list[n], m->home,
+                                             (1 - ROUNDING) * all->shown[look.list[n]].radius);
+    g->shown = all->look->look(&look);
 }
 
 static pl_traveller traveller_of(const search* s, const meeting* m, uint32_t member)
 {
     const pl_proxies* proxies = m->from->proxies;
     const pl_body* body = m->from->body;
-    uint32_t slot = proxies->member_slot[member];
+    uint32_t at = member - proxies->member_begin[m->own], lane = at % 8;
+    const pl_surface_eight* eight = surface_of(s->contacts, m) + at / 8;
+    vec3 v = v3(eight->v[0][lane], eight->v[1][lane], eight->v[2][lane]);
+    vec3 x = v3(eight->x[0][lane], eight->x[1][lane], eight->x[2][lane]);
+    vec3 end = v3_add(v3_fromd(body->origin), x);
     return (pl_traveller){body,
-                          slot,
+                          proxies->member_slot[member],
                           m->own,
-                          pl_contact_start(body, slot, s->dt),
-                          pl_contact_end(body, slot),
-                          pl_contact_velocity(body, slot),
+                          v3_mad(end, v, -s->dt),
+                          end,
+                          v,
                           m->thickness + proxies->inset[member],
                           m->thickness,
                           proxies->crack ? proxies->crack[member] : NULL,
@@ -348,16 +384,20 @@ static pl_traveller traveller_of(const search* s, const meeting* m, uint32_t mem
 
 /* What the clusters say of one of the particles: the least rank decides, and among equals the first
  * cluster. */
-static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint32_t i)
+static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint32_t i,
+                               const pl_traveller* p)
 {
-    pl_traveller p = traveller_of(s, m, g->member[i]);
     pl_verdict best = {.rank = INFINITY};
     for (;;)
     {
         uint32_t next = 0;
-        for (uint32_t n = 1; n < g->shown; ++n)
-            if (g->least[(size_t)n * g->count + i] < g->least[(size_t)next * g->count + i])
-                next = n;
+        float lowest = INFINITY;
+        for (uint32_t n = 0; n < g->shown; ++n) /* without a branch */
+        {
+            float here = g->least[(size_t)n * g->count + i];
+            next = here < lowest ? n : next;
+            lowest = here < lowest ? here : lowest;
+        }
         float* least = &g->least[(size_t)next * g->count + i];
         if (!(*least < INFINITY) || *least > best.rank)
             return best;
@@ -367,7 +407,7 @@ static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint
         double apart = -1;
         if (m->self)
             apart = pl_target_apart(s->contacts, s->bodies, t->cluster, m->home, t->radius);
-        if (pl_target_judge(t, &p, apart, s->dt, &found) &&
+        if (pl_target_judge(t, p, apart, s->dt, &found) &&
             (found.rank < best.rank || (found.rank == best.rank && found.cluster < best.cluster)))
             best = found;
     }
@@ -375,7 +415,6 @@ static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint
 
 static void test_piece(search* s, const meeting* m, crowd* g, pl_contact_list* list)
 {
-    const pl_body* body = m->from->body;
     uint32_t from = pl_contact_body_of(s->contacts, m->home);
     gather_crowd(s, m, g);
     if (!g->filled)
@@ -383,18 +422,18 @@ static void test_piece(search* s, const meeting* m, crowd* g, pl_contact_list* l
     look_around(s, m, g);
     for (uint32_t i = 0; i < g->filled; ++i)
     {
-        if (!(g->near[i / 8] >> i % 8 & 1))
+        if (!(g->near[i] > 0))
             continue;
-        pl_verdict best = ask_clusters(s, m, g, i);
-        uint32_t slot = m->from->proxies->member_slot[g->member[i]];
-        if (!best.touches || is_hooked(s, &best, body, slot, m->home))
+        pl_traveller p = traveller_of(s, m, g->member[i]);
+        pl_verdict best = ask_clusters(s, m, g, i, &p);
+        if (!best.touches || is_hooked(s, &best, &p, m->home))
             continue;
         if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
         {
             __atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
             return;
         }
-        make_contact(s, &best, m->home, body, slot, s->contacts->slot_begin[from] + slot,
+        make_contact(s, &best, m->home, &p, s->contacts->slot_begin[from] + p.slot,
                      &list->items[list->count++]);
     }
 }
@@ -428,8 +467,7 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
     search* s = context;
     const pl_contacts* all = s->contacts;
     float* room = all->crowds + worker * crowd_room(s->most_particles, s->most_clusters);
-    crowd g = crowd_in(room, s->most_particles);
-    g.cluster = (uint32_t*)(void*)(g.least + (size_t)s->most_particles * s->most_clusters);
+    crowd g = crowd_in(room, s->most_particles, s->most_clusters);
     for (uint32_t n = first; n < last; ++n)
     {
         pl_contact_list* list = &s->contacts->found[n];

@@ -94,53 +94,82 @@ double pl_pose_plane_offset(const pl_proxy_pose* pose, vec3 normal, vec3 point)
 /* Where particles are, by slot, and how they and the clusters move. */
 typedef struct places
 {
-    const float *x[3], *v[3]; /* v may be NULL: nothing moves */
+    const float *x[3], *v[3];       /* v may be NULL: nothing moves */
+    const pl_surface_eight* eights; /* those at the surface, or NULL: they are to be gathered */
     double origin[3], dt, thickness;
     double drift[3]; /* what all have in common of their velocities */
 } places;
 
-/* The least and the greatest of one coordinate, on the way from start to end: particles lie
- * scattered in memory, and without a branch many are fetched at a time. */
-static void bound_axis(const uint32_t* slots, uint32_t count, const float* x, const float* v,
-                       float step, float drift, float* lowest, float* highest)
+/* In the order of memory: reading out of order would take longer than writing so. */
+void pl_surface_gather(const pl_body* body, const pl_proxies* proxies, uint32_t begin, uint32_t end,
+                       pl_surface_eight* eights)
 {
-    float low = INFINITY, high = -INFINITY;
-    for (uint32_t i = 0; i < count; ++i)
+    const pl_particles* p = &body->particles;
+    const float *const x[3] = {p->x[0], p->x[1], p->x[2]}, *const v[3] = {p->v[0], p->v[1],
+                                                                          p->v[2]};
+    for (const pl_surface_slot* i = proxies->surface + begin; i < proxies->surface + end; ++i)
     {
-        float end = x[slots[i]], start = v ? end - step * (v[slots[i]] - drift) : end;
-        float least = start < end ? start : end, most = start > end ? start : end;
-        low = least < low ? least : low;
-        high = most > high ? most : high;
+        pl_surface_eight* to = &eights[i->place / 8];
+        uint32_t lane = i->place % 8;
+        for (int k = 0; k < 3; ++k)
+            to->x[k][lane] = x[k][i->slot], to->v[k][lane] = v[k][i->slot];
     }
-    *lowest = low, *highest = high;
 }
 
-/* What will be read next. */
-static void fetch_particles(const pl_proxies* proxies, uint32_t c, const places* at)
+static void gather_eight(const uint32_t* slots, uint32_t count, const places* at,
+                         pl_surface_eight* out)
 {
-    for (uint32_t m = proxies->member_begin[c]; m < proxies->surface_end[c]; ++m)
-        for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < 3; ++k)
+        for (uint32_t i = 0; i < 8; ++i)
         {
-            uint32_t slot = proxies->member_slot[m];
-            __builtin_prefetch(at->x[k] + slot);
-            if (at->v[k])
-                __builtin_prefetch(at->v[k] + slot);
+            uint32_t slot = slots[i < count ? i : count - 1];
+            out->x[k][i] = at->x[k][slot];
+            out->v[k][i] = at->v[k] ? at->v[k][slot] : 0;
         }
+}
+
+/* Lanes of bounds of one coordinate, on the way from start to end. */
+static void bound_eight(const float* x, const float* v, float step, float drift, float* low,
+                        float* high)
+{
+    for (int i = 0; i < 8; ++i)
+    {
+        float end = x[i], start = end - step * (v[i] - drift);
+        float least = start < end ? start : end, most = start > end ? start : end;
+        low[i] = least < low[i] ? least : low[i];
+        high[i] = most > high[i] ? most : high[i];
+    }
 }
 
 static void bound_particles(const pl_proxies* proxies, uint32_t c, const places* at,
                             pl_proxy_pose* pose)
 {
     uint32_t begin = proxies->member_begin[c], count = proxies->surface_end[c] - begin;
-    if (c + 1 < proxies->count)
-        fetch_particles(proxies, c + 1, at);
+    float low[3][8], high[3][8];
+    for (int i = 0; i < 24; ++i)
+        low[i / 8][i % 8] = INFINITY, high[i / 8][i % 8] = -INFINITY;
+    for (uint32_t i = 0; i < count; i += 8)
+    {
+        pl_surface_eight alone;
+        const pl_surface_eight* eight = &alone;
+        if (at->eights)
+            eight = &at->eights[proxies->eight_begin[c] + i / 8];
+        else
+            gather_eight(proxies->member_slot + begin + i, count - i, at, &alone);
+        for (int k = 0; k < 3; ++k)
+            bound_eight(eight->x[k], eight->v[k], (float)at->dt, (float)at->drift[k], low[k],
+                        high[k]);
+    }
     for (int k = 0; k < 3; ++k)
     {
-        float low, high;
-        bound_axis(proxies->member_slot + begin, count, at->x[k], at->v[k], (float)at->dt,
-                   (float)at->drift[k], &low, &high);
-        pose->part_lower[k] = low + at->origin[k];
-        pose->part_upper[k] = high + at->origin[k];
+        float least = INFINITY, most = -INFINITY;
+        for (int i = 0; i < 8; ++i)
+        {
+            least = low[k][i] < least ? low[k][i] : least;
+            most = high[k][i] > most ? high[k][i] : most;
+        }
+        pose->part_lower[k] = least + at->origin[k];
+        pose->part_upper[k] = most + at->origin[k];
     }
 }
 
@@ -244,10 +273,14 @@ void pl_pose_place(const pl_body* body, uint32_t cluster, pl_proxy_pose* pose)
     place(body, cluster, pose);
 }
 
-void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, const double drift[3],
-                  double thickness, uint32_t begin, uint32_t end, pl_proxy_pose* poses)
+void pl_poses_follow(const pl_body* body, const pl_proxies* proxies, const pl_surface_eight* eights,
+                     double dt, const double drift[3], double thickness, uint32_t begin,
+                     uint32_t end, pl_proxy_pose* poses)
 {
-    places at = {.dt = dt, .thickness = thickness, .drift = {drift[0], drift[1], drift[2]}};
+    places at = {.eights = eights,
+                 .dt = dt,
+                 .thickness = thickness,
+                 .drift = {drift[0], drift[1], drift[2]}};
     for (int i = 0; i < 3; ++i)
     {
         at.x[i] = body->particles.x[i], at.v[i] = body->particles.v[i];
@@ -258,6 +291,12 @@ void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, con
         ball own = ball_of(body, proxies, c, place(body, c, &poses[c]));
         set_bounds(body, proxies, c, &own, &at, &poses[c]);
     }
+}
+
+void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, const double drift[3],
+                  double thickness, uint32_t begin, uint32_t end, pl_proxy_pose* poses)
+{
+    pl_poses_follow(body, proxies, NULL, dt, drift, thickness, begin, end, poses);
 }
 
 pl_status pl_poses_rest(const pl_body* body, const pl_proxies* proxies, double thickness,

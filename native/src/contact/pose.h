@@ -11,9 +11,24 @@
 #define PL_POSE_FLATTEST 0.05
 mat3 pl_pose_mend(mat3 f);
 
+/* Eight of a cluster's particles at the surface, next to each other: in the body's arrays they lie
+ * scattered. */
+typedef struct pl_surface_eight
+{
+    float x[3][8], v[3][8];
+} pl_surface_eight;
+
+/* Fills eights of a body with surface[begin] to surface[end - 1] of its proxies. */
+void pl_surface_gather(const pl_body* body, const pl_proxies* proxies, uint32_t begin, uint32_t end,
+                       pl_surface_eight* eights);
+
 /* Puts the proxies of finest clusters where their last fit is, with bounds around the proxy,
  * widened by "thickness", and around its surface particles, both on their way of the last dt as one
- * sees it who moves with the velocity "drift": what moves together does not come nearer by it. */
+ * sees it who moves with the velocity "drift": what moves together does not come nearer by it.
+ * "eights" are the body's, or NULL. */
+void pl_poses_follow(const pl_body* body, const pl_proxies* proxies, const pl_surface_eight* eights,
+                     double dt, const double drift[3], double thickness, uint32_t begin,
+                     uint32_t end, pl_proxy_pose* poses);
 void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, const double drift[3],
                   double thickness, uint32_t begin, uint32_t end, pl_proxy_pose* poses);
 

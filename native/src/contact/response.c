@@ -163,7 +163,7 @@ static pl_status add_presses(const pl_response_work* s)
 
 /* The impulse that a contact asks for now, added to what it has. Sums never pull, and friction
  * stays within its cone. */
-static vec3 ask(double stiffness, pl_press* p, vec3 relative)
+static inline vec3 ask(double stiffness, pl_press* p, vec3 relative)
 {
     if (p->bond)
     {
@@ -244,6 +244,8 @@ static void sweep(const pl_response_work* s, bool back)
             continue;
         vec3 now = v3_add(t->v, about_to_get(r, t));
         vec3 impulse = ask(stiffness, p, v3_sub(now, surface));
+        if (impulse.x == 0 && impulse.y == 0 && impulse.z == 0)
+            continue; /* a contact that is none: a quarter of them */
         vec3 dv = v3_scale(impulse, t->inverse_mass);
         t->v = v3_add(t->v, dv);
         t->dv = v3_add(t->dv, dv);

@@ -37,6 +37,17 @@ enum
     PL_MOVE_FLOATS = 8
 };
 
+/* What is read of a block's eight particles again and again, in lanes: where they were at the start
+ * of the substep, relative to pos_origin; 1 / n, and m / n, where the kernel values of a particle's
+ * clusters add up to n. */
+enum
+{
+    PL_MEMBER_X = 0,
+    PL_MEMBER_NORM = 24,
+    PL_MEMBER_MASS = 32,
+    PL_MEMBER_FLOATS = 40
+};
+
 /* A chunk that has members of touched clusters, or particles that touch. */
 typedef struct pl_reply
 {
@@ -65,6 +76,8 @@ typedef struct pl_reply_job
     const pl_chunk* chunk;
     const pl_reply_block* blocks;
     const pl_reply_entry* entries;
+    float* weights; /* eight by entry, */
+    float* members; /* and PL_MEMBER_FLOATS by block of the job: the first sums fill both */
     uint32_t block_count, row_count;
     float dt;
     const float* held; /* pins.frequency where some particles are held, or NULL */

@@ -5,6 +5,11 @@
 
 #include "lanes3.h"
 
+enum
+{
+    AHEAD = 4 /* blocks between one that is worked on and one that is fetched */
+};
+
 /* Where particles were when the substep began, relative to the chunk's point. */
 PL_INLINE lanes3 starts(const pl_reply_job* job, uint32_t slot, lanes3 v)
 {
@@ -18,6 +23,11 @@ PL_INLINE lanes3 velocities(const pl_reply_job* job, uint32_t slot)
     const pl_particles* p = &job->body->particles;
     const float* const v[3] = {p->v[0], p->v[1], p->v[2]};
     return load3(v, slot);
+}
+
+PL_INLINE void store3(float* const p[3], uint32_t i, lanes3 a)
+{
+    vf_store(p[0] + i, a.x), vf_store(p[1] + i, a.y), vf_store(p[2] + i, a.z);
 }
 
 /* m / n: the kernel values of a particle's clusters add up to n. */
@@ -35,7 +45,7 @@ PL_APART void add_rows(const pl_reply_job* job, const pl_reply_block* block, con
     for (size_t i = block->begin; i < block->end; ++i)
     {
         const pl_reply_entry* e = &job->entries[i];
-        const float* w = job->chunk->entry_kernel + (size_t)8 * e->entry;
+        const float* w = job->weights + 8 * i;
         float* row = job->sums + (size_t)stride * e->row + offset;
         vf a = vf_mad(vf_mul(vf_bcast(w), f0), vf_bcast(w + 1), f1);
         vf b = vf_mad(vf_mul(vf_bcast(w + 2), f2), vf_bcast(w + 3), f3);
@@ -45,16 +55,50 @@ PL_APART void add_rows(const pl_reply_job* job, const pl_reply_block* block, con
     }
 }
 
+/* What is read of a block that is soon to come, and was not read lately. */
+PL_INLINE void fetch_particles(const pl_reply_job* job, uint32_t n)
+{
+    if (n >= job->block_count)
+        return;
+    const pl_particles* p = &job->body->particles;
+    uint32_t slot = job->chunk->slot_begin + 8 * job->blocks[n].block;
+    for (int k = 0; k < 3; ++k)
+    {
+        __builtin_prefetch(p->x[k] + slot);
+        __builtin_prefetch(p->v[k] + slot);
+    }
+    __builtin_prefetch(p->mass + slot);
+    __builtin_prefetch(p->norm + slot);
+}
+
+PL_INLINE void fetch_weights(const pl_reply_job* job, uint32_t n)
+{
+    if (n >= job->block_count)
+        return;
+    for (size_t i = job->blocks[n].begin; i < job->blocks[n].end; ++i)
+        __builtin_prefetch(job->chunk->entry_kernel + (size_t)8 * job->entries[i].entry);
+}
+
 static void weigh(const pl_reply_job* job)
 {
     for (uint32_t n = 0; n < job->block_count; ++n)
     {
+        fetch_particles(job, n + AHEAD);
+        fetch_weights(job, n + AHEAD);
         const pl_reply_block* block = &job->blocks[n];
-        if (block->begin == block->end)
-            continue;
         uint32_t slot = job->chunk->slot_begin + 8 * block->block;
+        float* member = job->members + (size_t)PL_MEMBER_FLOATS * n;
+        float* const places[3] = {member, member + 8, member + 16};
         lanes3 v = velocities(job, slot), x = starts(job, slot, v);
         vf m = masses(job, slot);
+        store3(places, PL_MEMBER_X, x);
+        vf_store(member + PL_MEMBER_NORM, vf_load(job->body->particles.norm + slot));
+        vf_store(member + PL_MEMBER_MASS, m);
+        if (block->begin == block->end)
+            continue;
+        for (size_t i = block->begin; i < block->end; ++i)
+            vf_store(job->weights + 8 * i,
+                     vf_load(job->chunk->entry_kernel + (size_t)8 * job->entries[i].entry));
         lanes3 mx = scale3(x, m), mv = scale3(v, m), spin = cross3(x, mv);
         vf one[8] = {m,
                      mx.x,
@@ -82,7 +126,7 @@ PL_APART void blend(const pl_reply_job* job, const pl_reply_block* block, vf out
     {
         const pl_reply_entry* entry = &job->entries[i];
         const float* row = job->rows + (size_t)PL_MOVE_FLOATS * entry->row;
-        vf w = vf_load(job->chunk->entry_kernel + (size_t)8 * entry->entry);
+        vf w = vf_load(job->weights + 8 * i);
         a = vf_mad(a, w, vf_bcast(row));
         b = vf_mad(b, w, vf_bcast(row + 1));
         c = vf_mad(c, w, vf_bcast(row + 2));
@@ -91,11 +135,6 @@ PL_APART void blend(const pl_reply_job* job, const pl_reply_block* block, vf out
         f = vf_mad(f, w, vf_bcast(row + 5));
     }
     out[0] = a, out[1] = b, out[2] = c, out[3] = d, out[4] = e, out[5] = f;
-}
-
-PL_INLINE void store3(float* const p[3], uint32_t i, lanes3 a)
-{
-    vf_store(p[0] + i, a.x), vf_store(p[1] + i, a.y), vf_store(p[2] + i, a.z);
 }
 
 static void move(const pl_reply_job* job)
@@ -107,11 +146,13 @@ static void move(const pl_reply_job* job)
     {
         const pl_reply_block* block = &job->blocks[n];
         uint32_t slot = job->chunk->slot_begin + 8 * block->block;
-        lanes3 v = velocities(job, slot), x = starts(job, slot, v);
+        const float* member = job->members + (size_t)PL_MEMBER_FLOATS * n;
+        const float* const places[3] = {member, member + 8, member + 16};
+        const lanes3 x = load3(places, PL_MEMBER_X);
         vf sums[6];
         blend(job, block, sums);
         lanes3 shift = {sums[0], sums[1], sums[2]}, spin = {sums[3], sums[4], sums[5]};
-        lanes3 dv = scale3(add3(shift, cross3(spin, x)), vf_load(job->body->particles.norm + slot));
+        lanes3 dv = scale3(add3(shift, cross3(spin, x)), vf_load(member + PL_MEMBER_NORM));
         if (job->held)
         {
             vm held = vf_le(vf_set1(PLIANT_PIN_HELD), vf_load(job->held + slot));
@@ -125,7 +166,7 @@ static void move(const pl_reply_job* job)
         store3(job->total, slot, add3(load3(total, slot), dv));
         if (job->last || block->begin == block->end)
             continue;
-        lanes3 p = scale3(dv, masses(job, slot)), moment = cross3(x, p);
+        lanes3 p = scale3(dv, vf_load(member + PL_MEMBER_MASS)), moment = cross3(x, p);
         vf rows[8] = {p.x, p.y, p.z, moment.x, moment.y, moment.z, zero, zero};
         vf_transpose(rows);
         add_rows(job, block, rows, PL_MOVE_FLOATS, 0);
@@ -140,6 +181,7 @@ static void apply(const pl_reply_job* job)
     const vf zero = vf_set1(0), dt = vf_set1(job->dt);
     for (uint32_t n = 0; n < job->block_count; ++n)
     {
+        fetch_particles(job, n + AHEAD);
         uint32_t slot = job->chunk->slot_begin + 8 * job->blocks[n].block;
         lanes3 dv = load3(total, slot);
         store3(p->v, slot, add3(velocities(job, slot), dv));

@@ -11,12 +11,16 @@ void pl_response_free(pl_response* r)
     pl_free(r->unit_of);
     pl_free(r->touchers);
     pl_free(r->toucher_of);
+    pl_free(r->touches);
+    pl_free(r->row_origin);
     pl_free(r->presses);
     pl_free(r->homes);
     pl_free(r->ties);
     pl_free(r->replies);
     pl_free(r->blocks);
     pl_free(r->entries);
+    pl_free(r->weights);
+    pl_free(r->members);
     pl_free(r->row_unit);
     pl_free(r->unit_rows);
     pl_free(r->sums);
@@ -59,7 +63,10 @@ pl_status pl_response_reserve(const pl_response_work* s)
         bool fine = true;
         r->particle_capacity = 0;
         pl_free(r->toucher_of);
-        fine = (r->toucher_of = PL_NEW(uint32_t, particles)) != NULL;
+        pl_free(r->touches);
+        r->toucher_of = PL_NEW(uint32_t, particles);
+        r->touches = PL_NEW(uint8_t, particles / 8 + 1);
+        fine = r->toucher_of && r->touches;
         for (int k = 0; k < 3; ++k)
         {
             pl_free(r->fresh[k]);
@@ -144,6 +151,7 @@ static pl_status add_touchers(const pl_response_work* s)
         t->v = pl_contact_velocity(body, t->slot);
         t->dv = v3(0, 0, 0);
         r->toucher_of[particle] = ++r->toucher_count;
+        ++r->touches[particle / 8];
     }
     return PLIANT_OK;
 }
@@ -169,20 +177,13 @@ static pl_status add_block(pl_response* r, const pl_chunk* chunk, uint32_t block
     return PLIANT_OK;
 }
 
-static uint32_t count_touches(const pl_response* r, size_t particle)
-{
-    uint32_t count = 0;
-    for (size_t i = particle; i < particle + 8; ++i)
-        count += r->toucher_of[i] != 0;
-    return count;
-}
-
 /* Lists what is touched of a chunk; "local" has room for its rows. */
 static pl_status add_chunk(const pl_response_work* s, uint32_t b, uint32_t index, uint32_t* local)
 {
     pl_response* r = s->r;
     const pl_contacts* all = s->all;
-    const pl_chunk* chunk = &s->bodies[b].body->chunks[index];
+    const pl_body* body = s->bodies[b].body;
+    const pl_chunk* chunk = &body->chunks[index];
     uint32_t first = all->pair_bodies[b].first, finest = all->pair_bodies[b].count;
     pl_reply reply = {
         .body = b, .chunk = index, .row_begin = r->row_count, .block_begin = r->block_count};
@@ -192,8 +193,13 @@ static pl_status add_chunk(const pl_response_work* s, uint32_t b, uint32_t index
         local[i] = 0;
         if (!unit)
             continue;
-        if (!pl_grow((void**)&r->row_unit, &r->row_capacity, r->row_count + 1, sizeof *r->row_unit))
-            return pl_fail_memory((r->row_count + 1) * 4);
+        if (!pl_grow((void**)&r->row_unit, &r->row_capacity, r->row_count + 1,
+                     sizeof *r->row_unit) ||
+            !pl_grow((void**)&r->row_origin, &r->origin_capacity, r->row_count + 1,
+                     sizeof *r->row_origin))
+            return pl_fail_memory((r->row_count + 1) * sizeof *r->row_origin);
+        for (int k = 0; k < 3; ++k)
+            r->row_origin[r->row_count][k] = body->origin[k] + chunk->pos_origin[k];
         r->row_unit[r->row_count++] = unit - 1;
         ++r->units[unit - 1].row_count;
         local[i] = ++reply.row_count;
@@ -201,7 +207,7 @@ static pl_status add_chunk(const pl_response_work* s, uint32_t b, uint32_t index
     for (uint32_t block = 0; block < chunk->block_count; ++block)
     {
         size_t particle = (size_t)all->slot_begin[b] + chunk->slot_begin + 8 * block;
-        uint32_t touches = count_touches(r, particle);
+        uint32_t touches = r->touches[particle / 8];
         if (touches || reply.row_count)
             PL_TRY(add_block(r, chunk, block, local, touches));
     }
@@ -235,6 +241,9 @@ static pl_status add_chunks(const pl_response_work* s)
     size_t at = 0;
     if (!pl_grow((void**)&r->unit_rows, &r->unit_row_capacity, r->row_count,
                  sizeof *r->unit_rows) ||
+        !pl_grow((void**)&r->weights, &r->weight_capacity, r->entry_count, 8 * sizeof(float)) ||
+        !pl_grow((void**)&r->members, &r->member_capacity, r->block_count,
+                 PL_MEMBER_FLOATS * sizeof(float)) ||
         !pl_grow((void**)&r->sums, &r->sum_capacity, r->row_count,
                  PL_REPLY_FLOATS * sizeof(float)) ||
         !pl_grow((void**)&r->rows, &r->move_capacity, r->row_count, PL_MOVE_FLOATS * sizeof(float)))
@@ -285,7 +294,7 @@ pl_status pl_response_tie(const pl_response_work* s)
                 toucher->tie_begin = count;
                 for (size_t e = r->blocks[b].begin; e < r->blocks[b].end; ++e)
                 {
-                    float w = chunk->entry_kernel[8 * (size_t)r->entries[e].entry + lane];
+                    float w = r->weights[8 * e + lane];
                     if (!(w > 0))
                         continue;
                     uint32_t unit = r->row_unit[reply->row_begin + r->entries[e].row];
@@ -314,6 +323,7 @@ void pl_response_clean(const pl_response_work* s)
         if (c->home)
             r->unit_of[c->home - 1] = 0;
         r->toucher_of[c->particle] = 0;
+        r->touches[c->particle / 8] = 0;
         for (int k = 0; k < 3; ++k) /* of sleepers, which no chunk has taken */
             r->fresh[k][c->particle] = 0;
     }

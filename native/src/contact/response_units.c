@@ -19,6 +19,8 @@ static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, ui
                         .chunk = &body->chunks[reply->chunk],
                         .blocks = r->blocks + reply->block_begin,
                         .entries = r->entries,
+                        .weights = r->weights,
+                        .members = r->members + PL_MEMBER_FLOATS * reply->block_begin,
                         .block_count = reply->block_count,
                         .row_count = reply->row_count,
                         .dt = (float)s->dt,
@@ -34,26 +36,6 @@ static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, ui
         job.total[k] = r->total[k] + s->all->slot_begin[reply->body];
     }
     return job;
-}
-
-/* The chunk that a row is in: rows ascend. */
-static const pl_reply* reply_of(const pl_response* r, size_t row)
-{
-    size_t low = 0, high = r->reply_count;
-    while (high - low > 1)
-    {
-        size_t middle = (low + high) / 2;
-        *(r->replies[middle].row_begin <= row ? &low : &high) = middle;
-    }
-    return &r->replies[low];
-}
-
-/* Where a row's chunk has its point, in the world. */
-static vec3 origin_of(const pl_response_work* s, size_t row)
-{
-    const pl_reply* reply = reply_of(s->r, row);
-    const pl_body* body = s->bodies[reply->body].body;
-    return v3_add(v3_fromd(body->origin), v3_from(body->chunks[reply->chunk].pos_origin));
 }
 
 /* ------------------------------------------------------------------ what they weigh */
@@ -81,12 +63,12 @@ static void weigh_unit(const pl_response_work* s, pl_unit* unit)
 {
     pl_response* r = s->r;
     double sum[PL_REPLY_FLOATS] = {0};
-    vec3 zero = origin_of(s, r->unit_rows[unit->row_begin]);
+    vec3 zero = v3_fromd(r->row_origin[r->unit_rows[unit->row_begin]]);
     for (uint32_t i = 0; i < unit->row_count; ++i)
     {
         size_t row = r->unit_rows[unit->row_begin + i];
         const float* part = r->sums + PL_REPLY_FLOATS * row;
-        vec3 d = v3_sub(origin_of(s, row), zero), x = v3_from(part + PL_REPLY_X);
+        vec3 d = v3_sub(v3_fromd(r->row_origin[row]), zero), x = v3_from(part + PL_REPLY_X);
         double m = part[PL_REPLY_MASS];
         const double to[3] = {d.x, d.y, d.z}, first[3] = {x.x, x.y, x.z};
         sum[PL_REPLY_MASS] += m;
@@ -162,7 +144,7 @@ static void fill_rows(const pl_response_work* s, pl_unit* unit)
     {
         size_t row = r->unit_rows[unit->row_begin + i];
         float* out = r->rows + PL_MOVE_FLOATS * row;
-        vec3 arm = v3_sub(origin_of(s, row), unit->x);
+        vec3 arm = v3_sub(v3_fromd(r->row_origin[row]), unit->x);
         v3_store(v3_add(shift, v3_cross(spin, arm)), out + PL_MOVE_V);
         v3_store(spin, out + PL_MOVE_SPIN);
     }
@@ -216,7 +198,7 @@ static void refresh_unit(const pl_response_work* s, pl_unit* unit)
     {
         size_t row = r->unit_rows[unit->row_begin + i];
         const float* part = r->sums + PL_MOVE_FLOATS * row;
-        vec3 p = v3_from(part), arm = v3_sub(origin_of(s, row), unit->x);
+        vec3 p = v3_from(part), arm = v3_sub(v3_fromd(r->row_origin[row]), unit->x);
         momentum = v3_add(momentum, p);
         moment = v3_add(moment, v3_add(v3_from(part + 3), v3_cross(arm, p)));
     }

@@ -140,6 +140,45 @@ static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
     return fine ? PLIANT_OK : pl_fail_memory((size_t)members * 8);
 }
 
+/* Lists the particles at the surface as they lie in memory. */
+static pl_status list_surface(const pl_body* body, pl_proxies* proxies)
+{
+    uint32_t slots = body->particles.slot_count, eights = 0;
+    for (uint32_t c = 0; c < proxies->count; ++c)
+    {
+        proxies->eight_begin[c] = eights;
+        eights += (proxies->surface_end[c] - proxies->member_begin[c] + 7) / 8;
+    }
+    proxies->eight_begin[proxies->count] = eights;
+    uint32_t* at = PL_NEW(uint32_t, (size_t)slots + 1); /* one further, so that it ends as begins */
+    proxies->surface = PL_NEW(pl_surface_slot, 8 * (size_t)eights);
+    if (!at || !proxies->surface)
+    {
+        pl_free(at);
+        return pl_fail_memory(8 * (size_t)eights * sizeof *proxies->surface);
+    }
+    for (int fill = 0; fill < 2; ++fill)
+    {
+        for (uint32_t c = 0; c < proxies->count; ++c)
+        {
+            uint32_t begin = proxies->member_begin[c], last = proxies->surface_end[c] - 1;
+            for (uint32_t p = 8 * proxies->eight_begin[c]; p < 8 * proxies->eight_begin[c + 1]; ++p)
+            {
+                uint32_t m = begin + p - 8 * proxies->eight_begin[c];
+                uint32_t slot = proxies->member_slot[PL_MIN(m, last)];
+                if (fill)
+                    proxies->surface[at[slot]++] = (pl_surface_slot){slot, p};
+                else
+                    ++at[slot + 1];
+            }
+        }
+        for (uint32_t s = 0; s < slots && !fill; ++s)
+            at[s + 1] += at[s];
+    }
+    pl_free(at);
+    return PLIANT_OK;
+}
+
 static void find_boxes(const pl_body* body, pl_proxies* proxies)
 {
     double margin = .5 * body->rest_shape.spacing;
@@ -186,6 +225,8 @@ static void free_members(pl_proxies* proxies)
     pl_free(proxies->surface_end);
     pl_free(proxies->home_end);
     pl_free(proxies->member_slot);
+    pl_free(proxies->surface);
+    pl_free(proxies->eight_begin);
     pl_free(proxies->member_weight);
     pl_free(proxies->inset);
     pl_free(proxies->crack);
@@ -195,6 +236,8 @@ static void free_members(pl_proxies* proxies)
     proxies->solid = NULL;
     proxies->member_begin = proxies->surface_end = proxies->home_end = proxies->member_slot = NULL;
     proxies->member_weight = proxies->inset = NULL;
+    proxies->surface = NULL;
+    proxies->eight_begin = NULL;
     proxies->box = NULL;
     proxies->ball = NULL;
     proxies->crack = NULL;
@@ -210,11 +253,12 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
     proxies->member_begin = PL_NEW(uint32_t, (size_t)count + 1);
     proxies->surface_end = PL_NEW(uint32_t, count);
     proxies->home_end = PL_NEW(uint32_t, count);
+    proxies->eight_begin = PL_NEW(uint32_t, (size_t)count + 1);
     proxies->box = (float(*)[6])pl_alloc(count, sizeof *proxies->box);
     proxies->ball = (float(*)[4])pl_alloc(count, sizeof *proxies->ball);
     proxies->solid = PL_NEW(uint8_t, count);
     if (!proxies->member_begin || !proxies->surface_end || !proxies->home_end || !proxies->box ||
-        !proxies->ball || !proxies->solid)
+        !proxies->ball || !proxies->solid || !proxies->eight_begin)
         return pl_fail_memory((size_t)count * sizeof *proxies->box);
     pl_each_member(body, 0, body->level_begin[1], count_member, proxies);
     for (uint32_t c = 0; c < count; ++c)
@@ -236,6 +280,7 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
     pl_each_member(body, 0, body->level_begin[1], store_member, &fill);
     pl_free(fill.at);
     PL_TRY(find_homes(body, proxies));
+    PL_TRY(list_surface(body, proxies));
     find_boxes(body, proxies);
     find_balls(body, proxies);
     return PLIANT_OK;
