@@ -190,7 +190,6 @@ PL_INLINE void vf_load4(const float* const p[8], vf out[4])
     out[2] = _mm256_shuffle_ps(ba, dc, 0x44);
     out[3] = _mm256_shuffle_ps(ba, dc, 0xee);
 }
-/* Lane j is the sum of r[j]: ((0+2) + (1+3)) + ((4+6) + (5+7)). */
 PL_INLINE vf vf_sum_pair(vf a, vf b)
 {
     return _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
@@ -630,7 +629,8 @@ PL_INLINE vf vf_mad(vf a, vf b, vf c)
  * vectors before the next is made:
  *   pair(a, b)          in each half  a0 + a2, b0 + b2, a1 + a3, b1 + b3
  *   four(pair, pair)    in each half  the half's sum of a, of b, of c and of d
- *   halves(four, four)  the sums of all eight */
+ *   halves(four, four)  the sums of all eight
+ * Lane j of vf_sums is the sum of r[j]: ((0+2) + (1+3)) + ((4+6) + (5+7)). */
 PL_INLINE vf vf_sums(const vf r[8])
 {
     return vf_sum_halves(vf_sum_four(vf_sum_pair(r[0], r[1]), vf_sum_pair(r[2], r[3])),

@@ -103,6 +103,13 @@ PL_INLINE void pl_near(const pl_chunk* chunk, const vf x[3], vf near[3])
         near[k] = vf_sub(x[k], vf_bcast(chunk->pos_origin + k));
 }
 
+/* m / n of a block's particles. */
+PL_INLINE vf pl_block_masses(const pl_pass* pass, uint32_t block)
+{
+    uint32_t slot = pass->chunk->slot_begin + 8 * block;
+    return vf_mul(vf_load(pass->particles->mass + slot), vf_load(pass->particles->norm + slot));
+}
+
 /* m w x r_ic^T of a block's entries; m and near are the block's. */
 PL_APART void pl_gather_own(const pl_chunk* chunk, uint32_t block, const vf near[3], vf m)
 {
@@ -125,10 +132,12 @@ PL_APART void pl_gather_own(const pl_chunk* chunk, uint32_t block, const vf near
 
 /* What a fit alone needs, m w (x r^T, x), of a block's entries: nothing is turned, and a row's sums
  * stay in halves until pl_fit_join. */
-PL_INLINE void pl_fit_block(const pl_chunk* chunk, uint32_t block, const vf near[3], const vf r[3],
-                            vf m)
+PL_INLINE void pl_fit_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf r[3])
 {
-    const vf r0 = r[0], r1 = r[1], r2 = r[2];
+    const pl_chunk* chunk = pass->chunk;
+    const vf r0 = r[0], r1 = r[1], r2 = r[2], m = pl_block_masses(pass, block);
+    vf near[3];
+    pl_near(chunk, x, near);
     const vf m0 = vf_mul(m, near[0]), m1 = vf_mul(m, near[1]), m2 = vf_mul(m, near[2]);
     for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
     {
@@ -164,9 +173,7 @@ PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3
                                const vf r[3], bool own)
 {
     const pl_chunk* chunk = pass->chunk;
-    uint32_t slot = chunk->slot_begin + 8 * block;
-    vf m = vf_mul(vf_load(pass->particles->mass + slot), vf_load(pass->particles->norm + slot));
-    vf near[3];
+    vf m = pl_block_masses(pass, block), near[3];
     pl_features f;
     pl_near(chunk, x, near);
     pl_features_make(&f, near, v, own ? NULL : r, m);

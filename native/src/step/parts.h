@@ -126,17 +126,23 @@ PL_INLINE void pl_load_rows(const float* const rows[8], int groups, vf* s)
     }
 }
 
+/* How many parts the one of eight clusters has that has most. */
+PL_INLINE uint32_t pl_most_parts(const uint32_t* part_begin, const pl_eight* eight)
+{
+    uint32_t most = 0;
+    for (int i = 0; i < 8; ++i)
+        most = PL_MAX(most, part_begin[eight->c[i] + 1] - part_begin[eight->c[i]]);
+    return most;
+}
+
 /* Moments about the clusters' reference points. */
 PL_INLINE void pl_sum_parts(const pl_match_batch* batch, const pl_eight* eight,
                             const float* const ref[8], pl_wanted wanted, pl_moments* t)
 {
-    const uint32_t* begin = batch->part_begin;
-    uint32_t most = 0;
+    uint32_t most = pl_most_parts(batch->part_begin, eight);
     vf point[4];
     memset(t, 0, sizeof *t);
     vf_load4(ref, point);
-    for (int i = 0; i < 8; ++i)
-        most = PL_MAX(most, begin[eight->c[i] + 1] - begin[eight->c[i]]);
     for (uint32_t n = 0; n < most; ++n)
     {
         pl_round round = pl_round_of(batch, eight, n, ref);

@@ -270,11 +270,9 @@ static void sum_corrections(const pl_match_batch* batch, const pl_eight* eight,
 {
     static const float none[8];
     const pl_clusters* k = batch->clusters;
-    uint32_t most = 0;
+    uint32_t most = pl_most_parts(k->part_begin, eight);
     for (int j = 0; j < 6; ++j)
         total[j] = vf_set1(0);
-    for (int i = 0; i < 8; ++i)
-        most = PL_MAX(most, k->part_begin[eight->c[i] + 1] - k->part_begin[eight->c[i]]);
     for (uint32_t n = 0; n < most; ++n)
     {
         const float *sums[8], *origin[8];
@@ -427,10 +425,7 @@ PL_INLINE void limit_apply(pl_pass* pass, bool fit, bool own)
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
         if (fit)
-        {
-            pl_near(chunk, x, lever);
-            pl_fit_block(chunk, b, lever, r, vf_mul(mass, norm));
-        }
+            pl_fit_block(pass, b, x, r);
         else
             pl_gather_block(pass, b, x, v, r, own);
     }
