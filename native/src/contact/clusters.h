@@ -93,6 +93,7 @@ typedef struct pl_unit pl_unit;
 typedef struct pl_toucher pl_toucher;
 typedef struct pl_press pl_press;
 typedef struct pl_tie pl_tie;
+typedef struct pl_island pl_island;
 typedef struct pl_response
 {
     uint32_t unit_count, toucher_count;
@@ -105,6 +106,8 @@ typedef struct pl_response
     uint8_t* touches;               /* by eight particles: how many touch; nil between calls */
     float *fresh[3], *total[3];     /* by particle; nil between calls */
     pl_tie* ties;
+    pl_island* islands;
+    uint32_t *forest, *piece_unit; /* response_islands.c */
     struct pl_reply* replies;
     struct pl_reply_block* blocks;
     struct pl_reply_entry* entries;
@@ -114,6 +117,8 @@ typedef struct pl_response
     float *sums, *rows;      /* by row */
     double (*row_origin)[3]; /* by row: where its chunk has its point, in the world */
     size_t reply_count, block_count, entry_count, row_count;
+    uint32_t island_count;
+    size_t island_capacity, forest_capacity, piece_capacity;
     size_t tie_capacity, unit_capacity, toucher_capacity, press_capacity, particle_capacity,
         cluster_capacity, reply_capacity, block_capacity, entry_capacity, row_capacity,
         unit_row_capacity, sum_capacity, move_capacity, origin_capacity, weight_capacity,

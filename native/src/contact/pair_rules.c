@@ -76,7 +76,8 @@ static pl_status list_shares(const pl_proxies* proxies, const by_slot* lists, pl
             }
         }
         rules->share_begin[c + 1] = count;
-        pl_sort_u32(rules->share + rules->share_begin[c], count - rules->share_begin[c]);
+        if (count > rules->share_begin[c]) /* otherwise there may be no list yet */
+            pl_sort_u32(rules->share + rules->share_begin[c], count - rules->share_begin[c]);
     }
     return PLIANT_OK;
 }

@@ -166,10 +166,11 @@ static pl_status gather_meetings(const pl_contacts* all, const pl_contact_body* 
     for (size_t i = 0; i < all->list.count; ++i)
     {
         const pl_contact* c = &all->list.items[i];
+        if (c->bond) /* its cluster may be that of a collider, which is of no body */
+            continue;
         uint32_t body = c->body, of = pl_contact_body_of(all, c->cluster);
         const pl_body* hit = bodies[of].body;
-        if (c->bond || (body == of && !hit->fracture) ||
-            !(restitution_of(bodies, settings, body, of) > 0))
+        if ((body == of && !hit->fracture) || !(restitution_of(bodies, settings, body, of) > 0))
             continue;
         uint32_t slot = c->particle - all->slot_begin[body];
         uint32_t cluster = c->cluster - all->pair_bodies[of].first;

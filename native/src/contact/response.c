@@ -16,8 +16,8 @@
  * Contacts are solved one after the other, in a fixed order, with touched clusters as rigid bodies
  * of their own ("units"). They are not: members are shared, and what a cluster gives them others
  * feel. So after a few sweeps members get what their clusters got, and clusters are seen again as
- * their members move; what that leaves undone or has overdone the next sweeps see. In the last one
- * the particles do what is left.
+ * their members move; what that leaves undone the next sweeps see, and what has overshot is taken
+ * back (response_islands.c). In the last sweep the particles do what is left.
  */
 #include "response.h"
 
@@ -27,6 +27,10 @@
 
 /* Sweeps over the contacts between two looks at the members. */
 #define SWEEPS 2
+/* Spacings a second: overlaps that are pushed apart get the energy of this speed at most. */
+#define RECOVERY_SPEED 1.0
+/* Of the mass of particles that touch a unit to its own: the most at which it stands. */
+#define MOST_LOAD 1.0
 /* Contacts between one that is solved and the one whose clusters are fetched then. */
 #define AHEAD 3
 
@@ -37,11 +41,15 @@ struct pl_press
 {
     uint32_t toucher, unit, bond;
     uint32_t home; /* 1 + the unit that is stopped with it, or 0 */
+    uint32_t island;
     float n[3], arm[3];
-    float target, friction, per_k;
+    float target, friction;
+    float per_k, per_slide;   /* effective masses along n, and across it */
+    float cross[3];           /* the slip that an impulse of 1 along n makes */
     float normal, tangent[3]; /* impulses so far; of bonds the whole of it */
     float goal[3];            /* of bonds: the relative velocity that resolves it */
     float home_arm[3], home_per_k, home_normal;
+    float was[5]; /* normal, tangent and home_normal when the round began */
 };
 
 /* ------------------------------------------------------------------ contacts */
@@ -95,11 +103,46 @@ static double pair_friction(const pl_response_work* s, const pl_body* body, uint
     return sqrt(pl_own_or(own, common) * pl_own_or(other, common));
 }
 
-/* The inverse mass that an impulse along n meets. */
-static double inverse_mass_at(const pl_unit* unit, vec3 arm, vec3 n)
+/* How the point of a unit at an arm moves when an impulse of 1 along n meets it there. */
+static vec3 give_way(const pl_unit* unit, vec3 arm, vec3 n)
 {
-    vec3 turn = v3_cross(arm, n);
-    return unit->fixed ? 0 : unit->per_mass + v3_dot(turn, m3_mulv(unit->inertia_inverse, turn));
+    if (unit->fixed)
+        return v3(0, 0, 0);
+    vec3 spin = m3_mulv(unit->inertia_inverse, v3_cross(arm, n));
+    return v3_mad(v3_cross(spin, arm), n, unit->per_mass);
+}
+
+/* The sum of the inverse masses in all three directions that turning alone gives an arm: not less
+ * than the one in any direction. */
+static double turning(const pl_unit* unit, vec3 arm)
+{
+    if (unit->fixed)
+        return 0;
+    return m3_trace(unit->inertia_inverse) * v3_dot(arm, arm) -
+           v3_dot(arm, m3_mulv(unit->inertia_inverse, arm));
+}
+
+static float reciprocal(double k)
+{
+    return k > 0 ? (float)(1 / k) : 0;
+}
+
+/* The effective masses of a contact. Across the normal the largest inverse mass is not more than
+ * what turning gives in all directions, less what it gives along the normal. */
+static void weigh_press(pl_press* p, pl_unit* unit, const pl_toucher* t)
+{
+    vec3 arm = v3_from(p->arm), n = v3_from(p->n), way = give_way(unit, arm, n);
+    double along = v3_dot(way, n), turns = turning(unit, arm);
+    double mass = unit->fixed ? 0 : unit->per_mass, slide = along;
+    if (p->bond)
+        along = mass + turns;
+    else
+        slide = mass + fmax(turns - (along - mass), 0);
+    v3_store(v3_mad(way, n, -v3_dot(way, n)), p->cross);
+    p->per_k = reciprocal(along + t->inverse_mass);
+    p->per_slide = reciprocal(slide + t->inverse_mass);
+    if (t->inverse_mass > 0)
+        unit->load += fmax(along, slide) / t->inverse_mass;
 }
 
 static void make_press(const pl_response_work* s, size_t index, pl_press* p)
@@ -109,21 +152,20 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
     p->bond = c->bond;
     p->toucher = s->r->toucher_of[c->particle] - 1;
     p->unit = s->r->unit_of[c->cluster] - 1;
-    const pl_unit* unit = &s->r->units[p->unit];
+    pl_unit* unit = &s->r->units[p->unit];
     const pl_toucher* t = &s->r->touchers[p->toucher];
     const pl_body* body = s->bodies[t->body].body;
     vec3 arm = v3_sub(pl_contact_start(body, t->slot, s->dt), unit->x), n = v3_fromd(c->n);
+    p->island = unit->fixed ? t->island : unit->island;
     v3_store(arm, p->arm);
     v3_store(n, p->n);
     p->target = (float)c->target;
-    double k = inverse_mass_at(unit, arm, n);
+    weigh_press(p, unit, t);
+    vec3 now = v3_sub(t->v, v3_add(unit->v, v3_cross(unit->spin, arm)));
     if (c->bond)
     {
-        /* an inverse mass of the cluster that is not less than the one in any direction */
-        double most = m3_trace(unit->inertia_inverse) * v3_dot(arm, arm);
-        vec3 now = v3_sub(t->v, v3_add(unit->v, v3_cross(unit->spin, arm)));
         v3_store(v3_add(v3_fromd(c->goal), now), p->goal);
-        k = unit->fixed ? 0 : unit->per_mass + most;
+        s->r->islands[p->island].most = INFINITY; /* bonds pull */
     }
     else
     {
@@ -135,12 +177,16 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
         p->home = s->r->unit_of[c->home - 1];
         const pl_unit* home = &s->r->units[p->home - 1];
         vec3 from = v3_sub(pl_contact_start(body, t->slot, s->dt), home->x);
-        double both = k + inverse_mass_at(home, from, n);
         v3_store(from, p->home_arm);
-        p->home_per_k = both > 0 ? (float)(1 / both) : 0;
+        p->home_per_k =
+            reciprocal(v3_dot(v3_add(give_way(unit, arm, n), give_way(home, from, n)), n));
+        if (unit->fixed)
+            p->island = home->fixed ? p->island : home->island;
     }
-    k += t->inverse_mass;
-    p->per_k = k > 0 ? (float)(1 / k) : 0;
+    double parts = fmax(v3_dot(now, n), 0);
+    double aims = fmin(p->target, RECOVERY_SPEED * body->rest_shape.spacing);
+    if (aims > parts)
+        s->r->islands[p->island].most += .5 * p->per_k * (aims * aims - parts * parts);
 }
 
 static pl_status add_presses(const pl_response_work* s)
@@ -161,25 +207,31 @@ static pl_status add_presses(const pl_response_work* s)
 
 /* ------------------------------------------------------------------ sweeps */
 
-/* The impulse that a contact asks for now, added to what it has. Sums never pull, and friction
- * stays within its cone. */
-static inline vec3 ask(double stiffness, pl_press* p, vec3 relative)
+/* The impulse that a contact asks for now, added to what it has: first along the normal, then
+ * across it, with the slip that the first leaves. Sums never pull, and friction stays within its
+ * cone. */
+static inline vec3 ask(double stiffness, pl_press* p, vec3 relative, pl_island* island)
 {
     if (p->bond)
     {
         vec3 whole = v3_scale(v3_sub(v3_from(p->goal), relative), p->per_k);
         v3_store(v3_add(v3_from(p->tangent), whole), p->tangent);
+        island->aimed += v3_dot(whole, v3_from(p->goal));
         return whole;
     }
     vec3 n = v3_from(p->n), before = v3_from(p->tangent);
-    double speed = v3_dot(relative, n), share = stiffness * p->per_k, was = p->normal;
-    double asked = was + share * (p->target - speed), normal = PL_MAX(asked, 0);
-    vec3 tangent = v3_mad(before, v3_mad(relative, n, -speed), -share);
+    double speed = v3_dot(relative, n), was = p->normal;
+    double asked = was + stiffness * p->per_k * (p->target - speed), normal = PL_MAX(asked, 0);
+    vec3 slip = v3_mad(v3_mad(relative, n, -speed), v3_from(p->cross), normal - was);
+    vec3 tangent = v3_mad(before, slip, -stiffness * p->per_slide);
     double most = p->friction * normal, square = v3_dot(tangent, tangent);
     if (square > most * most)
         tangent = v3_scale(tangent, most / sqrt(square));
+    if (normal < was)
+        island->slack += p->friction * (was - normal) * v3_length(slip);
     p->normal = (float)normal;
     v3_store(tangent, p->tangent);
+    island->aimed += (p->normal - was) * p->target;
     return v3_mad(v3_sub(v3_from(p->tangent), before), n, p->normal - was);
 }
 
@@ -210,14 +262,25 @@ static void stop_home(const pl_response_work* s, pl_press* p)
     double asked = was + p->home_per_k * (p->target - speed);
     p->home_normal = (float)PL_MAX(asked, 0);
     vec3 impulse = v3_scale(n, p->home_normal - was);
+    s->r->islands[p->island].aimed += (p->home_normal - was) * p->target;
     hit(home, from, impulse, true);
     hit(unit, arm, v3_scale(impulse, -1), true);
+}
+
+/* Whether a unit stands like a wall in the last sweep. Its contacts do not see each other through
+ * it then. It must be heavy enough for all of them together not to throw it about: what breaks off
+ * may be lighter than a particle. */
+static bool stands(const pl_unit* unit)
+{
+    return unit->load <= MOST_LOAD;
 }
 
 /* What a contact that is soon to come will read: touchers' clusters are listed by place. */
 static void fetch_ties(const pl_response* r, const pl_press* p)
 {
     const pl_toucher* t = &r->touchers[p->toucher];
+    if (!t->tie_count) /* there may be no list */
+        return;
     const char* ties = (const char*)(r->ties + t->tie_begin);
     for (size_t byte = 0; byte < t->tie_count * sizeof *r->ties; byte += 64)
         __builtin_prefetch(ties + byte);
@@ -243,28 +306,65 @@ static void sweep(const pl_response_work* s, bool back)
         if (!(p->per_k > 0))
             continue;
         vec3 now = v3_add(t->v, about_to_get(r, t));
-        vec3 impulse = ask(stiffness, p, v3_sub(now, surface));
+        pl_island* island = &r->islands[p->island];
+        vec3 impulse = ask(stiffness, p, v3_sub(now, surface), island);
         if (impulse.x == 0 && impulse.y == 0 && impulse.z == 0)
-            continue; /* a contact that is none: a quarter of them */
+            continue;               /* a contact that is none: a quarter of them */
+        if (!(t->inverse_mass > 0)) /* it moves as it is held to, and does work */
+            island->held += v3_dot(impulse, t->v);
         vec3 dv = v3_scale(impulse, t->inverse_mass);
         t->v = v3_add(t->v, dv);
         t->dv = v3_add(t->dv, dv);
-        hit(unit, arm, v3_scale(impulse, -1), !s->last);
+        hit(unit, arm, v3_scale(impulse, -1), !(s->last && stands(unit)));
     }
 }
 
 /* What is left in the last sweep is the particles' to resolve, as if clusters were fixed: none may
- * get through. Clusters still get the opposite impulse, which takes them out of the way. Not those
- * that are lighter than the particle, as what breaks off may be: they would be thrown about. */
+ * get through. */
 static void let_particles_finish(const pl_response_work* s)
 {
     for (size_t i = 0; i < s->all->list.count; ++i)
     {
         pl_press* p = &s->r->presses[i];
         double inverse = s->r->touchers[p->toucher].inverse_mass;
-        if (inverse > 0 && 1 < 2 * inverse * p->per_k)
-            p->per_k = (float)(1 / inverse);
+        if (!(inverse > 0) || !stands(&s->r->units[p->unit]))
+            continue;
+        p->per_k = p->per_slide = (float)(1 / inverse);
+        v3_store(v3(0, 0, 0), p->cross);
     }
+}
+
+/* ------------------------------------------------------------------ rounds */
+
+static void begin_round(pl_press* p)
+{
+    p->was[0] = p->normal, p->was[4] = p->home_normal;
+    memcpy(p->was + 1, p->tangent, sizeof p->tangent);
+}
+
+static void shorten(pl_press* p, double keep)
+{
+    float* now[5] = {&p->normal, &p->tangent[0], &p->tangent[1], &p->tangent[2], &p->home_normal};
+    for (int k = 0; k < 5; ++k)
+        *now[k] = (float)(p->was[k] + keep * ((double)*now[k] - p->was[k]));
+}
+
+/* Members get what a round found; where that overshot, some of it is taken back. */
+static void end_round(pl_response_work* s, pl_pool* pool)
+{
+    pl_response* r = s->r;
+    size_t count = s->all->list.count;
+    pl_units_give(s, pool);
+    if (pl_islands_judge(s))
+    {
+        pl_islands_take_back(s);
+        for (size_t i = 0; i < count; ++i)
+            if (r->islands[r->presses[i].island].keep < 1)
+                shorten(&r->presses[i], r->islands[r->presses[i].island].keep);
+        pl_units_give(s, pool);
+    }
+    for (size_t i = 0; i < count && !s->last; ++i)
+        begin_round(&r->presses[i]);
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -280,7 +380,7 @@ static void solve(pl_response_work* s, pl_pool* pool)
             let_particles_finish(s);
         sweep(s, i % 2 == 1);
         if (s->last || (i + 1) % SWEEPS == 0)
-            pl_units_give(s, pool);
+            end_round(s, pool);
     }
     for (size_t i = 0; i < s->all->list.count; ++i)
     {
@@ -303,6 +403,8 @@ pl_status pl_contacts_respond(pl_contacts* all, const pl_contact_body* bodies,
         pl_units_weigh(&s, pool);
         status = pl_response_tie(&s);
     }
+    if (status == PLIANT_OK)
+        status = pl_islands_make(&s);
     if (status == PLIANT_OK)
         status = add_presses(&s);
     if (status == PLIANT_OK)

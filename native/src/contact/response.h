@@ -7,7 +7,8 @@
  *                  ▲                 and on units, each a        clusters got, velocities follow,
  *                  │                 touched cluster as a        clusters see their members again
  *                  │                 rigid body                            │
- *                  └───────────────────────────────────────────────────────┘  a few rounds
+ *                  └───────────────────── islands ◄────────────────────────┘  a few rounds
+ *                                 shorten what overshot
  *
  * Sweeps look at six numbers a cluster and three a particle; members are visited once a round, by
  * chunks and blocks as in a step.
@@ -85,7 +86,6 @@ typedef struct pl_reply_job
     const float* rows; /* PL_MOVE_FLOATS for each row */
     float* fresh[3];   /* by slot: what particles got since, nil afterwards */
     float* total[3];   /* by slot: all that they got */
-    bool last;         /* no sums are asked for */
 } pl_reply_job;
 
 typedef struct pl_response_kernels
@@ -107,9 +107,12 @@ struct pl_unit
     vec3 x, v, spin;  /* centre of mass, and its motion as contacts see it */
     vec3 v0, spin0;   /* the motion that its members have */
     mat3 inertia_inverse;
-    vec3 push, twist; /* impulse and its moment about x, since members were moved */
-    vec3 dv, dspin;   /* the motion that they are */
-    vec3 gave;        /* dv as members got it */
+    vec3 push, twist;                 /* impulse and its moment about x, since members were moved */
+    vec3 dv, dspin;                   /* the motion that they are */
+    vec3 gave, gave_push, gave_twist; /* dv, push and twist as members got them last */
+    double along, curve;              /* its share of the island's */
+    double load; /* sum over its contacts of the particle's mass over the unit's at the contact */
+    uint32_t island;  /* that it is in; of a fixed one without meaning */
     double yield;     /* how much of what it gives its members it sees of them: they are shared */
     size_t row_begin; /* of its rows, in the order of chunks */
     uint32_t row_count;
@@ -120,8 +123,11 @@ struct pl_toucher
 {
     uint32_t body, slot;
     double inverse_mass;
-    vec3 v, dv; /* its velocity but for what its clusters are about to give it; what of it it got
-                   itself since members were moved */
+    vec3 v, dv;    /* its velocity but for what its clusters are about to give it; what of it it got
+                      itself since members were moved */
+    vec3 v0, gave; /* its velocity as it is, with all that was given; dv as it was given last */
+    double along, curve; /* its share of the island's */
+    uint32_t island;     /* that it is in; of one that nothing moves without meaning */
     size_t tie_begin;
     uint32_t tie_count;
 };
@@ -134,6 +140,19 @@ struct pl_tie
     float weight, arm[3];
 };
 
+/* Units and touchers whose impulses may meet in a particle, and what a round did to them. */
+struct pl_island
+{
+    double aimed;  /* sum of the impulses of a round times the relative velocity they aim at */
+    double slack;  /* what friction may have lost as normal impulses became smaller */
+    double held;   /* sum of the impulses times the velocities of particles that nothing moves */
+    double along;  /* sum of the impulses times the relative velocity before the round, */
+    double curve;  /* and times the change of it */
+    double keep;   /* share of the round that stays */
+    double energy; /* that contacts have given so far, */
+    double most;   /* and may give */
+};
+
 /* A response under way. */
 typedef struct pl_response_work
 {
@@ -144,6 +163,12 @@ typedef struct pl_response_work
     double dt;
     bool last;
 } pl_response_work;
+
+/* response_islands.c: which units and touchers belong together. Then, after a round was given:
+ * whether an island overshot, and what is to be taken back of it, as impulses to be given. */
+pl_status pl_islands_make(const pl_response_work* work);
+bool pl_islands_judge(const pl_response_work* work);
+void pl_islands_take_back(const pl_response_work* work);
 
 /* response_lists.c: makes room; lists units, touchers, and their chunks; then, when units were
  * weighed, the units that touchers are members of. What was listed is taken off at the end. */

@@ -164,7 +164,7 @@ static void move(const pl_reply_job* job)
             store3(job->fresh, slot, (lanes3){zero, zero, zero});
         }
         store3(job->total, slot, add3(load3(total, slot), dv));
-        if (job->last || block->begin == block->end)
+        if (block->begin == block->end)
             continue;
         lanes3 p = scale3(dv, vf_load(member + PL_MEMBER_MASS)), moment = cross3(x, p);
         vf rows[8] = {p.x, p.y, p.z, moment.x, moment.y, moment.z, zero, zero};

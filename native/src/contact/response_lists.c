@@ -16,6 +16,9 @@ void pl_response_free(pl_response* r)
     pl_free(r->presses);
     pl_free(r->homes);
     pl_free(r->ties);
+    pl_free(r->islands);
+    pl_free(r->forest);
+    pl_free(r->piece_unit);
     pl_free(r->replies);
     pl_free(r->blocks);
     pl_free(r->entries);
@@ -148,8 +151,8 @@ static pl_status add_touchers(const pl_response_work* s)
         t->slot = particle - all->slot_begin[t->body];
         const pl_body* body = s->bodies[t->body].body;
         t->inverse_mass = is_held(body, t->slot) ? 0 : 1 / (double)body->particles.mass[t->slot];
-        t->v = pl_contact_velocity(body, t->slot);
-        t->dv = v3(0, 0, 0);
+        t->v = t->v0 = pl_contact_velocity(body, t->slot);
+        t->dv = t->gave = v3(0, 0, 0);
         r->toucher_of[particle] = ++r->toucher_count;
         ++r->touches[particle / 8];
     }

@@ -10,6 +10,10 @@
 
 /* Of what a cluster gives its members, the least share that it is thought to keep. */
 #define LEAST_YIELD 0.2
+/* In spacings: the radius of gyration below which a cluster is a point that does not turn. */
+#define POINT_SIZE 0.1
+/* Of the square of the distance from the chunk's point: what rounding leaves of second moments. */
+#define ROUNDING 2e-6
 
 static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, uint32_t floats)
 {
@@ -26,8 +30,7 @@ static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, ui
                         .dt = (float)s->dt,
                         .held = body->pins.any ? body->pins.frequency : NULL,
                         .sums = r->sums + floats * reply->row_begin,
-                        .rows = r->rows + PL_MOVE_FLOATS * reply->row_begin,
-                        .last = s->last};
+                        .rows = r->rows + PL_MOVE_FLOATS * reply->row_begin};
     if (job.row_count)
         memset(job.sums, 0, sizeof(float) * floats * job.row_count);
     for (int k = 0; k < 3; ++k)
@@ -40,10 +43,11 @@ static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, ui
 
 /* ------------------------------------------------------------------ what they weigh */
 
-static mat3 inverse_inertia(mat3 inertia)
+/* "least" is the trace below which it says nothing: a point has no inertia, but for rounding. */
+static mat3 inverse_inertia(mat3 inertia, double least)
 {
     double size = m3_trace(inertia);
-    if (!(size > 0))
+    if (!(size > least))
         return m3_zero();
     /* a needle has no inertia about itself, and must not spin for nothing */
     bool round = m3_det(inertia) > 1e-6 * size * size * size;
@@ -56,6 +60,11 @@ double pl_unit_fade(const pl_response_work* s, const pl_unit* unit)
 {
     uint32_t b = pl_contact_body_of(s->all, unit->cluster);
     return s->bodies[b].body->clusters.fade[unit->cluster - s->all->pair_bodies[b].first];
+}
+
+static double spacing_of(const pl_response_work* s, const pl_unit* unit)
+{
+    return s->bodies[pl_contact_body_of(s->all, unit->cluster)].body->rest_shape.spacing;
 }
 
 /* Mass, centre, inertia and motion, exactly as the members have them: momentum depends on it. */
@@ -97,7 +106,9 @@ static void weigh_unit(const pl_response_work* s, pl_unit* unit)
     mat3 inertia = {{{yy + zz, -xy, -zx}, {-xy, zz + xx, -yz}, {-zx, -yz, xx + yy}}};
     unit->per_mass = 1 / (mass * fade);
     unit->x = v3_add(zero, x);
-    unit->inertia_inverse = inverse_inertia(m3_scale(inertia, fade));
+    double point = POINT_SIZE * spacing_of(s, unit);
+    double least = mass * fade * (2 * point * point + ROUNDING * v3_dot(x, x));
+    unit->inertia_inverse = inverse_inertia(m3_scale(inertia, fade), least);
     vec3 momentum = v3_scale(v3_fromd(sum + PL_REPLY_V), fade);
     vec3 moment = v3_scale(v3_fromd(sum + PL_REPLY_XV), fade);
     unit->v = unit->v0 = v3_scale(momentum, unit->per_mass);
@@ -149,6 +160,7 @@ static void fill_rows(const pl_response_work* s, pl_unit* unit)
         v3_store(spin, out + PL_MOVE_SPIN);
     }
     unit->gave = unit->dv;
+    unit->gave_push = unit->push, unit->gave_twist = unit->twist;
     unit->push = unit->twist = unit->dv = unit->dspin = v3(0, 0, 0);
 }
 
@@ -206,10 +218,11 @@ static void refresh_unit(const pl_response_work* s, pl_unit* unit)
     double along = v3_dot(got, unit->gave), square = v3_dot(unit->gave, unit->gave);
     if (square > 0)
         unit->yield = PL_CLAMP(along / square, LEAST_YIELD, 1.0);
-    unit->v0 = v3_add(unit->v0, got);
-    unit->spin0 = v3_add(unit->spin0, m3_mulv(unit->inertia_inverse, v3_scale(moment, fade)));
-    unit->v = unit->v0;
-    unit->spin = unit->spin0;
+    vec3 turned = m3_mulv(unit->inertia_inverse, v3_scale(moment, fade));
+    unit->along = v3_dot(unit->gave_push, unit->v0) + v3_dot(unit->gave_twist, unit->spin0);
+    unit->curve = v3_dot(unit->gave_push, got) + v3_dot(unit->gave_twist, turned);
+    unit->v = unit->v0 = v3_add(unit->v0, got);
+    unit->spin = unit->spin0 = v3_add(unit->spin0, turned);
 }
 
 static void refresh_units(void* context, uint32_t begin, uint32_t end, uint32_t worker)
@@ -231,19 +244,22 @@ void pl_units_give(pl_response_work* s, pl_pool* pool)
         size_t at = (size_t)s->all->slot_begin[t->body] + t->slot;
         r->fresh[0][at] = (float)t->dv.x, r->fresh[1][at] = (float)t->dv.y;
         r->fresh[2][at] = (float)t->dv.z;
+        t->gave = t->dv;
         t->dv = v3(0, 0, 0);
     }
     pl_parallel_for(pool, r->unit_count, 16, fill_units, s);
     pl_parallel_for(pool, (uint32_t)r->reply_count, 1, move_replies, s);
-    if (s->last)
-        return;
     pl_parallel_for(pool, r->unit_count, 16, refresh_units, s);
     for (uint32_t i = 0; i < r->toucher_count; ++i)
     {
         pl_toucher* t = &r->touchers[i];
         size_t at = (size_t)s->all->slot_begin[t->body] + t->slot;
         vec3 got = v3(r->total[0][at], r->total[1][at], r->total[2][at]);
-        t->v = v3_add(pl_contact_velocity(s->bodies[t->body].body, t->slot), got);
+        vec3 was = t->v0;
+        t->v = t->v0 = v3_add(pl_contact_velocity(s->bodies[t->body].body, t->slot), got);
+        double mass = t->inverse_mass > 0 ? 1 / t->inverse_mass : 0;
+        t->along = mass * v3_dot(t->gave, was);
+        t->curve = mass * v3_dot(t->gave, v3_sub(t->v0, was));
     }
 }
 
