@@ -7,6 +7,7 @@ from enum import IntEnum, IntFlag
 
 ABI_VERSION = 6
 MAX_LEVELS = 16
+BETA_MOST = 0.95
 PIN_HELD = 1000000.0
 
 

@@ -32,10 +32,15 @@
  *   A handle is an integer with a generation: one that was destroyed, or is from another scene or
  *   invented, gives PLIANT_ERROR_STALE_HANDLE and never a crash. Zero is never a valid handle.
  *
- * Threads
+ * Threads and callbacks
  *   A scene may be used by one thread at a time, except pliant_scene_cancel(), which any thread may
- *   call. Different scenes may be used side by side. The number of threads a scene uses never
- *   changes its results, nor does the SIMD path.
+ *   call at any time. Different scenes may be used side by side. While pliant_scene_advance(),
+ *   pliant_body_create(), pliant_scene_save(), pliant_scene_restore(), pliant_store_write_frame()
+ *   or pliant_store_restore() runs on a scene, every other call on it or on its bodies, colliders,
+ *   fields and skins of bodies, also one that only reads, is PLIANT_ERROR_STATE and changes
+ *   nothing, from another thread as from a progress callback. Only pliant_scene_cancel() works, and
+ *   calls on other scenes and on stores. The number of threads a scene uses never changes its
+ *   results, nor does the SIMD path.
  */
 #ifndef PLIANT_H
 #define PLIANT_H
@@ -115,7 +120,8 @@ extern "C"
     typedef uint64_t pliant_store;
 
     /* Called while something long goes on, on the calling thread. "fraction" grows from 0 to 1,
-     * "stage" names what is being done (static storage). Return non-zero to cancel. */
+     * "stage" names what is being done (static storage). Return non-zero to cancel. It may call
+     * pliant_scene_cancel(); other calls on the same scene are refused, see above. */
     typedef int32_t (*pliant_progress_fn)(void* user, double fraction, const char* stage);
 
     /* ------------------------------------------------------------------ scene */
@@ -364,6 +370,10 @@ extern "C"
         PLIANT_STIFFNESS_ALPHA,         /* the papers' alpha a substep, 0 to 2 */
     } pliant_stiffness;
 
+/* The most that goals may follow what stretches and bends: with 1 they resist a change of volume
+ * alone, nothing resists shear, and the energy of an undamped body grows without end. */
+#define PLIANT_BETA_MOST 0.95
+
     typedef enum pliant_goal
     {
         PLIANT_GOAL_RIGID = 0,
@@ -400,9 +410,9 @@ extern "C"
         double strain_relaxation;   /* omega at 1/60 s; default 0.3 */
         uint32_t strain_iterations; /* default 4 */
         uint32_t goal;              /* a pliant_goal. Fixed once the body is made */
-        double beta;                /* of LINEAR and QUADRATIC, 0 to 1; default 0.5 */
-        uint32_t rotation;          /* a pliant_rotation */
-        uint32_t damping_per_step;  /* non-zero: damping is the papers' k_d a substep, 0 to 1 */
+        double beta;               /* of LINEAR and QUADRATIC, 0 to PLIANT_BETA_MOST; default 0.5 */
+        uint32_t rotation;         /* a pliant_rotation */
+        uint32_t damping_per_step; /* non-zero: damping is the papers' k_d a substep, 0 to 1 */
         double pressure;  /* strength with which the enclosed volume is kept, in pascals for each
                              unit of relative volume lost; 0: off (default). Needs a mesh of which
                              some part encloses a volume, small holes apart; each part keeps its
@@ -694,7 +704,8 @@ extern "C"
 
     PLIANT_API void pliant_fracture_desc_init(pliant_fracture_desc* desc, size_t size);
     /* From the next substep on; may be called every frame. What has broken stays broken. Not for
-     * bodies with independent levels or QUADRATIC goals. */
+     * bodies with independent levels or QUADRATIC goals, that are resampled, or that have ever been
+     * under pressure: they would leak. */
     PLIANT_API pliant_status pliant_body_set_fracture(pliant_body body,
                                                       const pliant_fracture_desc* desc);
     /* The points of the pattern's cells, where the caller has some of its own: as the body rests,

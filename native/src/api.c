@@ -81,22 +81,63 @@ const char* pliant_stage_name(uint32_t stage)
     return stage < PLIANT_STAGE_COUNT ? names[stage] : "unknown";
 }
 
+/* ------------------------------------------------------------------ handles */
+
+static pl_status fail_stale(uint64_t handle, const char* what)
+{
+    return pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a %s (any more)",
+                   (unsigned long long)handle, what);
+}
+
+static pl_status fail_busy(const char* call)
+{
+    return pl_fail(PLIANT_ERROR_STATE,
+                   "%s is running on this scene: until it returns, only pliant_scene_cancel may be "
+                   "called",
+                   call);
+}
+
+static pl_status check_idle(const pl_scene* scene)
+{
+    const char* call = __atomic_load_n(&scene->busy, __ATOMIC_ACQUIRE);
+    return call ? fail_busy(call) : PLIANT_OK;
+}
+
+pl_status pl_scene_enter(pl_scene* scene, const char* call)
+{
+    const char* other = NULL;
+    return __atomic_compare_exchange_n(&scene->busy, &other, call, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE)
+               ? PLIANT_OK
+               : fail_busy(other);
+}
+
+void pl_scene_leave(pl_scene* scene)
+{
+    __atomic_store_n(&scene->busy, NULL, __ATOMIC_RELEASE);
+}
+
 pl_status pl_get_scene(uint64_t handle, pl_scene** scene)
 {
     *scene = pl_handle_get(handle, PL_HANDLE_SCENE, NULL);
-    return *scene ? PLIANT_OK
-                  : pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a scene (any more)",
-                            (unsigned long long)handle);
+    return *scene ? check_idle(*scene) : fail_stale(handle, "scene");
+}
+
+pl_status pl_get_owned(uint64_t handle, uint32_t kind, const char* what, void** object,
+                       pl_scene** scene)
+{
+    void* owner = NULL;
+    *object = pl_handle_get(handle, kind, &owner);
+    *scene = owner;
+    return *object ? check_idle(*scene) : fail_stale(handle, what);
 }
 
 pl_status pl_get_body(uint64_t handle, pl_body** body, pl_scene** scene)
 {
-    void* owner = NULL;
-    *body = pl_handle_get(handle, PL_HANDLE_BODY, &owner);
-    *scene = owner;
-    return *body ? PLIANT_OK
-                 : pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a body (any more)",
-                           (unsigned long long)handle);
+    void* object;
+    pl_status status = pl_get_owned(handle, PL_HANDLE_BODY, "body", &object, scene);
+    *body = object;
+    return status;
 }
 
 /* ------------------------------------------------------------------ scene */
@@ -113,6 +154,11 @@ pliant_status pliant_scene_create(const pliant_scene_desc* desc, pliant_scene* o
     if (!pl_cpu_has(desc->simd))
         return pl_fail(PLIANT_ERROR_UNSUPPORTED, "This machine or build has no %s path",
                        pl_cpu_path_name(desc->simd));
+    if (!pl_lapack_ready())
+        return pl_fail(PLIANT_ERROR_MEMORY,
+                       "There is less than %d MB of memory left for linear algebra: close other "
+                       "programs, or raise the limit that this process has (ulimit -v)",
+                       PL_LAPACK_BYTES >> 20);
     pl_scene* scene = PL_NEW(pl_scene, 1);
     if (!scene)
         return pl_fail_memory(sizeof *scene);
@@ -348,15 +394,21 @@ pliant_status pliant_scene_advance(pliant_scene handle, const pliant_frame_desc*
     pl_scene* scene;
     PL_TRY(pl_get_scene(handle, &scene));
     PL_TRY(check_frame(desc));
-    return pl_scene_step_frame(scene, desc);
+    PL_TRY(pl_scene_enter(scene, "pliant_scene_advance"));
+    pl_status status = pl_scene_step_frame(scene, desc);
+    pl_scene_leave(scene);
+    return status;
+}
+
+static void ask_to_stop(void* scene)
+{
+    __atomic_store_n(&((pl_scene*)scene)->cancel, 1, __ATOMIC_RELAXED);
 }
 
 pliant_status pliant_scene_cancel(pliant_scene handle)
 {
-    pl_scene* scene;
-    PL_TRY(pl_get_scene(handle, &scene));
-    __atomic_store_n(&scene->cancel, 1, __ATOMIC_RELAXED);
-    return PLIANT_OK;
+    return pl_handle_do(handle, PL_HANDLE_SCENE, ask_to_stop) ? PLIANT_OK
+                                                              : fail_stale(handle, "scene");
 }
 
 pliant_status pliant_scene_auto_substeps(pliant_scene handle, double dt, uint32_t max_substeps,
@@ -399,7 +451,10 @@ pliant_status pliant_scene_save(pliant_scene handle, void* buffer, uint64_t* byt
     PL_TRY(pl_get_scene(handle, &scene));
     if (!bytes)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the size is NULL");
-    return pl_scene_save_block(scene, buffer, bytes);
+    PL_TRY(pl_scene_enter(scene, "pliant_scene_save"));
+    pl_status status = pl_scene_save_block(scene, buffer, bytes);
+    pl_scene_leave(scene);
+    return status;
 }
 
 pliant_status pliant_scene_restore(pliant_scene handle, const void* buffer, uint64_t bytes)
@@ -408,7 +463,10 @@ pliant_status pliant_scene_restore(pliant_scene handle, const void* buffer, uint
     PL_TRY(pl_get_scene(handle, &scene));
     if (!buffer)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "The block to restore is NULL");
-    return pl_scene_restore_block(scene, buffer, bytes);
+    PL_TRY(pl_scene_enter(scene, "pliant_scene_restore"));
+    pl_status status = pl_scene_restore_block(scene, buffer, bytes);
+    pl_scene_leave(scene);
+    return status;
 }
 
 pl_status pl_make_current(pl_scene* scene)
@@ -420,12 +478,10 @@ pl_status pl_make_current(pl_scene* scene)
 
 static pl_status get_field(uint64_t handle, pl_field** field, pl_scene** scene)
 {
-    void* owner = NULL;
-    *field = pl_handle_get(handle, PL_HANDLE_FIELD, &owner);
-    *scene = owner;
-    return *field ? PLIANT_OK
-                  : pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a field (any more)",
-                            (unsigned long long)handle);
+    void* object;
+    pl_status status = pl_get_owned(handle, PL_HANDLE_FIELD, "field", &object, scene);
+    *field = object;
+    return status;
 }
 
 pliant_status pliant_field_create(pliant_scene handle, const pliant_field_desc* desc,

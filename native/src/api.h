@@ -27,8 +27,18 @@ typedef struct pl_store_object
 } pl_store_object;
 
 pl_status pl_get_store(uint64_t handle, pl_store_object** store);
+
+/* Every call gets at its scene through one of these. While a call that reports progress or takes
+ * long runs on the scene, they fail with PLIANT_ERROR_STATE: nothing that it works with can be
+ * changed, freed or read half-way, neither from its callback nor from another thread. */
 pl_status pl_get_scene(uint64_t handle, pl_scene** scene);
 pl_status pl_get_body(uint64_t handle, pl_body** body, pl_scene** scene);
+/* A body, collider or field ("what"), and its scene. */
+pl_status pl_get_owned(uint64_t handle, uint32_t kind, const char* what, void** object,
+                       pl_scene** scene);
+/* Takes the scene for the call of this name (static storage) until pl_scene_leave. */
+pl_status pl_scene_enter(pl_scene* scene, const char* call);
+void pl_scene_leave(pl_scene* scene);
 
 pl_status pl_check_body_desc(const pliant_body_desc* desc);
 pl_status pl_check_material(const pliant_material_desc* material);

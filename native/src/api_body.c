@@ -12,16 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-pliant_status pliant_body_create(pliant_scene handle, const pliant_body_desc* desc,
-                                 pliant_body* out)
+static pl_status add_body(pl_scene* scene, const pliant_body_desc* desc, pliant_body* out)
 {
-    pl_scene* scene;
-    PL_TRY(pl_get_scene(handle, &scene));
-    PL_TRY(pl_check_body_desc(desc));
-    if (!out)
-        return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the body's handle is NULL");
-    if (scene->substep_of_frame)
-        return pl_fail(PLIANT_ERROR_STATE, "A frame is under way: finish it first");
     pl_body* body = PL_NEW(pl_body, 1);
     if (!body || !pl_grow((void**)&scene->bodies, &scene->body_capacity,
                           (size_t)scene->body_count + 1, sizeof *scene->bodies))
@@ -48,6 +40,22 @@ pliant_status pliant_body_create(pliant_scene handle, const pliant_body_desc* de
     scene->bodies[scene->body_count++] = body;
     *out = body->handle;
     return PLIANT_OK;
+}
+
+pliant_status pliant_body_create(pliant_scene handle, const pliant_body_desc* desc,
+                                 pliant_body* out)
+{
+    pl_scene* scene;
+    PL_TRY(pl_get_scene(handle, &scene));
+    PL_TRY(pl_check_body_desc(desc));
+    if (!out)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the body's handle is NULL");
+    if (scene->substep_of_frame)
+        return pl_fail(PLIANT_ERROR_STATE, "A frame is under way: finish it first");
+    PL_TRY(pl_scene_enter(scene, "pliant_body_create"));
+    pl_status status = add_body(scene, desc, out);
+    pl_scene_leave(scene);
+    return status;
 }
 
 pliant_status pliant_body_destroy(pliant_body handle)
@@ -271,6 +279,10 @@ pliant_status pliant_body_set_material(pliant_body handle, const pliant_material
         return pl_fail(PLIANT_ERROR_STATE,
                        "The body may break: its particles cannot be resampled, or its cracks would "
                        "have no surface");
+    if (material->pressure > 0 && body->fracture)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The body may break and would leak: pressure is %g, set it to 0",
+                       material->pressure);
     if (material->pressure > 0)
         PL_TRY(pl_pressure_build(body, scene->pool));
     body->material = *material;

@@ -7,12 +7,10 @@
 
 static pl_status get_collider(uint64_t handle, pl_collider** collider, pl_scene** scene)
 {
-    void* owner = NULL;
-    *collider = pl_handle_get(handle, PL_HANDLE_COLLIDER, &owner);
-    *scene = owner;
-    return *collider ? PLIANT_OK
-                     : pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a collider (any more)",
-                               (unsigned long long)handle);
+    void* object;
+    pl_status status = pl_get_owned(handle, PL_HANDLE_COLLIDER, "collider", &object, scene);
+    *collider = object;
+    return status;
 }
 
 static void set_surface(pl_collider* collider, const pliant_collider_desc* desc)

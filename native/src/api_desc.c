@@ -246,7 +246,7 @@ pl_status pl_check_material(const pliant_material_desc* m)
     if (m->strain_iterations > 1000)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "strain_iterations is %u: the most is 1000",
                        m->strain_iterations);
-    PL_TRY(pl_check_range(m->beta, 0, 1, "beta"));
+    PL_TRY(pl_check_range(m->beta, 0, PLIANT_BETA_MOST, "beta (how much goals give)"));
     PL_TRY(pl_check_range(m->pressure, 0, 1e15, "pressure"));
     PL_TRY(pl_check_range(m->inflation, 1e-3, 1e3, "inflation"));
     PL_TRY(pl_check_range(m->drag, 0, 1e6, "drag"));

@@ -23,6 +23,11 @@ pliant_status pliant_body_set_fracture(pliant_body handle, const pliant_fracture
         (!body->fracture && pl_first_particles(&body->particles) < body->particles.id_count))
         return pl_fail(PLIANT_ERROR_STATE,
                        "The body has its particles resampled: switch that off for it to break");
+    if (body->pressure)
+        return pl_fail(
+            PLIANT_ERROR_STATE,
+            "The body has been under pressure and would leak: make it with pressure 0 for "
+            "it to break");
     if (!body->fracture || memcmp(&body->fracture->desc, desc, sizeof *desc) != 0)
         pl_wake(body); /* the same again, as after a restore, changes nothing */
     return pl_fracture_set(body, desc);

@@ -232,17 +232,9 @@ static uint64_t stamp_of(const pl_scene* scene)
     return hash;
 }
 
-pliant_status pliant_store_write_frame(pliant_store handle, pliant_scene scene_handle,
-                                       int32_t frame)
+static pl_status write_frame(pl_store_object* store, pl_scene* scene, int32_t frame)
 {
-    pl_store_object* store;
-    pl_scene* scene;
     uint64_t hash;
-    PL_TRY(pl_get_store(handle, &store));
-    PL_TRY(pl_get_scene(scene_handle, &scene));
-    if (scene->substep_of_frame)
-        return pl_fail(PLIANT_ERROR_STATE,
-                       "The scene is in the middle of a frame: only whole frames are stored");
     PL_TRY(pl_make_current(scene));
     PL_TRY(pl_scene_hash_state(scene, &hash));
     uint64_t stamp = stamp_of(scene);
@@ -266,6 +258,22 @@ pliant_status pliant_store_write_frame(pliant_store handle, pliant_scene scene_h
     return status;
 }
 
+pliant_status pliant_store_write_frame(pliant_store handle, pliant_scene scene_handle,
+                                       int32_t frame)
+{
+    pl_store_object* store;
+    pl_scene* scene;
+    PL_TRY(pl_get_store(handle, &store));
+    PL_TRY(pl_get_scene(scene_handle, &scene));
+    if (scene->substep_of_frame)
+        return pl_fail(PLIANT_ERROR_STATE,
+                       "The scene is in the middle of a frame: only whole frames are stored");
+    PL_TRY(pl_scene_enter(scene, "pliant_store_write_frame"));
+    pl_status status = write_frame(store, scene, frame);
+    pl_scene_leave(scene);
+    return status;
+}
+
 pliant_status pliant_store_restore(pliant_store handle, pliant_scene scene_handle, int32_t at_most,
                                    int32_t* frame)
 {
@@ -276,8 +284,11 @@ pliant_status pliant_store_restore(pliant_store handle, pliant_scene scene_handl
     int32_t found = 0;
     PL_TRY(pl_get_store(handle, &store));
     PL_TRY(pl_get_scene(scene_handle, &scene));
-    PL_TRY(pl_frames_read_checkpoint(store->frames, at_most, &found, &block, &bytes));
-    pl_status status = pl_scene_restore_block(scene, block, bytes);
+    PL_TRY(pl_scene_enter(scene, "pliant_store_restore"));
+    pl_status status = pl_frames_read_checkpoint(store->frames, at_most, &found, &block, &bytes);
+    if (status == PLIANT_OK)
+        status = pl_scene_restore_block(scene, block, bytes);
+    pl_scene_leave(scene);
     pl_free(block);
     if (status == PLIANT_OK && frame)
         *frame = found;

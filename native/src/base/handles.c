@@ -95,6 +95,17 @@ void* pl_handle_get(uint64_t handle, uint32_t kind, void** owner)
     return object;
 }
 
+bool pl_handle_do(uint64_t handle, uint32_t kind, void (*act)(void* object))
+{
+    enter();
+    place* found = find(handle);
+    bool there = found && found->kind == kind;
+    if (there)
+        act(found->object);
+    leave();
+    return there;
+}
+
 void pl_handle_free(uint64_t handle)
 {
     enter();

@@ -19,6 +19,9 @@ enum
 uint64_t pl_handle_new(uint32_t kind, void* object, void* owner);
 /* NULL if the handle names nothing of this kind (any more). owner may be NULL. */
 void* pl_handle_get(uint64_t handle, uint32_t kind, void** owner);
+/* Does something short to the object, which cannot be freed meanwhile by those who free its handle
+ * first; false if the handle names nothing of this kind (any more). */
+bool pl_handle_do(uint64_t handle, uint32_t kind, void (*act)(void* object));
 void pl_handle_free(uint64_t handle);
 
 #endif

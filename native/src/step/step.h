@@ -49,6 +49,7 @@ typedef struct pl_scene
     uint32_t substep_of_frame, substeps;
     double frame_dt, time;
     volatile int cancel;
+    const char* busy; /* the call that the scene belongs to now, or NULL; atomic (api.h) */
     /* Figures. */
     double stage_ms[PLIANT_STAGE_COUNT];
     uint64_t pairs_tested, pairs_violated, contacts, mesh_nodes, mesh_triangles;
