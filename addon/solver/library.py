@@ -10,6 +10,7 @@ It is looked for, in this order:
 The first that is there is used. If it cannot be: a LibraryError says which file and why, rather than
 another file being tried in silence.
 """
+import contextlib
 import ctypes
 import importlib
 import importlib.util
@@ -79,10 +80,26 @@ def find():
                        f"{remedy} or set {ENVIRONMENT}.")
 
 
+@contextlib.contextmanager
+def _one_blas_thread():
+    """The library's OpenBLAS reads this when it is loaded: threads of its own would only cost memory,
+    128 MB and more each. What the user has set stays; programs started later see nothing of it."""
+    name = "OPENBLAS_NUM_THREADS"
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[name]
+
+
 def _open(path):
     try:
         # CDLL, not PyDLL: calls let go of the interpreter's lock, so that Blender stays awake.
-        library = ctypes.CDLL(str(path))
+        with _one_blas_thread():
+            library = ctypes.CDLL(str(path))
     except OSError as error:
         raise LibraryError(f"{path} cannot be loaded: {error}") from error
     try:

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lapack.h"
 
+#include "core.h"
+#include "platform.h"
+
 #include <lapacke.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* PyPI's scipy-openblas32 declares and exports the same functions with a prefix. */
@@ -23,11 +27,60 @@ const char* pl_lapack_name(void)
     return PL_LAPACK_NAME;
 }
 
+/* OpenBLAS keeps a work buffer for each call that runs at the same time, and tries again for ever
+ * where the system has no memory for one. One call at a time needs one buffer, which the first call
+ * makes and OpenBLAS keeps. Set-up spends next to no time here. */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static bool warm; /* under the lock */
+
+static void leave(void)
+{
+    atomic_flag_clear_explicit(&busy, memory_order_release);
+}
+
+/* False, and not entered, if there is no memory for the first call. */
+static bool enter(void)
+{
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+        pl_spin_pause();
+    if (warm)
+        return true;
+    void* probe = pl_alloc_bare(PL_LAPACK_BYTES, 1);
+    warm = probe != NULL;
+    pl_free(probe);
+    if (warm)
+    {
+        double a[4] = {2, 1, 1, 2}, values[2];
+        PL_LAPACKE(dsyev)(LAPACK_ROW_MAJOR, 'V', 'U', 2, a, 2, values);
+    }
+    else
+        leave();
+    return warm;
+}
+
+bool pl_lapack_ready(void)
+{
+    bool ready = enter();
+    if (ready)
+        leave();
+    return ready;
+}
+
+/* LAPACKE's dsyev, rows first; false if it fails. */
+static bool eigen(int n, double* matrix, double* values)
+{
+    if (!enter())
+        return false;
+    int info = PL_LAPACKE(dsyev)(LAPACK_ROW_MAJOR, 'V', 'U', n, matrix, n, values);
+    leave();
+    return info == 0;
+}
+
 bool pl_eigen3(mat3 symmetric, double values[3], mat3* vectors)
 {
     double a[9];
     memcpy(a, symmetric.m, sizeof a);
-    if (PL_LAPACKE(dsyev)(LAPACK_ROW_MAJOR, 'V', 'U', 3, a, 3, values) != 0)
+    if (!eigen(3, a, values))
         return false;
     memcpy(vectors->m, a, sizeof a);
     if (m3_det(*vectors) < 0)
@@ -40,8 +93,12 @@ bool pl_svd3(mat3 a, mat3* u, double sigma[3], mat3* v)
 {
     double copy[9], vt[9], work[3];
     memcpy(copy, a.m, sizeof copy);
-    if (PL_LAPACKE(dgesvd)(LAPACK_ROW_MAJOR, 'A', 'A', 3, 3, copy, 3, sigma, &u->m[0][0], 3, vt, 3,
-                           work) != 0)
+    if (!enter())
+        return false;
+    int info = PL_LAPACKE(dgesvd)(LAPACK_ROW_MAJOR, 'A', 'A', 3, 3, copy, 3, sigma, &u->m[0][0], 3,
+                                  vt, 3, work);
+    leave();
+    if (info != 0)
         return false;
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
@@ -55,7 +112,7 @@ int pl_pseudo_inverse(int n, const double* matrix, double relative, double* inve
     if (n < 1 || n > LARGEST)
         return -1;
     memcpy(vectors, matrix, sizeof(double) * (size_t)(n * n));
-    if (PL_LAPACKE(dsyev)(LAPACK_ROW_MAJOR, 'V', 'U', n, vectors, n, values) != 0)
+    if (!eigen(n, vectors, values))
         return -1;
     int rank = 0;
     memset(inverse, 0, sizeof(double) * (size_t)(n * n));

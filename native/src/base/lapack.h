@@ -17,6 +17,14 @@ bool pl_svd3(mat3 a, mat3* u, double sigma[3], mat3* v);
  * eigenvalues below "relative" times the largest left out (their inverse is 0). Returns the rank,
  * or -1 on failure. */
 int pl_pseudo_inverse(int n, const double* matrix, double relative, double* inverse);
+/* Makes sure that LAPACK has the memory that it works with; false: there is not enough. OpenBLAS
+ * waits for ever when it gets none, so this is asked before its first call. Later calls need no
+ * more: they come one at a time. The functions above ask themselves, and fail. */
+bool pl_lapack_ready(void);
+enum
+{
+    PL_LAPACK_BYTES = 192 << 20 /* address space: one work buffer of OpenBLAS, and some */
+};
 /* What LAPACK this is, for pliant_build_info(). */
 const char* pl_lapack_name(void);
 
