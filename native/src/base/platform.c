@@ -231,6 +231,12 @@ void* pl_file_open(const char* path, const char* mode)
     wchar_t name[1024], how[16];
     if (!wide(path, name) || !wide(mode, how))
         return NULL;
+    DWORD attributes = GetFileAttributesW(name);
+    if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT))
+    {
+        errno = EACCES;
+        return NULL;
+    }
     return _wfopen(name, how);
 }
 
@@ -411,9 +417,27 @@ bool pl_file_truncate(void* file, int64_t bytes)
     return fflush(file) == 0 && ftruncate(fileno(file), bytes) == 0;
 }
 
+/* O_NONBLOCK: opening a pipe would wait for its other end. It means nothing to a regular file. */
 void* pl_file_open(const char* path, const char* mode)
 {
-    return fopen(path, mode);
+    bool create = mode[0] == 'w';
+    int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    flags |= create ? O_WRONLY | O_CREAT | O_EXCL : strchr(mode, '+') ? O_RDWR : O_RDONLY;
+    if (create && !pl_file_remove(path))
+        return NULL;
+    int number = open(path, flags, 0666);
+    if (number < 0)
+        return NULL;
+    struct stat info;
+    bool regular = fstat(number, &info) == 0 && S_ISREG(info.st_mode);
+    FILE* file = regular ? fdopen(number, mode) : NULL;
+    if (!file)
+    {
+        int cause = regular ? errno : EINVAL;
+        close(number);
+        errno = cause;
+    }
+    return file;
 }
 
 bool pl_directory_list(const char* path, void (*each)(void*, const char*), void* user)

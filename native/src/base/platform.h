@@ -40,7 +40,10 @@ bool pl_directory_make(const char* path);               /* with parents; true if
 bool pl_file_remove(const char* path);                  /* true if it is gone */
 int64_t pl_file_size(const char* path);                 /* -1: not there */
 bool pl_file_truncate(void* stdio_file, int64_t bytes);
-void* pl_file_open(const char* path, const char* mode); /* a FILE*, or NULL with errno set */
+/* A FILE* for "rb", "r+b" or "wb", or NULL with errno set. Regular files only: a symbolic link is
+   not followed, a pipe is not waited for. "wb" makes a new file in place of the one that is there.
+ */
+void* pl_file_open(const char* path, const char* mode);
 /* Calls "each" with every name in a folder (not . and ..); false if it cannot be read. */
 bool pl_directory_list(const char* path, void (*each)(void* user, const char* name), void* user);
 
