@@ -65,6 +65,7 @@ pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3]
     pl_body aside = *body;
     memset(&aside.rest_shape, 0, sizeof aside.rest_shape);
     memset(&aside.proxies, 0, sizeof aside.proxies);
+    memset(&aside.cuts, 0, sizeof aside.cuts); /* sides of cuts are made by contacts, if at all */
     pl_proxy_desc desc = pl_proxy_defaults(&aside);
     pl_status status = pl_rest_shape_build(&aside, &aside.rest_shape);
     if (status == PLIANT_OK)

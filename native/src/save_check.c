@@ -19,7 +19,8 @@ static bool resampled_fit(const pl_particles* p)
         return false;
     for (uint32_t i = 0; i < s->count; ++i)
     {
-        if (s->successor[i] == i && p->id[p->slot_of[i]] != i)
+        bool lives = p->id[p->slot_of[i]] == i;
+        if (lives ? s->successor[i] != i : !has_successor(p, i))
             return false;
         for (int k = 0; k < 3; ++k)
             if (!(fabsf(s->offset[i][k]) < 1e12f) || !(fabs(s->rest[i][k]) < 1e12))
@@ -43,7 +44,7 @@ bool pl_particles_fit(const pl_particles* p)
             return false;
         living += p->id[p->slot_of[i]] == i;
     }
-    if (p->count > living || !resampled_fit(p))
+    if (p->count != living || !resampled_fit(p))
         return false;
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
@@ -185,6 +186,7 @@ bool pl_memberships_fit(const pl_body* body)
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {
         const pl_chunk* chunk = &body->chunks[c];
+        uint64_t before = counted[0];
         for (uint32_t b = 0; b < chunk->block_count; ++b)
             for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
             {
@@ -193,6 +195,8 @@ bool pl_memberships_fit(const pl_body* body)
                     counted[level] += chunk->entry_kernel[8 * (size_t)e + lane] > 0 &&
                                       p->id[chunk->slot_begin + 8 * b + lane] != PL_NO_PARTICLE;
             }
+        if (counted[0] - before != chunk->member_count) /* edits add these up */
+            return false;
     }
     for (uint32_t l = 1; l < body->level_count && body->level_kind == PLIANT_LEVELS_NESTED; ++l)
         counted[l] = body->links.by_coarse_begin[body->level_begin[l + 1]] -
@@ -210,8 +214,13 @@ bool pl_optional_fit(const pl_body* body)
             return false;
     if (!pinned && (pins->any || pins->follow || pins->has_targets))
         return false;
-    return (body->mesh_vertices || !body->mesh_vertex_count) &&
-           (body->mesh_triangles || !body->mesh_triangle_count);
+    if ((!body->mesh_vertices && body->mesh_vertex_count) ||
+        (!body->mesh_triangles && body->mesh_triangle_count))
+        return false;
+    for (size_t i = 0; i < 3 * (size_t)body->mesh_vertex_count; ++i)
+        if (!isfinite(body->mesh_vertices[i]))
+            return false;
+    return true;
 }
 
 bool pl_collider_fits(const pl_collider* c)

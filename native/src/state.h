@@ -604,7 +604,7 @@ typedef struct pl_body
     bool no_self_contact;
     double friction, restitution, thickness; /* of its own surface; below 0: not its own */
     bool shapes_stale;     /* memberships changed since proxies and pair_rules were made */
-    uint64_t revision;     /* counts changes of memberships; not saved */
+    uint64_t revision;     /* counts changes of memberships and of room for them; not saved */
     uint64_t reweighed;    /* and of their weights alone */
     pl_fracture* fracture; /* NULL: it was never asked for */
     /* Reclustering (step/recluster.c). */

@@ -443,3 +443,23 @@ TEST(few_flat_and_coincident_points_are_bodies)
                           pliant_last_error());
             }
 }
+
+/* One particle has no size of its own: its mesh has. */
+TEST(rejects_tiny_meshes_of_one_particle)
+{
+    pliant_scene scene = make_scene();
+    for (int exponent = -45; exponent <= -9; ++exponent)
+    {
+        scene_mesh mesh = scene_box(1, 1, 1, 1);
+        pliant_body_desc desc = small_body(&mesh);
+        pliant_body body = 0;
+        for (uint32_t i = 0; i < 3 * mesh.vertex_count; ++i)
+            mesh.vertices[i] *= (float)pow(10, exponent);
+        desc.sample.spacing = 1e-3;
+        pliant_status status = pliant_body_create(scene, &desc, &body);
+        CHECK_MSG(status == PLIANT_ERROR_MESH, "1e%d: %d, %s", exponent, status,
+                  pliant_last_error());
+        scene_mesh_free(&mesh);
+    }
+    CHECK_OK(pliant_scene_destroy(scene));
+}

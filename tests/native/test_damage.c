@@ -5,24 +5,13 @@
  * of what is read. Either PLIANT_ERROR_FORMAT and a scene as it was, or a scene that survives
  * whatever is asked of it.
  */
+#include "poke.h"
 #include "world.h"
 
 #include <base/archive.h>
-#include <base/hash.h>
 #include <base/rng.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Puts the right checksum on a block that was changed. */
-static void seal(unsigned char* block, uint64_t bytes)
-{
-    const size_t before = PL_ARCHIVE_HEADER - sizeof(uint64_t);
-    uint64_t payload = bytes - PL_ARCHIVE_HEADER;
-    memcpy(block + before - sizeof payload, &payload, sizeof payload);
-    uint64_t sum = pl_hash(PL_HASH_START, block, before);
-    sum = pl_hash(sum, block + PL_ARCHIVE_HEADER, payload);
-    memcpy(block + before, &sum, sizeof sum);
-}
 
 static pliant_scene run_world(uint32_t kind)
 {
@@ -59,7 +48,7 @@ TEST(a_cut_block_is_refused)
         /* sealed again: it is the visitor that finds the end too early */
         unsigned char* exact = malloc(length);
         memcpy(exact, block, length);
-        seal(exact, length);
+        poke_seal(exact, length);
         check_refused(scene, exact, length, before, "cut and sealed", length);
         free(exact);
     }
@@ -69,14 +58,14 @@ TEST(a_cut_block_is_refused)
         uint64_t length = PL_ARCHIVE_HEADER + 1 + pl_rng_below(&rng, (uint32_t)bytes - 40);
         unsigned char* exact = malloc(length);
         memcpy(exact, block, length);
-        seal(exact, length);
+        poke_seal(exact, length);
         check_refused(scene, exact, length, before, "cut and sealed", length);
         free(exact);
     }
     memcpy(part, block, bytes);
     memset(part + bytes, 0, 16);
     check_refused(scene, part, bytes + 16, before, "lengthened", bytes);
-    seal(part, bytes + 16);
+    poke_seal(part, bytes + 16);
     check_refused(scene, part, bytes + 16, before, "lengthened and sealed", bytes);
     CHECK_OK(pliant_scene_restore(scene, block, bytes));
     CHECK(world_state(scene) == before);
@@ -105,66 +94,6 @@ TEST(every_changed_bit_is_noticed)
 }
 
 /* ------------------------------------------------------------------ changed and sealed */
-
-/* Asks for everything that can be asked; statuses may be what they like. */
-static void poke_body(pliant_body body)
-{
-    pliant_body_info info;
-    pliant_body_info_init(&info, sizeof info);
-    if (pliant_body_get_info(body, &info) != PLIANT_OK)
-        return;
-    pliant_body_warning_text(body);
-    for (uint32_t channel = 0; channel <= PLIANT_MEMBER_OFFSET; ++channel)
-        for (uint32_t level = 0; level < info.levels; ++level)
-        {
-            uint64_t bytes = 0;
-            if (pliant_body_read(body, channel, level, NULL, NULL, &bytes) || bytes > 1u << 26)
-                continue;
-            void* buffer = malloc(bytes + 1);
-            pliant_body_read(body, channel, level, NULL, buffer, &bytes);
-            free(buffer);
-        }
-    float vertices[6] = {.5f, .5f, .5f, .1f, .2f, .3f}, out[6], speeds[6];
-    pliant_skin skin;
-    pliant_skin_desc desc;
-    pliant_skin_desc_init(&desc, sizeof desc);
-    desc.vertex_count = 2;
-    desc.vertices = vertices;
-    if (pliant_skin_create(body, &desc, &skin) == PLIANT_OK)
-    {
-        pliant_skin_apply(skin, NULL, NULL, out, NULL, speeds);
-        CHECK_OK(pliant_skin_destroy(skin));
-    }
-    float* values = calloc(info.particles, 3 * sizeof(float));
-    pliant_body_set_pins(body, info.particles, values);
-    pliant_body_set_factors(body, PLIANT_FACTOR_STIFFNESS, info.particles, values);
-    pliant_body_set_accelerations(body, info.particles, values);
-    pliant_body_set_particles(body, info.particles, NULL, NULL, values);
-    free(values);
-}
-
-static void poke(pliant_scene scene)
-{
-    pliant_scene_info info;
-    pliant_frame_desc frame = world_frame_desc();
-    uint64_t hash, bytes = 0;
-    uint32_t substeps;
-    frame.max_substeps = 4;
-    for (int f = 0; f < 2; ++f)
-        if (pliant_scene_advance(scene, &frame) == PLIANT_ERROR_STATE)
-        {
-            frame.substeps = 0;
-            pliant_scene_advance(scene, &frame);
-        }
-    pliant_scene_info_init(&info, sizeof info);
-    CHECK_OK(pliant_scene_get_info(scene, &info));
-    for (uint32_t b = 0; b < info.bodies; ++b)
-        poke_body(world_body(scene, b));
-    CHECK_OK(pliant_scene_hash(scene, &hash));
-    CHECK_OK(pliant_scene_auto_substeps(scene, .04, 8, &substeps));
-    CHECK_OK(pliant_scene_save(scene, NULL, &bytes));
-    pliant_scene_advance(scene, &frame);
-}
 
 /* One change: a bit, a byte, or a whole number that means trouble. Most of a block is floats, which
  * cannot do harm; so the search is on for small whole numbers. */
@@ -219,7 +148,7 @@ static void check_changes(uint32_t kind, uint32_t rounds)
         memcpy(bad, good, bytes);
         for (uint32_t n = 1 + pl_rng_below(&rng, 3); n > 0; --n)
             change(bad, bytes, &rng);
-        seal(bad, bytes);
+        poke_seal(bad, bytes);
         pliant_status status = pliant_scene_restore(scene, bad, bytes);
         CHECK_MSG(status == PLIANT_OK || status == PLIANT_ERROR_FORMAT ||
                       status == PLIANT_ERROR_MESH,
@@ -232,7 +161,7 @@ static void check_changes(uint32_t kind, uint32_t rounds)
             continue;
         }
         ++taken;
-        poke(scene);
+        poke_scene(scene);
         CHECK_OK(pliant_scene_restore(scene, good, bytes));
     }
     CHECK_MSG(taken > 0 && taken < rounds, "%s: %u of %u changes were taken: nothing was tested",

@@ -3,6 +3,7 @@
 #include "breaking.h"
 
 #include <stdlib.h>
+#include <step/edit.h>
 #include <string.h>
 
 enum
@@ -307,6 +308,38 @@ TEST(skins_go_on_when_the_body_breaks)
     CHECK_OK(pliant_skin_destroy(skin));
     CHECK_OK(pliant_skin_destroy(late));
     CHECK_OK(pliant_skin_destroy(stored));
+    CHECK_OK(pliant_store_close(store));
+    breaking_free(&b);
+}
+
+/* The room that an edit made stays when it is abandoned: the next frame has more clusters. */
+TEST(an_abandoned_edit_does_not_stop_a_bake)
+{
+    breaking b = torn_bar();
+    pliant_store store = open_store(test_folder(), PLIANT_STORE_CREATE);
+    CHECK_OK(pliant_store_write_frame(store, b.scene, FIRST));
+    pl_body* body = breaking_body(&b);
+    uint32_t clusters = body->level_begin[1], fresh;
+    uint64_t revision = 0;
+    for (int turn = 1; turn <= 2; ++turn)
+    {
+        pl_edit* edit;
+        REQUIRE_OK(pl_edit_begin(body, turn, &edit));
+        for (uint32_t i = 0; i < 10; ++i)
+            CHECK_OK(pl_edit_add_cluster(edit, i, &fresh));
+        pl_edit_abandon(edit);
+        CHECK(body->level_begin[1] > clusters);
+        CHECK(turn == 1 || body->revision == revision); /* the second edit found room */
+        revision = body->revision;
+        CHECK_OK(pliant_store_write_frame(store, b.scene, FIRST + turn));
+    }
+    uint64_t bytes;
+    float* x = read_stored(store, FIRST + 2, PLIANT_POSITION, &bytes);
+    CHECK(x != NULL);
+    free(x);
+    breaking_pull(&b, 2, .05);
+    CHECK_OK(pliant_store_write_frame(store, b.scene, FIRST + 3));
+    CHECK_OK(pliant_store_verify(store));
     CHECK_OK(pliant_store_close(store));
     breaking_free(&b);
 }

@@ -88,9 +88,28 @@ static pl_status copy_mesh(pl_body* body, const pliant_mesh_desc* mesh)
     return PLIANT_OK;
 }
 
+/* Of what can be used of it. */
+static double mesh_size(const pliant_mesh_desc* mesh)
+{
+    double squared = 0;
+    for (int k = 0; k < 3; ++k)
+    {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t i = 0; i < mesh->vertex_count; ++i)
+            if (isfinite(mesh->vertices[3 * i + k]))
+            {
+                low = fmin(low, mesh->vertices[3 * i + k]);
+                high = fmax(high, mesh->vertices[3 * i + k]);
+            }
+        squared += high > low ? (high - low) * (high - low) : 0;
+    }
+    return sqrt(squared);
+}
+
 /* Moments go with the square of lengths, and kernels with one over it: in float these must neither
- * vanish nor overflow. A single particle, or several in one place, have no size. */
-static pl_status check_size(const pl_samples* samples)
+ * vanish nor overflow. A single particle, or several in one place, have no size, but its mesh has:
+ * one that is smaller than that has no mass in float. */
+static pl_status check_size(const pliant_mesh_desc* mesh, const pl_samples* samples)
 {
     vec3 low = samples->points[0], high = low;
     for (uint32_t i = 1; i < samples->count; ++i)
@@ -99,6 +118,8 @@ static pl_status check_size(const pl_samples* samples)
         high = v3_max(high, samples->points[i]);
     }
     double size = v3_length(v3_sub(high, low));
+    if (size == 0)
+        size = mesh_size(mesh);
     if ((size > 0 && size < 1e-8) || size > 1e9 || samples->spacing > 1e9)
         return pl_fail(PLIANT_ERROR_MESH,
                        "The body is %g across: it must be between 1e-8 and 1e9; scale it", size);
@@ -129,7 +150,7 @@ static pl_status make_particles(pl_body* body, const pliant_body_desc* desc, pl_
     }
     else
         PL_TRY(pl_sample(&b->mesh, &desc->sample, pool, task, &b->samples));
-    PL_TRY(check_size(&b->samples));
+    PL_TRY(check_size(&desc->mesh, &b->samples));
     body->warnings |= b->samples.warnings;
     body->sampling = b->samples.mode;
     body->spacing = b->samples.spacing;

@@ -11,6 +11,7 @@
 #include "blocks.h"
 #include "quadratic_rest.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ clusters at rest */
@@ -21,6 +22,11 @@ static pl_status set_shape(pl_body* body, uint32_t c, mat3 arr, double mass)
     pl_clusters* k = &body->clusters;
     double values[3];
     mat3 vectors;
+    if (!(mass > 0 && mass < INFINITY && isfinite(m3_trace(arr))))
+        return pl_fail(PLIANT_ERROR_MESH,
+                       "Cluster %u has a mass of %g, which floats cannot hold: scale the body to "
+                       "between 1e-8 and 1e9, or change its density",
+                       c, mass);
     if (!pl_eigen3(arr, values, &vectors))
         return pl_fail(PLIANT_ERROR_INTERNAL, "The scatter matrix of cluster %u has no eigenvalues",
                        c);

@@ -47,6 +47,8 @@ static void find_members(void* context, uint32_t begin, uint32_t end, uint32_t w
     {
         vec3 centre = p->cloud->centres[c];
         size_t from = p->begin[p->first + c], to = p->begin[p->first + c + 1];
+        if (from == to) /* there may be no room at all, and nothing is added to NULL */
+            continue;
         pl_kd_within(&p->cloud->tree, centre, p->radius, p->place + from, (uint32_t)(to - from));
         for (size_t e = from; e < to; ++e)
         {

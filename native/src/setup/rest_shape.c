@@ -22,7 +22,11 @@
 #define PADDING 2.0
 /* Farther away than this many spacings nobody asks how far it is. */
 #define MOST_DISTANCE 5.0
+/* Nodes of the grid at the most, and for each particle: memory follows the particles, whatever the
+ * extent of the mesh is in spacings. */
 #define MOST_NODES 67108864.0
+#define FEW_NODES 1048576.0
+#define NODES_EACH 4096.0
 
 void pl_rest_shape_free(pl_rest_shape* shape)
 {
@@ -70,8 +74,12 @@ static void lay_grid(const pl_body* body, pl_rest_shape* shape)
     double cell = .5 * spacing, nodes = 1;
     for (int k = 0; k < 3; ++k)
         nodes *= (high[k] - low[k] + 2 * PADDING * spacing) / cell + 2;
-    if (nodes > MOST_NODES)
-        cell *= pl_cbrt(nodes / MOST_NODES) * 1.01;
+    double count = 0;
+    for (uint32_t s = 0; s < body->particles.slot_count; ++s)
+        count += is_of_shape(body, s);
+    double most = fmin(MOST_NODES, FEW_NODES + NODES_EACH * count);
+    if (nodes > most)
+        cell *= pl_cbrt(nodes / most) * 1.01;
     shape->spacing = spacing;
     shape->per_cell = 1 / cell;
     for (int k = 0; k < 3; ++k)

@@ -18,6 +18,14 @@ static bool is_dead(const pl_body* body, uint32_t c)
     return !(k->fade[c] > 0) && k->part_begin[c] == k->part_begin[c + 1];
 }
 
+/* Arrays by cluster or slot are longer now, and stay so if the edit is abandoned: whoever keeps
+ * arrays of the old length, or a stored layout, must see it. */
+static void room_made(pl_body* body)
+{
+    body->shapes_stale = body->cuts.stale = true;
+    ++body->revision;
+}
+
 pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more)
 {
     uint32_t at = body->level_begin[level + 1], count = body->clusters.count;
@@ -41,7 +49,7 @@ pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more)
     for (uint32_t c = at; c < at + more; ++c)
         for (int j = 0; j < 3; ++j)
             body->clusters.fp[c][4 * j] = body->clusters.from_body[c][4 * j] = 1;
-    body->shapes_stale = body->cuts.stale = true;
+    room_made(body);
     return PLIANT_OK;
 }
 
@@ -184,7 +192,7 @@ static pl_status add_chunk(pl_edit* edit, uint32_t full)
     }
     p->slot_count = edit->slot_count = end;
     ++body->chunk_count;
-    body->shapes_stale = body->cuts.stale = true;
+    room_made(body);
     return pl_near_follow(body);
 }
 

@@ -353,6 +353,18 @@ pl_status pl_meshes_ready(pl_scene* scene, uint32_t* meshes)
     return PLIANT_OK;
 }
 
+/* Lists of triangles need memory, and particles that are somewhere. */
+static pl_status fail_near(const pl_body* body, uint32_t index)
+{
+    const pl_particles* p = &body->particles;
+    for (uint32_t s = 0; s < p->slot_count; ++s)
+        for (int k = 0; k < 3; ++k)
+            if (!isfinite(p->x[k][s]) || !isfinite(p->v[k][s]))
+                return pl_fail(PLIANT_ERROR_UNSTABLE, "Body %u left the range of numbers", index);
+    return pl_fail(PLIANT_ERROR_MEMORY, "Not enough memory for the triangles around body %u",
+                   index);
+}
+
 static pl_status resolve_contacts(pl_substep* step)
 {
     pl_scene* scene = step->scene;
@@ -363,8 +375,7 @@ static pl_status resolve_contacts(pl_substep* step)
     for (uint32_t b = 0; b < scene->body_count; ++b)
         for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)
             if (scene->bodies[b]->chunks[c].failed)
-                return pl_fail(PLIANT_ERROR_MEMORY,
-                               "Not enough memory for the triangles around body %u", b);
+                return fail_near(scene->bodies[b], b);
     return PLIANT_OK;
 }
 
