@@ -70,6 +70,8 @@ def _common(parser):
     parser.add_argument("--scene", metavar="NAME", help="the scene; default: the file's active one")
     parser.add_argument("--out", type=Path, metavar="DIR", help="the folder of the bake; default: "
                         "as the scene says, pliant_cache beside the .blend file")
+    parser.add_argument("--allow-outside", action="store_true", help="write to and delete from the "
+                        "cache folder that the .blend file names, also outside of the file's own folder")
     parser.add_argument("--scripts", action="store_true", help="let the .blend file run its own "
                         "Python (scripts, drivers); with --blend only")
     parser.add_argument("--log-json", action="store_true", help="one JSON object a line")

@@ -15,7 +15,8 @@ from ..cracks import archive, binding
 from ..solver import Channel
 from . import space
 from .errors import BakeError
-from .files import replaced
+from .files import open_regular
+from .manifest import replaced
 from .output import Output, store_of
 
 ENDING = "broken"
@@ -25,6 +26,22 @@ def is_broken(cache, body):
     """Whether a baked body came apart anywhere."""
     with store_of(cache) as store:
         return store.body_info(body.index).splits > 0
+
+
+def load(path, particles, like=None, made_from=None):
+    """The cracks.Broken in a file; None: there is none, or it cannot be right. The file may come from a
+    stranger: whatever the code and Blender rely on is checked. like: the Surface that was cut."""
+    try:
+        with open_regular(path) as file:
+            found = archive.load(file)
+        broken = found["broken"]
+        if made_from not in (None, found["made_from"]) or not isinstance(broken, cracks.Broken):
+            return None
+        cracks.check_broken(broken, particles, like)
+        return broken
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, MemoryError,
+            RecursionError, NotImplementedError, OverflowError, zipfile.BadZipFile, cracks.CrackError):
+        return None
 
 
 class BrokenOutput(Output):
@@ -48,18 +65,14 @@ class BrokenOutput(Output):
                 hold_flowed(self.particles, *(store.read(body.index, self.last, channel)
                                               for channel in (Channel.PIECE, Channel.PIECE_BIRTH)))
         self.made_from = _digest(surface, self.particles, look)
-        self.broken = self._kept() or self._cut(surface, look, cancelled, progress)
+        self.broken = self._kept(surface) or self._cut(surface, look, cancelled, progress)
         if self.broken.untouched:
             self.broken.surface = surface
         self.vertices = len(self.broken.surface.vertices)
 
-    def _kept(self):
+    def _kept(self, surface):
         """What was cut before, or None."""
-        try:
-            found = archive.load(self.path("npz"))
-            return found["broken"] if found["made_from"] == self.made_from else None
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-            return None
+        return load(self.path("npz"), len(self.particles.rest), surface, self.made_from)
 
     def _cut(self, surface, look, cancelled, progress):
         try:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The folder of a bake.
 
+    bake.files      the list of these files: nothing else is deleted (manifest.py)
     bake.json       what was baked: frames, bodies, where their objects stood, a fingerprint
     frames/         the library's frame store: everything that output is made from
     00-Suzanne.pc2  for each body: its own mesh, skinned, in the object's coordinates
@@ -14,26 +15,20 @@ is ever made from anything but a body's number and the letters of its name.
 import json
 import math
 import os
-import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from .. import solver
-from . import lock, pc2
+from . import files, lock, manifest, pc2
+from .copying import copy  # noqa: F401 - callers ask here
 from .errors import BakeError, file_error
 from .fingerprint import Fingerprint, fingerprint
+from .manifest import INFO_NAME, STORE_MARK, STORE_NAME, safe_name
 
 FORMAT = 1
-INFO_NAME = "bake.json"
-STORE_NAME = "frames"
-STORE_FILES = re.compile(r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+\.plf|"
-                         r"check--?\d+\.plc)(\.tmp)?")
-# of a body, of other meshes bound to it, of its particles; cut along cracks, its debris
-OWN_FILES = re.compile(r"(bake\.json|\d{2,4}-[A-Za-z0-9_-]+(\.(on-[A-Za-z0-9_-]+|particles|values))?"
-                       r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity|\.attributes|\.stretch)?\.(pc2|rest|cells|mdd|abc|npz))(\.tmp)?")
+FIRST_RECORD = 24 + 80  # bytes of a journal that has its header and one record (journal.h)
 MOST_BODIES = 4096
 MOST_FRAMES = 1 << 20
 
@@ -44,12 +39,6 @@ class CacheError(BakeError):
 
 def _failed(error, doing, path):
     return CacheError(str(file_error(error, doing, path)))
-
-
-def safe_name(index, name):
-    """A file name that is good everywhere, for a body's number and name."""
-    letters = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:40]
-    return f"{index:02d}-{letters or 'body'}"
 
 
 @dataclass
@@ -76,16 +65,21 @@ class Cache:
 
     @classmethod
     def create(cls, folder, shot):
-        """An empty cache for a shot; one that is there is cleared. For the folder's only writer."""
+        """An empty cache for a shot; one that is there is cleared. For the folder's only writer. A
+        folder with other files is a ForeignError."""
         folder = make_folder(folder)
-        try:
-            _remove_files(folder)
-        except OSError as error:
-            raise _failed(error, "make the cache folder", folder) from error
+        manifest.check_free(folder)
         cache = cls(folder, describe(shot))
+        names = [INFO_NAME, STORE_MARK]
+        for body in cache.bodies:
+            names += [cache.rest_path(body).name, cache.pc2_path(body).name]
+        manifest.check_names(folder, names)  # before anything is deleted
         try:
+            manifest.remove_files(folder)
+            manifest.start(folder, names)
             for cached, body in zip(cache.bodies, shot.bodies):
-                np.ascontiguousarray(body.vertices, "<f4").tofile(cache.rest_path(cached))
+                with files.create(cache.rest_path(cached)) as file:
+                    file.write(np.ascontiguousarray(body.vertices, "<f4").tobytes())
             cache.write()
         except OSError as error:
             raise _failed(error, "write to the cache folder", folder) from error
@@ -95,7 +89,8 @@ class Cache:
     def open(cls, folder):
         path = Path(folder) / INFO_NAME
         try:
-            text = path.read_text(encoding="utf-8")
+            with files.open_regular(path) as file:
+                text = file.read().decode("utf-8")
         except FileNotFoundError:
             raise CacheError(f"Nothing is baked in {folder}.") from None
         except OSError as error:
@@ -159,13 +154,7 @@ class Cache:
             "parts": self.fingerprint.parts, "inputs": self.fingerprint.inputs,
             "frames": [self.fingerprint.frames[n] for n in range(self.start, self.end + 1)],
         }
-        temporary = self.folder / (INFO_NAME + ".tmp")
-        temporary.unlink(missing_ok=True)
-        with open(temporary, "x", encoding="utf-8") as file:  # never through a link
-            json.dump(data, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.folder / INFO_NAME)
+        files.write_all(self.folder / INFO_NAME, json.dumps(data).encode("utf-8"))
 
     def adopt(self, shot):
         """Takes over a shot that goes on from frames that are baked: its end, its later frames."""
@@ -201,7 +190,7 @@ class Cache:
         """The mesh as it was bound: (n, 3) float32 in world space, relative to self.origin."""
         path = self.rest_path(body)
         try:
-            values = np.fromfile(path, "<f4")
+            values = _floats(path)
         except OSError as error:
             raise _failed(error, "read", path) from error
         if values.size != 3 * body.vertices:
@@ -214,16 +203,14 @@ class Cache:
 
     def write_cells(self, body, points):
         path = self.cells_path(body)
-        try:
-            np.ascontiguousarray(points, "<f4").tofile(path)
-        except OSError as error:
-            raise _failed(error, "write to the cache folder", path) from error
+        manifest.claim(self.folder, path.name)
+        files.write_all(path, np.ascontiguousarray(points, "<f4").tobytes())
 
     def cells(self, body):
         """The points of the pattern that a body breaks along, (n, 3); none: it breaks anywhere."""
         path = self.cells_path(body)
         try:
-            values = np.fromfile(path, "<f4") if path.is_file() else np.zeros(0)
+            values = _floats(path) if os.path.lexists(path) else np.zeros(0)
         except OSError as error:
             raise _failed(error, "read", path) from error
         if values.size % 3 or not np.isfinite(values).all():
@@ -241,16 +228,31 @@ class Cache:
             raise CacheError(f"The frames in {self.store_path} cannot be used: {error}.") from error
 
     def baked(self):
-        """(first, last) finished frame, or None where there is none."""
-        if not (self.store_path / "journal.plj").is_file():
+        """(first, last) finished frame, or None where there is none: also where a bake died before
+        the store's header or the first record was written."""
+        journal = self.store_path / "journal.plj"
+        if not journal.is_file() or journal.stat().st_size < FIRST_RECORD:
             return None
         with self.open_store() as store:
             info = store.info
         return (info.first_frame, info.last_frame) if info.first_frame <= info.last_frame else None
 
-    def is_complete(self):
+    def is_complete(self, end=None):
+        """Whether every frame up to the end is in the store, with a checkpoint, and every row of the
+        point caches is written and counted."""
+        end = self.end if end is None else end
         baked = self.baked()
-        return baked is not None and baked[0] <= self.start and baked[1] >= self.end
+        if baked is None or baked[0] > self.start or baked[1] < end:
+            return False
+        with self.open_store() as store:
+            if store.info.last_checkpoint < baked[0]:
+                return False
+        try:
+            for body in self.bodies:
+                pc2.check(self.pc2_path(body), body.vertices, end - self.start + 1)
+        except pc2.Pc2Error:
+            return False
+        return True
 
     def bytes(self):
         """Room on disk."""
@@ -260,7 +262,7 @@ class Cache:
         """Raises a CacheError unless everything that playing and output need is whole."""
         baked = self.baked()
         if baked is None:
-            raise CacheError(f"No frame is finished in {self.folder}.")
+            raise CacheError(f"No frame is finished in {self.store_path}.")
         with self.open_store() as store:
             if store.info.bodies != len(self.bodies):
                 raise CacheError(f"The frames in {self.store_path} have {store.info.bodies} "
@@ -293,18 +295,6 @@ def describe(shot):
             "frames": [marks.frames[n] for n in range(shot.start, shot.end + 1)]}
 
 
-def known_files(folder):
-    """The files in a folder that a bake may have made, by their names alone."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        return []
-    found = [p for p in folder.iterdir() if OWN_FILES.fullmatch(p.name)]
-    store = folder / STORE_NAME
-    if store.is_dir() and not store.is_symlink():
-        found += [p for p in store.iterdir() if STORE_FILES.fullmatch(p.name)]
-    return [p for p in found if p.is_file() or p.is_symlink()]
-
-
 def make_folder(folder):
     folder = Path(folder)
     try:
@@ -315,57 +305,28 @@ def make_folder(folder):
 
 
 def clear(folder):
-    """Removes a bake: files that it may have made, then its folders if nothing else is in them. A
-    LockedError if somebody is writing there; then nothing is removed."""
+    """Removes a bake: the files on its list, then its folders if nothing else is in them. A
+    LockedError if somebody is writing there, a ForeignError where there are other files and no bake;
+    then nothing is removed."""
     folder = Path(folder)
-    if known_files(folder) or os.path.lexists(folder / lock.NAME):
+    if manifest.is_ours(folder):
         with lock.held_if_there_is_room(folder):
-            _remove_files(folder)
-    _remove_if_empty(folder / STORE_NAME)
-    _remove_if_empty(folder)
+            manifest.remove_files(folder)
+            manifest.remove_incoming(folder)
+            manifest.remove_list(folder)
+    else:
+        manifest.check_free(folder)
+        if os.path.lexists(folder / lock.NAME):
+            with lock.held_if_there_is_room(folder):
+                pass  # one that was left behind goes
+    manifest.remove_empty(folder / STORE_NAME)
+    manifest.remove_empty(folder)
 
 
-def _remove_files(folder):
-    # bake.json first: what is left of an interrupted clear is no bake
-    for path in sorted(known_files(folder), key=lambda p: p.name != INFO_NAME):
-        path.unlink()
-    _remove_if_empty(folder / STORE_NAME)
-
-
-def _remove_if_empty(place):
-    if place.is_dir() and not place.is_symlink() and not any(place.iterdir()):
-        place.rmdir()
-
-
-def copy(source, target):
-    """Copies a bake's own files to another folder.
-
-    The journal comes first, for a job may be writing: frames that it does not name yet are no harm.
-    bake.json comes last: half a copy is no bake. The store's frames are never written again in
-    place, so that both folders may have the same file on disk, which takes no time and no room.
-    """
-    source, target = Path(source), Path(target)
-    if (target / STORE_NAME).is_symlink():
-        raise CacheError(f"{target / STORE_NAME} is a link, which a cache never has: nothing is "
-                         f"copied there.")
-    order = {"journal.plj": 0, INFO_NAME: 2}
-    target.mkdir(parents=True, exist_ok=True)
-    with lock.held(target):
-        for path in sorted(known_files(source), key=lambda p: order.get(p.name, 1)):
-            if not path.is_symlink() and path.suffix != ".tmp":
-                _copy_file(path, target / path.relative_to(source))
-
-
-def _copy_file(path, place):
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.unlink(missing_ok=True)
-    if path.suffix in (".plf", ".plc", ".pll"):
-        try:
-            os.link(path, place)
-            return
-        except OSError:
-            pass  # another disk, or one that has no links
-    shutil.copy2(path, place)
+def _floats(path):
+    with files.open_regular(path) as file:
+        data = file.read()
+    return np.frombuffer(data[:len(data) // 4 * 4], "<f4")
 
 
 # ---------------------------------------------------------------- values of a stranger's file

@@ -148,9 +148,13 @@ class Job:
             recorder.take_warnings()  # also of what came while it ran
             self.fraction = 1.0
 
-    def _check_cancel(self):
+    def _check_lock(self):
+        """Before anything is written: another may have the folder by now."""
         if self.lock is not None:
             self.lock.check()
+
+    def _check_cancel(self):
+        self._check_lock()
         if self._cancel.is_set():
             raise solver.Cancelled(solver.Status.CANCELLED)
 
@@ -213,12 +217,17 @@ class Recorder:
     # ------------------------------------------------------------ setting up
 
     def begin(self):
-        """A new scene and its first frame."""
-        shot, first = self.shot, self.shot.frames[0]
-        settings = {"checkpoint_every": shot.checkpoint_every}
-        if not shot.compression:
+        """A new store, a new scene and its first frame."""
+        settings = {"checkpoint_every": self.shot.checkpoint_every}
+        if not self.shot.compression:
             settings["compression"] = solver.Compression.NONE
         self.store = self.cache.open_store("create", **settings)
+        return self._first_frame()
+
+    def _first_frame(self, keep=False):
+        """A new scene and its first frame. keep: the store and the point caches have frames, which
+        are compared and written again one by one."""
+        shot, first = self.shot, self.shot.frames[0]
         for index, body in enumerate(shot.bodies):
             self.bodies.append(self._add_body(index, body, first.bodies[index]))
         self.margin = contact_margin(self.bodies)
@@ -236,7 +245,8 @@ class Recorder:
         for body, made, weights, state in zip(shot.bodies, self.bodies, self.pins, first.bodies):
             if weights is not None:
                 made.set_pins(pin_frequencies(body, weights, state.pin_strength))
-        self.writers = [self._writer(b) for b in self.cache.bodies]
+        open_one = self._kept_writer if keep else self._writer
+        self.writers = [open_one(b) for b in self.cache.bodies]
         self._write(first)
         self.rows.wait()
         self.last = first
@@ -291,13 +301,23 @@ class Recorder:
             raise solver.PliantError(error.status, f"'{collider.name}': {error}") from error
 
     def resume(self):
-        """The scene of the latest checkpoint; its frame."""
+        """The scene of the latest checkpoint; its frame. Without a checkpoint the scene begins anew,
+        and frames that are finished are compared with it. Where only rows of point caches are
+        missing, nothing is simulated."""
         shot, cache, job = self.shot, self.cache, self.job
         self.store = cache.open_store("resume")
-        last = self.store.info.last_frame
+        info = self.store.info
+        last = info.last_frame
+        if job.from_frame is None and last >= shot.end and info.last_checkpoint >= shot.start:
+            self._continue_point_caches(shot.end)
+            return shot.end
         if job.from_frame is not None:
             last = min(last, job.from_frame)
-        number = self.store.restore(self.scene, last)
+        number = self._restored(last)
+        if number is None:
+            if job.from_frame is not None:
+                self.store.truncate(shot.start - 1)
+            return self._first_frame(keep=job.from_frame is None)
         if not shot.start <= number <= shot.end:
             raise CacheError(f"The cache's checkpoint is at frame {number}, which is outside of "
                              f"{shot.start} to {shot.end}.")
@@ -317,6 +337,17 @@ class Recorder:
         self._bind()
         self._continue_point_caches(number)
         return number
+
+    def _restored(self, last):
+        """The frame of the latest checkpoint that can be used; None: there is none."""
+        try:
+            return self.store.restore(self.scene, last)
+        except solver.PliantError as error:
+            unusable = (solver.Status.ERROR_STATE, solver.Status.ERROR_FILE,
+                        solver.Status.ERROR_FORMAT)
+            if error.status not in unusable or self.scene.bodies():
+                raise
+            return None
 
     def _bind(self):
         for cached, made in zip(self.cache.bodies, self.bodies):
@@ -340,16 +371,20 @@ class Recorder:
         return pc2.Writer(self.cache.pc2_path(cached), cached.vertices, self.shot.start, keep=keep,
                           sync=False)
 
+    def _kept_writer(self, cached):
+        """Of a point cache that is there, if it can be gone on with."""
+        try:
+            return self._writer(cached, keep=True)
+        except pc2.Pc2Error:
+            return self._writer(cached)
+
     def _continue_point_caches(self, number):
         """Opens the point caches with whole rows up to a frame. Rows that an accident took, and
         those since the checkpoint before, which a power cut may have taken, come from the store
         again."""
         rows = number - self.shot.start + 1
         for cached in self.cache.bodies:
-            try:
-                writer = self._writer(cached, keep=True)
-            except pc2.Pc2Error:
-                writer = self._writer(cached)
+            writer = self._kept_writer(cached)
             self.writers.append(writer)
             if self.job.from_frame is not None:
                 writer.truncate(rows)
@@ -455,6 +490,7 @@ class Recorder:
     def _write(self, frame):
         """The frame into the store; then its rows are written while the next frame is simulated."""
         self.rows.wait()
+        self.job._check_lock()
         self.store.write_frame(self.scene, frame.number)
         for index, room in enumerate(self.rooms):
             self._skin(index, frame, room)
@@ -476,6 +512,7 @@ class Recorder:
         """In the other thread."""
         row = number - self.shot.start
         for writer, room in zip(self.writers, self.rooms):
+            self.job._check_lock()
             writer.write(row, room)
             if row % self.shot.checkpoint_every == 0:
                 writer.sync()

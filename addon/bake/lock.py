@@ -2,20 +2,30 @@
 """One writer for a cache folder, whichever program, user or machine it is.
 
     bake.lock       who is writing: machine, process, since when; touched every few seconds
-    bake.lock.tmp   who is about to: made exclusively, so there is one at a time
+    bake.lock.tmp   who is about to: one at a time
 
-Whoever wants the folder makes bake.lock.tmp, looks at bake.lock, and if that is not there or its
-owner is gone, renames the one to the other: nobody sees a lock without its owner's name, and of
-two who find the same lock left behind only one gets it. That needs nothing of a file system but
-exclusive creation and renaming, which there are everywhere; locks of the operating system would be
-released by themselves, but are others on each system and may not reach over a network.
+Whoever wants the folder gets hold of bake.lock.tmp, looks at bake.lock, and if that is not there or
+its owner is gone, renames the one to the other: nobody sees a lock without its owner's name, and of
+two who find the same lock left behind only one gets it.
 
-An owner is gone if its process is (on this machine), or if it has not touched its lock for
-ABANDONED seconds (on any: a farm's machine that lost power must not stop the others for ever). An
-owner who was only asleep finds that the lock is no longer its own, and stops.
+Two things tell whether an owner is gone:
+
+    the system's lock   An owner holds flock on its file for as long as it has it, where the file
+                        system has such locks (advisory.py). While it is held nobody takes the
+                        folder, however long the owner was silent: it may be stopped or swapped out.
+                        Released, an owner on this machine is gone, in whatever pid namespace it was.
+    a lease             Everywhere else: on other machines, and where there is no flock. An owner is
+                        gone if it has not touched its lock for ABANDONED seconds, or if its process
+                        of this machine, namespace and start time is.
+
+An owner who was only asleep must not write into the bake of another. The file has a token of its
+owner and a generation that rises with each one who takes over. check() compares the whole file with
+what the owner wrote; it is called before each commit of a frame and before each row of a point cache.
 """
 import contextlib
 import datetime
+import errno
+import functools
 import json
 import os
 import secrets
@@ -26,6 +36,7 @@ import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import advisory
 from .errors import BakeError, file_error
 
 NAME = "bake.lock"
@@ -46,40 +57,86 @@ class Owner:
     pid: int
     since: str
     token: str  # tells this owner from all others
+    boot: str = ""  # of the machine's running system; empty: not known
+    namespace: str = ""  # in which the pid counts
+    started: str = ""  # when the process was, as the system counts it
+    generation: int = 0  # rises with each owner who takes over
+    flock: bool = False  # held on the file
 
     @classmethod
     def me(cls):
         now = datetime.datetime.now().astimezone().isoformat(" ", "seconds")
-        return cls(socket.gethostname(), os.getpid(), now, secrets.token_hex(16))
+        return cls(socket.gethostname(), os.getpid(), now, secrets.token_hex(16), boot_id(),
+                   pid_namespace(), start_time(os.getpid()))
 
     @classmethod
     def read(cls, path):
         """Who is in a file; None where that cannot be told. The file may come from a stranger."""
         try:
-            with open(path, "rb") as file:
-                data = json.loads(file.read(_MOST_BYTES))
-            found = cls(**{name: data[name] for name in ("host", "pid", "since", "token")})
+            data = json.loads(_contents(path))
+            found = cls(*(data[name] for name in ("host", "pid", "since", "token")),
+                        *(data.get(name, "") for name in ("boot", "namespace", "started")),
+                        data.get("generation", 0), data.get("flock", False) is True)
         except FileNotFoundError:
             raise
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
-        good = type(found.pid) is int and 0 < found.pid < 2**32 and all(
-            isinstance(text, str) and len(text) < 256 and text.isprintable()
-            for text in (found.host, found.since, found.token))
+        good = type(found.pid) is int and 0 < found.pid < 2**32 and \
+            type(found.generation) is int and 0 <= found.generation < 2**62 and all(
+                isinstance(text, str) and len(text) < 256 and text.isprintable()
+                for text in (found.host, found.since, found.token, found.boot, found.namespace,
+                             found.started))
         return found if good else None
 
     @property
+    def is_here(self):
+        """On this machine: containers have names of their own, but the system's boot."""
+        if self.boot and boot_id():
+            return self.boot == boot_id()
+        return self.host == socket.gethostname()
+
+    @property
     def is_dead(self):
-        """Known to be: nothing is known of processes on other machines."""
-        if self.host != socket.gethostname():
+        """Known to be: nothing is known of processes on other machines and in other namespaces."""
+        if not self.is_here or self.namespace != pid_namespace():
             return False
-        return self.token not in _own if self.pid == os.getpid() else not is_alive(self.pid)
+        if self.pid == os.getpid():
+            return self.token not in _own
+        recycled = self.started and start_time(self.pid) not in ("", self.started)
+        return bool(recycled) or not is_alive(self.pid)
 
     def who(self):
         if self.token in _own:
             return "this very program"
-        where = "this machine" if self.host == socket.gethostname() else self.host
+        where = "this machine" if self.is_here else self.host
         return f"process {self.pid} on {where}, since {self.since}"
+
+
+@functools.cache
+def boot_id():
+    """Of the running system, the same in all of its containers; empty where there is none."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return ""
+
+
+@functools.cache
+def pid_namespace():
+    with contextlib.suppress(OSError, AttributeError):
+        return os.readlink("/proc/self/ns/pid")
+    return ""
+
+
+def start_time(pid):
+    """When a process was started, in ticks since boot; empty: not known."""
+    with contextlib.suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+    return ""
+
+
+def _contents(path):
+    with open(advisory.open_file(path), "rb") as file:
+        return file.read(_MOST_BYTES)
 
 
 def is_alive(pid):
@@ -121,25 +178,36 @@ def refuse(folder):
 
 
 def _look(path, now):
+    """Who was there last, or None; a LockedError if it still is."""
     try:
         owner = Owner.read(path)
         silence = now - os.lstat(path).st_mtime
+        locked = None
+        with contextlib.suppress(OSError):
+            locked = advisory.is_locked(path)
     except FileNotFoundError:
-        return
-    if not _is_gone(owner, silence):
-        raise LockedError(_sentence(path, owner))
+        return None
+    if locked or not _is_gone(owner, silence, locked):
+        raise LockedError(_sentence(path, owner, locked))
+    return owner
 
 
-def _is_gone(owner, silence):
-    """silence: seconds since the last touch."""
-    return abs(silence) > ABANDONED or owner is not None and owner.is_dead
+def _is_gone(owner, silence, locked=None):
+    """silence: seconds since the last touch; locked: false if the system's lock was released."""
+    if abs(silence) > ABANDONED:
+        return True
+    if owner is None:
+        return False
+    return owner.is_dead or locked is False and owner.flock and owner.is_here and \
+        owner.token not in _own
 
 
-def _sentence(path, owner):
+def _sentence(path, owner, locked=False):
     who = owner.who() if owner is not None else "another program"
-    return (f"{path.parent} is being written to by {who}: wait until that is done, or stop it. "
-            f"({NAME} there counts for nothing {ABANDONED / 60:.0f} minutes after its last sign of "
-            f"life.)")
+    lease = "" if locked else (f" ({NAME} there counts for nothing {ABANDONED / 60:.0f} minutes "
+                               f"after its last sign of life.)")
+    return (f"{path.parent} is being written to by {who}: wait until that is done, or stop "
+            f"it.{lease}")
 
 
 class Lock:
@@ -150,37 +218,75 @@ class Lock:
         self.path = Path(folder) / NAME
         self.owner = Owner.me()
         self.lost = False  # somebody else has it now
+        self._contents = b""  # of the file, as long as it is this owner's
         try:
-            self._take()
+            fd = self._take()
         except OSError as error:
             raise file_error(error, "write to the cache folder", folder) from error
         _own.add(self.owner.token)
-        self._release = weakref.finalize(self, _remove, self.path, self.owner.token)
+        self._release = weakref.finalize(self, _remove, self.path, self.owner.token, fd)
 
     def _take(self):
+        """A descriptor that holds the system's lock, if there is one."""
         waiting = self.path.with_name(NAME + ".tmp")
-        file = self._opened(waiting)
+        fd = self._opened(waiting)
         try:
-            with file:
-                json.dump(vars(self.owner), file)
+            os.ftruncate(fd, 0)
             # a time that the disk has just given: it may be another machine's, with its own clock
-            _look(self.path, os.stat(waiting).st_mtime)
+            os.utime(waiting)
+            before = _look(self.path, os.stat(waiting).st_mtime)
+            self.owner.generation = before.generation + 1 if before is not None else 1
+            self._contents = json.dumps(vars(self.owner)).encode()
+            if os.write(fd, self._contents) != len(self._contents):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            if not self.owner.flock:  # a file that is open cannot be renamed on Windows
+                os.close(fd)
+                fd = None
             _retried(os.replace, waiting, self.path)
+            if _contents(self.path) != self._contents:
+                raise LockedError(_sentence(self.path, None))
         except BaseException:
             with contextlib.suppress(OSError):
                 os.remove(waiting)
+            if fd is not None:
+                os.close(fd)
             raise
+        return fd
 
     def _opened(self, waiting):
+        """bake.lock.tmp, for one at a time. What one who was killed meanwhile has left is taken at
+        once where the system's lock tells so, and otherwise by its age."""
         until = time.monotonic() + PATIENCE
         while True:
-            try:
-                return open(waiting, "x", encoding="utf-8")  # never through a link
-            except FileExistsError:
+            fd = self._try_to_open(waiting)
+            if fd is not None:
+                return fd
+            if time.monotonic() > until:
+                raise LockedError(_sentence(self.path, None))
+            time.sleep(.02)
+
+    def _try_to_open(self, waiting):
+        try:
+            fd, is_new = advisory.open_file(waiting, os.O_RDWR | os.O_CREAT | os.O_EXCL), True
+        except FileExistsError:
+            if not advisory.enabled or _is_old(waiting):
                 _remove_old(waiting)
-                if time.monotonic() > until:
-                    raise LockedError(_sentence(self.path, None)) from None
-                time.sleep(.02)
+                return None
+            try:
+                fd, is_new = advisory.open_file(waiting, os.O_RDWR), False
+            except OSError:  # a link, or gone
+                return None
+        granted = None
+        try:
+            granted = advisory.lock(fd, waiting)
+            same = granted and os.path.samestat(os.fstat(fd), os.lstat(waiting))
+        except OSError:  # another had it meanwhile, and removed it
+            same = granted = False
+        self.owner.flock = bool(granted)
+        if same or granted is None and is_new:
+            return fd
+        os.close(fd)
+        return None
 
     def release(self):
         """A second time does nothing."""
@@ -203,20 +309,24 @@ class Lock:
     def _beat(self, ended):
         while not ended.wait(BEAT):
             try:
-                owner = Owner.read(self.path)
-                if owner is not None and owner.token == self.owner.token:
+                self._compare()
+                if not self.lost:
                     os.utime(self.path)
-                elif owner is not None:
-                    self.lost = True
-            except FileNotFoundError:
-                self.lost = True
             except OSError:
                 pass  # the disk is away: perhaps not for long
             if self.lost:
                 return
 
+    def _compare(self):
+        try:
+            self.lost = self.lost or _contents(self.path) != self._contents
+        except FileNotFoundError:
+            self.lost = True
+
     def check(self):
-        """A LockedError if somebody else has it now."""
+        """A LockedError if somebody else has it now: the file is read, so that a process that was
+        asleep knows before it writes."""
+        self._compare()
         if self.lost:
             raise LockedError(f"{self.path} is not this bake's any more: another one has begun in "
                               f"that folder, so this one was stopped. Its frames are kept.")
@@ -257,17 +367,27 @@ def _retried(function, *arguments):
             time.sleep(.02)
 
 
-def _remove(path, token):
-    """Removes a lock that is still its owner's."""
+def _remove(path, token, fd):
+    """Removes a lock that is still its owner's, and releases the system's."""
     _own.discard(token)
     with contextlib.suppress(OSError):
         owner = Owner.read(path)
         if owner is not None and owner.token == token:
             _retried(os.remove, path)
+    if fd is not None:
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+def _is_old(waiting):
+    with contextlib.suppress(OSError):
+        return abs(time.time() - os.lstat(waiting).st_mtime) > ABANDONED
+    return False
 
 
 def _remove_old(waiting):
     """Removes what is left of one who was killed while it was looking, which takes no time."""
     with contextlib.suppress(OSError):
-        if abs(time.time() - os.lstat(waiting).st_mtime) > ABANDONED:
+        owner = Owner.read(waiting)
+        if _is_old(waiting) or owner is not None and owner.is_dead:
             os.remove(waiting)

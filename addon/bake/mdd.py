@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .errors import BakeError, file_error
-from .files import replaced
+from .files import open_regular
+from .manifest import replaced
 
 HEADER = struct.Struct(">ii")
 ROW = 12  # bytes a vertex
@@ -55,7 +56,7 @@ def check(path, vertices=None, frames=None):
     """
     try:
         size = os.path.getsize(path)
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(HEADER.size)
             if len(data) < HEADER.size:
                 raise BakeError(f"{path} is not an MDD file: it ends within its header.")
@@ -81,5 +82,6 @@ def frames(path):
     header = check(path)
     if header.frames == 0:
         return np.empty((0, header.vertices, 3), ">f4")
-    return np.memmap(path, ">f4", "r", HEADER.size + 4 * header.frames,
-                     (header.frames, header.vertices, 3))
+    with open_regular(path) as file:
+        return np.memmap(file, ">f4", "r", HEADER.size + 4 * header.frames,
+                         (header.frames, header.vertices, 3))

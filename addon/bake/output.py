@@ -15,7 +15,7 @@ from .. import solver
 from ..solver import Channel
 from . import mdd, nearby, pc2, space
 from .errors import BakeError
-from .files import replaced
+from .manifest import replaced
 
 _known = {}  # path of a PC2 file that was made or compared in this session -> Output._mark()
 

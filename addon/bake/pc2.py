@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .errors import BakeError, file_error
+from .files import create, open_regular
 
 MAGIC = b"POINTCACHE2\0"
 HEADER = struct.Struct("<12siiffi")
@@ -51,16 +52,12 @@ class Writer:
         self.path, self.vertices, self.frames, self._sync = path, vertices, 0, sync
         self._file = None
         if keep:
-            if os.path.islink(path):
-                raise Pc2Error(f"{path} is a link, so it is not written to.")
             self.frames = check(path, vertices).frames
         try:
             if keep:
-                self._file = open(path, "r+b", buffering=0)
+                self._file = open_regular(path, "r+b", buffering=0)
             else:
-                if os.path.lexists(path):
-                    os.remove(path)
-                self._file = open(path, "xb", buffering=0)
+                self._file = create(path, buffering=0)
                 self._write(HEADER.pack(MAGIC, 1, vertices, start, sampling, 0))
         except OSError as error:
             self.close()
@@ -157,7 +154,7 @@ def check(path, vertices=None, frames=None):
     vertices: how many there must be; frames: how many there must be at least.
     """
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             header = _read_header(path, file)
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
@@ -177,8 +174,9 @@ def read_row(path, index):
     header = check(path)
     if not 0 <= index < header.frames:
         raise Pc2Error(f"{path} has {header.frames} frames, none at {index}.")
-    row = np.fromfile(path, "<f4", header.vertices * 3,
-                      offset=HEADER.size + index * header.vertices * ROW)
+    with open_regular(path) as file:
+        file.seek(HEADER.size + index * header.vertices * ROW)
+        row = np.frombuffer(file.read(header.vertices * ROW), "<f4")
     return row.reshape(-1, 3).astype(np.float32, copy=False)
 
 
@@ -187,4 +185,5 @@ def frames(path):
     header = check(path)
     if header.frames == 0:
         return np.empty((0, header.vertices, 3), "<f4")
-    return np.memmap(path, "<f4", "r", HEADER.size, (header.frames, header.vertices, 3))
+    with open_regular(path) as file:
+        return np.memmap(file, "<f4", "r", HEADER.size, (header.frames, header.vertices, 3))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which bake a shot and a cache folder make: a new one, the rest of one, or a part of one again."""
+from . import manifest
 from .cache import Cache, make_folder
 from .errors import BakeError
 from .fingerprint import fingerprint
@@ -15,6 +16,7 @@ def make_job(folder, shot, kind=NEW, from_frame=None):
     BakeError, and then nothing has been touched. The job is the folder's only writer until it has
     ended."""
     if kind == NEW:
+        manifest.check_free(folder)
         make_folder(folder)
     else:
         Cache.open(folder)  # which says so if there is nothing
@@ -28,12 +30,18 @@ def make_job(folder, shot, kind=NEW, from_frame=None):
     return job
 
 
+def is_finished(cache, shot):
+    """Whether all of a shot is baked and nothing has changed since."""
+    return cache.end == shot.end and cache.is_complete() and \
+        not cache.fingerprint.difference(fingerprint(shot), shot.end)
+
+
 def _make(folder, shot, kind, from_frame):
     if kind == NEW:
         return Job(shot, Cache.create(folder, shot))
     cache = Cache.open(folder)
     baked = cache.baked()
-    if baked is None:  # stopped before its first frame: nothing to keep
+    if baked is None:  # stopped before its first frame was recorded: nothing to keep
         return Job(shot, Cache.create(folder, shot))
     if kind == RESUME:
         return _resumed(cache, shot, baked)
@@ -45,7 +53,7 @@ def _resumed(cache, shot, baked):
     if changed:
         raise BakeError(f"The bake cannot go on: {changed} is not what it was. Bake again, or "
                         f"rebake from the current frame.")
-    if baked[1] >= shot.end:
+    if baked[1] >= shot.end and cache.is_complete(shot.end):
         raise BakeError(f"All frames up to {shot.end} are baked: there is nothing to go on with.")
     cache.adopt(shot)
     return Job(shot, cache, resume=True)

@@ -9,7 +9,7 @@ import contextlib
 import bpy
 
 from .. import compat
-from ..bake import files
+from ..bake import manifest
 from ..bake.errors import BakeError
 from . import modifiers, nodes
 
@@ -24,7 +24,7 @@ def export(scene, obj, path, first, last, velocities=None, whole=True):
     """
     if not compat.has_alembic():
         raise BakeError(NO_ALEMBIC)
-    with files.replaced(path) as unfinished:
+    with manifest.replaced(path) as unfinished:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_kept_frame(scene))
             stack.enter_context(_only_selected(scene, obj))

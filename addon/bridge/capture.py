@@ -16,8 +16,9 @@ values that are what they were is not made again, and is then the same object in
 import bpy
 import numpy as np
 
-from ..bake import space
+from ..bake import space, volume
 from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weak, Weld
+from ..cracks import CrackError, cut
 from ..solver import Shape
 from . import collider_meshes, colliders, fields, meshes, modifiers, seams, settings
 
@@ -32,6 +33,19 @@ class CaptureError(Exception):
     def __init__(self, sentence, object=""):
         super().__init__(sentence)
         self.object = object
+
+
+class PackageError(CaptureError):
+    """The same on a package that the bake needs and that is not installed."""
+
+
+def package_problem():
+    """A sentence where the package that cuts meshes along cracks is missing; None: it is there."""
+    try:
+        cut.library()
+    except CrackError as error:
+        return str(error)
+    return None
 
 
 def bodies(scene):
@@ -123,6 +137,7 @@ class Capture:
         self.done += 1
         if self._number > self.end:
             self.release()
+            volume.settle(self.shot)
         return self._number - 1
 
     def hold(self):
@@ -180,6 +195,9 @@ class Capture:
             what = "faces" if len(obj.data.vertices) else "vertices"
             raise CaptureError(f"'{obj.name}' has no {what}: there is nothing to be soft.",
                                obj.name)
+        if self.quick is None and obj.pliant.fracture.use_fracture:
+            if problem := package_problem():  # after simulating would be late
+                raise PackageError(f"'{obj.name}' is to break. {problem}", obj.name)
         if left_out := modifiers.left_out(obj):
             self._told.append(f"'{obj.name}' is simulated without {left_out}, which acts on the "
                               f"result: apply it if it is part of the body.")

@@ -5,6 +5,7 @@ Beside the .blend: pliant_cache/<blend name>/<scene name>. A file that was never
 in Blender's own temporary directory, which goes with it. A quick bake has a folder of its own
 beside it.
 """
+import contextlib
 import os
 import re
 import zlib
@@ -13,10 +14,17 @@ from pathlib import Path
 import bpy
 
 from ..bake.cache import Cache, CacheError
+from ..bake.errors import BakeError
 
 ROOT_NAME = "pliant_cache"
 QUICK_SUFFIX = "-quick"
 _unsaved = 0  # files that were never saved are told apart by their number
+_allowed = set()  # folders outside of the .blend's own that the user has typed or confirmed
+_typing = True  # who sets a folder is the user
+
+
+class OutsideError(BakeError):
+    """A sentence on a cache folder that a file names and nobody has confirmed."""
 
 
 def _safe(name):
@@ -29,6 +37,7 @@ def new_file():
     """Another file is about to be opened: its caches are not those of the last unsaved one."""
     global _unsaved
     _unsaved += 1
+    _allowed.clear()
 
 
 def temporary_root():
@@ -63,6 +72,55 @@ def cache_of(scene, quick=False):
     """The scene's Cache; None where nothing is baked. A CacheError where it cannot be used."""
     folder = folder_of(scene, quick)
     return Cache.open(folder) if (folder / "bake.json").is_file() else None
+
+
+# ---------------------------------------------------------------- a stranger's file
+
+
+@contextlib.contextmanager
+def not_typed():
+    """Cache folders that are set within the block come from the file, not from the user."""
+    global _typing
+    _typing = False
+    try:
+        yield
+    finally:
+        _typing = True
+
+
+def typed(scene):
+    """The scene's cache folder was set."""
+    if _typing:
+        allow(scene)
+
+
+def allow(scene):
+    """The scene's cache folder was typed or confirmed by the user: bakes may be made and deleted there
+    until another file is opened."""
+    _allowed.update(os.path.realpath(folder_of(scene, quick)) for quick in (False, True))
+
+
+def is_outside(scene, blend_path=None):
+    """Whether the .blend names a cache folder outside of its own that the user has not confirmed; as
+    if it were at a path."""
+    if not scene.pliant.folder:
+        return False
+    blend_path = bpy.data.filepath if blend_path is None else blend_path
+    folder = os.path.realpath(folder_in(blend_path, scene))
+    if folder in _allowed or is_temporary(Path(folder)):
+        return False
+    own = blend_path and os.path.realpath(os.path.dirname(blend_path))
+    return not (own and Path(folder).is_relative_to(own))
+
+
+def check_allowed(scene, blend_path=None):
+    """An OutsideError if the folder is not to be written to; as if the .blend were at a path."""
+    if is_outside(scene, blend_path):
+        folder = folder_in(bpy.data.filepath if blend_path is None else blend_path, scene)
+        raise OutsideError(
+            f"Cache Folder is {folder}, which comes from the .blend file and is outside of its "
+            f"folder: nothing is written or deleted there. Confirm it in Blender, set Cache Folder "
+            f"yourself, or use --allow-outside on the command line.")
 
 
 _known = {}  # folder -> (marks of its files, baked range): panels and the timeline ask often

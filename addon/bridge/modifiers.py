@@ -10,6 +10,8 @@ import os
 
 import bpy
 
+from ..bake import files
+
 PLAYBACK_NAME = "Pliant"
 # Modifiers that keep the number and the order of vertices.
 DEFORMING = {
@@ -144,8 +146,10 @@ def plays_from(modifier, folder):
 
 def is_in(path, folder):
     """Whether a path, as kept in the .blend, is that of a file in a folder."""
-    return bool(path) and os.path.dirname(os.path.abspath(bpy.path.abspath(path))) == \
-        os.path.abspath(folder)
+    if not path:
+        return False
+    place = os.path.dirname(os.path.abspath(bpy.path.abspath(path)))
+    return place == os.path.abspath(folder) or files.same(place, folder)
 
 
 def refresh(obj):

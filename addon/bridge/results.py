@@ -378,6 +378,7 @@ def remove(obj):
 def clear(scene):
     """Takes back what plays from the scene's bakes, and deletes these. Yields each folder that was
     there as it is cleared."""
+    folders.check_allowed(scene)
     both = [folders.folder_of(scene, quick) for quick in (False, True)]
     for folder in both:
         lock.refuse(folder)

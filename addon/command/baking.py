@@ -5,7 +5,6 @@ import time
 from ..bake import job as jobs
 from ..bake import lock, plan
 from ..bake.cache import INFO_NAME, Cache
-from ..bake.fingerprint import fingerprint
 from ..bridge import capture, folders, results
 from . import failures, output, setting
 from .failures import Failure, Interrupted
@@ -19,6 +18,7 @@ def bake(options, log, signals):
     scene = setting.open_scene(options)
     setting.apply(options, scene)
     folder = folders.folder_of(scene, options.quick is not None)
+    folders.check_allowed(scene)
     lock.refuse(folder)  # now, not only when the whole scene is read
     results.before_bake(scene)
     shot = _read(scene, options, log, signals, folder)
@@ -64,7 +64,7 @@ def _simulate(shot, folder, resume, log, signals):
     if resume and (folder / INFO_NAME).is_file():
         kind = plan.RESUME
         cache = Cache.open(folder)
-        if _is_finished(cache, shot):
+        if plan.is_finished(cache, shot):
             for sentence in shot.warnings:
                 log.warn(sentence)
             log.say("baked", f"Frames {shot.start} to {shot.end} are baked already")
@@ -88,13 +88,6 @@ def _simulate(shot, folder, resume, log, signals):
     if job.state == jobs.FAILED:
         raise Failure(failures.code_of(job.exception), job.error)
     return job.cache
-
-
-def _is_finished(cache, shot):
-    """Whether all of a shot is baked and nothing has changed since."""
-    baked = cache.baked()
-    return baked is not None and baked[0] <= shot.start and baked[1] >= shot.end and \
-        cache.end == shot.end and not cache.fingerprint.difference(fingerprint(shot), shot.end)
 
 
 def _watch(job, log, signals):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lines for people and farms, or JSON for programs; each is flushed at once.
 
-Flamenco reads progress from "Time: mm:ss" and results from "Saved: '...'".
+Flamenco reads progress from "Time: mm:ss" and results from "Saved: '...'", anywhere in a line: only lines
+about saved files have the latter.
 """
 import json
 import os
 import signal
 import sys
+import unicodedata
 
 from .failures import BY_SIGNAL, Interrupted
 
@@ -17,6 +19,8 @@ class Log:
         self.stream = stream or sys.stdout
 
     def say(self, event, text, **values):
+        """One line, whatever is in the names of objects and files."""
+        text = one_line(text if event == "saved" else str(text).replace("Saved: '", "Saved : '"))
         if self.as_json:
             text = json.dumps({"event": event, **values, "message": text}, default=_plain)
         print(text, file=self.stream, flush=True)
@@ -30,6 +34,18 @@ class Log:
 
     def error(self, sentence, code):
         self.say("error", sentence if self.as_json else f"Error: {sentence}", code=code)
+
+
+def one_line(text):
+    """A text without control characters: a new line in a name must not make a line of its own."""
+    return "".join(c.encode("unicode_escape").decode() if _is_control(c) else c for c in str(text))
+
+
+def _is_control(c):
+    """Controls, ends of lines and paragraphs, halves of characters, and what turns the direction of
+    writing; not spaces of other scripts, which paths may have."""
+    return unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or \
+        unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 def _plain(value):

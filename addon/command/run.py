@@ -25,7 +25,7 @@ def run(options):
             code = failures.code_of(error)
             sentence = str(error).strip() or type(error).__name__
             if code == failures.FAULT:
-                traceback.print_exc()
+                traceback.print_tb(error.__traceback__)  # the sentence below has its text, in one line
                 sentence = f"A fault in Pliant: {type(error).__name__}: {sentence}"
             if isinstance(error, (Failure, LibraryError)) or sentence.endswith("."):
                 log.error(sentence, code)

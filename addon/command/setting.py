@@ -10,7 +10,7 @@ import bpy
 
 from ..bridge import folders
 from ..bridge import settings as bridge_settings
-from ..ui import operators_roles, presets
+from ..ui import handlers, operators_roles, presets
 from . import failures
 from .failures import Failure
 
@@ -37,11 +37,18 @@ def open_scene(options):
     options.folder = scene.pliant.folder  # the file's own, for save()
     if options.command == "cluster":
         return scene  # it has nothing to do with a bake
+    if options.allow_outside:
+        folders.allow(scene)
     if options.out is not None:
         scene.pliant.folder = str(options.out.absolute())
     elif getattr(options, "save", None) is not None:
         # the bake belongs to the file that keeps it
-        scene.pliant.folder = str(folders.folder_in(str(options.save.absolute()), scene))
+        path = str(options.save.absolute())
+        is_outside = not options.allow_outside and folders.is_outside(scene, path)
+        with folders.not_typed():
+            scene.pliant.folder = str(folders.folder_in(path, scene))
+        if not is_outside:
+            folders.allow(scene)
     return scene
 
 
@@ -66,17 +73,27 @@ def save(options, scene, log):
     if options.save is None:
         return
     path = options.save.absolute()
-    scene.pliant.folder = options.folder
-    if options.out is not None and options.command != "cluster":
-        scene.pliant.folder = _seen_from(path, options.out.absolute())
+    with folders.not_typed():
+        scene.pliant.folder = options.folder
+        if options.out is not None and options.command != "cluster":
+            scene.pliant.folder = _seen_from(path, options.out.absolute())
+    # what the command has just made or cleared is the file's own: no former bake takes its place
+    own = [] if options.command == "cluster" else \
+        [folders.folder_in(str(path), scene, getattr(options, "quick", None) is not None)]
+    if options.command == "clear":
+        own.append(folders.folder_in(str(path), scene, True))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        bpy.ops.wm.save_as_mainfile(filepath=str(path), check_existing=False, relative_remap=True)
+        with handlers.kept(*own):
+            bpy.ops.wm.save_as_mainfile(filepath=str(path), check_existing=False,
+                                        relative_remap=True)
     except (RuntimeError, OSError) as error:
         raise Failure(failures.DISK, f"{path} could not be saved: {_report(error)}") from None
     if not path.is_file():
         raise Failure(failures.DISK, f"{path} could not be saved.")
     log.saved(path)
+    if handlers.problems:
+        raise Failure(failures.DISK, " ".join(handlers.problems))
 
 
 def _seen_from(blend, folder):

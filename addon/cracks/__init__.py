@@ -20,7 +20,8 @@ Nothing here knows Blender.
 """
 from .beside import break_beside
 from .breaking import break_mesh
-from .contract import (Broken, CrackError, Look, Particles, Surface, pairs_of_groups)
+from .contract import (Broken, CrackError, Look, Particles, Surface, check_broken,
+                       pairs_of_groups)
 
 __all__ = ["Broken", "CrackError", "Look", "Particles", "Surface", "break_beside", "break_mesh",
            "pairs_of_groups"]

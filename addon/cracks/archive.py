@@ -6,6 +6,7 @@ are in a header. Nothing in the file can name code.
 """
 import dataclasses
 import json
+import zipfile
 
 import numpy as np
 
@@ -24,8 +25,10 @@ def save(path, **objects):
 
 
 def load(path):
-    """{name: object} of what was saved."""
+    """{name: object} of what was saved, from a path or an open file."""
     with np.load(path, allow_pickle=False) as arrays:
+        if any(info.compress_type != zipfile.ZIP_STORED for info in arrays.zip.infolist()):
+            raise ValueError("it is compressed")  # save() never does: it may unpack to any size
         header = json.loads(arrays["header"].tobytes())
         return {name: unpack(value, arrays) for name, value in header.items()}
 

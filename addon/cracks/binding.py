@@ -158,7 +158,7 @@ def skin(binding, vertices, rest, position, gradient, time, fade):
         apart = np.sqrt(((own[parting] - lead) ** 2).sum(1))
         part = over(time, binding.birth[parting], fade, binding.spacing, apart)[:, None]
         mixed[parting] = lead + part * (own[parting] - lead)
-        if (mixed == found).all():
+        if np.array_equal(mixed, found, equal_nan=True):
             return found
         found = mixed
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 
+MOST_SLOTS = 2**15 - 1   # of materials, as Blender has them
+
+
 class CrackError(Exception):
     """A sentence for the artist: the surfaces cannot be made, and nothing was changed."""
 
@@ -119,21 +122,24 @@ def pairs_of_groups(start, members):
     return np.unique(np.concatenate(found), axis=0)
 
 
-def check(surface, particles):
-    """The same with its arrays as the code expects them; a sentence where they cannot be right."""
-    def array(values, dtype, width, what, count=None):
-        values = np.ascontiguousarray(values, dtype)
-        if values.ndim != (2 if width else 1) or (width and values.shape[1] != width):
-            raise CrackError(f"The {what} have the shape {values.shape}.")
-        if count is not None and len(values) != count:
-            raise CrackError(f"There are {len(values)} {what}, not {count}.")
-        return values
+def _array(values, dtype, width, what, count=None):
+    """A contiguous array of rows; width 0: of numbers."""
+    values = np.ascontiguousarray(values, dtype)
+    if values.ndim != (2 if width else 1) or (width and values.shape[1] != width):
+        raise CrackError(f"The {what} have the shape {values.shape}.")
+    if count is not None and len(values) != count:
+        raise CrackError(f"There are {len(values)} {what}, not {count}.")
+    return values
 
+
+def check_surface(surface):
+    """Arrays as the code expects them; a CrackError where they cannot be right."""
+    array = _array
     surface.vertices = array(surface.vertices, np.float64, 3, "vertices")
     surface.face_start = array(surface.face_start, np.int64, 0, "starts of faces")
     surface.corners = array(surface.corners, np.int64, 0, "corners")
     faces = len(surface.face_start) - 1
-    if faces < 0 or surface.face_start[-1] != len(surface.corners) or \
+    if faces < 0 or surface.face_start[0] != 0 or surface.face_start[-1] != len(surface.corners) or \
             (faces and np.diff(surface.face_start).min() < 3):
         raise CrackError("The mesh has faces of fewer than three corners.")
     if not np.isfinite(surface.vertices).all():
@@ -155,6 +161,11 @@ def check(surface, particles):
             if len(values) != count:
                 raise CrackError(f"The {what} layer '{name}' has {len(values)} rows, not {count}.")
 
+
+def check(surface, particles):
+    """The same with its arrays as the code expects them; a sentence where they cannot be right."""
+    array = _array
+    check_surface(surface)
     count = len(particles.rest)
     particles.rest = array(particles.rest, np.float64, 3, "rest positions")
     particles.parent = array(particles.parent, np.int64, 0, "parents", count)
@@ -184,3 +195,72 @@ def check(surface, particles):
         if len(values) and (values.min() < 0 or values.max() >= count):
             raise CrackError(f"A split names particle {values.max()}; there are {count}.")
     return surface, particles
+
+
+def check_broken(broken, particles, like=None):
+    """A CrackError unless a Broken from a file is safe to use: with so many particles, made from the
+    Surface `like`."""
+    vertices, faces = (2**31, 2**31) if like is None else (len(like.vertices), len(like.face_start) - 1)
+
+    def numbers(values, what, count, least=None, most=None, width=0):
+        values = _array(values, np.asarray(values).dtype, width, what, count)
+        whole = values.dtype.kind in "iub"
+        if not (whole or values.dtype.kind == "f") or np.isnan(values).any():
+            raise CrackError(f"The {what} are no numbers.")
+        if least is not None and not (whole and (values >= least).all() and (values < most).all()):
+            raise CrackError(f"The {what} are out of range.")
+
+    surface, bound = broken.surface, broken.binding
+    if not isinstance(surface, Surface) or not broken.untouched and bound is None:
+        raise CrackError("The mesh with its cracks is not whole.")
+    check_surface(surface)
+    count, sides = len(surface.vertices), len(surface.face_start) - 1
+    if not (np.abs(surface.vertices) < np.finfo(np.float32).max).all():
+        raise CrackError("The vertices are out of range.")
+    numbers(surface.material, "material slots", sides, 0, MOST_SLOTS)
+    _check_layers(surface, like)
+    for layers in (surface.corner_layers, surface.point_layers, surface.face_layers):
+        for name, values in layers.items():
+            if np.asarray(values).dtype.kind not in "iubf" or not np.isfinite(values).all():
+                raise CrackError(f"The layer '{name}' is no numbers.")
+    if surface.triangles is not None:
+        numbers(surface.triangles, "triangles", None, 0, len(surface.corners), 3)
+        numbers(surface.triangle_face, "faces of triangles", len(surface.triangles), 0, sides)
+    numbers(broken.inside, "crack faces", sides)
+    numbers(broken.piece, "pieces", count, 0, max(count, 1))
+    pieces = int(np.max(broken.piece, initial=-1)) + 1
+    numbers(broken.face_piece, "pieces of faces", sides, 0, pieces)
+    if len(np.unique(broken.piece)) != pieces:
+        raise CrackError("A piece has no vertices.")
+    numbers(broken.face_birth, "births of faces", sides)
+    numbers(broken.birth, "births", count)
+    numbers(broken.copy, "particles of vertices", count, 0, particles)
+    numbers(broken.source_vertex, "former vertices", count, -1, vertices)
+    numbers(broken.source_face, "former faces", sides, -1, faces)
+    numbers(broken.source_edge, "former edges", count, -1, vertices, 2)
+    if bound is None:
+        return
+    entries = len(bound.particle)
+    numbers(bound.begin, "entries of vertices", count + 1, 0, entries + 1)
+    begin = np.asarray(bound.begin)
+    if begin[0] != 0 or begin[-1] != entries or (np.diff(begin) < 1).any():
+        raise CrackError("A vertex follows nothing.")
+    numbers(bound.particle, "particles of entries", entries, 0, particles)
+    numbers(bound.kernel, "weights", entries)
+    numbers(bound.until, "times of entries", entries)
+    numbers(bound.before, "vertices before", count, 0, max(count, 1))
+    numbers(bound.birth, "births of vertices", count)
+    if not np.isfinite(bound.kernel).all() or (np.asarray(bound.kernel) < 0).any() or \
+            (np.asarray(bound.before) > np.arange(count)).any():
+        raise CrackError("The weights are out of range.")
+    if not (isinstance(bound.spacing, (int, float)) and 0 < bound.spacing < np.inf):
+        raise CrackError("The spacing is out of range.")
+
+
+def _check_layers(surface, like):
+    """A CrackError unless the layers are those of the mesh that was cut, each as wide."""
+    for kind in ("corner_layers", "point_layers", "face_layers") if like is not None else ():
+        layers = getattr(surface, kind)
+        for name, values in getattr(like, kind).items():
+            if name not in layers or layers[name].shape[1:] != np.asarray(values).shape[1:]:
+                raise CrackError(f"The layer '{name}' is not that of the mesh.")

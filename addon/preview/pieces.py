@@ -7,8 +7,8 @@ colour.
 """
 import numpy as np
 
-from ..bake.broken import ENDING
-from ..cracks import archive
+from ..bake import broken
+from ..bake.errors import BakeError
 from ..solver import Channel
 from . import palette
 from .strain import Baked
@@ -23,8 +23,11 @@ class Pieces(Baked):
         super().__init__(cache, name)
         self.is_cut = is_cut
         if is_cut:
-            self.particle = archive.load(
-                cache.folder / f"{cache.body(name).file_name}.{ENDING}.npz")["broken"].copy
+            path = cache.folder / f"{cache.body(name).file_name}.{broken.ENDING}.npz"
+            found = broken.load(path, len(self.read(cache.start, Channel.PIECE)))
+            if found is None:
+                raise BakeError(f"{path} is missing or damaged: press Make Result to cut '{name}' again.")
+            self.particle = found.copy
         self.choices = palette.linear_from_srgb(palette.candidates())
 
     def colours(self, frame):

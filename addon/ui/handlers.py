@@ -7,17 +7,31 @@ known what became of it, paths are set as the file now open needs them. Blender 
 paths from the old folder to the new one while it writes: a path that is relative to the old folder
 and leads to the new cache comes out right.
 """
+import contextlib
 from pathlib import Path
 
 import bpy
 from bpy.app.handlers import persistent
 
 from ..bake import cache as caches
+from ..bake import files
 from ..bake.errors import BakeError
 from ..bridge import folders, modifiers
 from . import overrides, runs
 
+problems = []  # sentences on caches that the last save could not take along
 _moved = []  # (old folder, new folder) of the save that is going on
+_kept = []  # folders whose bakes belong to the file that is being saved already
+
+
+@contextlib.contextmanager
+def kept(*folders_of_file):
+    """A save within the block copies no bake into these folders."""
+    _kept[:] = folders_of_file
+    try:
+        yield
+    finally:
+        _kept.clear()
 
 
 @persistent
@@ -36,22 +50,27 @@ def _save_pre(path, *_):
     runs.release_captures()
     overrides.keep()
     _moved.clear()
+    problems.clear()
     if not isinstance(path, str) or not path or not bpy.data.scenes:
         return
     for scene in bpy.data.scenes:
         for quick in (False, True):
             old = folders.folder_of(scene, quick)
             new = folders.folder_in(path, scene, quick)
-            if old != new and (old / caches.INFO_NAME).is_file():
-                _take_along(old, new)
+            if old != new and new not in _kept and (old / caches.INFO_NAME).is_file():
+                _take_along(scene, path, old, new)
 
 
-def _take_along(old, new):
+def _take_along(scene, path, old, new):
+    """Two spellings of one folder: only paths are written anew."""
     try:
-        caches.clear(new)
+        if not files.same(old, new) and caches.manifest.is_ours(new):
+            folders.check_allowed(scene, path)
         caches.copy(old, new)
     except (OSError, BakeError) as error:
-        print(f"Pliant: the cache in {old} could not be copied to {new}: {error}")
+        problems.append(f"The bake in {old} could not be copied to {new}, so this file plays it from "
+                        f"where it was: {error}")
+        print(f"Pliant: {problems[-1]}")
         return
     _moved.append((old, new))
     _point(old, new)
@@ -76,7 +95,7 @@ def _saved(*_):
     for old, new in moved:
         if new in places:
             _point(new, new)
-            if folders.is_temporary(old):
+            if folders.is_temporary(old) and not files.same(old, new):
                 _forget(old)
         else:
             _point(new, old)

@@ -64,7 +64,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
                                     "softer, squashier bodies"),
                ("QUADRATIC", "Quadratic", "Bent and twisted too: few clusters look like many")])
     beta: FloatProperty(
-        name="Give", default=.5, min=0.0, max=1.0,
+        name="Give", default=.5, min=0.0, max=.95,
         description="How much of the stretching and bending the goals follow: 0 is rigid")
     rotation: EnumProperty(
         name="Rotation", default="GRADIENT",

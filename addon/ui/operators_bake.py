@@ -76,6 +76,8 @@ class _Baking:
     def invoke(self, context, _event):
         if context.window is None or bpy.app.background:
             return self.execute(context)
+        if folders.is_outside(context.scene):
+            return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=self.bl_idname)
         run = self._begin(context)
         if run is None:
             return {"CANCELLED"}
@@ -212,6 +214,32 @@ class PLIANT_OT_cancel(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class PLIANT_OT_allow_folder(bpy.types.Operator):
+    """Write baked frames to the cache folder that this file names, which is outside of the file's own \
+folder, until another file is opened"""
+    bl_idname = "pliant.allow_folder"
+    bl_label = "Use This Cache Folder"
+    bl_options = {"INTERNAL"}
+
+    then: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+
+    def invoke(self, context, event):
+        return _confirm_folder(self, context, event, "Use Folder")
+
+    def execute(self, context):
+        folders.allow(context.scene)
+        if self.then:
+            getattr(bpy.ops.pliant, self.then.partition(".")[2])("INVOKE_DEFAULT")
+        return {"FINISHED"}
+
+
+def _confirm_folder(operator, context, event, button):
+    return context.window_manager.invoke_confirm(
+        operator, event, title="Cache Folder outside of this file's folder", confirm_text=button,
+        icon="WARNING",
+        message=f"The file names {folders.folder_of(context.scene)}. A bake there is replaced or deleted.")
+
+
 class PLIANT_OT_clear(bpy.types.Operator):
     """Delete the baked frames from the disk and show the bodies as they were. Shape keys, which are \
 in the file, stay. This cannot be undone"""
@@ -229,11 +257,18 @@ in the file, stay. This cannot be undone"""
             return False
         return True
 
+    outside: bpy.props.BoolProperty(options={"HIDDEN", "SKIP_SAVE"})
+
     def invoke(self, context, event):
+        self.outside = folders.is_outside(context.scene)
+        if self.outside:
+            return _confirm_folder(self, context, event, "Delete")
         return context.window_manager.invoke_confirm(self, event)
 
     def execute(self, context):
         scene = context.scene
+        if self.outside:  # confirmed
+            folders.allow(scene)
         if running(scene):
             self.report({"ERROR"}, "A bake is running: cancel it first.")
             return {"CANCELLED"}
@@ -247,7 +282,7 @@ in the file, stay. This cannot be undone"""
 
 
 classes = (PLIANT_OT_bake, PLIANT_OT_quick_bake, PLIANT_OT_resume, PLIANT_OT_rebake_from_current,
-           PLIANT_OT_cancel, PLIANT_OT_clear)
+           PLIANT_OT_cancel, PLIANT_OT_allow_folder, PLIANT_OT_clear)
 
 
 def register():

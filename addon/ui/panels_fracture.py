@@ -3,6 +3,7 @@
 import bpy
 
 from ..bridge import seams
+from ..bridge.capture import package_problem
 from ..bridge.settings import fracture_refusal, pattern_problem
 from . import drawing
 from .panels import PhysicsPanel, SubPanel
@@ -29,6 +30,8 @@ class PLIANT_PT_fracture(SubPanel, bpy.types.Panel):
         column.prop(fracture, "breaks")
         if fracture.breaks == "CELLS":
             self.draw_cells(context, column, fracture)
+        if fracture.use_fracture and refusal is None:
+            refusal = package_problem()
         if refusal:
             drawing.sentence(self.layout, refusal[0].upper() + refusal[1:], "ERROR", context)
 

@@ -11,7 +11,7 @@ import bpy
 
 from ..bake import cache as caches
 from ..bake import job as jobs
-from ..bake import lock, plan
+from ..bake import files, lock, plan
 from ..bake.cutting import Cutting
 from ..bake.errors import BakeError
 from ..bridge import capture, folders, modifiers, results
@@ -38,6 +38,7 @@ class Run:
         self.cutting = None  # a Cutting, when all frames are there
         self._cut = False  # that was done, or need not be
         self.timer = None  # of the modal operator
+        folders.check_allowed(scene)
         lock.refuse(self.folder)  # now, not only when the whole scene is read
         results.before_capture(scene)
         self.capturing = capture.Capture(scene, quick=quick)
@@ -284,7 +285,7 @@ class Run:
         """The file was saved elsewhere in the meantime: so is the cache."""
         folder = folders.folder_of(scene, self.quick)
         cache = self.job.cache
-        if folder == cache.folder:
+        if folder == cache.folder or files.same(folder, cache.folder):
             return
         try:
             caches.copy(cache.folder, folder)

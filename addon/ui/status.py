@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, field
 
 from ..bridge import folders
-from . import drawing, runs
+from . import drawing, handlers, runs
 
 
 @dataclass
@@ -46,6 +46,8 @@ def running(scene):
 
 def message(scene):
     """(icon, sentence) of what the last bake has to say that should not be missed, or None."""
+    if handlers.problems:
+        return "ERROR", handlers.problems[0]
     kind, sentence = runs.last_message.get(scene.name, ("INFO", ""))
     return None if kind == "INFO" else ("ERROR", sentence)
 

@@ -282,7 +282,10 @@ class Damage(Bakes):
     def test_damaged_checkpoint(self):
         for path in (self.folder / "frames").glob("check-*"):
             os.truncate(path, 100)
-        self.refused("check-", lambda: bpy.ops.pliant.resume())
+        bpy.ops.pliant.resume()  # from the start: the frames that are there are compared
+        resumed = self.bits()
+        bpy.ops.pliant.bake()
+        self.assertEqual(self.bits(), resumed)
 
     def test_missing_frames(self):
         for path in (self.folder / "frames").glob("frame-*"):

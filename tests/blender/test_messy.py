@@ -34,7 +34,8 @@ class Messy(unittest.TestCase):
         self.addCleanup(place.cleanup)
         self.scene = house.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, LAST
-        self.scene.pliant.folder = place.name
+        self.place = place.name
+        self.scene.pliant.folder = os.path.join(place.name, "cache")
         self.floor = add("plane", size=60)
         self.floor.pliant.role = "COLLIDER"
 
@@ -140,7 +141,7 @@ class Messy(unittest.TestCase):
         self.assert_lands(second, 1.2)
 
     def test_library_overrides(self):
-        library, shot = (os.path.join(self.scene.pliant.folder, name)
+        library, shot = (os.path.join(self.place, name)
                          for name in ("library.blend", "shot.blend"))
         head = add("monkey", location=(0, 0, 1.5))
         head.name = "Linked"

@@ -156,7 +156,8 @@ class Alembic(Baked):
         counts = [len(getattr(bpy.data, kind)) for kind in ("objects", "meshes", "node_groups")]
         path = self.folder / f"{self.cache.body('Plain').file_name}.abc"
         path.mkdir()
-        self.refused("it is a folder", bpy.ops.pliant.make_result, format="ALEMBIC")
+        self.refused("is not of this bake", bpy.ops.pliant.make_result, format="ALEMBIC")
+        path.rmdir()
         layer = bpy.context.view_layer.layer_collection
         hidden = bpy.data.collections.new("hidden")
         self.scene.collection.children.link(hidden)

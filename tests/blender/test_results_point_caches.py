@@ -155,7 +155,7 @@ class Refusals(Baked):
         (self.folder / f"{self.cache.body('Plain').file_name}.mdd").mkdir()
         self.activate(self.object("Plain"))
         before = state_of(self.object("Plain"))
-        self.refused("Cannot write", bpy.ops.pliant.make_result, format="MDD")
+        self.refused("is not of this bake", bpy.ops.pliant.make_result, format="MDD")
         original = os.fsync
 
         def full(_):

@@ -11,6 +11,7 @@ import numpy as np
 from addon.bake import cache as caches
 from addon.bake import plan, space
 from addon.bake.cache import Cache, CacheError
+from addon.bake.errors import BakeError
 
 
 class Caches(unittest.TestCase):
@@ -148,7 +149,7 @@ class Caches(unittest.TestCase):
         caches.clear(self.folder)
         self.assertEqual(sorted(str(p.relative_to(self.folder))
                                 for p in self.folder.rglob("*") if p.is_file()),
-                         ["frames/holiday.jpg", "notes.txt", "other.pc2"])
+                         ["01-link.pc2", "frames/holiday.jpg", "notes.txt", "other.pc2"])
         self.assertEqual(outside.read_text(), "mine")
 
     def test_writes_through_no_link(self):
@@ -163,9 +164,8 @@ class Caches(unittest.TestCase):
         caches.clear(self.folder)
         self.folder.mkdir(exist_ok=True)
         (self.folder / "frames").symlink_to(outside)
-        job = plan.make_job(self.folder, bake_scene.shot(end=8))
-        job.run()
-        self.assertIn("is a link", job.error)
+        with self.assertRaisesRegex(BakeError, "not of a bake, such as 'frames'"):
+            plan.make_job(self.folder, bake_scene.shot(end=8))
         self.assertEqual([p.name for p in outside.iterdir()], ["file"])
 
     def test_folders_that_cannot_be(self):

@@ -322,6 +322,65 @@ class Jobs(unittest.TestCase):
         self.assertNotIn(threading.current_thread(), threads)
         self.assertFalse(any(thread.is_alive() for thread in threads))
 
+    def test_a_bake_that_died_early_begins_anew(self):
+        whole = bits(self.bake("whole").cache.folder)
+
+        def first_record_only(folder):
+            journal = folder / "frames" / "journal.plj"
+            journal.write_bytes(journal.read_bytes()[:caches.FIRST_RECORD])
+
+        def cut(size):
+            def torn(folder):
+                (folder / "frames" / "journal.plj").write_bytes(
+                    (folder / "frames" / "journal.plj").read_bytes()[:size])
+            return torn
+
+        def no_header(folder):
+            cut(24)(folder)
+            (folder / "frames" / "header.plh").unlink()
+
+        def no_journal(folder):
+            (folder / "frames" / "journal.plj").unlink()
+
+        damages = (first_record_only, cut(caches.FIRST_RECORD - 1), cut(24), cut(23), cut(0),
+                   no_header, no_journal)
+        for number, damage in enumerate(damages):
+            with self.subTest(number):
+                job = self.bake_until(f"a{number}", 2)
+                damage(job.cache.folder)
+                self.bake(f"a{number}", kind=plan.RESUME)
+                self.assertEqual(bits(job.cache.folder), whole)
+
+    def test_frames_without_a_checkpoint_are_kept_and_compared(self):
+        whole = bits(self.bake("whole").cache.folder)
+        for kind, from_frame in ((plan.RESUME, None), (plan.REBAKE, 9)):
+            folder = self.bake_until(f"a{from_frame}", 13).cache.folder
+            for path in (folder / "frames").glob("*.plc"):
+                path.write_bytes(b"torn")
+            known = (folder / "frames" / "frame-000013.plf").stat().st_mtime_ns
+            self.bake(folder.name, kind=kind, from_frame=from_frame)
+            self.assertEqual(bits(folder), whole)
+            now = (folder / "frames" / "frame-000013.plf").stat().st_mtime_ns
+            self.assertEqual(now == known, kind == plan.RESUME)
+
+    def test_rows_that_are_missing_are_made_from_the_store(self):
+        job = self.bake("a")
+        whole, path = bits(job.cache.folder), job.cache.pc2_path(job.cache.bodies[0])
+        self.assertTrue(plan.is_finished(caches.Cache.open(job.cache.folder), bake_scene.shot()))
+        for rows in (23, 7, 0, None):
+            if rows is None:
+                path.unlink()
+            else:
+                with pc2.Writer(path, 8, keep=True) as writer:
+                    writer.truncate(rows)
+            self.assertFalse(plan.is_finished(caches.Cache.open(job.cache.folder),
+                                              bake_scene.shot()))
+            with mock.patch.object(jobs.Recorder, "advance", side_effect=AssertionError):
+                self.bake("a", kind=plan.RESUME)
+            self.assertEqual(bits(job.cache.folder), whole)
+        with self.assertRaisesRegex(BakeError, "All frames up to 24 are baked"):
+            plan.make_job(job.cache.folder, bake_scene.shot(), plan.RESUME)
+
     def test_a_fault_is_a_sentence(self):
         shot = bake_scene.shot()
         shot.bodies[0].settings = {"sample": {"what": 1}}

@@ -38,6 +38,11 @@ class Follows(unittest.TestCase):
         before = self.broken.binding.before
         return np.flatnonzero(before != np.arange(len(before)))
 
+    def test_positions_that_are_no_numbers_do_not_hang(self):
+        count = len(self.body.rest)
+        found = self.at(99, np.full((count, 3), np.nan), np.full((count, 3, 3), np.nan))
+        self.assertTrue(np.isnan(found).all())
+
     def test_every_vertex_follows_someone_who_stays(self):
         binding = self.broken.binding
         vertex = np.repeat(np.arange(len(self.vertices)), np.diff(binding.begin))

@@ -16,11 +16,14 @@ from unittest import mock
 import bake_scene
 from addon.bake import cache as caches
 from addon.bake import job as jobs
-from addon.bake import lock, pc2, plan
+from addon.bake import advisory, lock, pc2, plan
 from addon.bake.errors import BakeError
 from addon.bake.lock import Lock, LockedError
 
 HERE = Path(__file__).resolve().parent
+# where a process of this machine says that it is
+HERE_NOW = {"host": socket.gethostname(), "boot": lock.boot_id(),
+            "namespace": lock.pid_namespace()}
 # Takes the lock, says so, and waits for the end of its input.
 HOLDER = """
 import sys; sys.path.insert(0, sys.argv[1]); import support
@@ -32,6 +35,24 @@ try:
 except lock.LockedError as error:
     print("refused", error, flush=True)
 sys.stdin.readline()
+"""
+
+# Bakes without the system's locks, stops itself when frame 4 is simulated, and says how it ended.
+SLEEPER = """
+import os, signal, sys; sys.path.insert(0, sys.argv[1]); import bake_scene
+from addon.bake import advisory, job as jobs, plan
+advisory.enabled = False
+job = plan.make_job(sys.argv[2], bake_scene.shot(end=200))
+write = jobs.Recorder._write
+def sleeping(recorder, frame):
+    recorder.rows.wait()
+    if frame.number == 4:
+        print("frame 4", flush=True)
+        os.kill(os.getpid(), signal.SIGSTOP)
+    write(recorder, frame)
+jobs.Recorder._write = sleeping
+job.run()
+print(job.error, flush=True)
 """
 
 
@@ -55,8 +76,8 @@ class Folder(unittest.TestCase):
         then = time.time() - seconds
         os.utime(path, (then, then))
 
-    def holder(self, takes=True):
-        process = subprocess.Popen([sys.executable, "-c", HOLDER, HERE, self.folder], text=True,
+    def holder(self, takes=True, wrap=()):
+        process = subprocess.Popen([*wrap, sys.executable, "-c", HOLDER, HERE, self.folder], text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stdin.close)
@@ -122,7 +143,7 @@ class Locks(Folder):
     def test_of_many_who_find_one_left_behind_one_gets_it(self):
         gone = subprocess.Popen([sys.executable, "-c", ""])
         gone.wait()
-        self.write(host=socket.gethostname(), pid=gone.pid)
+        self.write(**HERE_NOW, pid=gone.pid)
         many = [self.holder(takes=False) for _ in range(6)]
         for process in many:
             self.go(process)
@@ -145,11 +166,88 @@ class Locks(Folder):
             self.taken()
 
     def test_a_number_that_another_process_has_now(self):
-        self.write(host=socket.gethostname(), pid=os.getpid())
+        self.write(**HERE_NOW, pid=os.getpid())
         self.taken()
-        self.write(host=socket.gethostname(), pid=os.getppid())
+        self.write(**HERE_NOW, pid=os.getppid())
         self.refused(f"process {os.getppid()} on this machine")
-        self.write(lock.ABANDONED + 10, host=socket.gethostname(), pid=os.getppid())
+        self.write(**HERE_NOW, pid=os.getppid(), started="1")  # another process had that number
+        self.taken()
+        self.write(lock.ABANDONED + 10, **HERE_NOW, pid=os.getppid())
+        self.taken()
+
+    def test_a_number_of_another_namespace_tells_nothing(self):
+        gone = subprocess.Popen([sys.executable, "-c", ""])
+        gone.wait()
+        self.write(**{**HERE_NOW, "namespace": "pid:[1]"}, pid=gone.pid)
+        self.refused(f"process {gone.pid} on this machine")
+        self.write(**{**HERE_NOW, "boot": "another"}, pid=gone.pid)
+        self.refused(socket.gethostname())
+
+    @unittest.skipUnless(advisory.enabled, "no flock")
+    def test_a_stopped_owner_keeps_its_lock(self):
+        process = self.holder()
+        os.kill(process.pid, signal.SIGSTOP)
+        self.age(self.path, lock.ABANDONED + 10)
+        self.refused(f"process {process.pid} on this machine")
+        os.kill(process.pid, signal.SIGCONT)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        self.taken()
+
+    @unittest.skipUnless(advisory.enabled, "no flock")
+    def test_an_owner_in_another_pid_namespace_keeps_its_lock_and_frees_it_when_killed(self):
+        wrap = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        try:
+            if subprocess.run([*wrap, "true"], capture_output=True).returncode:
+                self.skipTest("unshare --pid is not permitted here")
+        except FileNotFoundError:
+            self.skipTest("there is no unshare")
+        process = self.holder(wrap=wrap)
+        self.assertNotEqual(json.loads(self.path.read_text())["namespace"], lock.pid_namespace())
+        self.refused("on this machine")
+        self.age(self.path, lock.ABANDONED + 10)
+        self.refused("on this machine")
+        process.kill()
+        process.wait()
+        self.age(self.path, 0)
+
+        def gone():
+            try:
+                lock.refuse(self.folder)
+            except LockedError:
+                return False
+            return True
+
+        self.until(gone)
+        self.taken()
+
+    def test_file_systems_whose_locks_do_not_hold_have_the_lease(self):
+        with mock.patch.object(advisory, "_flock", return_value=True):  # grants everything
+            held = Lock(self.folder)
+            self.assertFalse(held.owner.flock)
+            self.refused("by this very program")
+            held.release()
+
+    def test_without_locks_of_the_system_a_sleeper_is_robbed_and_knows_it(self):
+        with mock.patch.object(advisory, "enabled", False):
+            held = Lock(self.folder)
+            self.assertFalse(held.owner.flock)
+            held.check()
+            self.age(self.path, lock.ABANDONED + 10)
+            other = Lock(self.folder)
+            self.assertEqual((held.owner.generation, other.owner.generation), (1, 2))
+            with self.assertRaisesRegex(LockedError, "is not this bake's any more"):
+                held.check()
+            other.check()
+            held.release()
+            self.assertTrue(self.path.exists())
+            other.release()
+            self.taken()
+
+    def test_a_fifo_is_not_waited_for(self):
+        os.mkfifo(self.path)
+        self.assertRaises(LockedError, Lock, self.folder)
+        self.age(self.path, lock.ABANDONED + 10)
         self.taken()
 
     def test_what_a_stranger_may_have_left(self):
@@ -174,17 +272,20 @@ class Locks(Folder):
 
     def test_one_who_was_killed_while_looking(self):
         waiting = self.folder / (lock.NAME + ".tmp")
-        waiting.touch()
-        with mock.patch.object(lock, "PATIENCE", .1), self.assertRaises(LockedError):
-            Lock(self.folder)
-        self.assertTrue(waiting.exists())
-        self.age(waiting, lock.ABANDONED + 10)
-        self.taken()
+        for enabled in {False, advisory.enabled}:
+            waiting.touch()
+            with mock.patch.object(advisory, "enabled", enabled):
+                if not enabled:  # nothing tells but its age
+                    with mock.patch.object(lock, "PATIENCE", .1), self.assertRaises(LockedError):
+                        Lock(self.folder)
+                    self.assertTrue(waiting.exists())
+                    self.age(waiting, lock.ABANDONED + 10)
+                self.taken()
 
     def test_folders_that_cannot_be_written_to(self):
         with self.assertRaisesRegex(BakeError, "Cannot write to the cache folder .*not exist"):
             Lock(self.folder / "none")
-        full = mock.patch.object(json, "dump", side_effect=OSError(28, "full"))
+        full = mock.patch.object(json, "dumps", side_effect=OSError(28, "full"))
         with full, self.assertRaisesRegex(BakeError, "the disk is full"):
             Lock(self.folder)
         self.assertEqual(os.listdir(self.folder), [])
@@ -288,6 +389,7 @@ class Bakes(Folder):
 
         def watched(recorder, frame):
             if frame.number == 4:
+                recorder.rows.wait()
                 self.write(host="farm-8")
                 self.until(lambda: job.lock.lost)
             advance(recorder, frame)
@@ -295,13 +397,33 @@ class Bakes(Folder):
         with mock.patch.object(lock, "BEAT", .01), \
                 mock.patch.object(jobs.Recorder, "advance", watched):
             job.run()
-        self.assertEqual((job.state, job.frame), (jobs.FAILED, 4))
+        self.assertEqual((job.state, job.frame), (jobs.FAILED, 3))
+        self.assertEqual(job.cache.baked(), (1, 3))  # nothing is written after that
         self.assertIn("is not this bake's any more", job.error)
         self.assertIn("farm-8", self.path.read_text())
 
+    def test_a_sleeper_that_only_had_a_lease_writes_nothing_when_it_wakes(self):
+        """Stopped by SIGSTOP in the middle of a bake while another takes the folder over."""
+        process = subprocess.Popen([sys.executable, "-c", SLEEPER, HERE, self.folder], text=True,
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "frame 4\n")
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        self.age(self.path, lock.ABANDONED + 10)
+        with mock.patch.object(advisory, "enabled", False):
+            job = plan.make_job(self.folder, bake_scene.shot(end=8))
+            job.run()
+            self.assertIsNone(job.error)
+        before = self.files()
+        os.kill(process.pid, signal.SIGCONT)
+        self.assertIn("is not this bake's any more", process.stdout.read())
+        self.assertEqual(self.files(), before)
+
     def test_a_full_disk_does_not_stop_clearing_but_another_writer_does(self):
         self.bake()
-        full = mock.patch.object(json, "dump", side_effect=OSError(28, "full"))
+        full = mock.patch.object(json, "dumps", side_effect=OSError(28, "full"))
         self.write()
         with full:
             self.assertRaises(LockedError, caches.clear, self.folder)

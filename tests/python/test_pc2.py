@@ -89,7 +89,7 @@ class PC2(unittest.TestCase):
         victim = self.path.parent / "victim"
         victim.write_bytes(b"precious")
         self.path.symlink_to(victim)
-        self.refused("is a link", pc2.Writer, self.path, 7, keep=True)
+        self.refused("symbolic link", pc2.Writer, self.path, 7, keep=True)
         self.write(1)
         self.assertEqual(victim.read_bytes(), b"precious")
         self.assertFalse(self.path.is_symlink())

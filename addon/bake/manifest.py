@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which files in a folder a bake has made: nothing else is ever deleted or written over.
+
+    bake.files      "Pliant bake 1", then a name a line; "frames/" is the frame store's folder
+
+A name is in the list, on the disk, before its file is made: whatever ends a bake, no file of it is
+unlisted. The list is made whole (with the names that every bake has) and then only appended to. It is
+the mark of a folder that is ours, and the last file to be deleted. It may come from a stranger like
+everything there: a line counts only if it is a name that a bake gives.
+
+Bakes of earlier versions have no list. Theirs are the files whose names come from the bodies in
+bake.json. A folder with neither is not ours.
+"""
+import contextlib
+import json
+import os
+import re
+from pathlib import Path
+
+from . import files, lock
+from .errors import BakeError, file_error
+
+NAME = "bake.files"
+HEAD = "Pliant bake 1"
+INFO_NAME = "bake.json"
+STORE_NAME = "frames"
+STORE_MARK = STORE_NAME + "/"
+STORE_FILES = re.compile(r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+\.plf|"
+                         r"check--?\d+\.plc)(\.tmp)?", re.ASCII)
+# of a body, of other meshes bound to it, of its particles; cut along cracks, its debris
+BODY_FILES = re.compile(r"(\d{2,4}-[A-Za-z0-9_-]+)(\.(on-[A-Za-z0-9_-]+|particles|values))?"
+                        r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity|\.attributes|\.stretch)?"
+                        r"\.(pc2|rest|cells|mdd|abc|npz)", re.ASCII)
+INCOMING = "bake.incoming"  # a folder while a bake is copied (copying.py)
+# what desktops and disks put into every folder
+CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+found"}
+TEMPORARY = ".tmp"
+_MOST_BYTES = 1 << 26
+_read = {}  # path of a list -> (its stat, the names): each file that is made asks
+
+
+class ForeignError(BakeError):
+    """A sentence on a folder or file that is not of a bake."""
+
+
+def safe_name(index, name):
+    """A file name that is good everywhere, for a body's number and name."""
+    letters = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:40]
+    return f"{index:02d}-{letters or 'body'}"
+
+
+def _is_name(text):
+    return text in (INFO_NAME, STORE_MARK) or BODY_FILES.fullmatch(text) is not None
+
+
+# ---------------------------------------------------------------- reading
+
+
+def listed(folder):
+    """Names of a bake's files in a folder, as a set; None: the folder is not ours."""
+    folder = Path(folder)
+    names = _listed(folder / NAME)
+    return _former(folder) if names is None else names
+
+
+def _listed(path):
+    try:
+        found = os.lstat(path)
+        mark = found.st_mtime_ns, found.st_size, found.st_ino
+        known = _read.get(str(path))
+        if known is None or known[0] != mark:
+            with files.open_regular(path) as file:
+                text = file.read(_MOST_BYTES).decode("ascii", "replace")
+            # what follows the last end of a line is cut off
+            head, *lines = text.split("\n")[:-1] or [""]
+            names = {line for line in lines if _is_name(line)} if head == HEAD else None
+            known = _read[str(path)] = mark, names
+        return known[1]
+    except OSError:
+        return None
+
+
+def _former(folder):
+    """Of a bake of an earlier version: what has the name of one of its bodies."""
+    try:
+        with files.open_regular(folder / INFO_NAME) as file:
+            data = json.loads(file.read())
+        if type(data["format"]) is not int:
+            return None
+        stems = {safe_name(index, body["name"]) for index, body in enumerate(data["bodies"])}
+        there = {entry.name for entry in os.scandir(folder)}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+    found = {name.removesuffix(TEMPORARY) for name in there}
+    matches = (BODY_FILES.fullmatch(name) for name in found)
+    return {INFO_NAME, STORE_MARK} | {match[0] for match in matches if match and match[1] in stems}
+
+
+def is_ours(folder):
+    return listed(folder) is not None
+
+
+def check_free(folder):
+    """A ForeignError unless a bake may be made in a folder: it is not there, empty, or ours."""
+    folder = Path(folder)
+    if is_ours(folder):
+        return
+    stranger = _stranger(folder)
+    if stranger is not None:
+        raise ForeignError(
+            f"{folder} has files that are not of a bake, such as '{stranger}', and is left as it is. "
+            f"Set Cache Folder to a new or an empty folder, or empty this one yourself.")
+
+
+def _stranger(folder):
+    """A name in a folder that is not ours, or None."""
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise file_error(error, "read the cache folder", folder) from error
+    return next((name for name in names if name not in CLUTTER and
+                 not name.startswith(lock.NAME) and name not in (NAME + TEMPORARY, INCOMING)), None)
+
+
+def paths(folder):
+    """Paths of all files of a bake that are there; bake.json is the first: what is left when deleting
+    them was interrupted is no bake."""
+    folder = Path(folder)
+    names = listed(folder) or ()
+    found = [folder / f"{name}{ending}" for name in sorted(names, key=lambda n: (n != INFO_NAME, n))
+             if name != STORE_MARK for ending in ("", TEMPORARY)]
+    store = folder / STORE_NAME
+    if STORE_MARK in names and store.is_dir() and not files.is_link(store):
+        found += sorted(p for p in store.iterdir() if STORE_FILES.fullmatch(p.name))
+    return [path for path in found if path.is_symlink() or path.is_file()]
+
+
+# ---------------------------------------------------------------- writing
+
+
+def start(folder, names):
+    """Makes the list of a new bake, with the files that it is going to have. What stood there before and
+    is not ours is a ForeignError."""
+    folder = Path(folder)
+    check_names(folder, names)
+    text = "".join(f"{line}\n" for line in (HEAD, *names))
+    files.write_all(folder / NAME, text.encode("ascii"))
+
+
+def claim(folder, name):
+    """Puts the name of a file that is about to be made on the list of the folder's bake."""
+    folder = Path(folder)
+    names = listed(folder)
+    if names is None or not _is_name(name):
+        raise ForeignError(f"{folder / name} is not written: there is no bake in that folder.")
+    if not (folder / NAME).is_file():
+        start(folder, sorted(names))  # a bake of an earlier version
+    if name in names:
+        return
+    _check_new(folder, name)
+    try:
+        with files.open_regular(folder / NAME, "ab") as file:
+            file.write(f"\n{name}\n".encode("ascii"))  # the line before it may be cut off
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise file_error(error, "write", folder / NAME) from error
+
+
+def check_names(folder, names):
+    """A ForeignError if a file that is not of the folder's bake has one of these names."""
+    folder, known = Path(folder), listed(folder) or set()
+    for name in names:
+        if name not in known:
+            _check_new(folder, name)
+
+
+def _check_new(folder, name):
+    path = folder / name.removesuffix("/")
+    taken = [p for p in (path, path.with_name(path.name + TEMPORARY)) if os.path.lexists(p)]
+    if name == STORE_MARK:
+        taken = [] if path.is_dir() and not files.is_link(path) and not any(path.iterdir()) else taken
+    if taken:
+        raise ForeignError(f"{taken[0]} is not of this bake and is not written over: move it away, or set "
+                           f"Cache Folder to another folder.")
+
+
+@contextlib.contextmanager
+def replaced(path):
+    """files.replaced(); in a bake's folder the file becomes one of the bake's."""
+    path = Path(path)
+    if is_ours(path.parent):
+        claim(path.parent, path.name)
+    with files.replaced(path) as unfinished:
+        yield unfinished
+
+
+# ---------------------------------------------------------------- deleting
+
+
+def remove_files(folder):
+    """Deletes the bake's files in a folder that is ours, all but the list; the frame store's folder if
+    nothing else is in it."""
+    folder = Path(folder)
+    names = listed(folder)
+    if names is not None and not (folder / NAME).is_file():
+        # a bake of an earlier version: bake.json is deleted first
+        with contextlib.suppress(BakeError):  # a full disk: deleting makes room
+            start(folder, sorted(names))
+    for path in paths(folder):
+        files.remove(path)
+    remove_empty(folder / STORE_NAME)
+
+
+def remove_incoming(folder):
+    """Deletes what is left of a copy that was killed, by the names that a bake gives."""
+    incoming = Path(folder) / INCOMING
+    for place, known in ((incoming / STORE_NAME, STORE_FILES.fullmatch), (incoming, _is_name)):
+        if place.is_dir() and not files.is_link(place):
+            for path in place.iterdir():
+                if known(path.name) and not path.is_dir():
+                    files.remove(path)
+            remove_empty(place)
+
+
+def remove_list(folder):
+    files.remove(Path(folder) / NAME)
+
+
+def remove_empty(folder):
+    """Removes a folder with nothing in it."""
+    folder = Path(folder)
+    if folder.is_dir() and not files.is_link(folder) and not any(folder.iterdir()):
+        folder.rmdir()
