@@ -13,7 +13,7 @@ export OPENBLAS_NUM_THREADS=1
 
 PACKAGES="cmake ninja-build gcc libc6-dev binutils liblapacke-dev libopenblas-dev libzstd-dev
           python3 python3-venv"
-PACKAGES_FOR_ALL="clang clang-format git"
+PACKAGES_FOR_ALL="clang libclang-rt-dev clang-format git" # with libFuzzer
 # What bpy links to beyond libc: nothing of it is used without a window, but loading needs it.
 BLENDER_PACKAGES="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxext6 libxt6 libxkbcommon0
                   libsm6 libice6 libgl1 libegl1 libgomp1"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A small shot with two bodies: one is torn apart, the other flows."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
+
+import bake_scene  # noqa: E402
+import numpy as np  # noqa: E402
+from addon.bake import job as jobs  # noqa: E402
+from addon.bake import lock, plan  # noqa: E402
+from addon.bake import shot as shots  # noqa: E402
+from addon.bake.cache import INFO_NAME, Cache  # noqa: E402
+
+BAR = bake_scene.CUBE * np.array([1.0, .2, .2], np.float32)
+
+
+def _ends(speed):
+    """Where the ends of a bar are pulled to at a frame."""
+    return lambda number: (BAR * np.array([1.0 + speed * (number - 1), 1, 1])).astype(np.float32)
+
+
+def shot(end=6, count=90, checkpoint_every=2):
+    kinds = (("Torn", _ends(.25), bake_scene.material(stiffness=30.0), {"toughness": .06}),
+             ("Flowing", _ends(.04), bake_scene.material(stiffness=14.0, **{"yield": .02,
+                                                                          "flow": 40.0}), None))
+    bodies = [shots.Body(name, BAR.copy(), bake_scene.FACES.copy(),
+                         {"sample": {"count": count}, "cluster": {"count": 12}},
+                         pins=np.ones(8, np.float32), pin_frequency=20.0, pin_exact=True,
+                         topology="bar") for name, _, _, _ in kinds]
+    frames = [shots.Frame(n, (0.0, 0.0, 0.0), [shots.BodyFrame(
+        np.eye(4), material, pin_vertices=ends(n), **({"fracture": fracture} if fracture else {}))
+        for _, ends, material, fracture in kinds], [], []) for n in range(1, end + 1)]
+    return shots.Shot("Scene", 24.0, 1, end, (0.0, 0.0, 0.0), bodies, frames=frames,
+                      checkpoint_every=checkpoint_every, threads=1)
+
+
+def bake(folder, made):
+    """As the command line's bake --resume: the job's error, or None."""
+    kind = plan.NEW
+    if (Path(folder) / INFO_NAME).is_file():
+        kind = plan.RESUME
+        if plan.is_finished(Cache.open(folder), made):
+            return None
+    job = plan.make_job(folder, made, kind)
+    job.run()
+    return None if job.state == jobs.DONE else job.error
+
+
+def results(folder):
+    """Everything that a bake leaves behind, but for the lock of one that was killed. Checkpoints hold
+    handles of their process, so they count by name; a frame's hash covers the scene's state."""
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*"))
+             if p.is_file() and not p.name.startswith(lock.NAME)}
+    for name in found:
+        if name.endswith(".plc"):
+            found[name] = b""
+        elif name.endswith(".plj"):
+            found[name] = _records(found[name])
+    with Cache.open(folder).open_store() as store:
+        store.verify()
+    return found
+
+
+def _records(journal):
+    """What a journal says without its checksums, and of checkpoints without their contents."""
+    records = [journal[at:at + 80] for at in range(24, len(journal), 80)]
+    return b"".join(r[:72] if r[0] == 1 else r[:8] for r in records)
+
+
+def differences(found, wanted):
+    """A line on what two bakes do not have in common; empty: nothing."""
+    lines = [f"{name} is missing" for name in wanted if name not in found]
+    lines += [f"{name} is left over" for name in found if name not in wanted]
+    lines += [f"{name} differs" for name in wanted if found.get(name, wanted[name]) != wanted[name]]
+    return "; ".join(lines)
