@@ -66,12 +66,27 @@ static const char* folder(void)
     return path;
 }
 
+/* What an input left, damaged as it may be, must not be seen by the next one. */
+static void empty_folder(void)
+{
+    folder_files left;
+    folder_read(folder(), &left);
+    for (int i = 0; i < left.count; ++i)
+    {
+        char path[600];
+        snprintf(path, sizeof path, "%s/%s", folder(), left.names[i]);
+        CHECK(pl_file_remove(path));
+    }
+    folder_free(&left);
+}
+
 /* The files of a kind's store; made once. */
 static const folder_files* good_files(uint32_t kind)
 {
     static folder_files files[KINDS];
     if (files[kind].count)
         return &files[kind];
+    empty_folder();
     pliant_store store = 0;
     pliant_scene scene = small_scene(scene_of[kind]);
     CHECK_OK(open_store(folder(), PLIANT_STORE_CREATE, &store));
@@ -262,21 +277,14 @@ void fuzz_store(const uint8_t* data, size_t size)
     uint32_t kind = fuzz_below(&in, KINDS), flags = fuzz_u8(&in);
     const folder_files* good = good_files(kind);
     uint64_t held = pl_bytes_in_use();
-    folder_files files = *good, left;
+    folder_files files = *good;
     for (int i = 0; i < files.count; ++i)
     {
         files.data[i] = malloc(good->bytes[i] + 1);
         memcpy(files.data[i], good->data[i], good->bytes[i]);
     }
     edit_files(&in, &files, flags);
-    folder_read(folder(), &left);
-    for (int i = 0; i < left.count; ++i)
-    {
-        char path[600];
-        snprintf(path, sizeof path, "%s/%s", folder(), left.names[i]);
-        CHECK(pl_file_remove(path));
-    }
-    folder_free(&left);
+    empty_folder();
     for (int i = 0; i < files.count; ++i)
         CHECK(file_write(folder(), files.names[i], files.data[i], files.bytes[i]));
     folder_free(&files);
