@@ -55,7 +55,8 @@ bool pl_particles_fit(const pl_particles* p)
         return false;
     for (uint32_t i = 0; i < p->id_count; ++i)
     {
-        if (p->slot_of[i] >= p->slot_count || p->parent[i] > i ||
+        bool copy = i > 0 && p->parent[i - 1] < i - 1; /* behind one, all are */
+        if (p->slot_of[i] >= p->slot_count || p->parent[i] > i || (copy && p->parent[i] == i) ||
             !(p->id[p->slot_of[i]] == i || has_successor(p, i)))
             return false;
         living += p->id[p->slot_of[i]] == i;

@@ -241,6 +241,11 @@ static void no_quanta(pl_body* body)
     body->particles.mass[body->particles.slot_of[0]] = 0;
 }
 
+static void copy_among_the_first(pl_body* body)
+{
+    body->particles.parent[3] = 1;
+}
+
 static void spacing_of_a_galaxy(pl_body* body)
 {
     body->spacing = 1e300;
@@ -252,7 +257,7 @@ TEST(a_block_with_one_wrong_number_is_refused)
     static void (*const wrong[])(pl_body*) = {
         nan_kernel,  no_kernels, kernel_of_a_free_slot, two_entries_of_a_cluster,
         other_mass,  no_quanta,  two_rows_of_a_cluster, dead_cluster_with_members,
-        nan_scatter, other_norm, spacing_of_a_galaxy};
+        nan_scatter, other_norm, copy_among_the_first,  spacing_of_a_galaxy};
     pliant_scene good = run_world(WORLD_PLAIN);
     uint64_t before = world_state(good);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i)
