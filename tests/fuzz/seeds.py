@@ -22,10 +22,16 @@ def edit(op):
 
 for kind in range(18):
     write("state", f"kind-{kind:02}", [kind, kind % 4] + (edit(kind % 5) if kind % 2 else []))
-for kind in range(6):
-    for flags in range(4):
-        edits = [draw.randrange(12)] + edit(2) if flags else []
-        write("store", f"kind-{kind}-{flags}", [kind, flags] + edits)
+
+
+def stores(kinds):
+    for kind in kinds:
+        for flags in range(4):
+            edits = [draw.randrange(12)] + edit(2) if flags else []
+            write("store", f"kind-{kind}-{flags}", [kind, flags] + edits)
+
+
+stores(range(6))
 soup = [12, 20] + [i * 7 % 6 for i in range(36)] + [i * 5 % 12 for i in range(60)]
 for base in range(7):
     for mode in range(0, 5, 2):
@@ -96,3 +102,4 @@ programs = {
 }
 for name, program in programs.items():
     write("calls", name, program)
+stores(range(6, 8))
