@@ -37,7 +37,7 @@ enum
 static const uint32_t scenes_of[KINDS][2] = {
     {SMALL_PLAIN, SMALL_PLAIN}, {SMALL_BROKEN, SMALL_BROKEN},   {SMALL_FLOW, SMALL_FLOW},
     {SMALL_DRAWN, SMALL_DRAWN}, {SMALL_PRESSED, SMALL_PRESSED}, {SMALL_CELLS, SMALL_CELLS},
-    {SMALL_PLAIN, SMALL_DRAWN}, {SMALL_DRAWN, SMALL_BROKEN}};
+    {SMALL_PLAIN, SMALL_DRAWN}, {SMALL_WELDED, SMALL_BROKEN}};
 
 static pliant_status open_store(const char* path, uint32_t mode, pliant_store* store)
 {
