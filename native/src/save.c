@@ -220,7 +220,10 @@ static void visit_figures(pl_archive* a, pl_body* body)
         &body->grid,  &body->mass_quantum, &body->mass,      &body->rest_volume, &body->spacing,
         &body->width, &body->shape_width,  &body->sample_ms, &body->cluster_ms,  &body->overlap};
     for (size_t i = 0; i < PL_COUNTOF(doubles); ++i)
+    {
         pl_archive_f64(a, doubles[i]);
+        pl_archive_require(a, pl_numbers_fit(doubles[i], 1, sizeof(double)), "a body's figures");
+    }
     pl_archive_u32(a, &body->sampling);
     pl_archive_u32(a, &body->cluster_iterations);
     pl_archive_u32(a, &body->warnings);
@@ -242,7 +245,11 @@ static void visit_figures(pl_archive* a, pl_body* body)
                        "the kernel");
     pl_archive_require(a,
                        body->level_count >= 1 && body->level_count <= PLIANT_MAX_LEVELS &&
-                           body->level_kind <= PLIANT_LEVELS_INDEPENDENT,
+                           body->level_kind <= PLIANT_LEVELS_INDEPENDENT &&
+                           pl_numbers_fit(body->level_weight, body->level_count, sizeof(double)) &&
+                           pl_numbers_fit(body->level_damping, body->level_count, sizeof(double)) &&
+                           pl_numbers_fit(body->level_radius, body->level_count, sizeof(double)) &&
+                           isfinite(body->first_overlap) && isfinite(body->recluster_clock),
                        "the levels");
     pl_archive_require(a,
                        body->material.size == sizeof body->material &&
