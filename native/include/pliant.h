@@ -222,7 +222,8 @@ extern "C"
      * stops. */
     PLIANT_API pliant_status pliant_scene_cancel(pliant_scene scene);
 
-    /* How many substeps advance() would take for a frame of this length with substeps = 0. */
+    /* How many substeps advance() would take for a frame of this length with substeps = 0.
+     * max_substeps is between 1 and 100,000, as in pliant_frame_desc. */
     PLIANT_API pliant_status pliant_scene_auto_substeps(pliant_scene scene, double dt,
                                                         uint32_t max_substeps, uint32_t* substeps);
 

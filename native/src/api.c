@@ -417,9 +417,11 @@ pliant_status pliant_scene_auto_substeps(pliant_scene handle, double dt, uint32_
     pl_scene* scene;
     PL_TRY(pl_get_scene(handle, &scene));
     PL_TRY(pl_check_range(dt, 1e-6, 100, "dt"));
-    if (!substeps || max_substeps == 0)
-        return pl_fail(PLIANT_ERROR_ARGUMENT, "max_substeps is %u, and substeps must not be NULL",
-                       max_substeps);
+    if (!substeps || max_substeps == 0 || max_substeps > 100000)
+        return pl_fail(
+            PLIANT_ERROR_ARGUMENT,
+            "max_substeps is %u: it must be between 1 and 100,000, and substeps not NULL",
+            max_substeps);
     *substeps = pl_scene_substeps(scene, dt, max_substeps);
     return PLIANT_OK;
 }

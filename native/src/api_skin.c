@@ -277,9 +277,12 @@ static pl_status values_of(const skin_object* skin, int32_t frame, const pl_fram
                            bool rate, frame_values* values)
 {
     size_t count = body->particles;
-    if (count < skin->particles)
-        return pl_fail(PLIANT_ERROR_STATE, "Frame %d has %zu particles; the skin was bound to %u",
-                       frame, count, skin->particles);
+    uint32_t first = body->particles - body->copies;
+    if (first != skin->particles)
+        return pl_fail(
+            PLIANT_ERROR_STATE,
+            "Frame %d has %u particles and %u copies; the skin was bound to %u particles", frame,
+            first, body->copies, skin->particles);
     values->f = PL_NEW(float, count * 25);
     if (!values->f)
         return pl_fail_memory(count * 100);

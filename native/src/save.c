@@ -128,47 +128,53 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
     struct
     {
         void* data;
-        size_t size;
+        size_t size, number; /* number: of what it consists, 0 for whole ones */
     } saved[] = {
-        {k->centre, sizeof *k->centre},
-        {k->radius, sizeof *k->radius},
-        {k->rest, sizeof *k->rest},
-        {k->mass, sizeof *k->mass},
-        {k->arr, sizeof *k->arr},
-        {k->arr_inv, sizeof *k->arr_inv},
-        {k->rank, sizeof *k->rank},
-        {k->axis, sizeof *k->axis},
-        {k->density, sizeof *k->density},
-        {k->width_rms, sizeof *k->width_rms},
-        {k->shape_width, sizeof *k->shape_width},
-        {k->width_max, sizeof *k->width_max},
-        {k->fade, sizeof *k->fade},
-        {k->fading, sizeof *k->fading},
-        {k->stiffness_factor, sizeof(float)},
-        {k->damping_factor, sizeof(float)},
-        {k->limit_factor, sizeof(float)},
-        {k->yield_factor, sizeof(float)},
-        {k->flow_factor, sizeof(float)},
-        {k->hardening_factor, sizeof(float)},
-        {k->toughness_factor, sizeof(float)},
-        {k->piece, sizeof *k->piece},
-        {k->split_time, sizeof *k->split_time},
-        {k->settling, sizeof *k->settling},
-        {k->cracked, sizeof *k->cracked},
-        {k->fp, sizeof *k->fp},
-        {k->plastic_strain, sizeof(float)},
-        {k->own, sizeof *k->own},
-        {k->in_body, sizeof *k->in_body},
-        {k->from_body, sizeof *k->from_body},
-        {k->changed, sizeof *k->changed},
-        {k->birth, sizeof *k->birth},
-        {quadratic ? k->quad_inverse : NULL, sizeof *k->quad_inverse},
-        {quadratic ? k->quad_slope : NULL, sizeof *k->quad_slope},
-        {quadratic ? k->quad_thin : NULL, sizeof *k->quad_thin},
+        {k->centre, sizeof *k->centre, sizeof(float)},
+        {k->radius, sizeof *k->radius, sizeof(float)},
+        {k->rest, sizeof *k->rest, sizeof(float)},
+        {k->mass, sizeof *k->mass, sizeof(float)},
+        {k->arr, sizeof *k->arr, sizeof(float)},
+        {k->arr_inv, sizeof *k->arr_inv, sizeof(float)},
+        {k->rank, sizeof *k->rank, 0},
+        {k->axis, sizeof *k->axis, sizeof(float)},
+        {k->density, sizeof *k->density, sizeof(float)},
+        {k->width_rms, sizeof *k->width_rms, sizeof(float)},
+        {k->shape_width, sizeof *k->shape_width, sizeof(double)},
+        {k->width_max, sizeof *k->width_max, sizeof(float)},
+        {k->fade, sizeof *k->fade, sizeof(float)},
+        {k->fading, sizeof *k->fading, 0},
+        {k->stiffness_factor, sizeof(float), sizeof(float)},
+        {k->damping_factor, sizeof(float), sizeof(float)},
+        {k->limit_factor, sizeof(float), sizeof(float)},
+        {k->yield_factor, sizeof(float), sizeof(float)},
+        {k->flow_factor, sizeof(float), sizeof(float)},
+        {k->hardening_factor, sizeof(float), sizeof(float)},
+        {k->toughness_factor, sizeof(float), sizeof(float)},
+        {k->piece, sizeof *k->piece, 0},
+        {k->split_time, sizeof *k->split_time, sizeof(double)},
+        {k->settling, sizeof *k->settling, 0},
+        {k->cracked, sizeof *k->cracked, 0},
+        {k->fp, sizeof *k->fp, sizeof(float)},
+        {k->plastic_strain, sizeof(float), sizeof(float)},
+        {k->own, sizeof *k->own, 0},
+        {k->in_body, sizeof *k->in_body, sizeof(float)},
+        {k->from_body, sizeof *k->from_body, sizeof(float)},
+        {k->changed, sizeof *k->changed, 0},
+        {k->birth, sizeof *k->birth, 0},
+        {quadratic ? k->quad_inverse : NULL, sizeof *k->quad_inverse, sizeof(float)},
+        {quadratic ? k->quad_slope : NULL, sizeof *k->quad_slope, sizeof(float)},
+        {quadratic ? k->quad_thin : NULL, sizeof *k->quad_thin, sizeof(float)},
     };
     for (size_t i = 0; i < PL_COUNTOF(saved); ++i)
-        if (saved[i].data)
-            pl_archive_bytes(a, saved[i].data, saved[i].size * count);
+    {
+        size_t bytes = saved[i].data ? saved[i].size * count : 0;
+        pl_archive_bytes(a, saved[i].data, bytes);
+        if (pl_archive_reading(a) && saved[i].number)
+            pl_archive_require(
+                a, pl_numbers_fit(saved[i].data, bytes / saved[i].number, saved[i].number),
+                "the figures of clusters");
+    }
     pl_archive_bytes(a, k->part_begin, sizeof(uint32_t) * ((size_t)count + 1));
     uint64_t parts = k->part_begin[count];
     PL_ARCHIVE_ARRAY(a, k->part, parts);
@@ -214,7 +220,10 @@ static void visit_figures(pl_archive* a, pl_body* body)
         &body->grid,  &body->mass_quantum, &body->mass,      &body->rest_volume, &body->spacing,
         &body->width, &body->shape_width,  &body->sample_ms, &body->cluster_ms,  &body->overlap};
     for (size_t i = 0; i < PL_COUNTOF(doubles); ++i)
+    {
         pl_archive_f64(a, doubles[i]);
+        pl_archive_require(a, pl_numbers_fit(doubles[i], 1, sizeof(double)), "a body's figures");
+    }
     pl_archive_u32(a, &body->sampling);
     pl_archive_u32(a, &body->cluster_iterations);
     pl_archive_u32(a, &body->warnings);
@@ -236,7 +245,11 @@ static void visit_figures(pl_archive* a, pl_body* body)
                        "the kernel");
     pl_archive_require(a,
                        body->level_count >= 1 && body->level_count <= PLIANT_MAX_LEVELS &&
-                           body->level_kind <= PLIANT_LEVELS_INDEPENDENT,
+                           body->level_kind <= PLIANT_LEVELS_INDEPENDENT &&
+                           pl_numbers_fit(body->level_weight, body->level_count, sizeof(double)) &&
+                           pl_numbers_fit(body->level_damping, body->level_count, sizeof(double)) &&
+                           pl_numbers_fit(body->level_radius, body->level_count, sizeof(double)) &&
+                           isfinite(body->first_overlap) && isfinite(body->recluster_clock),
                        "the levels");
     pl_archive_require(a,
                        body->material.size == sizeof body->material &&
@@ -249,6 +262,8 @@ static void visit_body(pl_archive* a, pl_body* body)
     pl_archive_tag(a, "BODY");
     visit_figures(a, body);
     visit_particles(a, &body->particles);
+    if (pl_archive_reading(a) && !pl_archive_failed(a))
+        pl_archive_require(a, pl_masses_fit(body), "the masses of particles");
     bool quadratic = body->material.goal == PLIANT_GOAL_QUADRATIC;
     if (!pl_archive_failed(a))
         visit_clusters(a, body, quadratic);

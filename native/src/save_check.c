@@ -3,6 +3,22 @@
 
 #include <string.h>
 
+enum
+{
+    MOST_ROWS = 1 << 16 /* of a chunk: entries name them by 16 bits */
+};
+static const uint64_t MOST_QUANTA = 1ull << 41; /* a body has 2^40, but for rounding */
+
+bool pl_numbers_fit(const void* numbers, size_t count, size_t size)
+{
+    const float* single = numbers;
+    const double* precise = numbers;
+    for (size_t i = 0; i < count; ++i)
+        if (!isfinite(size == sizeof *precise ? precise[i] : single[i]))
+            return false;
+    return true;
+}
+
 /* Of one that has gone: that its successor lives, in the slot that it is said to be in. */
 static bool has_successor(const pl_particles* p, uint32_t id)
 {
@@ -23,7 +39,7 @@ static bool resampled_fit(const pl_particles* p)
         if (lives ? s->successor[i] != i : !has_successor(p, i))
             return false;
         for (int k = 0; k < 3; ++k)
-            if (!(fabsf(s->offset[i][k]) < 1e12f) || !(fabs(s->rest[i][k]) < 1e12))
+            if (!(fabsf(s->offset[i][k]) < 1e12f) || !(fabs(s->rest[i][k]) < PL_FARTHEST_REST))
                 return false;
         for (int k = 0; k < 6; ++k)
             if (!(fabsf(s->piece[i][k]) < 1e12f))
@@ -39,7 +55,8 @@ bool pl_particles_fit(const pl_particles* p)
         return false;
     for (uint32_t i = 0; i < p->id_count; ++i)
     {
-        if (p->slot_of[i] >= p->slot_count || p->parent[i] > i ||
+        bool copy = i > 0 && p->parent[i - 1] < i - 1; /* behind one, all are */
+        if (p->slot_of[i] >= p->slot_count || p->parent[i] > i || (copy && p->parent[i] == i) ||
             !(p->id[p->slot_of[i]] == i || has_successor(p, i)))
             return false;
         living += p->id[p->slot_of[i]] == i;
@@ -48,13 +65,13 @@ bool pl_particles_fit(const pl_particles* p)
         return false;
     for (uint32_t s = 0; s < p->slot_count; ++s)
     {
-        if (p->id[s] != PL_NO_PARTICLE && (p->id[s] >= p->id_count || p->slot_of[p->id[s]] != s))
+        bool lives = p->id[s] != PL_NO_PARTICLE;
+        if (lives && (p->id[s] >= p->id_count || p->slot_of[p->id[s]] != s))
             return false;
-        if (!(p->mass[s] >= 0 && p->mass[s] < 1e30f) ||
-            (p->id[s] == PL_NO_PARTICLE && p->mass[s] > 0))
+        if (!(p->mass[s] >= 0 && isfinite(p->mass[s])) || (p->quanta[s] > 0) != lives)
             return false;
         for (int k = 0; k < 3; ++k)
-            if (!(fabsf(p->r[k][s]) < 1e12f))
+            if (!(fabsf(p->r[k][s]) < 2 * PL_FARTHEST_REST))
                 return false;
     }
     return true;
@@ -75,14 +92,57 @@ bool pl_levels_fit(const pl_body* body)
     for (uint32_t c = 0; c < body->clusters.count; ++c)
         if (body->clusters.rank[c] > 3)
             return false;
-    return is_positive(body->grid) && is_positive(body->spacing) &&
+    return is_positive(body->grid) && is_positive(body->spacing) && body->spacing <= 1e9 &&
            is_positive(body->mass_quantum) && is_positive(body->mass);
+}
+
+/* Masses are whole quanta, and all of them together are the body's. */
+bool pl_masses_fit(const pl_body* body)
+{
+    const pl_particles* p = &body->particles;
+    uint64_t all = 0;
+    for (uint32_t s = 0; s < p->slot_count; ++s)
+    {
+        if (p->quanta[s] > MOST_QUANTA || (all += p->quanta[s]) > MOST_QUANTA ||
+            p->mass[s] != (float)((double)p->quanta[s] * body->mass_quantum))
+            return false;
+    }
+    return body->mass == (double)all * body->mass_quantum;
 }
 
 /* One beyond the clusters that hold particles themselves. */
 static uint32_t held_end(const pl_body* body)
 {
     return body->level_begin[body->level_kind == PLIANT_LEVELS_NESTED ? 1 : body->level_count];
+}
+
+/* A cluster has one entry in a block, and only particles are members. */
+static bool entries_fit(const pl_body* body, const pl_chunk* chunk)
+{
+    uint64_t seen[MOST_ROWS / 64] = {0};
+    for (uint32_t b = 0; b < chunk->block_count; ++b)
+    {
+        const uint32_t* id = body->particles.id + chunk->slot_begin + 8 * (size_t)b;
+        uint32_t begin = chunk->block_begin[b], end = chunk->block_begin[b + 1];
+        for (uint32_t e = begin; e < end; ++e)
+        {
+            uint32_t row = chunk->entry_row[e];
+            const float* kernel = chunk->entry_kernel + 8 * (size_t)e;
+            if (row >= chunk->row_count || seen[row / 64] >> row % 64 & 1)
+                return false;
+            seen[row / 64] |= 1ull << row % 64;
+            for (uint32_t lane = 0; lane < 8; ++lane)
+                if (!(kernel[lane] >= 0 && isfinite(kernel[lane])) ||
+                    (kernel[lane] > 0 && id[lane] == PL_NO_PARTICLE))
+                    return false;
+        }
+        for (uint32_t e = begin; e < end; ++e)
+            seen[chunk->entry_row[e] / 64] = 0;
+    }
+    for (size_t i = 0; i < 24 * (size_t)chunk->entry_count && chunk->own_rest; ++i)
+        if (!(fabsf(chunk->own_rest[i]) < 2 * PL_FARTHEST_REST))
+            return false;
+    return true;
 }
 
 bool pl_chunk_fits(const pl_body* body, const pl_chunk* chunk, const pl_chunk* before)
@@ -95,37 +155,42 @@ bool pl_chunk_fits(const pl_body* body, const pl_chunk* chunk, const pl_chunk* b
         (before && chunk->slot_begin < before->slot_begin + before->slot_count))
         return false;
     for (int k = 0; k < 3; ++k)
-        if (!(fabsf(chunk->rest_origin[k]) < 1e12f))
+        if (!(fabsf(chunk->rest_origin[k]) < PL_FARTHEST_REST))
             return false;
     for (uint32_t b = 0; b < chunk->slot_count / 8; ++b)
         if (chunk->block_begin[b] > chunk->block_begin[b + 1] ||
             chunk->block_begin[b + 1] > chunk->entry_count)
             return false;
-    for (uint32_t e = 0; e < chunk->entry_count; ++e)
-        if (chunk->entry_row[e] >= chunk->row_count)
-            return false;
+    if (chunk->block_begin[chunk->block_count] != chunk->entry_count ||
+        chunk->block_begin[chunk->slot_count / 8] != chunk->entry_count)
+        return false;
     for (uint32_t r = 0; r < chunk->row_count; ++r)
         if (chunk->rows[r] >= held_end(body))
             return false;
-    return true;
+    return entries_fit(body, chunk);
 }
 
 bool pl_parts_fit(const pl_body* body)
 {
     const pl_clusters* k = &body->clusters;
+    uint64_t rows = 0;
     if (!k->part || k->part_begin[0] != 0)
+        return false;
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        rows += body->chunks[c].row_count;
+    if (k->part_begin[k->count] != rows)
         return false;
     for (uint32_t c = 0; c < k->count; ++c)
     {
-        if (k->fading[c] > PL_GOES || !(k->fade[c] >= 0 && k->fade[c] <= 1) ||
-            k->part_begin[c] > k->part_begin[c + 1] ||
-            k->part_begin[c + 1] > k->part_begin[k->count] ||
-            (c < held_end(body) && k->part_begin[c] == k->part_begin[c + 1] && k->fade[c] > 0))
+        uint32_t begin = k->part_begin[c], end = k->part_begin[c + 1];
+        if (k->fading[c] > PL_GOES || !(k->fade[c] >= 0 && k->fade[c] <= 1) || begin > end ||
+            end > rows || (c < held_end(body) && (begin < end) != (k->fade[c] > 0)))
             return false;
-        for (uint32_t p = k->part_begin[c]; p < k->part_begin[c + 1]; ++p)
+        for (uint32_t p = begin; p < end; ++p)
             if (k->part[p].chunk >= body->chunk_count ||
                 k->part[p].row >= body->chunks[k->part[p].chunk].row_count ||
-                body->chunks[k->part[p].chunk].rows[k->part[p].row] != c)
+                body->chunks[k->part[p].chunk].rows[k->part[p].row] != c ||
+                (p > begin && k->part[p].chunk <= k->part[p - 1].chunk))
                 return false;
     }
     return true;
@@ -182,22 +247,37 @@ static uint32_t level_of(const pl_body* body, uint32_t cluster)
 bool pl_memberships_fit(const pl_body* body)
 {
     uint64_t counted[PLIANT_MAX_LEVELS] = {0};
-    const pl_particles* p = &body->particles;
+    uint32_t particles = 0;
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {
         const pl_chunk* chunk = &body->chunks[c];
         uint64_t before = counted[0];
         for (uint32_t b = 0; b < chunk->block_count; ++b)
+        {
+            const float* norm = body->particles.norm + chunk->slot_begin + 8 * (size_t)b;
+            uint32_t held = 0;
+            double sum[8] = {0};
             for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
             {
-                uint32_t level = level_of(body, chunk->rows[chunk->entry_row[e]]);
-                for (uint32_t lane = 0; lane < 8; ++lane)
-                    counted[level] += chunk->entry_kernel[8 * (size_t)e + lane] > 0 &&
-                                      p->id[chunk->slot_begin + 8 * b + lane] != PL_NO_PARTICLE;
+                uint32_t cluster = chunk->rows[chunk->entry_row[e]];
+                uint32_t level = level_of(body, cluster);
+                const float* kernel = chunk->entry_kernel + 8 * (size_t)e;
+                uint32_t lanes = pl_entry_lanes(kernel);
+                counted[level] += (uint32_t)__builtin_popcount(lanes);
+                held |= level == 0 ? lanes : 0;
+                for (uint32_t lane = 0; lane < 8 && level == 0; ++lane)
+                    sum[lane] += (double)kernel[lane] * body->clusters.fade[cluster];
             }
+            particles += (uint32_t)__builtin_popcount(held);
+            for (uint32_t lane = 0; lane < 8; ++lane) /* weights add up to 1, but for rounding */
+                if (held >> lane & 1 ? !(fabs(sum[lane] * norm[lane] - 1) < 1e-3) : norm[lane] != 0)
+                    return false;
+        }
         if (counted[0] - before != chunk->member_count) /* edits add these up */
             return false;
     }
+    if (particles != body->particles.count) /* some would be in no cluster */
+        return false;
     for (uint32_t l = 1; l < body->level_count && body->level_kind == PLIANT_LEVELS_NESTED; ++l)
         counted[l] = body->links.by_coarse_begin[body->level_begin[l + 1]] -
                      body->links.by_coarse_begin[body->level_begin[l]];
@@ -217,10 +297,7 @@ bool pl_optional_fit(const pl_body* body)
     if ((!body->mesh_vertices && body->mesh_vertex_count) ||
         (!body->mesh_triangles && body->mesh_triangle_count))
         return false;
-    for (size_t i = 0; i < 3 * (size_t)body->mesh_vertex_count; ++i)
-        if (!isfinite(body->mesh_vertices[i]))
-            return false;
-    return true;
+    return true; /* vertices and corners may be anything, as those that callers give */
 }
 
 bool pl_collider_fits(const pl_collider* c)

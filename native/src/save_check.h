@@ -13,13 +13,17 @@
 
 #include "step/step.h"
 
+/* Whether floats, or with size 8 doubles, are finite. */
+bool pl_numbers_fit(const void* numbers, size_t count, size_t size);
 bool pl_particles_fit(const pl_particles* p);
+bool pl_masses_fit(const pl_body* body);
 bool pl_levels_fit(const pl_body* body);
 /* "before" is the chunk in front of it, or NULL. */
 bool pl_chunk_fits(const pl_body* body, const pl_chunk* chunk, const pl_chunk* before);
 bool pl_parts_fit(const pl_body* body);
 bool pl_links_fit(const pl_body* body);
-/* How many memberships each level has must be what is there: readers size buffers by it. */
+/* Every particle is in a finest cluster, with weights that add up to 1. How many memberships each
+ * level has must be what is there: readers size buffers by it. */
 bool pl_memberships_fit(const pl_body* body);
 /* Arrays that come together or not at all. */
 bool pl_optional_fit(const pl_body* body);

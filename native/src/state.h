@@ -41,6 +41,8 @@
 #include <string.h>
 
 #define PL_NO_PARTICLE UINT32_MAX
+/* Rest positions are nearer to the rest origin, along each axis. */
+#define PL_FARTHEST_REST 1e12f
 
 /* Sums that a chunk makes over its particles for each of its rows, weighted by m w:
  * x r^T (row-major), x, v, x cross v, x x^T (xx yy zz xy yz zx); x is relative to the chunk's

@@ -184,7 +184,10 @@ static void save_or_restore(machine* m)
     if (m->block && how % 2)
     {
         uint64_t bytes = how % 8 == 7 ? m->bytes * fuzz_u8(&m->in) / 256 : m->bytes;
-        if (poke_status(pliant_scene_restore(scene, m->block, bytes)) != PLIANT_OK)
+        pliant_status status = poke_status(pliant_scene_restore(scene, m->block, bytes));
+        CHECK_MSG(status != PLIANT_ERROR_FORMAT || bytes < m->bytes, "a saved block is refused: %s",
+                  pliant_last_error());
+        if (status != PLIANT_OK)
             return;
         for (uint32_t i = 0; i < SLOTS; ++i)
         {

@@ -113,12 +113,12 @@ static pliant_mesh_desc mesh_desc(const soup* s)
     return desc;
 }
 
-static void advance(pliant_scene scene)
+static pliant_status advance(pliant_scene scene)
 {
     pliant_frame_desc frame;
     pliant_frame_desc_init(&frame, sizeof frame);
     frame.substeps = 2;
-    poke_status(pliant_scene_advance(scene, &frame));
+    return poke_status(pliant_scene_advance(scene, &frame));
 }
 
 /* The mesh as a skin, as painted values and as an animated mesh of the body that it became. */
@@ -163,7 +163,9 @@ static void as_body(const soup* s, uint32_t sampling, uint32_t flags)
     if (poke_status(pliant_body_create(scene, &desc, &body)) == PLIANT_OK)
     {
         use_body(body, s);
-        advance(scene);
+        if (advance(scene) == PLIANT_OK)
+            poke_saved(scene);
+        CHECK_OK(pliant_scene_get_body(scene, 0, &body));
         poke_body(body);
         advance(scene);
     }

@@ -22,7 +22,7 @@
 
 enum
 {
-    KINDS = 6,
+    KINDS = 8,
     FRAMES = 4,
     MOST_EDITS = 8,
     MOST_VERTICES = 4,
@@ -33,8 +33,11 @@ enum
     JOURNAL_HEADER = 24
 };
 
-static const uint32_t scene_of[KINDS] = {SMALL_PLAIN, SMALL_BROKEN,  SMALL_FLOW,
-                                         SMALL_DRAWN, SMALL_PRESSED, SMALL_CELLS};
+/* Of the first half of a kind's frames, and of the rest: nobody says that they are of one scene. */
+static const uint32_t scenes_of[KINDS][2] = {
+    {SMALL_PLAIN, SMALL_PLAIN}, {SMALL_BROKEN, SMALL_BROKEN},   {SMALL_FLOW, SMALL_FLOW},
+    {SMALL_DRAWN, SMALL_DRAWN}, {SMALL_PRESSED, SMALL_PRESSED}, {SMALL_CELLS, SMALL_CELLS},
+    {SMALL_PLAIN, SMALL_DRAWN}, {SMALL_WELDED, SMALL_BROKEN}};
 
 static pliant_status open_store(const char* path, uint32_t mode, pliant_store* store)
 {
@@ -66,18 +69,38 @@ static const char* folder(void)
     return path;
 }
 
+/* What an input left, damaged as it may be, must not be seen by the next one. */
+static void empty_folder(void)
+{
+    folder_files left;
+    folder_read(folder(), &left);
+    for (int i = 0; i < left.count; ++i)
+    {
+        char path[600];
+        snprintf(path, sizeof path, "%s/%s", folder(), left.names[i]);
+        CHECK(pl_file_remove(path));
+    }
+    folder_free(&left);
+}
+
 /* The files of a kind's store; made once. */
 static const folder_files* good_files(uint32_t kind)
 {
     static folder_files files[KINDS];
     if (files[kind].count)
         return &files[kind];
+    empty_folder();
     pliant_store store = 0;
-    pliant_scene scene = small_scene(scene_of[kind]);
+    const uint32_t* kinds = scenes_of[kind];
+    pliant_scene scene = small_scene(kinds[0]),
+                 later = kinds[0] == kinds[1] ? scene : small_scene(kinds[1]);
     CHECK_OK(open_store(folder(), PLIANT_STORE_CREATE, &store));
-    write_frames(store, scene, 1, FRAMES);
+    write_frames(store, scene, 1, FRAMES / 2);
+    write_frames(store, later, FRAMES / 2 + 1, FRAMES);
     CHECK_OK(pliant_store_close(store));
     CHECK_OK(pliant_scene_destroy(scene));
+    if (later != scene)
+        CHECK_OK(pliant_scene_destroy(later));
     folder_read(folder(), &files[kind]);
     CHECK(files[kind].count >= FRAMES + 4);
     return &files[kind];
@@ -262,21 +285,14 @@ void fuzz_store(const uint8_t* data, size_t size)
     uint32_t kind = fuzz_below(&in, KINDS), flags = fuzz_u8(&in);
     const folder_files* good = good_files(kind);
     uint64_t held = pl_bytes_in_use();
-    folder_files files = *good, left;
+    folder_files files = *good;
     for (int i = 0; i < files.count; ++i)
     {
         files.data[i] = malloc(good->bytes[i] + 1);
         memcpy(files.data[i], good->data[i], good->bytes[i]);
     }
     edit_files(&in, &files, flags);
-    folder_read(folder(), &left);
-    for (int i = 0; i < left.count; ++i)
-    {
-        char path[600];
-        snprintf(path, sizeof path, "%s/%s", folder(), left.names[i]);
-        CHECK(pl_file_remove(path));
-    }
-    folder_free(&left);
+    empty_folder();
     for (int i = 0; i < files.count; ++i)
         CHECK(file_write(folder(), files.names[i], files.data[i], files.bytes[i]));
     folder_free(&files);

@@ -15,6 +15,8 @@ void poke_seal(unsigned char* block, uint64_t bytes);
 void poke_scene(pliant_scene scene);
 /* The same of one body, without advancing. */
 void poke_body(pliant_body body);
+/* What a scene saves restores it; handles of its bodies are new then. */
+void poke_saved(pliant_scene scene);
 /* Fails a check if a status says that the library is at fault. */
 pliant_status poke_status(pliant_status status);
 

@@ -8,6 +8,7 @@
 #include "poke.h"
 #include "world.h"
 
+#include <api.h>
 #include <base/archive.h>
 #include <base/rng.h>
 #include <stdlib.h>
@@ -177,4 +178,97 @@ TEST(a_block_that_was_changed_and_sealed_does_no_harm)
     uint32_t rounds = test_quick() ? 60 : 200;
     for (uint32_t kind = 0; kind < WORLD_KINDS; ++kind)
         check_changes(kind, rounds);
+}
+
+/* ------------------------------------------------------------------ one wrong number */
+
+static void nan_kernel(pl_body* body)
+{
+    body->chunks[0].entry_kernel[0] = NAN;
+}
+
+static void no_kernels(pl_body* body)
+{
+    pl_chunk* chunk = &body->chunks[0];
+    for (uint32_t e = chunk->block_begin[0]; e < chunk->block_begin[1]; ++e)
+        chunk->entry_kernel[8 * (size_t)e] = 0;
+}
+
+static void kernel_of_a_free_slot(pl_body* body)
+{
+    pl_chunk* chunk = &body->chunks[0];
+    uint32_t last = chunk->block_count - 1, lane = 0;
+    while (body->particles.id[chunk->slot_begin + 8 * last + lane] != PL_NO_PARTICLE)
+        ++lane;
+    chunk->entry_kernel[8 * (size_t)chunk->block_begin[last] + lane] = 1;
+    ++chunk->member_count;
+    ++body->level_memberships[0];
+}
+
+static void two_entries_of_a_cluster(pl_body* body)
+{
+    body->chunks[0].entry_row[1] = body->chunks[0].entry_row[0];
+}
+
+static void two_rows_of_a_cluster(pl_body* body)
+{
+    body->chunks[0].rows[1] = body->chunks[0].rows[0];
+}
+
+static void dead_cluster_with_members(pl_body* body)
+{
+    body->clusters.fade[0] = 0;
+}
+
+static void other_norm(pl_body* body)
+{
+    body->particles.norm[body->particles.slot_of[0]] *= 2;
+}
+
+static void nan_scatter(pl_body* body)
+{
+    body->clusters.arr[0][0] = NAN;
+}
+
+static void other_mass(pl_body* body)
+{
+    body->particles.mass[body->particles.slot_of[0]] *= 2;
+}
+
+static void no_quanta(pl_body* body)
+{
+    body->particles.quanta[body->particles.slot_of[0]] = 0;
+    body->particles.mass[body->particles.slot_of[0]] = 0;
+}
+
+static void copy_among_the_first(pl_body* body)
+{
+    body->particles.parent[3] = 1;
+}
+
+static void spacing_of_a_galaxy(pl_body* body)
+{
+    body->spacing = 1e300;
+}
+
+/* What edits of memberships, contacts and fracture rely on without asking. */
+TEST(a_block_with_one_wrong_number_is_refused)
+{
+    static void (*const wrong[])(pl_body*) = {
+        nan_kernel,  no_kernels, kernel_of_a_free_slot, two_entries_of_a_cluster,
+        other_mass,  no_quanta,  two_rows_of_a_cluster, dead_cluster_with_members,
+        nan_scatter, other_norm, copy_among_the_first,  spacing_of_a_galaxy};
+    pliant_scene good = run_world(WORLD_PLAIN);
+    uint64_t before = world_state(good);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i)
+    {
+        uint64_t bytes = 0;
+        pliant_scene scene = run_world(WORLD_PLAIN);
+        wrong[i](pl_handle_get(world_body(scene, 0), PL_HANDLE_BODY, NULL));
+        void* block = world_save(scene, &bytes);
+        check_refused(good, block, bytes, before, "wrong number", i);
+        free(block);
+        CHECK_OK(pliant_scene_destroy(scene));
+    }
+    CHECK_OK(pliant_scene_destroy(good));
 }

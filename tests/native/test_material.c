@@ -106,6 +106,7 @@ TEST(automatic_substeps_keep_the_stiffest_cluster_calm)
     uint32_t substeps = 0, fewer = 0;
     CHECK_OK(pliant_scene_auto_substeps(c.scene, 1.0 / 24, 32, &substeps));
     CHECK_OK(pliant_scene_auto_substeps(c.scene, 1.0 / 24, 3, &fewer));
+    CHECK(pliant_scene_auto_substeps(c.scene, 1.0 / 24, 100001, &fewer) == PLIANT_ERROR_ARGUMENT);
     CHECK_MSG(substeps > 3 && substeps < 32 && fewer == 3, "%u, at most 3: %u", substeps, fewer);
     CHECK_OK(cube_advance(c.scene, 1.0 / 24, 0));
     double calm = largest_alpha(c.body, 0);

@@ -275,6 +275,34 @@ TEST(merging_is_the_same_at_every_thread_count_and_after_restoring)
     }
 }
 
+/* Nobody says that the frames of a store are of one scene. */
+TEST(a_skin_is_not_shown_on_the_frame_of_another_body)
+{
+    pliant_store store = 0;
+    pliant_store_desc sd;
+    pliant_skin skin = 0;
+    pliant_skin_desc desc;
+    pliant_scene small = world_make(WORLD_PLAIN), scene = pressed_cube(1, 1, 1);
+    float rest[3] = {0, 0, 0}, out[3];
+    pliant_store_desc_init(&sd, sizeof sd);
+    sd.mode = PLIANT_STORE_CREATE;
+    sd.path = test_folder();
+    CHECK_OK(pliant_store_open(&sd, &store));
+    CHECK_OK(pliant_store_write_frame(store, small, 1));
+    advance(scene, 24);
+    CHECK_OK(pliant_store_write_frame(store, scene, 2));
+    pliant_skin_desc_init(&desc, sizeof desc);
+    desc.vertex_count = 1;
+    desc.vertices = rest;
+    CHECK_OK(pliant_skin_create_stored(store, 0, &desc, &skin));
+    CHECK_OK(pliant_skin_apply_stored(skin, 1, NULL, NULL, out, NULL, NULL));
+    CHECK(pliant_skin_apply_stored(skin, 2, NULL, NULL, out, NULL, NULL) == PLIANT_ERROR_STATE);
+    CHECK_OK(pliant_skin_destroy(skin));
+    CHECK_OK(pliant_store_close(store));
+    CHECK_OK(pliant_scene_destroy(small));
+    CHECK_OK(pliant_scene_destroy(scene));
+}
+
 /* The store shows every frame on all particles that ever were; mass is where they are. */
 TEST(stores_show_what_was_merged)
 {

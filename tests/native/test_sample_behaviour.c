@@ -87,6 +87,27 @@ TEST(sampling_reports_progress_and_can_be_cancelled)
     pl_mesh_free(&mesh);
 }
 
+/* No wider than the rounding of its coordinates: there are fewer places than points wanted. */
+TEST(a_surface_with_few_places_takes_little_work)
+{
+    float vertices[] = {0, 0, 0, 1e-15f, 0, 0, 1e-15f, 1e-24f, 0, 0, 1e-24f, 0};
+    uint32_t triangles[] = {0, 1, 2, 0, 2, 3};
+    pliant_mesh_desc desc = {.size = sizeof desc, .origin = {1, 0, 0}};
+    pl_mesh mesh;
+    pl_samples s;
+    watcher w = {.forward = true};
+    pl_task task = {.progress = watch, .user = &w, .to = 1, .stage = "here"};
+    desc.vertices = vertices, desc.vertex_count = 4;
+    desc.triangles = triangles, desc.triangle_count = 2;
+    REQUIRE_OK(pl_mesh_init(&mesh, &desc, v3(0, 0, 0)));
+    pliant_sample_desc wish = by_count(PLIANT_SAMPLE_SURFACE, 40);
+    CHECK_OK(pl_sample(&mesh, &wish, NULL, &task, &s));
+    CHECK(s.count > 0 && s.count < 40 && s.warnings & PLIANT_WARN_COUNT_MISSED);
+    CHECK_MSG(w.calls < 100, "progress was reported %d times", w.calls);
+    pl_samples_free(&s);
+    pl_mesh_free(&mesh);
+}
+
 TEST(sampling_survives_running_out_of_memory)
 {
     scene_mesh scenes[] = {two_boxes(.3f), with_holes(scene_icosphere(1, 1), 10)};

@@ -126,12 +126,14 @@ TEST(successors_and_counts_of_particles_must_fit)
     double rest[IDS][3] = {{0}};
     uint32_t id[SLOTS], slot_of[IDS] = {0, 1, 1}, parent[IDS] = {0, 1, 1};
     uint32_t successor[IDS] = {0, 2, 2}; /* particle 1 became 2 */
+    uint64_t quanta[SLOTS] = {1, 1};
     for (uint32_t s = 0; s < SLOTS; ++s)
         id[s] = s == 0 ? 0 : s == 1 ? 2 : PL_NO_PARTICLE;
     pl_particles p = {.slot_count = SLOTS,
                       .count = 2,
                       .id_count = IDS,
                       .mass = zero,
+                      .quanta = quanta,
                       .id = id,
                       .slot_of = slot_of,
                       .parent = parent};

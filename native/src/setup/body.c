@@ -123,6 +123,12 @@ static pl_status check_size(const pliant_mesh_desc* mesh, const pl_samples* samp
     if ((size > 0 && size < 1e-8) || size > 1e9 || samples->spacing > 1e9)
         return pl_fail(PLIANT_ERROR_MESH,
                        "The body is %g across: it must be between 1e-8 and 1e9; scale it", size);
+    vec3 far = v3_max(high, v3_scale(low, -1));
+    double farthest = fmax(far.x, fmax(far.y, far.z));
+    if (!(farthest < PL_FARTHEST_REST))
+        return pl_fail(PLIANT_ERROR_MESH,
+                       "The body is %g away from the middle of its mesh: remove stray vertices",
+                       farthest);
     return PLIANT_OK;
 }
 

@@ -244,7 +244,7 @@ static pl_status list_sides(pl_body* body, const gathering* g)
                 if (fine)
                     cuts->side[count++] = side;
             }
-        if (fine)
+        if (fine && count > cuts->side_begin[c])
             count = cuts->side_begin[c] + settle_sides(cuts, v3_from(body->clusters.in_body[c]),
                                                        cuts->side + cuts->side_begin[c],
                                                        count - cuts->side_begin[c]);

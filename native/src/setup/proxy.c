@@ -330,6 +330,9 @@ static pl_status cut(const pl_body* body, const pl_proxy_desc* desc, uint32_t c,
     vec3 centre = v3_from(k->centre[c]);
     double values[3], reach = desc->plane_distance * k->radius[c];
     double inside = k->radius[c] * (1 + 1e-5);
+    if (!isfinite(m3_trace(scatter)))
+        return pl_fail(PLIANT_ERROR_UNSTABLE, "The shape of cluster %u left the range of numbers",
+                       c);
     if (!pl_eigen3(scatter, values, &axes))
         return pl_fail(PLIANT_ERROR_INTERNAL, "cluster %u has a scatter matrix without axes", c);
     for (int i = 0; i < 3; ++i)

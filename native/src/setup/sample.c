@@ -18,6 +18,11 @@
 
 static const double PACKING = 1.36;
 
+enum
+{
+    DARTS_A_POINT = 1000 /* in a walk over a surface (sample_surface.c), at most */
+};
+
 /* ------------------------------------------------------------------ what particles are given */
 
 static pl_status make_room(pl_samples* out, uint32_t count)
@@ -177,6 +182,15 @@ static double thickness_of(const sampler* s)
     return s->desc->thickness > 0 ? s->desc->thickness : s->out->spacing;
 }
 
+/* No distance below it is tried: where the surface lies on itself, or is no wider than the rounding
+ * of its coordinates, darts hit without end what is taken already. */
+static double least_surface_distance(const sampler* s)
+{
+    double darts = PL_MIN(DARTS_A_POINT * (double)s->desc->count, (double)PL_MOST_SAMPLES);
+    return PL_MAX(PL_LEAST_SPACING * s->mesh->extent,
+                  pl_surface_noise_distance(darts, s->mesh->area));
+}
+
 static pl_status sample_surface(sampler* s)
 {
     pl_surface surface = {s->mesh, s->task, s->desc->seed};
@@ -192,8 +206,8 @@ static pl_status sample_surface(sampler* s)
     else
         status = pl_search_count(s->desc->count,
                                  pl_surface_noise_distance(s->desc->count, s->mesh->area),
-                                 PL_LEAST_SPACING * s->mesh->extent, 2, s->mesh->lower,
-                                 pl_surface_noise, &surface, &grid, &missed);
+                                 least_surface_distance(s), 2, s->mesh->lower, pl_surface_noise,
+                                 &surface, &grid, &missed);
     if (status == PLIANT_OK)
         status = take_points(s->out, &grid);
     if (status == PLIANT_OK)

@@ -103,11 +103,14 @@ static pl_status search(uint32_t count, double guess, double least, double dimen
 {
     const uint32_t tolerance = count / 50;
     const int trials = count >= 20000 ? 5 : count >= 1000 ? 10 : 30;
-    double distance = guess;
+    double distance = guess, last = 0;
     uint32_t same_side = 0;
     for (int i = 0; i < trials; ++i)
     {
         distance = (float)PL_MAX(distance, least); /* whatever the last bit of a logarithm was */
+        if (distance == last)
+            break; /* this trial and all further ones would be the same again */
+        last = distance;
         PL_TRY(pl_poisson_init(grid, distance, origin));
         bool last_chance = i + 1 == trials && !under->known && !(over->known && over->whole);
         grid->most = last_chance ? 0 : (uint32_t)PL_MIN(4ull * count + 100, PL_MOST_SAMPLES);

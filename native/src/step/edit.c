@@ -375,12 +375,15 @@ static pl_status check_members(const pl_edit* edit, uint32_t slot, const pl_memb
     if (count == 0)
         return pl_fail(PLIANT_ERROR_INTERNAL, "Particle %u would be in no cluster", p->id[slot]);
     for (uint32_t i = 0; i < count; ++i)
+    {
+        bool finite = isfinite(members[i].kernel);
         if (members[i].cluster >= edit->body->level_begin[1] ||
             (i && members[i - 1].cluster >= members[i].cluster) ||
-            !(members[i].kernel > 0 && isfinite(members[i].kernel)))
-            return pl_fail(PLIANT_ERROR_INTERNAL,
+            !(members[i].kernel > 0 && finite))
+            return pl_fail(finite ? PLIANT_ERROR_INTERNAL : PLIANT_ERROR_UNSTABLE,
                            "Particle %u would be in cluster %u with a kernel value of %g",
                            p->id[slot], members[i].cluster, members[i].kernel);
+    }
     return PLIANT_OK;
 }
 
