@@ -19,6 +19,7 @@ typedef struct soak_window
     uint32_t live, clusters; /* of the finest level: with members, and in all */
     uint32_t memberships;
     uint32_t pieces_ever, splits;
+    double limit;  /* of ids, splits and pieces, as pliant.h has it */
     double memory; /* bytes that the library holds but for the stored skin and the journal */
     double skin;   /* bytes of the stored skin */
     double state;  /* bytes of a saved scene */
@@ -37,6 +38,7 @@ typedef struct soak
     pliant_store store;
     pliant_skin live, stored;
     float *vertices, *points, *skinned, *targets;
+    double limit;      /* soak_window */
     double skin_bytes; /* what the stored skin was seen to take, in all */
     uint64_t disk;
     /* What the stored skin gave for some frames when they were written. */

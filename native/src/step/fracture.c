@@ -114,6 +114,15 @@ static int most_overloaded_first(const void* a, const void* b)
     return (x->cluster > y->cluster) - (x->cluster < y->cluster);
 }
 
+/* Whether nothing may be split any more. Without new clusters there are never more copies or splits
+ * than this: each takes memberships from others. A body that flows gets new clusters, and its copies
+ * new memberships, so it could be divided for ever. */
+static bool is_spent(const pl_body* body)
+{
+    double most = body->first_overlap * pl_first_particles(&body->particles);
+    return body->particles.id_count >= most || (double)body->fracture->split_count >= most;
+}
+
 static pl_status split_all(pl_breaking* b, candidate* list, uint32_t count)
 {
     qsort(list, count, sizeof *list, most_overloaded_first);
@@ -122,7 +131,7 @@ static pl_status split_all(pl_breaking* b, candidate* list, uint32_t count)
         pl_fit fit;
         bool done;
         uint32_t most = b->fracture->desc.most_pieces;
-        if (most && pl_pieces_now(b->body) >= most)
+        if ((most && pl_pieces_now(b->body) >= most) || is_spent(b->body))
             break;
         PL_TRY(pl_fracture_fit(b, list[i].cluster, &fit));
         if (fit.stretch > threshold(b, list[i].cluster))
