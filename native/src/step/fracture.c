@@ -115,8 +115,8 @@ static int most_overloaded_first(const void* a, const void* b)
 }
 
 /* Whether nothing may be split any more. Without new clusters there are never more copies or splits
- * than this: each takes memberships from others. A body that flows gets new clusters, and its copies
- * new memberships, so it could be divided for ever. */
+ * than this: each takes memberships from others. A body that flows gets new clusters, and its
+ * copies new memberships, so it could be divided for ever. */
 static bool is_spent(const pl_body* body)
 {
     double most = body->first_overlap * pl_first_particles(&body->particles);

@@ -310,8 +310,8 @@ static uint32_t wanted_seeds(turn* t)
         lasting += count < ENOUGH ? count * like[value] : 0;
     }
     double particles = body->particles.count, each = fmax(particles / living, 8);
-    double counted = body->fracture ? fmin(particles, 2.0 * pl_first_particles(&body->particles))
-                                    : particles;
+    double counted =
+        body->fracture ? fmin(particles, 2.0 * pl_first_particles(&body->particles)) : particles;
     double wanted = bare / each, missing = body->first_overlap * counted - (double)lasting;
     t->least = PL_MAX(body->material.recluster_least, 1u);
     if (!body->material.recluster_least && missing > 0)
