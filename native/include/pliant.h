@@ -675,13 +675,15 @@ extern "C"
      * with their mass. Positions and velocities stay as they are. Compression never breaks
      * anything.
      *
-     * Particles keep their ids; copies get new ones, so that a body has more and more of them:
-     * until there are as many particles, or splits, as it had memberships at first (overlap times
-     * particles). From then on no cluster is split. Only bodies that flow, and whose clusters are
-     * made anew, come to that. Times are in frames: whole calls of pliant_scene_advance since the
-     * scene was made, and the part of the one under way. Where values are given for each particle,
-     * they may go on to be given for as many as there were at first: copies then get what the
-     * particle has that they are copies of. */
+     * Particles keep their ids; copies get new ones. No cluster is split any more once there are
+     * more particles, or as many splits, as the body had memberships at first (overlap times
+     * particles), or four times its particles if that is more. Only bodies that flow come to that:
+     * their clusters are made anew.
+     *
+     * Times are in frames: whole calls of pliant_scene_advance since the scene was made, and the
+     * part of the one under way. Where values are given for each particle, they may go on to be
+     * given for as many as there were at first: copies then get what the particle has that they are
+     * copies of. */
     typedef struct pliant_fracture_desc
     {
         uint32_t size;

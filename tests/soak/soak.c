@@ -98,8 +98,9 @@ static bool make_scene(soak* s)
     const soak_case* c = &CASES[s->index];
     pliant_scene_desc desc;
     pliant_body_desc body;
-    scene_points points = c->wrung ? scene_points_box(12, 4, 4, 1, .34, .34, .3, 1)
-                                   : scene_points_box(6, 6, 6, .5, .5, .5, .3, 1);
+    scene_points points = c->wrung
+                              ? scene_points_box(12, 4, 4, 1, .34, .34, .3, 1)
+                              : scene_points_box(6, 6, c->toughness > 0 ? 4 : 6, .5, .5, .5, .3, 1);
     s->particles = points.count;
     s->points = points.at;
     pliant_scene_desc_init(&desc, sizeof desc);
@@ -171,7 +172,7 @@ bool soak_begin(soak* s, uint32_t index, const char* folder)
     pliant_body_info_init(&info, sizeof info);
     TRY(pliant_body_get_info(s->body, &info));
     /* resampling: ids; fracture: as many as there are memberships, and what the last split adds */
-    double times = CASES[index].toughness > 0 ? info.overlap + .5 : 8;
+    double times = CASES[index].toughness > 0 ? fmax(info.overlap, 4) + .5 : 8;
     s->limit = times * s->particles;
     bool wrung = CASES[index].wrung;
     scene_points v = wrung ? scene_points_box(22, 4, 4, 1, .36, .36, .5, 2)

@@ -23,6 +23,8 @@
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
+/* Particles over those at first: so many may there be in any case. */
+static const double MOST_PARTICLES = 4;
 
 /* ------------------------------------------------------------------ thresholds */
 
@@ -114,13 +116,14 @@ static int most_overloaded_first(const void* a, const void* b)
     return (x->cluster > y->cluster) - (x->cluster < y->cluster);
 }
 
-/* Whether nothing may be split any more. Without new clusters there are never more copies or splits
- * than this: each takes memberships from others. A body that flows gets new clusters, and its
- * copies new memberships, so it could be divided for ever. */
+/* Whether nothing may be split any more. Without new clusters there are never more particles or
+ * splits than memberships at first, since each takes some from others. A body that flows gets new
+ * clusters, and its copies new memberships, so it could be divided for ever. */
 static bool is_spent(const pl_body* body)
 {
-    double most = body->first_overlap * pl_first_particles(&body->particles);
-    return body->particles.id_count >= most || (double)body->fracture->split_count >= most;
+    double each = fmax(body->first_overlap, MOST_PARTICLES);
+    double most = each * pl_first_particles(&body->particles);
+    return body->particles.id_count > most || (double)body->fracture->split_count >= most;
 }
 
 static pl_status split_all(pl_breaking* b, candidate* list, uint32_t count)
