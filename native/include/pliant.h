@@ -676,7 +676,11 @@ extern "C"
      * with their mass. Positions and velocities stay as they are. Compression never breaks
      * anything.
      *
-     * Particles keep their ids; copies get new ones, so that a body has more and more of them.
+     * Particles keep their ids; copies get new ones. No cluster is split any more once there are
+     * more particles, or as many splits, as the body had memberships at first (overlap times
+     * particles), or four times its particles if that is more. Only bodies that flow come to that:
+     * their clusters are made anew.
+     *
      * Times are in frames: whole calls of pliant_scene_advance since the scene was made, and the
      * part of the one under way. Where values are given for each particle, they may go on to be
      * given for as many as there were at first: copies then get what the particle has that they are
@@ -1002,8 +1006,10 @@ extern "C"
                                                const double transform[12], float* vertices,
                                                float* normals, float* velocities);
     /* The same for a stored frame; the skin must be of that store. Where a body has flowed, frames
-     * before it are read too if they were not yet (see "rebind"): asking for frames in their order
-     * is fastest, and any other order gives the same. */
+     * before it are read too (see "rebind"): a skin knows what vertices followed in the frame that
+     * it was asked for last and in up to eight before it, evenly spread, and goes on from the
+     * nearest of these. So asking for frames in their order is fastest, any other order gives the
+     * same, and a skin's memory does not grow with the number of frames. */
     PLIANT_API pliant_status pliant_skin_apply_stored(pliant_skin skin, int32_t frame,
                                                       const double origin[3],
                                                       const double transform[12], float* vertices,

@@ -69,8 +69,6 @@ pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const dou
                                 void* buffer, uint64_t* bytes);
 /* Bytes of an item of these channels. */
 uint32_t pl_fracture_width(uint32_t channel);
-/* How many particles there are that are no copies: the first ones. */
-uint32_t pl_first_particles(const pl_particles* particles);
 /* api_read_gone.c, of particles that were merged with others. Where one's material is, from its
  * successor: the offset through "map", blended by the successor's clusters. */
 void pl_gone_offset(const pl_body* body, uint32_t id,

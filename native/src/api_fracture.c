@@ -69,14 +69,6 @@ pliant_status pliant_body_set_cells(pliant_body handle, uint32_t count, const do
 
 /* ------------------------------------------------------------------ reading */
 
-uint32_t pl_first_particles(const pl_particles* p)
-{
-    uint32_t first = p->id_count;
-    while (first > 0 && p->parent[first - 1] != first - 1)
-        --first;
-    return first;
-}
-
 typedef struct pieces_by_id
 {
     const pl_body* body;

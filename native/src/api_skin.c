@@ -19,7 +19,11 @@ typedef struct skin_object
     pl_pool* pool;
     pl_track track; /* has the binding */
     bool rebind;
-    uint64_t looked_hash; /* of the last frame that the track has looked at */
+    /* The frame that was skinned last, for the track to look at when the next one is asked for:
+     * until then it can be asked for again. */
+    pl_flow_frame seen; /* all of it in one block, at x; NULL: none */
+    int32_t seen_frame;
+    uint64_t seen_hash;
 } skin_object;
 
 /* What a frame has by particle. */
@@ -27,6 +31,12 @@ typedef struct frame_values
 {
     float *f, *rate, *strain, *x, *v;
 } frame_values;
+
+static void forget_seen(skin_object* skin)
+{
+    pl_free((void*)(uintptr_t)skin->seen.x);
+    skin->seen = (pl_flow_frame){0};
+}
 
 static pl_status get_skin(uint64_t handle, skin_object** skin)
 {
@@ -152,6 +162,7 @@ pliant_status pliant_skin_destroy(pliant_skin handle)
     pl_handle_free(handle);
     pl_skin_binding_free(&skin->binding);
     pl_track_free(&skin->track);
+    forget_seen(skin);
     pl_pool_destroy(skin->pool);
     pl_free(skin);
     return PLIANT_OK;
@@ -314,36 +325,78 @@ static bool has_flowed(const pl_frame_body* body)
     return false;
 }
 
-static pl_status look_at(skin_object* skin, pl_frame_store* frames, const pl_frame_body* body,
-                         const frame_values* values)
+/* A list of a flow frame, behind those that the block has. */
+static const void* put_by(char** at, const void* data, size_t bytes)
 {
-    pl_flow_frame flow = {skin->particles, values->x,     values->f,   values->strain,
-                          body->begin,     body->cluster, body->weight};
-    int32_t frame = skin->track.next;
-    PL_TRY(pl_track_look(&skin->track, &flow, skin->pool));
-    return pl_frames_hash(frames, frame, &skin->looked_hash);
+    void* to = *at;
+    memcpy(to, data, bytes);
+    *at += bytes;
+    return to;
 }
 
-/* All frames before this one. A store that was baked again in between is looked at again. */
-static pl_status look_before(skin_object* skin, pl_frame_store* frames, int32_t frame)
+/* Remembers a frame. Without memory for it, it is read again. */
+static void see(skin_object* skin, pl_frame_store* frames, int32_t frame, const pl_frame_body* body,
+                const frame_values* values)
 {
-    pl_track* track = &skin->track;
+    size_t n = skin->particles, members = body->begin[n];
+    forget_seen(skin);
+    if (pl_frames_hash(frames, frame, &skin->seen_hash) != PLIANT_OK)
+        return;
+    char* at = pl_alloc_bare(14 * n + 1 + 2 * members, 4);
+    if (!at)
+        return;
+    skin->seen_frame = frame;
+    skin->seen.particles = skin->particles;
+    skin->seen.x = put_by(&at, values->x, 12 * n);
+    skin->seen.f = put_by(&at, values->f, 36 * n);
+    skin->seen.strain = put_by(&at, values->strain, 4 * n);
+    skin->seen.begin = put_by(&at, body->begin, 4 * (n + 1));
+    skin->seen.cluster = put_by(&at, body->cluster, 4 * members);
+    skin->seen.weight = put_by(&at, body->weight, 4 * members);
+}
+
+/* The track looks at the frame that it comes to next. */
+static pl_status look_on(skin_object* skin, pl_frame_store* frames)
+{
+    const pl_frame_body* body;
+    frame_values values = {0};
+    int32_t next = skin->track.now.next;
     uint64_t hash;
-    if (track->next > track->first &&
-        (pl_frames_hash(frames, track->next - 1, &hash) != PLIANT_OK || hash != skin->looked_hash))
-        pl_track_restart(track);
-    while (track->next < frame)
+    PL_TRY(pl_frames_hash(frames, next, &hash));
+    if (skin->seen.x && skin->seen_frame == next && skin->seen_hash == hash)
+        return pl_track_look(&skin->track, &skin->seen, hash, skin->pool);
+    PL_TRY(pl_frames_read(frames, next, skin->body_index, &body));
+    pl_status status = values_of(skin, next, body, false, &values);
+    pl_flow_frame flow = {skin->particles, values.x,      values.f,    values.strain,
+                          body->begin,     body->cluster, body->weight};
+    if (status == PLIANT_OK)
+        status = pl_track_look(&skin->track, &flow, hash, skin->pool);
+    pl_free(values.f);
+    return status;
+}
+
+/* Goes to the latest state before this frame that the track has. What was made of frames that the
+ * store has others for now, since it was baked again, is forgotten. */
+static pl_status seek(pl_track* track, pl_frame_store* frames, int32_t frame)
+{
+    for (;;)
     {
-        const pl_frame_body* body;
-        frame_values values = {0};
-        int32_t next = track->next;
-        PL_TRY(pl_frames_read(frames, next, skin->body_index, &body));
-        pl_status status = values_of(skin, next, body, false, &values);
-        if (status == PLIANT_OK)
-            status = look_at(skin, frames, body, &values);
-        pl_free(values.f);
-        PL_TRY(status);
+        uint64_t hash;
+        PL_TRY(pl_track_seek(track, frame));
+        if (track->now.next == track->first ||
+            (pl_frames_hash(frames, track->now.next - 1, &hash) == PLIANT_OK &&
+             hash == track->now.hash))
+            return PLIANT_OK;
+        pl_track_forget(track);
     }
+}
+
+/* The binding of a frame: all frames before it, from one on of which it is known, are looked at. */
+static pl_status bind_at(skin_object* skin, pl_frame_store* frames, int32_t frame)
+{
+    PL_TRY(seek(&skin->track, frames, frame));
+    while (skin->track.now.next < frame)
+        PL_TRY(look_on(skin, frames));
     return PLIANT_OK;
 }
 
@@ -365,8 +418,8 @@ pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const 
     bool flowed = skin->rebind && has_flowed(body);
     if (flowed)
     {
-        PL_TRY(look_before(skin, store->frames, frame));
-        PL_TRY(pl_track_at(&skin->track, frame, &binding));
+        PL_TRY(bind_at(skin, store->frames, frame));
+        binding = pl_track_binding(&skin->track);
         PL_TRY(pl_frames_read(store->frames, frame, skin->body_index, &body));
     }
     PL_TRY(values_of(skin, frame, body, velocities != NULL, &values));
@@ -374,10 +427,8 @@ pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const 
         origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
     apply(binding, values.x, values.f, values.v, values.rate, &place, skin->pool, normals,
           velocities);
-    /* while it is at hand: the next frame wants it */
-    pl_status status = flowed && skin->track.next == frame
-                           ? look_at(skin, store->frames, body, &values)
-                           : PLIANT_OK;
+    if (flowed)
+        see(skin, store->frames, frame, body, &values);
     pl_free(values.f);
-    return status;
+    return PLIANT_OK;
 }

@@ -204,6 +204,15 @@ static inline bool pl_lives(const pl_particles* p, uint32_t id)
     return p->id[p->slot_of[id]] == id;
 }
 
+/* How many particles there are that are no copies: the first ones. */
+static inline uint32_t pl_first_particles(const pl_particles* p)
+{
+    uint32_t first = p->id_count;
+    while (first > 0 && p->parent[first - 1] != first - 1)
+        --first;
+    return first;
+}
+
 /* Which way a cluster's fade goes (step/fade.c). */
 typedef enum pl_fading
 {

@@ -119,12 +119,10 @@ static void begin_track(disc* d, pl_pool* pool, pl_track* track)
     pl_track_begin(track, &binding, SPACING, 0);
 }
 
-static void skin(pl_track* track, const pl_flow_frame* frame, int number, float* out,
-                 float* normals)
+static void skin(const pl_track* track, const pl_flow_frame* frame, float* out, float* normals)
 {
-    const pl_skin_binding* binding = NULL;
-    CHECK(pl_track_at(track, number, &binding) == PLIANT_OK);
-    pl_skin_apply(binding, frame->x, frame->f, NULL, NULL, NULL, out, normals, NULL);
+    pl_skin_apply(pl_track_binding(track), frame->x, frame->f, NULL, NULL, NULL, out, normals,
+                  NULL);
 }
 
 /* Goes through frames up to "last"; out has VERTICES places for each, or is NULL. */
@@ -134,8 +132,8 @@ static void go(disc* d, pl_track* track, pl_pool* pool, int last, float* out)
     {
         pl_flow_frame frame = at_frame(d, n, m3_identity());
         if (out)
-            skin(track, &frame, n, out + (size_t)n * 3 * VERTICES, NULL);
-        CHECK(pl_track_look(track, &frame, pool) == PLIANT_OK);
+            skin(track, &frame, out + (size_t)n * 3 * VERTICES, NULL);
+        CHECK(pl_track_look(track, &frame, (uint64_t)n, pool) == PLIANT_OK);
     }
 }
 
@@ -167,9 +165,9 @@ TEST_SLOW(vertices_stay_with_those_around_them_in_a_vortex)
     mean = faults(d, last, &largest);
     pl_skin_apply(&track.rest, d->x, d->f, NULL, NULL, NULL, bound_once, NULL, NULL);
     mean_once = faults(d, bound_once, &largest_once);
-    printf("    %zu changes; off by %.3f, at most %.2f spacings; bound once %.3f, %.2f\n",
-           track.change_count, mean, largest, mean_once, largest_once);
-    CHECK(track.change_count > 3 && track.change_count < FRAMES);
+    printf("    %u changes; off by %.3f, at most %.2f spacings; bound once %.3f, %.2f\n",
+           track.now.changes, mean, largest, mean_once, largest_once);
+    CHECK(track.now.changes > 3 && track.now.changes < FRAMES);
     CHECK(mean < .3 && largest < 2.2);
     CHECK(mean_once > 5 * mean && largest_once > largest);
     free(bound_once);
@@ -186,14 +184,14 @@ TEST(neighbouring_vertices_stay_together_when_they_turn_to_others)
     double most = 0;
     int n = 0;
     begin_track(d, NULL, &track);
-    for (; n <= FRAMES && track.change_count < 6; ++n)
+    for (; n <= FRAMES && track.now.changes < 6; ++n)
     {
         pl_flow_frame frame = at_frame(d, n, m3_identity());
-        CHECK(pl_track_look(&track, &frame, NULL) == PLIANT_OK);
+        CHECK(pl_track_look(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
     }
     n = PL_MIN(n + 3, FRAMES); /* so that old and new bindings say different things */
     pl_flow_frame frame = at_frame(d, n, m3_identity());
-    skin(&track, &frame, n, out, NULL);
+    skin(&track, &frame, out, NULL);
     double time = (double)n / FRAMES;
     for (int i = 0; i < VERTICES; i += 2)
     {
@@ -203,7 +201,7 @@ TEST(neighbouring_vertices_stay_together_when_they_turn_to_others)
         most = fmax(most, (apart - should) / (NEAR * SPACING));
     }
     printf("    pairs are at most %.1f times their distance too far apart\n", most);
-    CHECK(track.change_count == 6);
+    CHECK(track.now.changes == 6);
     CHECK_MSG(most < 10, "a pair is %g times its distance too far apart", most);
     pl_track_free(&track);
     free(d);
@@ -219,9 +217,9 @@ TEST(nothing_jumps_when_vertices_turn_to_others)
     for (int n = 0; n <= FRAMES / 2; ++n)
     {
         pl_flow_frame frame = at_frame(d, n, m3_identity());
-        skin(&track, &frame, n, before, old);
-        CHECK(pl_track_look(&track, &frame, NULL) == PLIANT_OK);
-        skin(&track, &frame, n + 1, after, new);
+        skin(&track, &frame, before, old);
+        CHECK(pl_track_look(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
+        skin(&track, &frame, after, new);
         for (int i = 0; i < 3 * VERTICES; ++i)
         {
             jump = fmax(jump, fabs((double)after[i] - before[i]) / SPACING);
@@ -233,7 +231,7 @@ TEST(nothing_jumps_when_vertices_turn_to_others)
     /* and what comes after is followed exactly, if it is affine */
     mat3 then = {{{1.2, .3, -.1}, {-.2, .8, .4}, {.1, -.3, 1.1}}};
     pl_flow_frame frame = at_frame(d, FRAMES / 2, then);
-    skin(&track, &frame, FRAMES / 2 + 1, before, NULL);
+    skin(&track, &frame, before, NULL);
     for (int i = 0; i < VERTICES; ++i)
     {
         vec3 should = m3_mulv(then, v3_from(after + 3 * i));
@@ -257,11 +255,18 @@ TEST(bindings_that_change_are_the_same_at_every_thread_count_and_in_any_order)
         begin_track(d, pool, &track);
         go(d, &track, pool, SOME, t ? out : first);
         CHECK(t == 0 || memcmp(first, out, bytes) == 0);
-        CHECK(track.change_count > 4);
+        CHECK(track.now.changes > 4);
         for (int n = SOME; n >= 0; n -= 3) /* backwards, and again after it was all forgotten */
         {
+            CHECK(pl_track_seek(&track, n) == PLIANT_OK);
+            CHECK(track.now.next <= n && n - track.now.next < track.interval);
+            for (int before = track.now.next; before < n; ++before)
+            {
+                pl_flow_frame frame = at_frame(d, before, m3_identity());
+                CHECK(pl_track_look(&track, &frame, (uint64_t)before, pool) == PLIANT_OK);
+            }
             pl_flow_frame frame = at_frame(d, n, m3_identity());
-            skin(&track, &frame, n, one, NULL);
+            skin(&track, &frame, one, NULL);
             CHECK(memcmp(one, first + (size_t)n * 3 * VERTICES, sizeof one) == 0);
         }
         if (t == 0)
@@ -278,6 +283,38 @@ TEST(bindings_that_change_are_the_same_at_every_thread_count_and_in_any_order)
     free(d);
 }
 
+/* Some states are kept however many frames there are, evenly spread, and they are forgotten with
+ * the frames that they were made of. */
+TEST(memory_of_bindings_does_not_grow_with_frames)
+{
+    disc* d = make_disc();
+    pl_track track;
+    uint64_t before = pl_bytes_in_use(), early = 0, late;
+    begin_track(d, NULL, &track);
+    for (int n = 0; n < 600; ++n)
+    {
+        pl_flow_frame frame = at_frame(d, n < FRAMES ? n : FRAMES, m3_identity());
+        CHECK(pl_track_look(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
+        CHECK(track.kept_count <= PL_TRACK_KEPT);
+        if (n == FRAMES)
+            early = pl_bytes_in_use() - before;
+    }
+    late = pl_bytes_in_use() - before;
+    CHECK_MSG(track.now.changes > 4 && 4 * late < 5 * early + 4096, "from %llu to %llu bytes",
+              (unsigned long long)early, (unsigned long long)late);
+    for (uint32_t i = 0; i < track.kept_count; ++i)
+        CHECK(track.kept[i].next == (int32_t)(i + 1) * track.interval &&
+              track.kept[i].hash == (uint64_t)track.kept[i].next - 1);
+    CHECK(pl_track_seek(&track, 300) == PLIANT_OK);
+    int32_t there = track.now.next;
+    pl_track_forget(&track);
+    CHECK(track.now.next == 0 && pl_track_seek(&track, 599) == PLIANT_OK);
+    CHECK(track.now.next < there && track.now.next >= there - track.interval);
+    pl_track_free(&track);
+    CHECK(pl_bytes_in_use() == before);
+    free(d);
+}
+
 TEST(vertices_follow_no_part_that_merely_touches_theirs)
 {
     disc* d = make_disc();
@@ -290,9 +327,8 @@ TEST(vertices_follow_no_part_that_merely_touches_theirs)
     for (uint32_t i = 0; i < d->count; ++i) /* and they slide over each other while they turn */
         d->rest[i].z *= .3;
     go(d, &track, NULL, FRAMES / 2, NULL);
-    const pl_skin_binding* last = NULL;
-    REQUIRE(pl_track_at(&track, FRAMES / 2 + 1, &last) == PLIANT_OK);
-    CHECK(track.change_count > 3);
+    const pl_skin_binding* last = pl_track_binding(&track);
+    CHECK(track.now.changes > 3);
     for (uint32_t v = 0; v < VERTICES; ++v)
         for (uint32_t e = last->begin[v]; e < last->begin[v + 1]; ++e)
             CHECK((d->rest[last->particle[e]].z > 0) == (d->vertices[v].z > 0));
@@ -309,11 +345,9 @@ TEST(a_body_that_has_not_flowed_keeps_its_binding)
     {
         pl_flow_frame frame = at_frame(d, n, m3_identity());
         memset(d->strain, 0, sizeof d->strain);
-        CHECK(pl_track_look(&track, &frame, NULL) == PLIANT_OK);
+        CHECK(pl_track_look(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
     }
-    const pl_skin_binding* binding = NULL;
-    CHECK(pl_track_at(&track, FRAMES, &binding) == PLIANT_OK);
-    CHECK(track.change_count == 0 && binding == &track.rest);
+    CHECK(track.now.changes == 0 && pl_track_binding(&track) == &track.rest);
     pl_track_free(&track);
     free(d);
 }

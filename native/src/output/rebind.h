@@ -21,7 +21,6 @@ typedef struct pl_flow_frame
 /* After a frame, some vertices (or none) follow others than before. */
 typedef struct pl_turned
 {
-    int32_t frame;
     uint32_t* vertex;        /* ascending */
     pl_skin_binding binding; /* of these vertices */
 } pl_turned;

@@ -23,6 +23,8 @@
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
+/* Particles over those at first: so many may there be in any case. */
+static const double MOST_PARTICLES = 4;
 
 /* ------------------------------------------------------------------ thresholds */
 
@@ -114,6 +116,16 @@ static int most_overloaded_first(const void* a, const void* b)
     return (x->cluster > y->cluster) - (x->cluster < y->cluster);
 }
 
+/* Whether nothing may be split any more. Without new clusters there are never more particles or
+ * splits than memberships at first, since each takes some from others. A body that flows gets new
+ * clusters, and its copies new memberships, so it could be divided for ever. */
+static bool is_spent(const pl_body* body)
+{
+    double each = fmax(body->first_overlap, MOST_PARTICLES);
+    double most = each * pl_first_particles(&body->particles);
+    return body->particles.id_count > most || (double)body->fracture->split_count >= most;
+}
+
 static pl_status split_all(pl_breaking* b, candidate* list, uint32_t count)
 {
     qsort(list, count, sizeof *list, most_overloaded_first);
@@ -122,7 +134,7 @@ static pl_status split_all(pl_breaking* b, candidate* list, uint32_t count)
         pl_fit fit;
         bool done;
         uint32_t most = b->fracture->desc.most_pieces;
-        if (most && pl_pieces_now(b->body) >= most)
+        if ((most && pl_pieces_now(b->body) >= most) || is_spent(b->body))
             break;
         PL_TRY(pl_fracture_fit(b, list[i].cluster, &fit));
         if (fit.stretch > threshold(b, list[i].cluster))

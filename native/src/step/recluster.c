@@ -295,7 +295,8 @@ static bool wants_cluster(const turn* t, uint32_t count)
  * By itself, there are to be as many memberships as there were: covering what is bare, one by one,
  * would leave fewer (half as many on a beam) with gaps between them, and whatever number is asked
  * of each particle there are too many or too few. So more than one is asked only while there are
- * fewer in all. */
+ * fewer in all. Of copies as many count as there were particles at first: a body that breaks while
+ * it flows would otherwise have ever more clusters, of ever fewer members. */
 static uint32_t wanted_seeds(turn* t)
 {
     const pl_body* body = t->body;
@@ -309,7 +310,9 @@ static uint32_t wanted_seeds(turn* t)
         lasting += count < ENOUGH ? count * like[value] : 0;
     }
     double particles = body->particles.count, each = fmax(particles / living, 8);
-    double wanted = bare / each, missing = body->first_overlap * particles - (double)lasting;
+    double counted =
+        body->fracture ? fmin(particles, 2.0 * pl_first_particles(&body->particles)) : particles;
+    double wanted = bare / each, missing = body->first_overlap * counted - (double)lasting;
     t->least = PL_MAX(body->material.recluster_least, 1u);
     if (!body->material.recluster_least && missing > 0)
     {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* The beginning of long bakes (tests/soak has the rest): what is limited stays within its limits,
+ * and stored frames are skinned to the same bits in any order. */
+#include "test.h"
+
+#include <soak/soak.h>
+#include <string.h>
+
+static soak_window bake(const char* name, uint32_t frames, soak_window* early)
+{
+    soak s;
+    soak_window late = {0};
+    uint32_t index = 0;
+    while (strcmp(soak_name(index), name) != 0)
+        ++index;
+    bool fine = soak_begin(&s, index, test_folder()) && soak_advance(&s, frames / 2, early) &&
+                soak_advance(&s, frames - frames / 2, &late) && soak_check(&s);
+    CHECK_MSG(fine, "%s: %s", name, s.fault);
+    soak_end(&s);
+    return late;
+}
+
+/* Copies got new clusters and were divided again: 2,438 particles after 80 frames. */
+TEST(a_body_that_flows_and_breaks_is_not_divided_for_ever)
+{
+    soak_window early, late = bake("tumbled-torn", 100, &early);
+    CHECK(late.splits > 10 && late.pieces_ever > 4);
+    CHECK_MSG(late.ids > 500 && late.ids <= late.limit && late.splits <= late.limit, "%u ids of %g",
+              late.ids, late.limit);
+    CHECK(late.live < late.particles / 2);
+}
+
+TEST(a_stored_skin_of_a_body_that_flows_takes_no_more_with_every_frame)
+{
+    soak_window early, late = bake("tumbled", 240, &early);
+    CHECK_MSG(late.skin < 2 * early.skin + 5e5, "from %g to %g bytes", early.skin, late.skin);
+    CHECK(late.memory < 1.25 * early.memory && late.disk < 1.5 * early.disk);
+}
