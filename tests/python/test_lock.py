@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One writer for a cache folder: who gets it, who is refused and how, what is left behind."""
+import contextlib
 import ctypes
 import json
 import os
@@ -16,7 +17,7 @@ from unittest import mock
 import bake_scene
 from addon.bake import cache as caches
 from addon.bake import job as jobs
-from addon.bake import advisory, lock, pc2, plan
+from addon.bake import advisory, lock, manifest, output, pc2, plan
 from addon.bake.errors import BakeError
 from addon.bake.lock import Lock, LockedError
 
@@ -54,6 +55,15 @@ jobs.Recorder._write = sleeping
 job.run()
 print(job.error, flush=True)
 """
+
+
+@contextlib.contextmanager
+def elsewhere():
+    """What another machine sees, where the file system has no locks."""
+    with mock.patch.object(lock, "boot_id", return_value="another"), \
+            mock.patch.object(socket, "gethostname", return_value="farm-9"), \
+            mock.patch.object(advisory, "enabled", False):
+        yield
 
 
 class Folder(unittest.TestCase):
@@ -94,13 +104,13 @@ class Folder(unittest.TestCase):
         process.stdin.flush()
 
     def refused(self, *words):
-        before = self.path.read_bytes()
+        before, names = self.path.read_bytes(), os.listdir(self.folder)
         with self.assertRaises(LockedError) as caught:
             Lock(self.folder)
         for word in (str(self.folder), *words):
             self.assertIn(word, str(caught.exception))
         self.assertEqual(self.path.read_bytes(), before)
-        self.assertEqual(os.listdir(self.folder), [lock.NAME])
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
         self.assertRaises(LockedError, lock.refuse, self.folder)
 
     def taken(self):
@@ -234,7 +244,9 @@ class Locks(Folder):
             self.assertFalse(held.owner.flock)
             held.check()
             self.age(self.path, lock.ABANDONED + 10)
-            other = Lock(self.folder)
+            self.refused("by this very program")
+            with elsewhere():
+                other = Lock(self.folder)
             self.assertEqual((held.owner.generation, other.owner.generation), (1, 2))
             with self.assertRaisesRegex(LockedError, "is not this bake's any more"):
                 held.check()
@@ -272,6 +284,13 @@ class Locks(Folder):
 
     def test_one_who_was_killed_while_looking(self):
         waiting = self.folder / (lock.NAME + ".tmp")
+        gone = subprocess.Popen([sys.executable, "-c", ""])
+        gone.wait()
+        for answer in (None, False):  # no locks on this disk; no locks on this system
+            waiting.write_text(json.dumps({**HERE_NOW, "pid": gone.pid, "since": "", "token": "a"}))
+            with mock.patch.object(advisory, "enabled", answer is None), \
+                    mock.patch.object(advisory, "_flock", return_value=None):
+                self.taken()
         for enabled in {False, advisory.enabled}:
             waiting.touch()
             with mock.patch.object(advisory, "enabled", enabled):
@@ -412,7 +431,9 @@ class Bakes(Folder):
         self.assertEqual(process.stdout.readline(), "frame 4\n")
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
         self.age(self.path, lock.ABANDONED + 10)
-        with mock.patch.object(advisory, "enabled", False):
+        with mock.patch.object(advisory, "enabled", False):  # its process is seen here
+            self.refused(f"process {process.pid} on this machine")
+        with elsewhere():
             job = plan.make_job(self.folder, bake_scene.shot(end=8))
             job.run()
             self.assertIsNone(job.error)
@@ -420,6 +441,33 @@ class Bakes(Folder):
         os.kill(process.pid, signal.SIGCONT)
         self.assertIn("is not this bake's any more", process.stdout.read())
         self.assertEqual(self.files(), before)
+
+    def test_results_are_written_by_the_only_writer(self):
+        cache = self.bake().cache
+        path = output.Output(cache, cache.bodies[0]).path("mdd")
+        self.write()
+        before = self.files()
+        with self.assertRaisesRegex(LockedError, "farm-7"), manifest.replaced(path):
+            self.fail("another is writing")
+        self.assertEqual(self.files(), before)
+        self.path.unlink()
+        with self.assertRaisesRegex(LockedError, "any more"):
+            with manifest.replaced(path) as unfinished, manifest.replaced(cache.folder / "00-Cube.abc"):
+                Path(unfinished).write_text("late")
+                self.write()
+        self.path.unlink()
+        self.assertFalse(path.exists())
+        output.Output(cache, cache.bodies[0]).write_mdd(path)
+        self.assertTrue(path.exists())
+        self.assertFalse(self.path.exists())
+
+    def test_a_late_writer_replaces_no_description(self):
+        job = plan.make_job(self.folder, bake_scene.shot(end=8))
+        before = (self.folder / caches.INFO_NAME).read_bytes()
+        self.write()
+        with self.assertRaisesRegex(LockedError, "any more"):
+            job.cache.adopt(bake_scene.shot(end=12))
+        self.assertEqual((self.folder / caches.INFO_NAME).read_bytes(), before)
 
     def test_a_full_disk_does_not_stop_clearing_but_another_writer_does(self):
         self.bake()
