@@ -81,8 +81,10 @@ def check_object(obj):
 
 
 def output_of(scene, obj, cache=None):
-    """The Output of an object: its own body's, or that of the body it is bound to."""
+    """The Output of an object: its own body's, or that of the body it is bound to. It writes to the
+    cache folder."""
     check_object(obj)
+    folders.check_allowed(scene)
     cache = cache or open_cache(scene)
     body = body_for(scene, obj, cache)
     if is_bound(obj):

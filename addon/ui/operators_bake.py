@@ -4,6 +4,8 @@
 In a window a bake is a modal operator that looks at its run a few times a second; without one, or
 called with EXEC_DEFAULT, it returns when all is done.
 """
+import json
+
 import bpy
 
 from ..bake import plan
@@ -77,7 +79,7 @@ class _Baking:
         if context.window is None or bpy.app.background:
             return self.execute(context)
         if folders.is_outside(context.scene):
-            return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=self.bl_idname)
+            return confirm_folder_first(self)
         run = self._begin(context)
         if run is None:
             return {"CANCELLED"}
@@ -222,6 +224,7 @@ folder, until another file is opened"""
     bl_options = {"INTERNAL"}
 
     then: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    arguments: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context, event):
         return _confirm_folder(self, context, event, "Use Folder")
@@ -229,8 +232,15 @@ folder, until another file is opened"""
     def execute(self, context):
         folders.allow(context.scene)
         if self.then:
-            getattr(bpy.ops.pliant, self.then.partition(".")[2])("INVOKE_DEFAULT")
+            call = getattr(bpy.ops.pliant, self.then.partition(".")[2])
+            call("INVOKE_DEFAULT", **json.loads(self.arguments or "{}"))
         return {"FINISHED"}
+
+
+def confirm_folder_first(operator):
+    """For an operator's invoke() where folders.is_outside(): asks, and invokes it again after a yes."""
+    return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=operator.bl_idname,
+                                       arguments=json.dumps(operator.as_keywords()))
 
 
 def _confirm_folder(operator, context, event, button):
