@@ -306,15 +306,12 @@ def clear(folder):
     LockedError if somebody is writing there, a ForeignError where there are other files and no bake;
     then nothing is removed."""
     folder = Path(folder)
-    if manifest.is_ours(folder):
-        with lock.writing_if_there_is_room(folder):
+    if not manifest.is_ours(folder):
+        manifest.check_free(folder)
+    if os.path.lexists(folder):
+        with lock.writing_if_there_is_room(folder):  # a lock that was left behind goes, too
             copying.remove_incoming(folder)
             manifest.remove_all(folder)
-    else:
-        manifest.check_free(folder)
-        if os.path.lexists(folder / lock.NAME):
-            with lock.writing_if_there_is_room(folder):
-                pass  # one that was left behind goes
     manifest.remove_empty(folder)
 
 

@@ -39,8 +39,8 @@ INCOMING = "bake.incoming"  # a folder while a bake is copied (copying.py)
 CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+found"}
 TEMPORARY = ".tmp"
 # What files begin with, by the endings of their names. Those of .rest and .cells are numbers alone.
-BEGINNINGS = {".json": (b'{"format": ',), ".pc2": (b"POINTCACHE2\0",), ".npz": (b"PK\x03\x04",),
-              ".abc": (b"Ogawa", b"\x89HDF"), ".plh": (b"PLIANTSH",), ".plj": (b"PLIANTJN",),
+BEGINNINGS = {".files": (HEAD.encode(),), ".json": (b'{"format": ',), ".pc2": (b"POINTCACHE2\0",),
+              ".npz": (b"PK\x03\x04",), ".abc": (b"Ogawa", b"\x89HDF"), ".plh": (b"PLIANTSH",), ".plj": (b"PLIANTJN",),
               ".pll": (b"PLIANTLY",), ".plf": (b"PLIANTFR",), ".plc": (b"PLIANTCP",)}
 MOST_FRAMES = 1 << 20  # of a bake
 _MOST_BYTES = 1 << 26
@@ -67,12 +67,12 @@ def is_of_its_kind(path):
     path = Path(path)
     try:
         kind = os.lstat(path).st_mode
-        if stat.S_ISLNK(kind):
-            return True
-        with files.open_regular(path) as file:
-            head, size = file.read(16), os.fstat(file.fileno()).st_size
-    except OSError:
+    except FileNotFoundError:
         return False
+    if not stat.S_ISREG(kind):
+        return stat.S_ISLNK(kind)
+    with files.open_regular(path) as file:
+        head, size = file.read(16), os.fstat(file.fileno()).st_size
     ending = Path(path.name.removesuffix(TEMPORARY)).suffix
     if not head.strip(b"\0"):  # what a power cut leaves
         return True
@@ -88,27 +88,33 @@ def is_of_its_kind(path):
 
 
 def listed(folder):
-    """Names of a bake's files in a folder, as a set; None: the folder is not ours."""
+    """Names of a bake's files in a folder, as a set; None: the folder is not ours. A BakeError if the
+    disk does not tell."""
     folder = Path(folder)
-    names = _listed(folder / NAME)
-    return _former(folder) if names is None else names
+    try:
+        names = _listed(folder / NAME)
+        return _former(folder) if names is None else names
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, files.NotRegular):
+        return None
+    except OSError as error:
+        raise file_error(error, "read", error.filename or folder) from error
 
 
 def _listed(path):
     try:
         found = os.lstat(path)
-        mark = found.st_mtime_ns, found.st_size, found.st_ino
-        known = _read.get(str(path))
-        if known is None or known[0] != mark:
-            with files.open_regular(path) as file:
-                text = file.read(_MOST_BYTES).decode("ascii", "replace")
-            # what follows the last end of a line is cut off
-            head, *lines = text.split("\n")[:-1] or [""]
-            names = {line for line in lines if _is_name(line)} if head == HEAD else None
-            known = _read[str(path)] = mark, names
-        return known[1]
-    except OSError:
+    except FileNotFoundError:
         return None
+    mark = found.st_mtime_ns, found.st_size, found.st_ino
+    known = _read.get(str(path))
+    if known is None or known[0] != mark:
+        with files.open_regular(path) as file:
+            text = file.read(_MOST_BYTES).decode("ascii", "replace")
+        # what follows the last end of a line is cut off
+        head, *lines = text.split("\n")[:-1] or [""]
+        names = {line for line in lines if _is_name(line)} if head == HEAD else None
+        known = _read[str(path)] = mark, names
+    return known[1]
 
 
 def _former(folder):
@@ -119,9 +125,9 @@ def _former(folder):
         if type(data["format"]) is not int:
             return None
         stems = {safe_name(index, body["name"]) for index, body in enumerate(data["bodies"])}
-        there = {entry.name for entry in os.scandir(folder)}
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
+    there = {entry.name for entry in os.scandir(folder)}
     found = {name.removesuffix(TEMPORARY) for name in there}
     matches = (BODY_FILES.fullmatch(name) for name in found)
     return {INFO_NAME, STORE_MARK} | {match[0] for match in matches if match and match[1] in stems}
@@ -213,13 +219,20 @@ def check_names(folder, names):
 
 
 def _is_own(place, name, known):
+    try:
+        return _is_listed(place, name, known) and (name == STORE_MARK or is_of_its_kind(place))
+    except OSError as error:
+        raise file_error(error, "read", place) from error
+
+
+def _is_listed(place, name, known):
     if name == STORE_MARK:
         return place.name == STORE_NAME and place.is_dir() and not files.is_link(place) and (
             name in known or not any(place.iterdir()))
     # in another case it may be another file, or the same
     former = (place.with_name(other + place.name[len(name):]) for other in known
               if other != name and other.casefold() == name.casefold())
-    return (name in known or any(files.same(place, other) for other in former)) and is_of_its_kind(place)
+    return name in known or any(files.same(place, other) for other in former)
 
 
 @contextlib.contextmanager
@@ -278,7 +291,9 @@ def remove_all(folder):
     """Deletes a bake with its list, and its folder if nothing else is in it."""
     if is_ours(folder):
         remove_files(folder)
-        files.remove(Path(folder) / NAME)
+    for path in (Path(folder) / (NAME + TEMPORARY), Path(folder) / NAME):
+        if is_of_its_kind(path):
+            files.remove(path)
     remove_empty(folder)
 
 

@@ -328,7 +328,7 @@ def _make_alembic(scene, obj, output, reimport, progress):
     modifiers.play(obj, source, output.first)
     obj.pliant.result.kind = "PC2"  # what it shows if anything fails from here on
     try:
-        alembic.export(scene, obj, path, output.first, output.last, velocities, not reimport)
+        alembic.export(scene, obj, path, output.first, output.last, source, velocities, not reimport)
     finally:
         velocities.unlink(missing_ok=True)
     if reimport:

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import scene
-from operations import forked
+from harness import forked
 
 SIZE = {"end": 12, "count": 250, "checkpoint_every": 4}
 

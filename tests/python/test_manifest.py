@@ -121,6 +121,19 @@ class OtherPeoplesFiles(Folders):
             caches.clear(self.folder)
             self.assertFalse(self.folder.exists(), size)
 
+    def test_unreadable_file_is_an_error_and_not_a_strangers(self):
+        self.copied()
+        with mock.patch.object(files, "open_regular", side_effect=OSError(5, "broken")):
+            self.assertRaises(OSError, manifest.is_of_its_kind, self.folder / "00-Cube.pc2")
+
+    def test_beginning_of_a_list_is_deleted(self):
+        self.folder.mkdir()
+        for text in ("", "Plia", f"{manifest.HEAD}\nbake.json\n"):
+            self.folder.mkdir(exist_ok=True)
+            (self.folder / (manifest.NAME + ".tmp")).write_text(text)
+            caches.clear(self.folder)
+            self.assertFalse(self.folder.exists())
+
     def test_body_renamed_to_another_case_is_baked_again(self):
         """Where names differ by case alone, the former file has the new name: two names of one file."""
         self.copied()
