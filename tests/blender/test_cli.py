@@ -440,5 +440,22 @@ class Settings(unittest.TestCase):
         self.assertIsNotNone(cli._registered)
 
 
+@unittest.skipUnless(sys.platform.startswith("linux"), "RLIMIT_AS is Linux's")
+class LittleMemory(WithShot):
+    def test_limits_end_in_a_sentence_and_a_code(self):
+        import resource
+        environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+        for megabytes in (500, 900, 1200, 1420, 1500):
+            begun = time.monotonic()
+            process = start("bake", "--blend", self.blend, *SMALL, "--out", self.folder / "little",
+                            env=environment, preexec_fn=lambda: resource.setrlimit(
+                                resource.RLIMIT_AS, (megabytes * 2**20,) * 2))
+            said = process.communicate(timeout=120)[0]
+            self.assertIn(process.returncode, (0, failures.MEMORY), f"{megabytes} MB: {said}")
+            self.assertTrue("memory" in said or process.returncode == 0, f"{megabytes} MB: {said}")
+            self.assertTrue(megabytes > 1200 or process.returncode, f"{megabytes} MB: {said}")
+            self.assertLess(time.monotonic() - begun, 60)
+
+
 if __name__ == "__main__":
     unittest.main()
