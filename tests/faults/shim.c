@@ -252,8 +252,8 @@ ON_DESCRIPTOR(ssize_t, pwrite, "pwrite", CHANGES, (int fd, const void* data, siz
               (fd, data, size, at))
 ON_DESCRIPTOR(ssize_t, pwrite64, "pwrite", CHANGES,
               (int fd, const void* data, size_t size, off64_t at), (fd, data, size, at))
-ON_DESCRIPTOR(ssize_t, writev, "writev", CHANGES, (int fd, const struct iovec* data, int count),
-              (fd, data, count))
+ON_DESCRIPTOR(ssize_t, writev, "writev", CHANGES, (int fd, const struct iovec* data, int parts),
+              (fd, data, parts))
 ON_DESCRIPTOR(int, fsync, "fsync", NEEDS_ROOM, (int fd), (fd))
 ON_DESCRIPTOR(int, fdatasync, "fdatasync", NEEDS_ROOM, (int fd), (fd))
 ON_DESCRIPTOR(int, ftruncate, "ftruncate", CHANGES, (int fd, off_t size), (fd, size))

@@ -44,14 +44,18 @@ import os, signal, sys; sys.path.insert(0, sys.argv[1]); import bake_scene
 from addon.bake import advisory, job as jobs, plan
 advisory.enabled = False
 job = plan.make_job(sys.argv[2], bake_scene.shot(end=200))
-write = jobs.Recorder._write
-def sleeping(recorder, frame):
-    recorder.rows.wait()
-    if frame.number == 4:
-        print("frame 4", flush=True)
-        os.kill(os.getpid(), signal.SIGSTOP)
-    write(recorder, frame)
-jobs.Recorder._write = sleeping
+check = jobs.Job._check_lock
+def sleeping(job):
+    if job._simulated == 3 and sys.argv[3] == "before":
+        stop()
+    check(job)
+    if job._simulated == 3 and sys.argv[3] == "after":
+        stop()
+def stop():
+    jobs.Job._check_lock = check
+    print("frame 4", flush=True)
+    os.kill(os.getpid(), signal.SIGSTOP)
+jobs.Job._check_lock = sleeping
 job.run()
 print(job.error, flush=True)
 """
@@ -422,8 +426,16 @@ class Bakes(Folder):
         self.assertIn("farm-8", self.path.read_text())
 
     def test_a_sleeper_that_only_had_a_lease_writes_nothing_when_it_wakes(self):
-        """Stopped by SIGSTOP in the middle of a bake while another takes the folder over."""
-        process = subprocess.Popen([sys.executable, "-c", SLEEPER, HERE, self.folder], text=True,
+        """Stopped by SIGSTOP in the middle of a bake while another takes the folder over; also right
+        after it has looked at the lock, when the store's own check is left."""
+        for moment in ("before", "after"):
+            with self.subTest(moment=moment):
+                self.sleeps(moment)
+                caches.clear(self.folder)
+                self.folder.mkdir()
+
+    def sleeps(self, moment):
+        process = subprocess.Popen([sys.executable, "-c", SLEEPER, HERE, self.folder, moment], text=True,
                                    stdout=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
