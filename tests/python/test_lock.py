@@ -41,21 +41,18 @@ sys.stdin.readline()
 # Bakes without the system's locks, stops itself when frame 4 is simulated, and says how it ended.
 SLEEPER = """
 import os, signal, sys; sys.path.insert(0, sys.argv[1]); import bake_scene
+from addon import solver
 from addon.bake import advisory, job as jobs, plan
 advisory.enabled = False
 job = plan.make_job(sys.argv[2], bake_scene.shot(end=200))
-check = jobs.Job._check_lock
-def sleeping(job):
-    if job._simulated == 3 and sys.argv[3] == "before":
-        stop()
-    check(job)
-    if job._simulated == 3 and sys.argv[3] == "after":
-        stop()
-def stop():
-    jobs.Job._check_lock = check
-    print("frame 4", flush=True)
-    os.kill(os.getpid(), signal.SIGSTOP)
-jobs.Job._check_lock = sleeping
+owner, name = (jobs.Recorder, "_write") if sys.argv[3] == "before" else (solver.Store, "write_frame")
+write = getattr(owner, name)
+def sleeping(it, *arguments):
+    if job._simulated == 3:
+        print("frame 4", flush=True)
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return write(it, *arguments)
+setattr(owner, name, sleeping)
 job.run()
 print(job.error, flush=True)
 """
