@@ -30,7 +30,7 @@ class Bake(harness.Campaign):
         return scene.bake(folder, self.shot)
 
     def differences(self, folder):
-        return scene.differences(scene.results(folder), self.wanted)
+        return harness.compared(scene.results(folder), self.wanted)
 
 
 class Copy(harness.Campaign):

@@ -3,14 +3,24 @@
 gets shape keys, and its .blend is saved over itself. In a Python that has the module bpy.
 
     results.py SHIM [--jobs N] [--every N] [--only MODE:NUMBER]
+    results.py --kills COUNT [--seed S]
+
+With --kills the whole command is killed with SIGKILL at random moments, from the first frame to the saved
+.blend, and run again; the cutting is in its own process then.
 
 The bake is never touched. A command that says it is done has made everything; run again without faults
 it makes what one without faults makes, to the bit: Alembic files but for the time that is in them, and
 of the .blend what it shows in each frame.
 """
+import argparse
+import os
+import random
 import re
 import shutil
+import signal
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent / "blender")]
@@ -18,6 +28,7 @@ sys.dont_write_bytecode = True
 
 import harness  # noqa: E402
 import house  # noqa: E402
+from harness import plain  # noqa: E402
 
 user = house.prepare()
 import bpy  # noqa: E402
@@ -49,17 +60,7 @@ class Results(harness.Campaign):
 
     def make(self):
         """A finished bake, and what its mesh is cut into."""
-        harness.silent()
-        from test_fracture import bar
-        scene = house.fresh()
-        scene.frame_start, scene.frame_end = 1, LATEST
-        scene.use_gravity = False
-        obj = bar(cuts=5)
-        obj.pliant.fracture.toughness, obj.pliant.particles.count = .02, 60
-        obj.scale.x = 3.0
-        obj.keyframe_insert("scale", index=0, frame=12)
-        self.template.mkdir()
-        bpy.ops.wm.save_as_mainfile(filepath=str(self.template / "shot.blend"))
+        make_shot(self.template)
         code = cli.main(["bake", "--blend", str(self.template / "shot.blend"), "--save",
                          str(self.template / "shot.blend")])
         for path in (self.template / "pliant_cache/shot/Scene").glob("*.broken.*"):
@@ -81,10 +82,7 @@ class Results(harness.Campaign):
         return f"code {code}" if code else ""
 
     def found(self, folder):
-        """Everything but the .blend and its backup."""
-        found = harness.contents(folder, leave_out=("shot.blend",))
-        return {name: ABOUT.sub(b"", data) if name.endswith(".abc") else data
-                for name, data in found.items()}
+        return found_in(folder)
 
     def after(self, folder, error):
         if error == "":
@@ -103,6 +101,28 @@ class Results(harness.Campaign):
         return "" if found == self.shown else f"the .blend shows something else: {found}"
 
 
+def make_shot(folder):
+    """A .blend with a bar that is torn apart within a few frames."""
+    harness.silent()
+    from test_fracture import bar
+    scene = house.fresh()
+    scene.frame_start, scene.frame_end = 1, LATEST
+    scene.use_gravity = False
+    obj = bar(cuts=5)
+    obj.pliant.fracture.toughness, obj.pliant.particles.count = .02, 60
+    obj.scale.x = 3.0
+    obj.keyframe_insert("scale", index=0, frame=12)
+    folder.mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "shot.blend"))
+
+
+def found_in(folder):
+    """Everything but the .blend and its backup, and locks of those that were killed."""
+    found = harness.contents(folder, leave_out=("shot.blend", "bake.lock"))
+    return {name: ABOUT.sub(b"", data) if name.endswith(".abc") else plain(name, data)
+            for name, data in found.items()}
+
+
 def shown(folder):
     """A mark of what the saved .blend shows."""
     harness.silent()
@@ -117,9 +137,73 @@ def shown(folder):
     return f"{len(obj.data.vertices)} vertices, {obj.pliant.result.kind}, {' '.join(marks)}"
 
 
+def bake(folder):
+    harness.silent()
+    blend = str(folder / "shot.blend")
+    code = cli.main(["bake", "--blend", blend, "--save", blend, "--resume", "--format", "mdd,abc"])
+    return f"code {code}" if code else ""
+
+
+def killed(folder, seconds):
+    """Whether the kill came before the end; processes that it has started go with it."""
+    child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        try:
+            bake(folder)
+        finally:
+            os._exit(0)
+    time.sleep(seconds)
+    status = os.waitpid(child, os.WNOHANG)
+    if status[0]:
+        return False
+    os.killpg(child, signal.SIGKILL)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def kills(count, seed):
+    """How many cases failed."""
+    chosen, bad, hits = random.Random(seed), 0, 0
+    with tempfile.TemporaryDirectory(dir=harness.MEMORY) as place:
+        template, folder = Path(place, "template"), Path(place, "case")
+        if harness.forked(lambda: make_shot(template)) != "":
+            sys.exit("the shot was not made")
+
+        def case(moments):
+            shutil.copytree(template, folder)
+            came = sum(killed(folder, seconds) for seconds in moments)
+            begun = time.monotonic()
+            failed = harness.forked(lambda: bake(folder))
+            took = time.monotonic() - begun
+            found, seen = found_in(folder), harness.forked(lambda: shown(folder))
+            shutil.rmtree(folder)
+            return failed, came, took, found, seen
+
+        failed, _, took, wanted, seen = case([])
+        if failed != "":
+            sys.exit(f"the bake that nobody kills failed: {failed}")
+        for number in range(count):
+            moments = [chosen.uniform(0, took) for _ in range(2 if number % 3 == 2 else 1)]
+            failed, came, _, found, now = case(moments)
+            hits += came
+            failed = failed or harness.compared(found, wanted) or ("" if now == seen else "the .blend differs")
+            if failed or failed is None:
+                bad += 1
+                print(f"FAIL killed after {[round(m, 3) for m in moments]} s of {took:.2f}: {failed}")
+    print(f"{count} bakes of {took:.2f} s with cutting, Alembic and saving, {hits} kills before their end")
+    print(f"{count - bad} passed, {bad} failed", flush=True)
+    return bad
+
+
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kills", type=int)
+    parser.add_argument("--seed", type=int, default=14)
+    options = harness.options_of(parser)
     try:
-        return 1 if harness.main("results", Results, harness.options_of()) else 0
+        bad = kills(options.kills, options.seed) if options.kills else \
+            harness.main("results", Results, options)
+        return 1 if bad else 0
     finally:
         shutil.rmtree(user, ignore_errors=True)
 
@@ -127,4 +211,4 @@ def main():
 if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
-    house.os._exit(code)  # Blender's own way out of a module may crash; not ours to test
+    os._exit(code)  # Blender's own way out of a module may crash; not ours to test
