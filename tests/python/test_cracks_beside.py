@@ -51,6 +51,13 @@ class Beside(unittest.TestCase):
         with self.assertRaisesRegex(CrackError, "Vertex 3 of the mesh has no position"):
             break_beside(surface, halves(), Look())
 
+    def test_mesh_far_from_its_particles_is_refused(self):
+        for far in (1e3, 1e12, 1e30, 1e300):
+            surface = box(SIZE)
+            surface.vertices[3] *= -far
+            with self.assertRaisesRegex(CrackError, "times as far as the particles"):
+                break_beside(surface, halves(), Look())
+
     def test_a_process_that_fails_is_a_sentence(self):
         with mock.patch.object(beside.sys, "executable", "/bin/false"):
             with self.assertRaisesRegex(CrackError, "ended with code 1"):
