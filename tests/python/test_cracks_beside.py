@@ -2,6 +2,8 @@
 """Breaking in a process of its own: the same result, sentences, and an end when it is not wanted."""
 import dataclasses
 import os
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -74,6 +76,16 @@ class Beside(unittest.TestCase):
                 self.assertIsNone(break_beside(box(SIZE), halves(), Look(),
                                                lambda: time.monotonic() > began + 0.2))
                 self.assertLess(time.monotonic() - began, 20)
+
+    @unittest.skipUnless(os.name == "posix", "a parent's end does not show elsewhere")
+    def test_ends_with_the_process_that_waits_for_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "place")
+            place.mkdir()
+            end = f"import beside, os; beside.end_with(os.getppid() + 1, {str(place)!r})"
+            done = subprocess.run([sys.executable, "-c", end], cwd=Path(beside.__file__).parent, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertFalse(place.exists())
 
     def test_archive_refuses_objects(self):
         with tempfile.TemporaryDirectory() as folder:
