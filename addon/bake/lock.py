@@ -115,8 +115,11 @@ class Owner:
     def who(self):
         if self.token in _own:
             return "this very program"
-        where = "this machine" if self.is_here else self.host
-        return f"process {self.pid} on {where}, since {self.since}"
+        where = f"on {self.host}"
+        if self.is_here:
+            same = self.namespace in ("", pid_namespace())
+            where = "on this machine" if same else f"in a container ({self.host}) on this machine"
+        return f"process {self.pid} {where}, since {self.since}"
 
 
 @functools.cache

@@ -190,7 +190,7 @@ class Locks(Folder):
         gone = subprocess.Popen([sys.executable, "-c", ""])
         gone.wait()
         self.write(**{**HERE_NOW, "namespace": "pid:[1]"}, pid=gone.pid)
-        self.refused(f"process {gone.pid} on this machine")
+        self.refused(f"process {gone.pid} in a container ({socket.gethostname()}) on this machine")
         self.write(**{**HERE_NOW, "boot": "another"}, pid=gone.pid)
         self.refused(socket.gethostname())
 
