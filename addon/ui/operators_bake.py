@@ -232,14 +232,15 @@ folder, until another file is opened"""
     def execute(self, context):
         folders.allow(context.scene)
         if self.then:
-            call = getattr(bpy.ops.pliant, self.then.partition(".")[2])
+            call = getattr(bpy.ops.pliant, self.then)
             call("INVOKE_DEFAULT", **json.loads(self.arguments or "{}"))
         return {"FINISHED"}
 
 
 def confirm_folder_first(operator):
     """For an operator's invoke() where folders.is_outside(): asks, and invokes it again after a yes."""
-    return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=operator.bl_idname,
+    name = operator.bl_idname.rpartition("_OT_")[2].rpartition(".")[2]  # PLIANT_OT_bake, pliant.bake
+    return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=name,
                                        arguments=json.dumps(operator.as_keywords()))
 
 
