@@ -17,6 +17,7 @@ from .runs import running  # noqa: F401 - panels ask here
 
 TICK = .05  # seconds between looks at a run
 CAPTURE_BUDGET = .03  # seconds of a tick that reading the scene may take
+LONGEST_PATH = 120  # letters in a question
 TEXT_EVERY = 4  # ticks between redraws of the interface
 PANELS = {"PROPERTIES": {"WINDOW", "HEADER"}, "VIEW_3D": {"UI"},
           "DOPESHEET_EDITOR": {"WINDOW"}, "STATUSBAR": {"HEADER"}}
@@ -245,10 +246,13 @@ def confirm_folder_first(operator):
 
 
 def _confirm_folder(operator, context, event, button):
+    """Blender wraps no paths: what would not fit on a screen lacks its middle."""
+    folder = str(folders.folder_of(context.scene))
+    if len(folder) > LONGEST_PATH:
+        folder = f"{folder[:LONGEST_PATH // 3]} ... {folder[-LONGEST_PATH // 2:]}"
     return context.window_manager.invoke_confirm(
         operator, event, title="Cache Folder outside of this file's folder", confirm_text=button,
-        icon="WARNING",
-        message=f"The file names {folders.folder_of(context.scene)}. A bake there is replaced or deleted.")
+        icon="WARNING", message=f"The file names {folder}. A bake there is replaced or deleted.")
 
 
 class PLIANT_OT_clear(bpy.types.Operator):

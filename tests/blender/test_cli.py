@@ -13,6 +13,7 @@ import time
 import types
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import bpy
 import house
@@ -438,6 +439,20 @@ class Settings(unittest.TestCase):
         if not hasattr(bpy.utils, "register_cli_command"):
             self.skipTest("this Blender has no commands of its own")
         self.assertIsNotNone(cli._registered)
+
+
+class FaultyDisk(WithShot):
+    def test_file_that_cannot_be_read_again_is_a_failure(self):
+        path, seek = self.folder / "torn.blend", setting._check_saved
+
+        def torn(path, scene):  # as after a write that failed without Blender's noticing
+            path.write_bytes(path.read_bytes()[:-20000])
+            seek(path, scene)
+
+        with mock.patch.object(setting, "_check_saved", torn):
+            code, said = run("cluster", "--blend", self.blend, *SMALL, "--save", path)
+        self.assertEqual(code, failures.DISK, said)
+        self.assertNotIn(f"Saved: '{path}'", said)
 
 
 @unittest.skipUnless(sys.platform.startswith("linux"), "RLIMIT_AS is Linux's")
