@@ -96,3 +96,8 @@ def voxels_by_size(node):
 
 def voxel_size_socket(node):
     return next(s for s in node.inputs if s.name == "Voxel Size" and s.enabled)
+
+
+def relative_path():
+    """Options of a path that may begin with "//": from 4.5 on Blender wants to be told."""
+    return {"PATH_SUPPORTS_BLEND_RELATIVE"} if VERSION >= (4, 5) else set()

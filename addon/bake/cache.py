@@ -21,16 +21,15 @@ from pathlib import Path
 import numpy as np
 
 from .. import solver
-from . import files, lock, manifest, pc2
-from .copying import copy  # noqa: F401 - callers ask here
+from . import copying, files, lock, manifest, pc2
+from .copying import Copy, copy  # noqa: F401 - callers ask here
 from .errors import BakeError, file_error
 from .fingerprint import Fingerprint, fingerprint
-from .manifest import INFO_NAME, STORE_MARK, STORE_NAME, safe_name
+from .manifest import INFO_NAME, MOST_FRAMES, STORE_MARK, STORE_NAME, safe_name
 
 FORMAT = 1
 FIRST_RECORD = 24 + 80  # bytes of a journal that has its header and one record (journal.h)
 MOST_BODIES = 4096
-MOST_FRAMES = 1 << 20
 
 
 class CacheError(BakeError):
@@ -78,8 +77,8 @@ class Cache:
             manifest.remove_files(folder)
             manifest.start(folder, names)
             for cached, body in zip(cache.bodies, shot.bodies):
-                with files.create(cache.rest_path(cached)) as file:
-                    file.write(np.ascontiguousarray(body.vertices, "<f4").tobytes())
+                manifest.write(cache.rest_path(cached),
+                               np.ascontiguousarray(body.vertices, "<f4").tobytes())
             cache.write()
         except OSError as error:
             raise _failed(error, "write to the cache folder", folder) from error
@@ -154,7 +153,7 @@ class Cache:
             "parts": self.fingerprint.parts, "inputs": self.fingerprint.inputs,
             "frames": [self.fingerprint.frames[n] for n in range(self.start, self.end + 1)],
         }
-        files.write_all(self.folder / INFO_NAME, json.dumps(data).encode("utf-8"))
+        manifest.write(self.folder / INFO_NAME, json.dumps(data).encode("utf-8"))
 
     def adopt(self, shot):
         """Takes over a shot that goes on from frames that are baked: its end, its later frames."""
@@ -202,9 +201,7 @@ class Cache:
         return self.folder / f"{body.file_name}.cells"
 
     def write_cells(self, body, points):
-        path = self.cells_path(body)
-        manifest.claim(self.folder, path.name)
-        files.write_all(path, np.ascontiguousarray(points, "<f4").tobytes())
+        manifest.write(self.cells_path(body), np.ascontiguousarray(points, "<f4").tobytes())
 
     def cells(self, body):
         """The points of the pattern that a body breaks along, (n, 3); none: it breaks anywhere."""
@@ -219,7 +216,7 @@ class Cache:
 
     def open_store(self, mode="read", **settings):
         """The library's frame store; a CacheError where it cannot be."""
-        if self.store_path.is_symlink():
+        if files.is_link(self.store_path):
             raise CacheError(f"{self.store_path} is a link, which a cache never has: it is not "
                              f"used.")
         try:
@@ -309,17 +306,12 @@ def clear(folder):
     LockedError if somebody is writing there, a ForeignError where there are other files and no bake;
     then nothing is removed."""
     folder = Path(folder)
-    if manifest.is_ours(folder):
-        with lock.held_if_there_is_room(folder):
-            manifest.remove_files(folder)
-            manifest.remove_incoming(folder)
-            manifest.remove_list(folder)
-    else:
+    if not manifest.is_ours(folder):
         manifest.check_free(folder)
-        if os.path.lexists(folder / lock.NAME):
-            with lock.held_if_there_is_room(folder):
-                pass  # one that was left behind goes
-    manifest.remove_empty(folder / STORE_NAME)
+    if os.path.lexists(folder):
+        with lock.writing_if_there_is_room(folder):  # a lock that was left behind goes, too
+            copying.remove_incoming(folder)
+            manifest.remove_all(folder)
     manifest.remove_empty(folder)
 
 

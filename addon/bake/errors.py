@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What can go wrong with files of a bake, as sentences for the artist."""
 import errno
+import unicodedata
 
 
 class BakeError(Exception):
@@ -25,3 +26,15 @@ def file_error(error, doing, path):
     """A BakeError for an OSError: file_error(error, "write", path)."""
     reason = _REASONS.get(error.errno) or (error.strerror or str(error)).lower()
     return BakeError(f"Cannot {doing} {path}: {reason}.")
+
+
+def one_line(text):
+    """A text without control characters: a new line in a name must not make a line of its own."""
+    return "".join(c.encode("unicode_escape").decode() if _is_control(c) else c for c in str(text))
+
+
+def _is_control(c):
+    """Controls, ends of lines and paragraphs, halves of characters, and what turns the direction of
+    writing; not spaces of other scripts, which paths may have."""
+    return unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or \
+        unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")

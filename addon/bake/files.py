@@ -83,12 +83,13 @@ def create(path, buffering=-1):
 
 @contextlib.contextmanager
 def replaced(path):
-    """A name to write under; the file gets its own when the block has ended well. Until then the one
-    that was there stays, and nothing is left behind of one that failed."""
+    """A name to write under; the file gets its own when the block has ended well and all of it is on
+    the disk. Until then the one that was there stays, and nothing is left behind of one that failed."""
     unfinished = f"{path}.tmp"
     try:
         remove(unfinished)
         yield unfinished
+        sync(unfinished)
         os.replace(unfinished, path)
     except OSError as error:
         raise file_error(error, "write", path) from error
@@ -97,11 +98,9 @@ def replaced(path):
             remove(unfinished)
 
 
-def write_all(path, data):
-    """Bytes, on the disk before the file gets its name."""
-    with replaced(path) as unfinished, create(unfinished) as file:
-        file.write(data)
-        file.flush()
+def sync(path):
+    """Waits until a file is on the disk, whoever wrote it."""
+    with open_regular(path, "r+b") as file:  # Windows: not one that is open for reading
         os.fsync(file.fileno())
 
 

@@ -491,7 +491,11 @@ class Recorder:
         """The frame into the store; then its rows are written while the next frame is simulated."""
         self.rows.wait()
         self.job._check_lock()
-        self.store.write_frame(self.scene, frame.number)
+        try:
+            self.store.write_frame(self.scene, frame.number)
+        except solver.PliantError:
+            self.job._check_lock()  # the store noticed it first: it was asleep in there
+            raise
         for index, room in enumerate(self.rooms):
             self._skin(index, frame, room)
         self.rows.start(self._write_rows, frame.number)

@@ -14,13 +14,15 @@ Two things tell whether an owner is gone:
                         system has such locks (advisory.py). While it is held nobody takes the
                         folder, however long the owner was silent: it may be stopped or swapped out.
                         Released, an owner on this machine is gone, in whatever pid namespace it was.
-    a lease             Everywhere else: on other machines, and where there is no flock. An owner is
-                        gone if it has not touched its lock for ABANDONED seconds, or if its process
-                        of this machine, namespace and start time is.
+    a lease             Everywhere else: on other machines, and where there is no flock. An owner
+                        whose process (pid, namespace, start time) is seen on this machine is not
+                        gone; one whose process is not there is. Of all others nothing is known: they
+                        are gone if they have not touched their lock for ABANDONED seconds.
 
 An owner who was only asleep must not write into the bake of another. The file has a token of its
 owner and a generation that rises with each one who takes over. check() compares the whole file with
-what the owner wrote; it is called before each commit of a frame and before each row of a point cache.
+what the owner wrote; it is called before each commit of a frame, before each row of a point cache
+and before any other file of a bake gets its name (manifest.py).
 """
 import contextlib
 import datetime
@@ -45,6 +47,8 @@ ABANDONED = 120.0  # seconds without one after which an owner is taken for gone
 PATIENCE = 2.0  # seconds to wait for another who is just looking
 _MOST_BYTES = 4096
 _own = set()  # tokens of this process's locks: another's process may have had its number
+_held = weakref.WeakValueDictionary()  # folder -> this process's Lock
+_thread = threading.local()  # .writing: folders that the thread writes to, see writing()
 
 
 class LockedError(BakeError):
@@ -96,20 +100,26 @@ class Owner:
         return self.host == socket.gethostname()
 
     @property
-    def is_dead(self):
-        """Known to be: nothing is known of processes on other machines and in other namespaces."""
+    def is_running(self):
+        """Whether the owner's process is there: None where that is not known, as of processes on other
+        machines and in other namespaces, or if another process may have its number now."""
         if not self.is_here or self.namespace != pid_namespace():
-            return False
+            return None
         if self.pid == os.getpid():
-            return self.token not in _own
-        recycled = self.started and start_time(self.pid) not in ("", self.started)
-        return bool(recycled) or not is_alive(self.pid)
+            return self.token in _own
+        if not is_alive(self.pid):
+            return False
+        started = start_time(self.pid)
+        return self.started == started if self.started and started else None
 
     def who(self):
         if self.token in _own:
             return "this very program"
-        where = "this machine" if self.is_here else self.host
-        return f"process {self.pid} on {where}, since {self.since}"
+        where = f"on {self.host}"
+        if self.is_here:
+            same = self.namespace in ("", pid_namespace())
+            where = "on this machine" if same else f"in a container ({self.host}) on this machine"
+        return f"process {self.pid} {where}, since {self.since}"
 
 
 @functools.cache
@@ -194,17 +204,17 @@ def _look(path, now):
 
 def _is_gone(owner, silence, locked=None):
     """silence: seconds since the last touch; locked: false if the system's lock was released."""
-    if abs(silence) > ABANDONED:
-        return True
     if owner is None:
-        return False
-    return owner.is_dead or locked is False and owner.flock and owner.is_here and \
-        owner.token not in _own
+        return abs(silence) > ABANDONED
+    if locked is False and owner.flock and owner.is_here and owner.token not in _own:
+        return True
+    running = owner.is_running
+    return abs(silence) > ABANDONED if running is None else not running
 
 
 def _sentence(path, owner, locked=False):
     who = owner.who() if owner is not None else "another program"
-    lease = "" if locked else (f" ({NAME} there counts for nothing {ABANDONED / 60:.0f} minutes "
+    lease = "" if locked or owner is not None and owner.is_running else (f" ({NAME} there counts for nothing {ABANDONED / 60:.0f} minutes "
                                f"after its last sign of life.)")
     return (f"{path.parent} is being written to by {who}: wait until that is done, or stop "
             f"it.{lease}")
@@ -224,6 +234,7 @@ class Lock:
         except OSError as error:
             raise file_error(error, "write to the cache folder", folder) from error
         _own.add(self.owner.token)
+        _held[_key(folder)] = self
         self._release = weakref.finalize(self, _remove, self.path, self.owner.token, fd)
 
     def _take(self):
@@ -231,14 +242,12 @@ class Lock:
         waiting = self.path.with_name(NAME + ".tmp")
         fd = self._opened(waiting)
         try:
-            os.ftruncate(fd, 0)
+            self._write_owner(fd)  # if it is killed from here on, others know at once
             # a time that the disk has just given: it may be another machine's, with its own clock
             os.utime(waiting)
             before = _look(self.path, os.stat(waiting).st_mtime)
             self.owner.generation = before.generation + 1 if before is not None else 1
-            self._contents = json.dumps(vars(self.owner)).encode()
-            if os.write(fd, self._contents) != len(self._contents):
-                raise OSError(errno.ENOSPC, "No space left on device")
+            self._write_owner(fd)
             if not self.owner.flock:  # a file that is open cannot be renamed on Windows
                 os.close(fd)
                 fd = None
@@ -252,6 +261,13 @@ class Lock:
                 os.close(fd)
             raise
         return fd
+
+    def _write_owner(self, fd):
+        self._contents = json.dumps(vars(self.owner)).encode()
+        os.ftruncate(fd, 0)
+        os.lseek(fd, 0, os.SEEK_SET)
+        if os.write(fd, self._contents) != len(self._contents):
+            raise OSError(errno.ENOSPC, "No space left on device")
 
     def _opened(self, waiting):
         """bake.lock.tmp, for one at a time. What one who was killed meanwhile has left is taken at
@@ -286,6 +302,8 @@ class Lock:
         if same or granted is None and is_new:
             return fd
         os.close(fd)
+        if granted is None:
+            _remove_old(waiting)  # no lock of the system tells
         return None
 
     def release(self):
@@ -332,22 +350,40 @@ class Lock:
                               f"that folder, so this one was stopped. Its frames are kept.")
 
 
+def check(folder):
+    """Lock.check() of this process's lock on a folder; nothing where it has none."""
+    lock = _held.get(_key(folder))
+    if lock is not None:
+        lock.check()
+
+
+def _key(folder):
+    return os.path.realpath(folder)
+
+
 @contextlib.contextmanager
-def held(folder):
-    """The folder's only writer for a block, too short for others to get impatient."""
-    lock = Lock(folder)
-    try:
+def writing(folder):
+    """The folder's only writer for a block. Within another such block of the same thread on the same
+    folder this does nothing."""
+    inside = _thread.__dict__.setdefault("writing", set())
+    key = _key(folder)
+    if key in inside:
         yield
-    finally:
-        lock.release()
+        return
+    with Lock(folder).kept():
+        inside.add(key)
+        try:
+            yield
+        finally:
+            inside.discard(key)
 
 
 @contextlib.contextmanager
-def held_if_there_is_room(folder):
+def writing_if_there_is_room(folder):
     """The same for what makes room: a full disk does not stop it, another writer does."""
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(held(folder))
+            stack.enter_context(writing(folder))
         except LockedError:
             raise
         except BakeError:
@@ -389,5 +425,5 @@ def _remove_old(waiting):
     """Removes what is left of one who was killed while it was looking, which takes no time."""
     with contextlib.suppress(OSError):
         owner = Owner.read(waiting)
-        if _is_old(waiting) or owner is not None and owner.is_dead:
+        if _is_old(waiting) or owner is not None and owner.is_running is False:
             os.remove(waiting)

@@ -6,7 +6,8 @@
 A name is in the list, on the disk, before its file is made: whatever ends a bake, no file of it is
 unlisted. The list is made whole (with the names that every bake has) and then only appended to. It is
 the mark of a folder that is ours, and the last file to be deleted. It may come from a stranger like
-everything there: a line counts only if it is a name that a bake gives.
+everything there: a line counts only if it is a name that a bake gives, and a file only if it begins as
+files of that kind do.
 
 Bakes of earlier versions have no list. Theirs are the files whose names come from the bodies in
 bake.json. A folder with neither is not ours.
@@ -15,6 +16,8 @@ import contextlib
 import json
 import os
 import re
+import stat
+import struct
 from pathlib import Path
 
 from . import files, lock
@@ -35,6 +38,11 @@ INCOMING = "bake.incoming"  # a folder while a bake is copied (copying.py)
 # what desktops and disks put into every folder
 CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+found"}
 TEMPORARY = ".tmp"
+# What files begin with, by the endings of their names. Those of .rest and .cells are numbers alone.
+BEGINNINGS = {".files": (HEAD.encode(),), ".json": (b'{"format": ',), ".pc2": (b"POINTCACHE2\0",),
+              ".npz": (b"PK\x03\x04",), ".abc": (b"Ogawa", b"\x89HDF"), ".plh": (b"PLIANTSH",), ".plj": (b"PLIANTJN",),
+              ".pll": (b"PLIANTLY",), ".plf": (b"PLIANTFR",), ".plc": (b"PLIANTCP",)}
+MOST_FRAMES = 1 << 20  # of a bake
 _MOST_BYTES = 1 << 26
 _read = {}  # path of a list -> (its stat, the names): each file that is made asks
 
@@ -53,31 +61,60 @@ def _is_name(text):
     return text in (INFO_NAME, STORE_MARK) or BODY_FILES.fullmatch(text) is not None
 
 
+def is_of_its_kind(path):
+    """Whether a file is what its name says, as far as its beginning tells; also the mere beginning of
+    one, as a kill or a full disk leaves it. Links are: nothing is lost with them."""
+    path = Path(path)
+    try:
+        kind = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(kind):
+        return stat.S_ISLNK(kind)
+    with files.open_regular(path) as file:
+        head, size = file.read(16), os.fstat(file.fileno()).st_size
+    ending = Path(path.name.removesuffix(TEMPORARY)).suffix
+    if not head.strip(b"\0"):  # what a power cut leaves
+        return True
+    if ending == ".mdd":
+        frames, vertices = struct.unpack(">ii", head[:8].ljust(8, b"\0"))
+        return 0 <= frames <= MOST_FRAMES and 0 <= vertices and \
+            size <= 8 + 4 * frames + 12 * frames * vertices
+    return ending not in BEGINNINGS or any(
+        head[:len(right)] == right[:len(head)] for right in BEGINNINGS[ending])
+
+
 # ---------------------------------------------------------------- reading
 
 
 def listed(folder):
-    """Names of a bake's files in a folder, as a set; None: the folder is not ours."""
+    """Names of a bake's files in a folder, as a set; None: the folder is not ours. A BakeError if the
+    disk does not tell."""
     folder = Path(folder)
-    names = _listed(folder / NAME)
-    return _former(folder) if names is None else names
+    try:
+        names = _listed(folder / NAME)
+        return _former(folder) if names is None else names
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, files.NotRegular):
+        return None
+    except OSError as error:
+        raise file_error(error, "read", error.filename or folder) from error
 
 
 def _listed(path):
     try:
         found = os.lstat(path)
-        mark = found.st_mtime_ns, found.st_size, found.st_ino
-        known = _read.get(str(path))
-        if known is None or known[0] != mark:
-            with files.open_regular(path) as file:
-                text = file.read(_MOST_BYTES).decode("ascii", "replace")
-            # what follows the last end of a line is cut off
-            head, *lines = text.split("\n")[:-1] or [""]
-            names = {line for line in lines if _is_name(line)} if head == HEAD else None
-            known = _read[str(path)] = mark, names
-        return known[1]
-    except OSError:
+    except FileNotFoundError:
         return None
+    mark = found.st_mtime_ns, found.st_size, found.st_ino
+    known = _read.get(str(path))
+    if known is None or known[0] != mark:
+        with files.open_regular(path) as file:
+            text = file.read(_MOST_BYTES).decode("ascii", "replace")
+        # what follows the last end of a line is cut off
+        head, *lines = text.split("\n")[:-1] or [""]
+        names = {line for line in lines if _is_name(line)} if head == HEAD else None
+        known = _read[str(path)] = mark, names
+    return known[1]
 
 
 def _former(folder):
@@ -88,9 +125,9 @@ def _former(folder):
         if type(data["format"]) is not int:
             return None
         stems = {safe_name(index, body["name"]) for index, body in enumerate(data["bodies"])}
-        there = {entry.name for entry in os.scandir(folder)}
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
+    there = {entry.name for entry in os.scandir(folder)}
     found = {name.removesuffix(TEMPORARY) for name in there}
     matches = (BODY_FILES.fullmatch(name) for name in found)
     return {INFO_NAME, STORE_MARK} | {match[0] for match in matches if match and match[1] in stems}
@@ -125,8 +162,8 @@ def _stranger(folder):
 
 
 def paths(folder):
-    """Paths of all files of a bake that are there; bake.json is the first: what is left when deleting
-    them was interrupted is no bake."""
+    """Paths of all files of a bake that are there and what their names say; bake.json is the first: what
+    is left when deleting them was interrupted is no bake."""
     folder = Path(folder)
     names = listed(folder) or ()
     found = [folder / f"{name}{ending}" for name in sorted(names, key=lambda n: (n != INFO_NAME, n))
@@ -134,7 +171,7 @@ def paths(folder):
     store = folder / STORE_NAME
     if STORE_MARK in names and store.is_dir() and not files.is_link(store):
         found += sorted(p for p in store.iterdir() if STORE_FILES.fullmatch(p.name))
-    return [path for path in found if path.is_symlink() or path.is_file()]
+    return [path for path in found if is_of_its_kind(path)]
 
 
 # ---------------------------------------------------------------- writing
@@ -146,7 +183,7 @@ def start(folder, names):
     folder = Path(folder)
     check_names(folder, names)
     text = "".join(f"{line}\n" for line in (HEAD, *names))
-    files.write_all(folder / NAME, text.encode("ascii"))
+    _write(folder / NAME, text.encode("ascii"))
 
 
 def claim(folder, name):
@@ -155,11 +192,12 @@ def claim(folder, name):
     names = listed(folder)
     if names is None or not _is_name(name):
         raise ForeignError(f"{folder / name} is not written: there is no bake in that folder.")
+    lock.check(folder)
     if not (folder / NAME).is_file():
         start(folder, sorted(names))  # a bake of an earlier version
+    check_names(folder, [name])
     if name in names:
         return
-    _check_new(folder, name)
     try:
         with files.open_regular(folder / NAME, "ab") as file:
             file.write(f"\n{name}\n".encode("ascii"))  # the line before it may be cut off
@@ -173,28 +211,63 @@ def check_names(folder, names):
     """A ForeignError if a file that is not of the folder's bake has one of these names."""
     folder, known = Path(folder), listed(folder) or set()
     for name in names:
-        if name not in known:
-            _check_new(folder, name)
+        path = folder / name.removesuffix("/")
+        for place in (path, path.with_name(path.name + TEMPORARY)):
+            if os.path.lexists(place) and not _is_own(place, name, known):
+                raise ForeignError(f"{place} is not of this bake and is not written over: move it away, "
+                                   f"or set Cache Folder to another folder.")
 
 
-def _check_new(folder, name):
-    path = folder / name.removesuffix("/")
-    taken = [p for p in (path, path.with_name(path.name + TEMPORARY)) if os.path.lexists(p)]
+def _is_own(place, name, known):
+    try:
+        return _is_listed(place, name, known) and (name == STORE_MARK or is_of_its_kind(place))
+    except OSError as error:
+        raise file_error(error, "read", place) from error
+
+
+def _is_listed(place, name, known):
     if name == STORE_MARK:
-        taken = [] if path.is_dir() and not files.is_link(path) and not any(path.iterdir()) else taken
-    if taken:
-        raise ForeignError(f"{taken[0]} is not of this bake and is not written over: move it away, or set "
-                           f"Cache Folder to another folder.")
+        return place.name == STORE_NAME and place.is_dir() and not files.is_link(place) and (
+            name in known or not any(place.iterdir()))
+    # in another case it may be another file, or the same
+    former = (place.with_name(other + place.name[len(name):]) for other in known
+              if other != name and other.casefold() == name.casefold())
+    return name in known or any(files.same(place, other) for other in former)
+
+
+@contextlib.contextmanager
+def _finished(path):
+    """files.replaced() for the folder's only writer, if it still is."""
+    with files.replaced(path) as unfinished:
+        yield unfinished
+        lock.check(path.parent)
+
+
+def _write(path, data):
+    with _finished(path) as unfinished, files.create(unfinished) as file:
+        file.write(data)
+
+
+def write(path, data):
+    """Bytes as a file of the bake, whole or not at all; for the folder's only writer."""
+    path = Path(path)
+    claim(path.parent, path.name)
+    _write(path, data)
 
 
 @contextlib.contextmanager
 def replaced(path):
-    """files.replaced(); in a bake's folder the file becomes one of the bake's."""
+    """files.replaced(); in a bake's folder the file becomes one of the bake's, and nobody else writes
+    there meanwhile."""
     path = Path(path)
-    if is_ours(path.parent):
+    if not is_ours(path.parent):
+        with files.replaced(path) as unfinished:
+            yield unfinished
+        return
+    with lock.writing(path.parent):
         claim(path.parent, path.name)
-    with files.replaced(path) as unfinished:
-        yield unfinished
+        with _finished(path) as unfinished:
+            yield unfinished
 
 
 # ---------------------------------------------------------------- deleting
@@ -214,19 +287,14 @@ def remove_files(folder):
     remove_empty(folder / STORE_NAME)
 
 
-def remove_incoming(folder):
-    """Deletes what is left of a copy that was killed, by the names that a bake gives."""
-    incoming = Path(folder) / INCOMING
-    for place, known in ((incoming / STORE_NAME, STORE_FILES.fullmatch), (incoming, _is_name)):
-        if place.is_dir() and not files.is_link(place):
-            for path in place.iterdir():
-                if known(path.name) and not path.is_dir():
-                    files.remove(path)
-            remove_empty(place)
-
-
-def remove_list(folder):
-    files.remove(Path(folder) / NAME)
+def remove_all(folder):
+    """Deletes a bake with its list, and its folder if nothing else is in it."""
+    if is_ours(folder):
+        remove_files(folder)
+    for path in (Path(folder) / (NAME + TEMPORARY), Path(folder) / NAME):
+        if is_of_its_kind(path):
+            files.remove(path)
+    remove_empty(folder)
 
 
 def remove_empty(folder):

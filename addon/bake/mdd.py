@@ -45,8 +45,6 @@ def write(path, vertices, times, frames):
             count += 1
         if count != len(times):
             raise BakeError(f"{path} was to have {len(times)} frames, but {count} came.")
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def check(path, vertices=None, frames=None):

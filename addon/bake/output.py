@@ -222,7 +222,6 @@ def new_pc2(path, vertices, start):
     with replaced(path) as unfinished:
         with pc2.Writer(unfinished, vertices, start, sync=False) as writer:
             yield writer
-            writer.sync()
 
 
 def write_pc2(path, vertices, start, frames):

@@ -7,20 +7,21 @@ if it changes from frame to frame. nodes.py lets it, without touching the mesh.
 import contextlib
 
 import bpy
+import numpy as np
 
 from .. import compat
-from ..bake import manifest
+from ..bake import manifest, pc2
 from ..bake.errors import BakeError
-from . import modifiers, nodes
+from . import meshes, modifiers, nodes
 
 NO_ALEMBIC = "This Blender was built without Alembic."
 
 
-def export(scene, obj, path, first, last, velocities=None, whole=True):
+def export(scene, obj, path, first, last, source, velocities, whole=True):
     """Writes what an object shows in frames first to last.
 
-    velocities: a PC2 file of them, in the object's coordinates, or None. whole: with the modifiers
-    that come after the result; otherwise the simulated mesh alone.
+    source, velocities: the PC2 file that it plays, and one of velocities in its coordinates. whole:
+    with the modifiers that come after the result; otherwise the simulated mesh alone.
     """
     if not compat.has_alembic():
         raise BakeError(NO_ALEMBIC)
@@ -30,8 +31,11 @@ def export(scene, obj, path, first, last, velocities=None, whole=True):
             stack.enter_context(_only_selected(scene, obj))
             if not whole:
                 stack.enter_context(modifiers.switched_off(obj, modifiers.after_playback(obj)))
-            if velocities is not None:
-                stack.enter_context(_with_velocity(obj, velocities, first))
+            later = [obj.modifiers[name] for name in modifiers.after_playback(obj)]
+            is_alone = not any(m.show_viewport or m.show_render for m in later)
+            stack.enter_context(_with_velocity(obj, velocities, first))
+            if is_alone:
+                stack.enter_context(_compared(obj, first, pc2.frames(source), pc2.frames(velocities)))
             # what is not rendered has no mesh where modifiers are as in renders
             _run(unfinished, first, last, "RENDER" if whole and _is_rendered(obj) else "VIEWPORT")
         _check(unfinished, path)
@@ -61,6 +65,35 @@ def _check(unfinished, path):
         raise BakeError(f"Blender wrote no Alembic file to {path}.") from None
     if head != b"Ogawa\xff":
         raise BakeError(f"The Alembic file {path} could not be finished: is the disk full?")
+
+
+@contextlib.contextmanager
+def _compared(obj, first, rows, velocities):
+    """A BakeError in the end if Blender showed something else than the files have, in the frames that
+    it evaluated within the block: where it cannot read, it shows the mesh as it is without a word."""
+    name, wrong = obj.name, []
+
+    def compare(scene, depsgraph=None):
+        mesh = bpy.data.objects[name].evaluated_get(depsgraph).data if depsgraph else None
+        row = scene.frame_current - first
+        if mesh is None or not 0 <= row < len(rows):
+            return
+        speed = mesh.attributes.get("velocity")
+        moving = np.empty(3 * len(speed.data), np.float32) if speed else np.zeros(0)
+        if speed:
+            speed.data.foreach_get("vector", moving)
+        for found, wanted in ((meshes.positions(mesh), rows[row]), (moving, velocities[row])):
+            if not np.array_equal(found.reshape(-1), np.reshape(wanted, -1)):
+                wrong.append(scene.frame_current)
+
+    bpy.app.handlers.frame_change_post.append(compare)
+    try:
+        yield
+    finally:
+        bpy.app.handlers.frame_change_post.remove(compare)
+    if wrong:
+        raise BakeError(f"Blender could not read the point cache of '{name}' in frame {wrong[0]}: the "
+                        f"disk may be faulty. Export again.")
 
 
 @contextlib.contextmanager

@@ -45,7 +45,7 @@ def temporary_root():
 
 
 def is_temporary(folder):
-    return folder.is_relative_to(Path(bpy.app.tempdir) / "pliant")
+    return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(bpy.app.tempdir) + "/pliant")
 
 
 def folder_in(blend_path, scene, quick=False):
@@ -81,11 +81,17 @@ def cache_of(scene, quick=False):
 def not_typed():
     """Cache folders that are set within the block come from the file, not from the user."""
     global _typing
-    _typing = False
+    before, _typing = _typing, False
     try:
         yield
     finally:
-        _typing = True
+        _typing = before
+
+
+def loading(is_on):
+    """While a file is being loaded, nobody types."""
+    global _typing
+    _typing = not is_on
 
 
 def typed(scene):
@@ -101,10 +107,8 @@ def allow(scene):
 
 
 def is_outside(scene, blend_path=None):
-    """Whether the .blend names a cache folder outside of its own that the user has not confirmed; as
-    if it were at a path."""
-    if not scene.pliant.folder:
-        return False
+    """Whether the cache folder is outside of the .blend's own and the user has not confirmed it; as if
+    the .blend were at a path. A link beside the .blend may lead out as well as a folder that it names."""
     blend_path = bpy.data.filepath if blend_path is None else blend_path
     folder = os.path.realpath(folder_in(blend_path, scene))
     if folder in _allowed or is_temporary(Path(folder)):
@@ -117,8 +121,10 @@ def check_allowed(scene, blend_path=None):
     """An OutsideError if the folder is not to be written to; as if the .blend were at a path."""
     if is_outside(scene, blend_path):
         folder = folder_in(bpy.data.filepath if blend_path is None else blend_path, scene)
+        real = os.path.realpath(folder)
+        leads = "" if real == os.path.abspath(folder) else f" (it leads to {real})"
         raise OutsideError(
-            f"Cache Folder is {folder}, which comes from the .blend file and is outside of its "
+            f"Cache Folder is {folder}{leads}, which comes with the .blend file and is outside of its "
             f"folder: nothing is written or deleted there. Confirm it in Blender, set Cache Folder "
             f"yourself, or use --allow-outside on the command line.")
 

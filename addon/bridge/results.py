@@ -81,8 +81,10 @@ def check_object(obj):
 
 
 def output_of(scene, obj, cache=None):
-    """The Output of an object: its own body's, or that of the body it is bound to."""
+    """The Output of an object: its own body's, or that of the body it is bound to. It writes to the
+    cache folder."""
     check_object(obj)
+    folders.check_allowed(scene)
     cache = cache or open_cache(scene)
     body = body_for(scene, obj, cache)
     if is_bound(obj):
@@ -326,7 +328,7 @@ def _make_alembic(scene, obj, output, reimport, progress):
     modifiers.play(obj, source, output.first)
     obj.pliant.result.kind = "PC2"  # what it shows if anything fails from here on
     try:
-        alembic.export(scene, obj, path, output.first, output.last, velocities, not reimport)
+        alembic.export(scene, obj, path, output.first, output.last, source, velocities, not reimport)
     finally:
         velocities.unlink(missing_ok=True)
     if reimport:

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """export: results of a finished bake, without simulating. clear: takes a bake off the disk."""
+import os
 import shutil
+import tempfile
+from pathlib import Path
 
 from ..bake import cache as caches
+from ..bake import files
 from ..bake.errors import BakeError, file_error
 from ..bridge import folders, results
 from ..cli import FORMATS
@@ -71,9 +75,11 @@ def _make(scene, obj, wanted, log, signals, function):
         raise Failure(failures.EXPORT if code == failures.BAKE and kind == "ALEMBIC" else code,
                       str(error)) from error
     for sentence in told:
+        if sentence.startswith("Saved "):
+            continue  # said below, for farms
         if isinstance(sentence, results.Remark) and obj.pliant.result.is_cut:
             log.say("cut", sentence, object=obj.name)
-        elif not sentence.startswith("Saved "):  # said below, for farms
+        else:
             log.warn(sentence)
     if kind not in ENDINGS:
         log.say("made", f"{obj.name}: {wanted}", object=obj.name, format=wanted)
@@ -90,7 +96,11 @@ def _copy(made, folder, log):
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, name in made:
-            shutil.copyfile(path, folder / name)
+            # whole, or the file that was there
+            with tempfile.TemporaryDirectory(dir=folder, prefix="pliant-") as place:
+                shutil.copyfile(path, Path(place, name))
+                files.sync(Path(place, name))
+                os.replace(Path(place, name), folder / name)
             log.saved(folder / name)
     except OSError as error:
         raise file_error(error, "write to", folder) from error

@@ -8,8 +8,8 @@ import json
 import os
 import signal
 import sys
-import unicodedata
 
+from ..bake.errors import one_line
 from .failures import BY_SIGNAL, Interrupted
 
 
@@ -34,18 +34,6 @@ class Log:
 
     def error(self, sentence, code):
         self.say("error", sentence if self.as_json else f"Error: {sentence}", code=code)
-
-
-def one_line(text):
-    """A text without control characters: a new line in a name must not make a line of its own."""
-    return "".join(c.encode("unicode_escape").decode() if _is_control(c) else c for c in str(text))
-
-
-def _is_control(c):
-    """Controls, ends of lines and paragraphs, halves of characters, and what turns the direction of
-    writing; not spaces of other scripts, which paths may have."""
-    return unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or \
-        unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 def _plain(value):

@@ -24,6 +24,8 @@ def run(options):
         except Exception as error:  # noqa: BLE001 - every failure has an exit code
             code = failures.code_of(error)
             sentence = str(error).strip() or type(error).__name__
+            if isinstance(error, MemoryError):
+                sentence = "There is not enough memory for this."
             if code == failures.FAULT:
                 traceback.print_tb(error.__traceback__)  # the sentence below has its text, in one line
                 sentence = f"A fault in Pliant: {type(error).__name__}: {sentence}"

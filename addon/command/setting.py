@@ -5,6 +5,9 @@ They are set on the data in memory, as an artist would set them; the .blend file
 is, unless --save names it.
 """
 import difflib
+import os
+import shutil
+import tempfile
 
 import bpy
 
@@ -91,9 +94,24 @@ def save(options, scene, log):
         raise Failure(failures.DISK, f"{path} could not be saved: {_report(error)}") from None
     if not path.is_file():
         raise Failure(failures.DISK, f"{path} could not be saved.")
+    _check_saved(path, scene)
     log.saved(path)
     if handlers.problems:
         raise Failure(failures.DISK, " ".join(handlers.problems))
+
+
+def _check_saved(path, scene):
+    """A Failure if the file cannot be read again: Blender does not notice every error of a disk."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="pliant-") as place:  # a file does not load itself
+            copied = shutil.copyfile(path, os.path.join(place, "saved.blend"))
+            with bpy.data.libraries.load(copied) as (there, _):
+                is_whole = scene.name in there.scenes
+    except (OSError, RuntimeError):
+        is_whole = False
+    if not is_whole:
+        raise Failure(failures.DISK, f"{path} is not what was written to it: the disk may be faulty. What "
+                                     f"was there before is in {path}1, if Blender keeps versions.")
 
 
 def _seen_from(blend, folder):

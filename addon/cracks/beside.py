@@ -9,9 +9,11 @@ file is that process:
 """
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -84,7 +86,17 @@ def environment():
     return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(folders))}
 
 
+def end_with(parent, folder):
+    """Ends this process, and removes its files, when the one that waits for it is gone (not on Windows,
+    where that does not show here)."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
 def main(source, target):
+    threading.Thread(target=end_with, args=(os.getppid(), Path(source).parent), daemon=True).start()
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from cracks import CrackError, archive, break_mesh
     given = archive.load(source)

@@ -107,21 +107,21 @@ def stamp(origin, step, shape, rest, spacing, cell=None, of_site=None):
 
 def spread(labels, cell=None):
     """Gives boxes without a label that of a neighbour, of the same cell if told, for as long as any
-    gets one."""
-    empty = np.count_nonzero(labels < 0)
-    while empty:
-        before, last = labels.copy(), empty
-        for axis in range(3):
-            for to, of in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
-                to_index = tuple(to if a == axis else slice(None) for a in range(3))
-                of_index = tuple(of if a == axis else slice(None) for a in range(3))
-                take = (labels[to_index] < 0) & (before[of_index] >= 0)
-                if cell is not None:
-                    take &= cell[to_index] == cell[of_index]
-                labels[to_index][take] = before[of_index][take]
-        empty = np.count_nonzero(labels < 0)
-        if empty == last:
-            return
+    gets one. Only boxes that have just got theirs are looked at: each is once, however far it goes."""
+    flat, of = labels.reshape(-1), None if cell is None else cell.reshape(-1)
+    fresh = np.flatnonzero(flat >= 0)
+    while len(fresh):
+        place, taken = np.unravel_index(fresh, labels.shape), []
+        for axis, stride in enumerate((labels.shape[1] * labels.shape[2], labels.shape[2], 1)):
+            for step in (1, -1):
+                source = fresh[(place[axis] + step >= 0) & (place[axis] + step < labels.shape[axis])]
+                target = source + step * stride
+                take = flat[target] < 0
+                if of is not None:
+                    take &= of[target] == of[source]
+                flat[target[take]] = flat[source[take]]
+                taken.append(target[take])
+        fresh = np.concatenate(taken)
 
 
 def follow_splits(cells, copy, particles):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-
 MOST_SLOTS = 2**15 - 1   # of materials, as Blender has them
+FARTHEST = 100  # sizes of a body that its mesh may reach beyond it: boxes are made for all of that
 
 
 class CrackError(Exception):
@@ -175,6 +175,10 @@ def check(surface, particles):
     if count == 0 or not np.isfinite(particles.rest).all():
         raise CrackError("A body without particles cannot break." if count == 0 else
                          "A particle has no rest position.")
+    low, high = particles.rest.min(0), particles.rest.max(0)
+    size = max((high - low).max(), particles.spacing)
+    if size > 0 and (np.maximum(surface.vertices - high, low - surface.vertices) > FARTHEST * size).any():
+        raise CrackError(f"The mesh reaches more than {FARTHEST} times as far as the particles of its body.")
     if (particles.parent >= np.arange(count)).any():
         at = int(np.flatnonzero(particles.parent >= np.arange(count))[0])
         raise CrackError(f"Particle {at} comes before its parent {particles.parent[at]}.")

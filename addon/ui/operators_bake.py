@@ -4,6 +4,8 @@
 In a window a bake is a modal operator that looks at its run a few times a second; without one, or
 called with EXEC_DEFAULT, it returns when all is done.
 """
+import json
+
 import bpy
 
 from ..bake import plan
@@ -15,6 +17,7 @@ from .runs import running  # noqa: F401 - panels ask here
 
 TICK = .05  # seconds between looks at a run
 CAPTURE_BUDGET = .03  # seconds of a tick that reading the scene may take
+LONGEST_PATH = 120  # letters in a question
 TEXT_EVERY = 4  # ticks between redraws of the interface
 PANELS = {"PROPERTIES": {"WINDOW", "HEADER"}, "VIEW_3D": {"UI"},
           "DOPESHEET_EDITOR": {"WINDOW"}, "STATUSBAR": {"HEADER"}}
@@ -77,7 +80,7 @@ class _Baking:
         if context.window is None or bpy.app.background:
             return self.execute(context)
         if folders.is_outside(context.scene):
-            return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=self.bl_idname)
+            return confirm_folder_first(self)
         run = self._begin(context)
         if run is None:
             return {"CANCELLED"}
@@ -222,6 +225,7 @@ folder, until another file is opened"""
     bl_options = {"INTERNAL"}
 
     then: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    arguments: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context, event):
         return _confirm_folder(self, context, event, "Use Folder")
@@ -229,15 +233,26 @@ folder, until another file is opened"""
     def execute(self, context):
         folders.allow(context.scene)
         if self.then:
-            getattr(bpy.ops.pliant, self.then.partition(".")[2])("INVOKE_DEFAULT")
+            call = getattr(bpy.ops.pliant, self.then)
+            call("INVOKE_DEFAULT", **json.loads(self.arguments or "{}"))
         return {"FINISHED"}
 
 
+def confirm_folder_first(operator):
+    """For an operator's invoke() where folders.is_outside(): asks, and invokes it again after a yes."""
+    name = operator.bl_idname.rpartition("_OT_")[2].rpartition(".")[2]  # PLIANT_OT_bake, pliant.bake
+    return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=name,
+                                       arguments=json.dumps(operator.as_keywords()))
+
+
 def _confirm_folder(operator, context, event, button):
+    """Blender wraps no paths: what would not fit on a screen lacks its middle."""
+    folder = str(folders.folder_of(context.scene))
+    if len(folder) > LONGEST_PATH:
+        folder = f"{folder[:LONGEST_PATH // 3]} ... {folder[-LONGEST_PATH // 2:]}"
     return context.window_manager.invoke_confirm(
         operator, event, title="Cache Folder outside of this file's folder", confirm_text=button,
-        icon="WARNING",
-        message=f"The file names {folders.folder_of(context.scene)}. A bake there is replaced or deleted.")
+        icon="WARNING", message=f"The file names {folder}. A bake there is replaced or deleted.")
 
 
 class PLIANT_OT_clear(bpy.types.Operator):

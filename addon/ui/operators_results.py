@@ -9,6 +9,7 @@ from ..bake.errors import BakeError
 from ..bridge import alembic, folders, refine, results
 from ..solver import LibraryError
 from . import properties, runs
+from .operators_bake import confirm_folder_first
 
 FORMATS = [
     *properties.RESULTS,
@@ -32,6 +33,7 @@ class _ResultOperator:
     """What the operators share: the object, progress in the cursor, sentences."""
 
     bl_options = {"REGISTER", "UNDO"}
+    writes = True  # to the cache folder
 
     @staticmethod
     def no_mesh(context):
@@ -59,6 +61,15 @@ class _ResultOperator:
         if reason:
             cls.poll_message_set(reason)
         return not reason
+
+    def invoke(self, context, _event):
+        if self.writes and context.window is not None and not bpy.app.background and \
+                folders.is_outside(context.scene):
+            return confirm_folder_first(self)
+        return self.begin(context)
+
+    def begin(self, context):
+        return self.execute(context)
 
     def execute(self, context):
         manager = context.window_manager
@@ -153,7 +164,7 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
 
     # ------------------------------------------------------------ beside the window
 
-    def invoke(self, context, _event):
+    def begin(self, context):
         """What broke is cut beside the window first; then there is little left to do."""
         obj = context.scene.objects.get(self.target) if self.target else context.object
         if context.window is None or bpy.app.background or obj is None or results.is_bound(obj) or \
@@ -282,6 +293,7 @@ class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
     """Give the object back as it was before it showed the bake. The bake itself stays"""
     bl_idname = "pliant.remove_result"
     bl_label = "Remove Result"
+    writes = False
 
     @classmethod
     def refusal(cls, context):

@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, \
     FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
+from .. import compat
 from ..bridge import folders
 from . import contacts, fracture
 from .changed import preview_redrawn, settings_changed
@@ -340,7 +341,7 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         name="Threads", default=0, min=0, max=1024, options=set(),
         description="Processor cores to use, 0 for all. Never changes the result")
     folder: StringProperty(
-        name="Cache Folder", subtype="DIR_PATH", options=set(),
+        name="Cache Folder", subtype="DIR_PATH", options=compat.relative_path(),
         update=lambda self, _context: folders.typed(self.id_data),
         description="Where baked frames are kept; empty: a folder beside the .blend file")
     compression: BoolProperty(

@@ -288,6 +288,7 @@ class Run:
         if folder == cache.folder or files.same(folder, cache.folder):
             return
         try:
+            folders.check_allowed(scene)
             caches.copy(cache.folder, folder)
             self.job.cache = caches.Cache.open(folder)
         except (OSError, BakeError) as error:

@@ -13,6 +13,7 @@ import time
 import types
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import bpy
 import house
@@ -438,6 +439,37 @@ class Settings(unittest.TestCase):
         if not hasattr(bpy.utils, "register_cli_command"):
             self.skipTest("this Blender has no commands of its own")
         self.assertIsNotNone(cli._registered)
+
+
+class FaultyDisk(WithShot):
+    def test_file_that_cannot_be_read_again_is_a_failure(self):
+        path, seek = self.folder / "torn.blend", setting._check_saved
+
+        def torn(path, scene):  # as after a write that failed without Blender's noticing
+            path.write_bytes(path.read_bytes()[:-20000])
+            seek(path, scene)
+
+        with mock.patch.object(setting, "_check_saved", torn):
+            code, said = run("cluster", "--blend", self.blend, *SMALL, "--save", path)
+        self.assertEqual(code, failures.DISK, said)
+        self.assertNotIn(f"Saved: '{path}'", said)
+
+
+@unittest.skipUnless(sys.platform.startswith("linux"), "RLIMIT_AS is Linux's")
+class LittleMemory(WithShot):
+    def test_limits_end_in_a_sentence_and_a_code(self):
+        import resource
+        environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+        for megabytes in (500, 900, 1200, 1420, 1500):
+            begun = time.monotonic()
+            process = start("bake", "--blend", self.blend, *SMALL, "--out", self.folder / "little",
+                            env=environment, preexec_fn=lambda: resource.setrlimit(
+                                resource.RLIMIT_AS, (megabytes * 2**20,) * 2))
+            said = process.communicate(timeout=120)[0]
+            self.assertIn(process.returncode, (0, failures.MEMORY), f"{megabytes} MB: {said}")
+            self.assertTrue("memory" in said or process.returncode == 0, f"{megabytes} MB: {said}")
+            self.assertTrue(megabytes > 1200 or process.returncode, f"{megabytes} MB: {said}")
+            self.assertLess(time.monotonic() - begun, 60)
 
 
 if __name__ == "__main__":

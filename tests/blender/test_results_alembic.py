@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Alembic of a bake: positions and velocities come back bit for bit, the scene stays as it was."""
 import unittest
+from unittest import mock
 
 import bpy
 import house
@@ -51,6 +52,16 @@ class Alembic(Baked):
                 self.without_refinement(obj)
                 self.check_playback(obj, lambda f: stored(self.cache, body, f))
                 self.check_velocities(obj, name)
+
+    def test_frame_that_blender_could_not_read_is_an_error(self):
+        """Blender shows the mesh as it is where it cannot read a point cache, and exports that."""
+        obj = self.make("Plain", "ALEMBIC", reimport=False)
+        path = self.cache.folder / f"{self.cache.body('Plain').file_name}.abc"
+        before, frames = path.read_bytes(), alembic.pc2.frames
+        with mock.patch.object(alembic.pc2, "frames", lambda path: frames(path) * np.float32(1.000001)):
+            with self.assertRaisesRegex(results.BakeError, "could not read the point cache of 'Plain'"):
+                results.make(self.scene, obj, "ALEMBIC", reimport=False)
+        self.assertEqual(path.read_bytes(), before)
 
     def test_what_goes_on_after_it_still_does(self):
         obj = self.make("Odd", "ALEMBIC")

@@ -60,6 +60,36 @@ class SavingThroughLinks(Bakes):
         self.assertEqual(handlers.problems, [])
 
 
+    def test_file_that_cannot_be_written_leaves_the_bake_at_the_target(self):
+        bpy.ops.wm.save_as_mainfile(filepath=str(self.place / "b.blend"))
+        other = self.place / "pliant_cache" / "b" / "Scene"
+        bpy.ops.wm.open_mainfile(filepath=str(self.real / "a.blend"))
+        bpy.context.scene.frame_end = 3
+        bpy.ops.pliant.bake()
+        before = contents(self.cache_folder), contents(other)
+        (self.place / "b.blend@").mkdir()  # Blender writes there first
+        with self.assertRaises(RuntimeError):
+            bpy.ops.wm.save_as_mainfile(filepath=str(self.place / "b.blend"))
+        self.assertEqual((contents(self.cache_folder), contents(other)), before)
+        modifier = modifiers.find_playback(bpy.context.scene.objects["Suzanne"])
+        self.assertTrue(modifiers.plays_from(modifier, self.cache_folder), modifier.filepath)
+        (self.place / "b.blend@").rmdir()
+        bpy.ops.wm.save_as_mainfile(filepath=str(self.place / "b.blend"))
+        self.assertEqual(folders.baked_range(bpy.context.scene), (1, 3))
+        self.assertEqual(contents(self.cache_folder), before[0])
+
+    def test_default_folder_through_a_link_is_outside(self):
+        away = self.place / "away"
+        (self.real / "pliant_cache").rename(away)
+        (self.real / "pliant_cache").symlink_to(away, target_is_directory=True)
+        bpy.ops.wm.open_mainfile(filepath=str(self.real / "a.blend"))
+        before = contents(away)
+        self.refused("it leads to", bpy.ops.pliant.bake)
+        self.refused("outside of its folder", bpy.ops.pliant.clear)
+        self.assertEqual(contents(away), before)
+        bpy.ops.pliant.allow_folder()
+        self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
+
     def test_clear_takes_back_what_plays_through_a_link(self):
         bpy.ops.wm.open_mainfile(filepath=str(self.link / "a.blend"))
         bpy.ops.wm.save_as_mainfile(filepath=str(self.real / "a.blend"))
@@ -111,6 +141,42 @@ class FolderOfAStranger(Bakes):
         self.assertEqual(bpy.ops.pliant.allow_folder(), {"FINISHED"})
         self.assertEqual(bpy.ops.pliant.clear(), {"FINISHED"})
         self.assertFalse(self.outside.exists())
+
+    def test_results_are_not_written_there_either(self):
+        bpy.ops.pliant.bake()
+        bpy.ops.wm.save_mainfile()
+        before = contents(self.outside)
+        scene = self.opened()
+        bpy.context.view_layer.objects.active = scene.objects["Suzanne"]
+        for kind in ("MDD", "ALEMBIC", "POINTS"):
+            self.refused("outside of its folder", lambda: bpy.ops.pliant.make_result(format=kind))
+        self.refused("outside of its folder", bpy.ops.pliant.refine_stretched)
+        self.assertEqual(contents(self.outside), before)
+        bpy.ops.pliant.allow_folder()
+        bpy.ops.pliant.make_result(format="MDD")
+        self.assertIn("00-Suzanne.mdd", contents(self.outside))
+
+    def test_appended_scene_brings_no_permission(self):
+        bpy.ops.pliant.bake()
+        bpy.ops.wm.save_mainfile()
+        before = contents(self.outside)
+        for link in (False, True):
+            house.fresh()
+            bpy.ops.wm.save_as_mainfile(filepath=str(Path(self.blend).with_name("mine.blend")))
+            with bpy.data.libraries.load(self.blend, link=link) as (there, here):
+                here.scenes = list(there.scenes)
+            scene = here.scenes[0]
+            self.assertTrue(folders.is_outside(scene))
+            self.assertRaises(folders.OutsideError, lambda: list(results.clear(scene)))
+            self.assertEqual(contents(self.outside), before)
+
+    def test_nobody_types_while_a_file_is_loaded(self):
+        @bpy.app.handlers.persistent
+        def set_folder(*_):
+            bpy.context.scene.pliant.folder = str(self.outside / "more")
+        bpy.app.handlers.load_post.insert(0, set_folder)  # before the add-on's own
+        self.addCleanup(lambda: bpy.app.handlers.load_post.remove(set_folder))
+        self.assertTrue(folders.is_outside(self.opened()))
 
     def test_typing_it_confirms_it(self):
         scene = self.opened()
@@ -174,8 +240,12 @@ class CommandLine(WithShot):
         code, said = run("bake", "--blend", blend, *SMALL, "--frames", "1-2", "--allow-outside")
         self.assertEqual(code, 0, said)
         self.assertTrue((outside / "bake.json").is_file())
+        before = contents(outside)
         self.assertEqual(run("clear", "--blend", blend)[0], 6)
-        self.assertTrue((outside / "bake.json").is_file())
+        for more in ((), ("--save", inner / "more.blend")):
+            code, said = run("export", "--blend", blend, "--format", "mdd", *more)
+            self.assertEqual(code, 6, said)
+        self.assertEqual(contents(outside), before)
         self.assertEqual(run("clear", "--blend", blend, "--allow-outside")[0], 0)
         self.assertFalse(outside.exists())
 
@@ -225,6 +295,22 @@ class CommandLine(WithShot):
             for line in said.splitlines():  # Flamenco looks for it anywhere in a line
                 if not line.startswith("{"):
                     self.assertNotRegex(line, "Saved: '/etc")
+
+    def test_folders_make_no_lines_of_their_own(self):
+        inner = self.folder / "lines"
+        inner.mkdir()
+        bpy.ops.wm.open_mainfile(filepath=str(self.blend))
+        bpy.context.scene.pliant.folder = str(self.folder / "x\nSaved: '/etc/passwd'\n")
+        bpy.context.scene.name = "S\nSaved: '/etc/group'"
+        bpy.ops.wm.save_as_mainfile(filepath=str(inner / "named.blend"))
+        for command in (("bake", *SMALL), ("info",), ("clear",), ("export",),
+                        ("bake", *SMALL, "--frames", "1-2", "--allow-outside"), ("info", "--allow-outside"),
+                        ("export", "--save", inner / "b.blend", "--format", "mdd"),
+                        ("clear", "--allow-outside", "--save", inner / "c.blend")):
+            for more in ((), ("--log-json",)):
+                code, said = run(*command, "--blend", inner / "named.blend", *more)
+                for line in said.splitlines():
+                    self.assertNotRegex(line, "^Saved: '/etc")
 
     def test_save_over_its_own_bake_through_a_link(self):
         inner = self.folder / "linked"

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import scene
-from operations import forked
+from harness import compared, forked
 
 SIZE = {"end": 12, "count": 250, "checkpoint_every": 4}
 
@@ -40,7 +40,7 @@ def case(place, shot, wanted, moments):
     failed = forked(lambda: scene.bake(folder, shot))
     if failed is None:
         failed = "the resumed bake crashed"
-    failed = failed or scene.differences(scene.results(folder), wanted)
+    failed = failed or compared(scene.results(folder), wanted)
     shutil.rmtree(folder, ignore_errors=True)
     return failed, hits
 

@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 
 import bake_scene  # noqa: E402
+import harness  # noqa: E402
 import numpy as np  # noqa: E402
 from addon.bake import job as jobs  # noqa: E402
 from addon.bake import lock, plan  # noqa: E402
@@ -48,29 +49,9 @@ def bake(folder, made):
 
 
 def results(folder):
-    """Everything that a bake leaves behind, but for the lock of one that was killed. Checkpoints hold
-    handles of their process, so they count by name; a frame's hash covers the scene's state."""
-    found = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*"))
-             if p.is_file() and not p.name.startswith(lock.NAME)}
-    for name in found:
-        if name.endswith(".plc"):
-            found[name] = b""
-        elif name.endswith(".plj"):
-            found[name] = _records(found[name])
+    """Everything that a bake leaves behind, but for the lock of one that was killed."""
+    found = {name: harness.plain(name, data)
+             for name, data in harness.contents(folder, leave_out=lock.NAME).items()}
     with Cache.open(folder).open_store() as store:
         store.verify()
     return found
-
-
-def _records(journal):
-    """What a journal says without its checksums, and of checkpoints without their contents."""
-    records = [journal[at:at + 80] for at in range(24, len(journal), 80)]
-    return b"".join(r[:72] if r[0] == 1 else r[:8] for r in records)
-
-
-def differences(found, wanted):
-    """A line on what two bakes do not have in common; empty: nothing."""
-    lines = [f"{name} is missing" for name in wanted if name not in found]
-    lines += [f"{name} is left over" for name in found if name not in wanted]
-    lines += [f"{name} differs" for name in wanted if found.get(name, wanted[name]) != wanted[name]]
-    return "; ".join(lines)

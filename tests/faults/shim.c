@@ -7,6 +7,9 @@
  *
  * An operation counts if its path, or the path that its descriptor was opened with, is the folder
  * or below it. close() is carried out even where it reports an error, as Linux does.
+ *
+ * A trace has a line for each operation: what it may do ("changes" the disk, only needs "room", or
+ * "reads"), its name, and its path below the folder where it has one.
  */
 #define _GNU_SOURCE 1
 #include <dirent.h>
@@ -23,6 +26,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum
@@ -30,12 +34,25 @@ enum
     DESCRIPTORS = 4096
 };
 
-/* What can run out of room; anything may fail with an error of the disk. */
+/* What can run out of room; anything may fail with an error of the disk. A process that is killed
+ * leaves what it would have left before the next operation that changes something. */
 typedef enum kind
 {
+    CHANGES,        /* and needs room */
+    CHANGES_FREELY, /* and needs none */
     NEEDS_ROOM,
     NEEDS_NONE
 } kind;
+
+static const char* const KIND_NAMES[] = {"changes", "changes", "room", "reads"};
+
+/* Of a descriptor: not below the folder, below it, and open for writing. */
+enum
+{
+    ELSEWHERE,
+    READING,
+    WRITING
+};
 
 static char folder[PATH_MAX];
 static size_t folder_length;
@@ -44,7 +61,7 @@ static int failure;  /* errno; 0: SIGKILL */
 static bool forever; /* all operations from there on */
 static atomic_long count;
 static atomic_bool armed;
-static atomic_bool below[DESCRIPTORS];
+static atomic_char below[DESCRIPTORS];
 static char* trace; /* names of the operations, for reports */
 static size_t trace_room;
 
@@ -64,10 +81,15 @@ static bool descriptor_counts(int fd)
     return atomic_load(&armed) && fd >= 0 && fd < DESCRIPTORS && atomic_load(&below[fd]);
 }
 
-static void remember(int fd, bool counts)
+static char place_of(int fd)
+{
+    return descriptor_counts(fd) ? atomic_load(&below[fd]) : ELSEWHERE;
+}
+
+static void remember(int fd, char place)
 {
     if (fd >= 0 && fd < DESCRIPTORS)
-        atomic_store(&below[fd], counts);
+        atomic_store(&below[fd], place);
 }
 
 /* True: the operation is to fail, errno is set. */
@@ -80,13 +102,13 @@ static bool fails(bool counts, kind what, const char* name, const char* path)
     {
         const char* base = path && strlen(path) > folder_length ? path + folder_length + 1 : "";
         size_t used = strlen(trace);
-        snprintf(trace + used, trace_room - used, "%s %s\n", name, base);
+        snprintf(trace + used, trace_room - used, "%s %s %s\n", KIND_NAMES[what], name, base);
     }
     if (!target || number < target || (number > target && !forever))
         return false;
     if (!failure)
         kill(getpid(), SIGKILL);
-    if (failure == ENOSPC && what != NEEDS_ROOM)
+    if (failure == ENOSPC && what != NEEDS_ROOM && what != CHANGES)
         return false;
     errno = failure;
     return true;
@@ -117,11 +139,21 @@ void pliant_faults_disarm(void)
 
 /* ------------------------------------------------------------------ descriptors */
 
-static int opened(int fd, bool counts)
+static int opened(int fd, char place)
 {
     if (fd >= 0)
-        remember(fd, counts);
+        remember(fd, place);
     return fd;
+}
+
+static char place_of_new(bool counts, int flags)
+{
+    return !counts ? ELSEWHERE : flags & O_ACCMODE ? WRITING : READING;
+}
+
+static kind opening(int flags)
+{
+    return flags & (O_CREAT | O_TRUNC) ? CHANGES : NEEDS_NONE;
 }
 
 static mode_t mode_of(int flags, va_list list)
@@ -138,9 +170,9 @@ static mode_t mode_of(int flags, va_list list)
         mode_t mode = mode_of(flags, list);                                                        \
         va_end(list);                                                                              \
         bool counts = path_counts(path);                                                           \
-        if (fails(counts, flags & O_CREAT ? NEEDS_ROOM : NEEDS_NONE, "open", path))                \
+        if (fails(counts, opening(flags), "open", path))                                           \
             return -1;                                                                             \
-        return opened(real(path, flags, mode), counts);                                            \
+        return opened(real(path, flags, mode), place_of_new(counts, flags));                       \
     }
 OPEN(open)
 OPEN(open64)
@@ -154,9 +186,9 @@ OPEN(open64)
         mode_t mode = mode_of(flags, list);                                                        \
         va_end(list);                                                                              \
         bool counts = path[0] == '/' ? path_counts(path) : descriptor_counts(at);                  \
-        if (fails(counts, flags & O_CREAT ? NEEDS_ROOM : NEEDS_NONE, "openat", path))              \
+        if (fails(counts, opening(flags), "openat", path))                                         \
             return -1;                                                                             \
-        return opened(real(at, path, flags, mode), counts);                                        \
+        return opened(real(at, path, flags, mode), place_of_new(counts, flags));                   \
     }
 OPENAT(openat)
 OPENAT(openat64)
@@ -164,9 +196,10 @@ OPENAT(openat64)
 int close(int fd)
 {
     REAL(close);
-    bool fault = fails(descriptor_counts(fd), NEEDS_ROOM, "close", NULL);
+    kind what = place_of(fd) == WRITING ? NEEDS_ROOM : NEEDS_NONE;
+    bool fault = fails(descriptor_counts(fd), what, "close", NULL);
     int cause = errno;
-    remember(fd, false);
+    remember(fd, ELSEWHERE);
     int result = real(fd);
     if (fault)
         errno = cause;
@@ -176,7 +209,7 @@ int close(int fd)
 int dup(int fd)
 {
     REAL(dup);
-    return opened(real(fd), descriptor_counts(fd));
+    return opened(real(fd), place_of(fd));
 }
 
 int fcntl(int fd, int command, ...)
@@ -187,8 +220,7 @@ int fcntl(int fd, int command, ...)
     void* argument = va_arg(list, void*);
     va_end(list);
     int result = real(fd, command, argument);
-    return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? opened(result, descriptor_counts(fd))
-                                                            : result;
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? opened(result, place_of(fd)) : result;
 }
 
 int fcntl64(int fd, int command, ...)
@@ -199,8 +231,7 @@ int fcntl64(int fd, int command, ...)
     void* argument = va_arg(list, void*);
     va_end(list);
     int result = real(fd, command, argument);
-    return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? opened(result, descriptor_counts(fd))
-                                                            : result;
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? opened(result, place_of(fd)) : result;
 }
 
 #define ON_DESCRIPTOR(type, name, label, what, parameters, arguments)                              \
@@ -215,17 +246,19 @@ ON_DESCRIPTOR(ssize_t, pread, "pread", NEEDS_NONE, (int fd, void* data, size_t s
               (fd, data, size, at))
 ON_DESCRIPTOR(ssize_t, pread64, "pread", NEEDS_NONE, (int fd, void* data, size_t size, off64_t at),
               (fd, data, size, at))
-ON_DESCRIPTOR(ssize_t, write, "write", NEEDS_ROOM, (int fd, const void* data, size_t size),
+ON_DESCRIPTOR(ssize_t, write, "write", CHANGES, (int fd, const void* data, size_t size),
               (fd, data, size))
-ON_DESCRIPTOR(ssize_t, pwrite, "pwrite", NEEDS_ROOM,
-              (int fd, const void* data, size_t size, off_t at), (fd, data, size, at))
-ON_DESCRIPTOR(ssize_t, pwrite64, "pwrite", NEEDS_ROOM,
+ON_DESCRIPTOR(ssize_t, pwrite, "pwrite", CHANGES, (int fd, const void* data, size_t size, off_t at),
+              (fd, data, size, at))
+ON_DESCRIPTOR(ssize_t, pwrite64, "pwrite", CHANGES,
               (int fd, const void* data, size_t size, off64_t at), (fd, data, size, at))
+ON_DESCRIPTOR(ssize_t, writev, "writev", CHANGES, (int fd, const struct iovec* data, int parts),
+              (fd, data, parts))
 ON_DESCRIPTOR(int, fsync, "fsync", NEEDS_ROOM, (int fd), (fd))
 ON_DESCRIPTOR(int, fdatasync, "fdatasync", NEEDS_ROOM, (int fd), (fd))
-ON_DESCRIPTOR(int, ftruncate, "ftruncate", NEEDS_ROOM, (int fd, off_t size), (fd, size))
-ON_DESCRIPTOR(int, ftruncate64, "ftruncate", NEEDS_ROOM, (int fd, off64_t size), (fd, size))
-ON_DESCRIPTOR(int, futimens, "futimens", NEEDS_NONE, (int fd, const struct timespec times[2]),
+ON_DESCRIPTOR(int, ftruncate, "ftruncate", CHANGES, (int fd, off_t size), (fd, size))
+ON_DESCRIPTOR(int, ftruncate64, "ftruncate", CHANGES, (int fd, off64_t size), (fd, size))
+ON_DESCRIPTOR(int, futimens, "futimens", CHANGES_FREELY, (int fd, const struct timespec times[2]),
               (fd, times))
 ON_DESCRIPTOR(int, flock, "flock", NEEDS_NONE, (int fd, int operation), (fd, operation))
 
@@ -237,13 +270,13 @@ ON_DESCRIPTOR(int, flock, "flock", NEEDS_NONE, (int fd, int operation), (fd, ope
         REAL(name);                                                                                \
         return fails(path_counts(path), what, #name, path) ? -1 : real arguments;                  \
     }
-ON_PATH(unlink, NEEDS_NONE, (const char* path), (path))
-ON_PATH(remove, NEEDS_NONE, (const char* path), (path))
-ON_PATH(rmdir, NEEDS_NONE, (const char* path), (path))
-ON_PATH(mkdir, NEEDS_ROOM, (const char* path, mode_t mode), (path, mode))
-ON_PATH(rename, NEEDS_ROOM, (const char* path, const char* to), (path, to))
-ON_PATH(link, NEEDS_ROOM, (const char* path, const char* to), (path, to))
-ON_PATH(truncate, NEEDS_ROOM, (const char* path, off_t size), (path, size))
+ON_PATH(unlink, CHANGES_FREELY, (const char* path), (path))
+ON_PATH(remove, CHANGES_FREELY, (const char* path), (path))
+ON_PATH(rmdir, CHANGES_FREELY, (const char* path), (path))
+ON_PATH(mkdir, CHANGES, (const char* path, mode_t mode), (path, mode))
+ON_PATH(rename, CHANGES, (const char* path, const char* to), (path, to))
+ON_PATH(link, CHANGES, (const char* path, const char* to), (path, to))
+ON_PATH(truncate, CHANGES, (const char* path, off_t size), (path, size))
 
 #define ON_PATH_AT(name, what, parameters, arguments)                                              \
     int name parameters                                                                            \
@@ -252,18 +285,19 @@ ON_PATH(truncate, NEEDS_ROOM, (const char* path, off_t size), (path, size))
         bool counts = path[0] == '/' ? path_counts(path) : descriptor_counts(at);                  \
         return fails(counts, what, #name, path) ? -1 : real arguments;                             \
     }
-ON_PATH_AT(unlinkat, NEEDS_NONE, (int at, const char* path, int flags), (at, path, flags))
-ON_PATH_AT(mkdirat, NEEDS_ROOM, (int at, const char* path, mode_t mode), (at, path, mode))
-ON_PATH_AT(renameat, NEEDS_ROOM, (int at, const char* path, int to_at, const char* to),
+ON_PATH_AT(unlinkat, CHANGES_FREELY, (int at, const char* path, int flags), (at, path, flags))
+ON_PATH_AT(mkdirat, CHANGES, (int at, const char* path, mode_t mode), (at, path, mode))
+ON_PATH_AT(renameat, CHANGES, (int at, const char* path, int to_at, const char* to),
            (at, path, to_at, to))
-ON_PATH_AT(linkat, NEEDS_ROOM, (int at, const char* path, int to_at, const char* to, int flags),
+ON_PATH_AT(linkat, CHANGES, (int at, const char* path, int to_at, const char* to, int flags),
            (at, path, to_at, to, flags))
 
 int utimensat(int at, const char* path, const struct timespec times[2], int flags)
 {
     REAL(utimensat);
-    return fails(path_counts(path), NEEDS_NONE, "utimensat", path) ? -1
-                                                                   : real(at, path, times, flags);
+    return fails(path_counts(path), CHANGES_FREELY, "utimensat", path)
+               ? -1
+               : real(at, path, times, flags);
 }
 
 DIR* opendir(const char* path)

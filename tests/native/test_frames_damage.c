@@ -434,6 +434,34 @@ static void limit_files(rlim_t bytes)
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
+TEST(store_of_a_writer_that_was_replaced_stays_as_it_is)
+{
+    for (int kind = 0; kind < 3; ++kind)
+    {
+        char path[512];
+        folder_files before, after;
+        make_store(path, 0, 3, &before);
+        folder_free(&before);
+        pl_frame_store* late = store_open(path, PLIANT_STORE_RESUME, 0, 2);
+        REQUIRE(late);
+        /* Another program goes on with it, is one frame ahead, or begins anew. */
+        pl_frame_store* other =
+            store_open(path, kind == 2 ? PLIANT_STORE_CREATE : PLIANT_STORE_RESUME, 0, 2);
+        REQUIRE(other);
+        CHECK_OK(store_bake(other, kind == 2 ? 1 : 4, kind == 0 ? 9 : kind == 1 ? 4 : 2));
+        folder_read(path, &before);
+        CHECK(store_bake(late, 4, 5) == PLIANT_ERROR_STATE);
+        CHECK_MSG(strstr(pl_last_error(), "another program"), "%s", pl_last_error());
+        folder_read(path, &after);
+        CHECK(folder_same(&before, &after));
+        CHECK_OK(pl_frames_verify(other));
+        folder_free(&before);
+        folder_free(&after);
+        pl_frames_close(other);
+        pl_frames_close(late);
+    }
+}
+
 TEST(store_survives_a_full_disk)
 {
     char path[512];

@@ -2,6 +2,8 @@
 """Breaking in a process of its own: the same result, sentences, and an end when it is not wanted."""
 import dataclasses
 import os
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -51,6 +53,13 @@ class Beside(unittest.TestCase):
         with self.assertRaisesRegex(CrackError, "Vertex 3 of the mesh has no position"):
             break_beside(surface, halves(), Look())
 
+    def test_mesh_far_from_its_particles_is_refused(self):
+        for far in (1e3, 1e12, 1e30, 1e300):
+            surface = box(SIZE)
+            surface.vertices[3] *= -far
+            with self.assertRaisesRegex(CrackError, "times as far as the particles"):
+                break_beside(surface, halves(), Look())
+
     def test_a_process_that_fails_is_a_sentence(self):
         with mock.patch.object(beside.sys, "executable", "/bin/false"):
             with self.assertRaisesRegex(CrackError, "ended with code 1"):
@@ -67,6 +76,16 @@ class Beside(unittest.TestCase):
                 self.assertIsNone(break_beside(box(SIZE), halves(), Look(),
                                                lambda: time.monotonic() > began + 0.2))
                 self.assertLess(time.monotonic() - began, 20)
+
+    @unittest.skipUnless(os.name == "posix", "a parent's end does not show elsewhere")
+    def test_ends_with_the_process_that_waits_for_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "place")
+            place.mkdir()
+            end = f"import beside, os; beside.end_with(os.getppid() + 1, {str(place)!r})"
+            done = subprocess.run([sys.executable, "-c", end], cwd=Path(beside.__file__).parent, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertFalse(place.exists())
 
     def test_archive_refuses_objects(self):
         with tempfile.TemporaryDirectory() as folder:

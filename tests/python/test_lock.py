@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One writer for a cache folder: who gets it, who is refused and how, what is left behind."""
+import contextlib
 import ctypes
 import json
 import os
@@ -16,7 +17,7 @@ from unittest import mock
 import bake_scene
 from addon.bake import cache as caches
 from addon.bake import job as jobs
-from addon.bake import advisory, lock, pc2, plan
+from addon.bake import advisory, lock, manifest, output, pc2, plan
 from addon.bake.errors import BakeError
 from addon.bake.lock import Lock, LockedError
 
@@ -40,20 +41,30 @@ sys.stdin.readline()
 # Bakes without the system's locks, stops itself when frame 4 is simulated, and says how it ended.
 SLEEPER = """
 import os, signal, sys; sys.path.insert(0, sys.argv[1]); import bake_scene
+from addon import solver
 from addon.bake import advisory, job as jobs, plan
 advisory.enabled = False
 job = plan.make_job(sys.argv[2], bake_scene.shot(end=200))
-write = jobs.Recorder._write
-def sleeping(recorder, frame):
-    recorder.rows.wait()
-    if frame.number == 4:
+owner, name = (jobs.Recorder, "_write") if sys.argv[3] == "before" else (solver.Store, "write_frame")
+write = getattr(owner, name)
+def sleeping(it, *arguments):
+    if job._simulated == 3:
         print("frame 4", flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
-    write(recorder, frame)
-jobs.Recorder._write = sleeping
+    return write(it, *arguments)
+setattr(owner, name, sleeping)
 job.run()
 print(job.error, flush=True)
 """
+
+
+@contextlib.contextmanager
+def elsewhere():
+    """What another machine sees, where the file system has no locks."""
+    with mock.patch.object(lock, "boot_id", return_value="another"), \
+            mock.patch.object(socket, "gethostname", return_value="farm-9"), \
+            mock.patch.object(advisory, "enabled", False):
+        yield
 
 
 class Folder(unittest.TestCase):
@@ -94,13 +105,13 @@ class Folder(unittest.TestCase):
         process.stdin.flush()
 
     def refused(self, *words):
-        before = self.path.read_bytes()
+        before, names = self.path.read_bytes(), os.listdir(self.folder)
         with self.assertRaises(LockedError) as caught:
             Lock(self.folder)
         for word in (str(self.folder), *words):
             self.assertIn(word, str(caught.exception))
         self.assertEqual(self.path.read_bytes(), before)
-        self.assertEqual(os.listdir(self.folder), [lock.NAME])
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
         self.assertRaises(LockedError, lock.refuse, self.folder)
 
     def taken(self):
@@ -179,7 +190,7 @@ class Locks(Folder):
         gone = subprocess.Popen([sys.executable, "-c", ""])
         gone.wait()
         self.write(**{**HERE_NOW, "namespace": "pid:[1]"}, pid=gone.pid)
-        self.refused(f"process {gone.pid} on this machine")
+        self.refused(f"process {gone.pid} in a container ({socket.gethostname()}) on this machine")
         self.write(**{**HERE_NOW, "boot": "another"}, pid=gone.pid)
         self.refused(socket.gethostname())
 
@@ -234,7 +245,9 @@ class Locks(Folder):
             self.assertFalse(held.owner.flock)
             held.check()
             self.age(self.path, lock.ABANDONED + 10)
-            other = Lock(self.folder)
+            self.refused("by this very program")
+            with elsewhere():
+                other = Lock(self.folder)
             self.assertEqual((held.owner.generation, other.owner.generation), (1, 2))
             with self.assertRaisesRegex(LockedError, "is not this bake's any more"):
                 held.check()
@@ -272,6 +285,13 @@ class Locks(Folder):
 
     def test_one_who_was_killed_while_looking(self):
         waiting = self.folder / (lock.NAME + ".tmp")
+        gone = subprocess.Popen([sys.executable, "-c", ""])
+        gone.wait()
+        for answer in (None, False):  # no locks on this disk; no locks on this system
+            waiting.write_text(json.dumps({**HERE_NOW, "pid": gone.pid, "since": "", "token": "a"}))
+            with mock.patch.object(advisory, "enabled", answer is None), \
+                    mock.patch.object(advisory, "_flock", return_value=None):
+                self.taken()
         for enabled in {False, advisory.enabled}:
             waiting.touch()
             with mock.patch.object(advisory, "enabled", enabled):
@@ -403,8 +423,16 @@ class Bakes(Folder):
         self.assertIn("farm-8", self.path.read_text())
 
     def test_a_sleeper_that_only_had_a_lease_writes_nothing_when_it_wakes(self):
-        """Stopped by SIGSTOP in the middle of a bake while another takes the folder over."""
-        process = subprocess.Popen([sys.executable, "-c", SLEEPER, HERE, self.folder], text=True,
+        """Stopped by SIGSTOP in the middle of a bake while another takes the folder over; also right
+        after it has looked at the lock, when the store's own check is left."""
+        for moment in ("before", "after"):
+            with self.subTest(moment=moment):
+                self.sleeps(moment)
+                caches.clear(self.folder)
+                self.folder.mkdir()
+
+    def sleeps(self, moment):
+        process = subprocess.Popen([sys.executable, "-c", SLEEPER, HERE, self.folder, moment], text=True,
                                    stdout=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
@@ -412,7 +440,9 @@ class Bakes(Folder):
         self.assertEqual(process.stdout.readline(), "frame 4\n")
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
         self.age(self.path, lock.ABANDONED + 10)
-        with mock.patch.object(advisory, "enabled", False):
+        with mock.patch.object(advisory, "enabled", False):  # its process is seen here
+            self.refused(f"process {process.pid} on this machine")
+        with elsewhere():
             job = plan.make_job(self.folder, bake_scene.shot(end=8))
             job.run()
             self.assertIsNone(job.error)
@@ -420,6 +450,33 @@ class Bakes(Folder):
         os.kill(process.pid, signal.SIGCONT)
         self.assertIn("is not this bake's any more", process.stdout.read())
         self.assertEqual(self.files(), before)
+
+    def test_results_are_written_by_the_only_writer(self):
+        cache = self.bake().cache
+        path = output.Output(cache, cache.bodies[0]).path("mdd")
+        self.write()
+        before = self.files()
+        with self.assertRaisesRegex(LockedError, "farm-7"), manifest.replaced(path):
+            self.fail("another is writing")
+        self.assertEqual(self.files(), before)
+        self.path.unlink()
+        with self.assertRaisesRegex(LockedError, "any more"):
+            with manifest.replaced(path) as unfinished, manifest.replaced(cache.folder / "00-Cube.abc"):
+                Path(unfinished).write_text("late")
+                self.write()
+        self.path.unlink()
+        self.assertFalse(path.exists())
+        output.Output(cache, cache.bodies[0]).write_mdd(path)
+        self.assertTrue(path.exists())
+        self.assertFalse(self.path.exists())
+
+    def test_a_late_writer_replaces_no_description(self):
+        job = plan.make_job(self.folder, bake_scene.shot(end=8))
+        before = (self.folder / caches.INFO_NAME).read_bytes()
+        self.write()
+        with self.assertRaisesRegex(LockedError, "any more"):
+            job.cache.adopt(bake_scene.shot(end=12))
+        self.assertEqual((self.folder / caches.INFO_NAME).read_bytes(), before)
 
     def test_a_full_disk_does_not_stop_clearing_but_another_writer_does(self):
         self.bake()

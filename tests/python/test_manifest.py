@@ -90,6 +90,60 @@ class OtherPeoplesFiles(Folders):
         self.assertEqual((self.folder / "notes.txt").read_text(), "mine")
         self.assertEqual((self.place / "outside.pc2").read_text(), "mine")
 
+    def test_listed_file_that_is_no_file_of_a_bake_stays(self):
+        """By name and kind: the list may be a stranger's, the files in that folder the user's."""
+        self.folder.mkdir()
+        names = ["bake.json", "frames/", *(f"00-a.{kind}" for kind in ("pc2", "mdd", "abc", "npz"))]
+        (self.folder / manifest.NAME).write_text("\n".join([manifest.HEAD, *names, ""]))
+        (self.folder / "frames").mkdir()
+        mine = [self.folder / name for name in (
+            *names[2:], "bake.json", "00-a.abc.tmp", "frames/frame-000001.plf", "frames/journal.plj")]
+        for path in mine:
+            path.write_text("mine, and longer than any header is")
+        shot = bake_scene.shot(end=3)
+        shot.bodies[0].name = "a"
+        with self.assertRaisesRegex(BakeError, "not of this bake"):
+            plan.make_job(self.folder, shot)
+        caches.clear(self.folder)
+        self.assertEqual([path for path in mine if not path.exists()], [])
+
+    def test_torn_files_are_deleted(self):
+        names = [f"00-a.{kind}" for kind in ("pc2", "mdd", "abc", "npz", "rest", "cells")]
+        for size in (0, 3, 9, 40):
+            manifest_text = "\n".join([manifest.HEAD, "bake.json", *names, ""])
+            self.folder.mkdir()
+            (self.folder / manifest.NAME).write_text(manifest_text)
+            heads = {"pc2": pc2.MAGIC, "mdd": mdd.HEADER.pack(3, 90), "abc": b"Ogawa\xff", "npz": b"PK\3\4",
+                     "rest": b"\x12", "cells": b"\x12"}
+            for name in names:
+                (self.folder / name).write_bytes(heads[name[5:]].ljust(40, b"\x07")[:size])
+            (self.folder / "00-a.pc2.tmp").write_bytes(bytes(size))
+            caches.clear(self.folder)
+            self.assertFalse(self.folder.exists(), size)
+
+    def test_unreadable_file_is_an_error_and_not_a_strangers(self):
+        self.copied()
+        with mock.patch.object(files, "open_regular", side_effect=OSError(5, "broken")):
+            self.assertRaises(OSError, manifest.is_of_its_kind, self.folder / "00-Cube.pc2")
+
+    def test_beginning_of_a_list_is_deleted(self):
+        self.folder.mkdir()
+        for text in ("", "Plia", f"{manifest.HEAD}\nbake.json\n"):
+            self.folder.mkdir(exist_ok=True)
+            (self.folder / (manifest.NAME + ".tmp")).write_text(text)
+            caches.clear(self.folder)
+            self.assertFalse(self.folder.exists())
+
+    def test_body_renamed_to_another_case_is_baked_again(self):
+        """Where names differ by case alone, the former file has the new name: two names of one file."""
+        self.copied()
+        for kind in ("pc2", "rest"):
+            os.link(self.folder / f"00-Cube.{kind}", self.folder / f"00-cube.{kind}")
+        manifest.check_names(self.folder, ["00-cube.pc2", "00-cube.rest"])
+        (self.folder / "00-CUBE.pc2").write_bytes((self.folder / "00-Cube.pc2").read_bytes())
+        with self.assertRaisesRegex(BakeError, "00-CUBE.pc2 is not of this bake"):
+            manifest.check_names(self.folder, ["00-CUBE.pc2"])
+
     def test_bake_of_an_earlier_version_is_read_and_cleared(self):
         (self.copied() / manifest.NAME).unlink()
         (self.folder / "07-other.pc2").write_text("mine")
@@ -166,12 +220,42 @@ class Copies(Folders):
         Cache.open(self.folder).check()
 
     def test_what_a_killed_copy_left_is_removed(self):
-        incoming = self.copied() / manifest.INCOMING
-        (incoming / "frames").mkdir(parents=True)
-        (incoming / "frames" / "frame-000001.plf").write_text("half")
-        (incoming / "00-Cube.pc2").write_text("half")
+        self.copied()
+        with mock.patch.object(copying, "remove_incoming"):  # as if killed before the switch
+            copying.Copy(self.original, self.folder).close()
+        self.assertTrue((self.folder / manifest.INCOMING / "bake.json").exists())
+        with copying.Copy(self.original, self.folder):
+            pass  # it begins anew
+        self.assertFalse((self.folder / manifest.INCOMING).exists())
+        with mock.patch.object(copying, "remove_incoming"):
+            copying.Copy(self.original, self.folder).close()
         caches.clear(self.folder)
         self.assertFalse(self.folder.exists())
+
+    def test_nothing_is_copied_through_links_or_over_files_in_the_target(self):
+        outside = self.place / "outside"
+        outside.mkdir()
+        (outside / "00-Cube.pc2").write_text("mine")
+        (self.folder).mkdir()
+        for name in ("bake.incoming", "frames"):
+            (self.folder / name).symlink_to(outside, target_is_directory=True)
+            with self.assertRaisesRegex(BakeError, "is a link"):
+                caches.copy(self.original, self.folder)
+            (self.folder / name).unlink()
+            self.assertEqual(self.contents(outside), {"00-Cube.pc2": b"mine"})
+        (self.folder / "bake.incoming").mkdir()
+        (self.folder / "bake.incoming" / "00-Cube.pc2").write_text("mine")
+        with self.assertRaisesRegex(BakeError, "copy the cache"):
+            caches.copy(self.original, self.folder)
+        self.assertEqual(self.contents(self.folder), {"bake.incoming/00-Cube.pc2": b"mine"})
+
+    def test_former_bake_stays_until_the_switch(self):
+        plan.make_job(self.folder, bake_scene.shot(end=3)).run()
+        before = self.contents(self.folder)
+        made = copying.Copy(self.original, self.folder)
+        Cache.open(self.folder).check()
+        made.close()
+        self.assertEqual(self.contents(self.folder), before)
 
 
 def read_all(folder):

@@ -39,7 +39,7 @@ static pl_status create(pl_frame_store* store, const pliant_store_desc* desc)
     PL_TRY(pl_store_folder_check(store->folder));
     PL_TRY(pl_journal_create(&store->journal, store->folder));
     PL_TRY(pl_store_folder_clear(&store->journal));
-    PL_TRY(pl_store_write_file(store->folder, PL_STORE_HEADER, 0, PLIANT_COMPRESS_NONE,
+    PL_TRY(pl_store_write_file(store->folder, NULL, PL_STORE_HEADER, 0, PLIANT_COMPRESS_NONE,
                                &store->settings, sizeof store->settings, NULL));
     return sync_folder(store);
 }
@@ -138,7 +138,7 @@ static pl_status write_block(pl_frame_store* store, uint32_t count, const pl_fra
     {
         record->content = pl_store_content_of(block, bytes);
         status =
-            pl_store_write_file(store->folder, PL_STORE_FRAME, record->frame,
+            pl_store_write_file(store->folder, &store->journal, PL_STORE_FRAME, record->frame,
                                 store->settings.compression, block, bytes, &record->file_bytes);
     }
     pl_free(block);
@@ -169,6 +169,8 @@ static pl_status write_new(pl_frame_store* store, int32_t frame, uint32_t count,
     /* After a failed append the files stay: its record may have reached the disk all the same. */
     if (status == PLIANT_OK)
         return pl_journal_append(&store->journal, record);
+    if (status == PLIANT_ERROR_STATE)
+        return status; /* the files may be another program's */
     pl_store_path(path, store->folder, PL_STORE_FRAME, frame);
     pl_file_remove(path);
     pl_store_path(path, store->folder, PL_STORE_LAYOUT, (int32_t)record.layout);
@@ -196,7 +198,7 @@ static pl_status write_again(pl_frame_store* store, const pl_journal_record* kno
     PL_TRY(pl_frame_pack(count, bodies, &block, &bytes));
     pl_store_content content = pl_store_content_of(block, bytes);
     status = content.bytes == known->content.bytes && content.hash == known->content.hash
-                 ? pl_store_write_file(store->folder, PL_STORE_FRAME, known->frame,
+                 ? pl_store_write_file(store->folder, &store->journal, PL_STORE_FRAME, known->frame,
                                        store->settings.compression, block, bytes, NULL)
                  : pl_fail(PLIANT_ERROR_STATE,
                            "frame %d came out different from the one that the journal knows",
@@ -246,7 +248,7 @@ pl_status pl_frames_write_checkpoint(pl_frame_store* store, int32_t frame, const
     if (latest && latest->frame == frame)
         return PLIANT_OK;
     record.content = pl_store_content_of(block, bytes);
-    PL_TRY(pl_store_write_file(store->folder, PL_STORE_CHECKPOINT, frame,
+    PL_TRY(pl_store_write_file(store->folder, &store->journal, PL_STORE_CHECKPOINT, frame,
                                store->settings.compression, block, bytes, &record.file_bytes));
     PL_TRY(sync_folder(store));
     return pl_journal_append(&store->journal, record);

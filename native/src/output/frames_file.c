@@ -3,6 +3,7 @@
 
 #include "../base/hash.h"
 #include "../base/platform.h"
+#include "journal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -212,22 +213,37 @@ static bool write_synced(const char* path, const void* head, uint64_t head_bytes
     return done;
 }
 
-pl_status pl_store_replace(const char* path, const void* head, uint64_t head_bytes,
-                           const void* body, uint64_t body_bytes)
+static pl_status replace(const char* path, const void* head, uint64_t head_bytes, const void* body,
+                         uint64_t body_bytes, const pl_journal* journal)
 {
     char temporary[PL_STORE_PATH_MAX + sizeof TEMPORARY];
+    pl_status status = PLIANT_OK;
     snprintf(temporary, sizeof temporary, "%s%s", path, TEMPORARY);
-    if (write_synced(temporary, head, head_bytes, body, body_bytes) &&
-        pl_file_replace(temporary, path))
-        return PLIANT_OK;
+    bool done = write_synced(temporary, head, head_bytes, body, body_bytes);
     int cause = errno;
+    if (done && journal)
+        status = pl_journal_check(journal);
+    if (done && status == PLIANT_OK)
+    {
+        if (pl_file_replace(temporary, path))
+            return PLIANT_OK;
+        cause = errno;
+    }
     pl_file_remove(temporary);
+    if (status != PLIANT_OK)
+        return status;
     return pl_fail(PLIANT_ERROR_FILE, "%s could not be written: %s", path, strerror(cause));
 }
 
-pl_status pl_store_write_file(const char* folder, pl_store_file kind, int32_t number,
-                              uint32_t compression, const void* data, uint64_t bytes,
-                              uint64_t* file_bytes)
+pl_status pl_store_replace(const char* path, const void* head, uint64_t head_bytes,
+                           const void* body, uint64_t body_bytes)
+{
+    return replace(path, head, head_bytes, body, body_bytes, NULL);
+}
+
+pl_status pl_store_write_file(const char* folder, const pl_journal* journal, pl_store_file kind,
+                              int32_t number, uint32_t compression, const void* data,
+                              uint64_t bytes, uint64_t* file_bytes)
 {
     char path[PL_STORE_PATH_MAX];
     void* packed = NULL;
@@ -247,7 +263,7 @@ pl_status pl_store_write_file(const char* folder, pl_store_file kind, int32_t nu
     {
         const void* stored = packed ? packed : data;
         head.checksum = checksum_of(&head, stored);
-        status = pl_store_replace(path, &head, sizeof head, stored, head.stored_bytes);
+        status = replace(path, &head, sizeof head, stored, head.stored_bytes, journal);
     }
     pl_free(packed);
     if (file_bytes)

@@ -46,12 +46,15 @@ typedef struct pl_store_content
 
 pl_store_content pl_store_content_of(const void* data, uint64_t bytes);
 
-/* Writes to a temporary name, syncs, renames; the folder is NOT synced yet. On failure
- * PLIANT_ERROR_FILE, nothing is left behind and what was there before still is. *file_bytes (may be
- * NULL): size on disk. */
-pl_status pl_store_write_file(const char* folder, pl_store_file kind, int32_t number,
-                              uint32_t compression, const void* data, uint64_t bytes,
-                              uint64_t* file_bytes);
+struct pl_journal;
+
+/* Writes to a temporary name, syncs, renames; the folder is NOT synced yet. "journal" (may be NULL)
+ * is checked right before the file gets its name (pl_journal_check). On failure PLIANT_ERROR_FILE,
+ * or PLIANT_ERROR_STATE if the journal is not what it was; nothing is left behind and what was
+ * there before still is. *file_bytes (may be NULL): size on disk. */
+pl_status pl_store_write_file(const char* folder, const struct pl_journal* journal,
+                              pl_store_file kind, int32_t number, uint32_t compression,
+                              const void* data, uint64_t bytes, uint64_t* file_bytes);
 /* Reads and proves a file; "expected" (may be NULL) is what the journal has noted. *data is
  * pl_alloc'd. Nothing is allocated before the header and the file's size have been believed.
  * PLIANT_ERROR_FILE: not there or unreadable; PLIANT_ERROR_FORMAT: damaged or of another version.

@@ -233,9 +233,9 @@ pl_status pl_store_write_layout(pl_frame_store* store, uint32_t count, const pl_
     record->layout_content = pl_store_content_of(block, bytes);
     store->chain = pl_layout_is_change(block, bytes) ? store->chain + 1 : 0;
     store->chain_of = record->layout;
-    pl_status status =
-        pl_store_write_file(store->folder, PL_STORE_LAYOUT, (int32_t)record->layout,
-                            store->settings.compression, block, bytes, &record->layout_file_bytes);
+    pl_status status = pl_store_write_file(store->folder, &store->journal, PL_STORE_LAYOUT,
+                                           (int32_t)record->layout, store->settings.compression,
+                                           block, bytes, &record->layout_file_bytes);
     *written = status == PLIANT_OK;
     pl_free(block);
     return status;

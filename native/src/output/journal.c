@@ -231,6 +231,36 @@ pl_status pl_journal_load(pl_journal* journal, const char* folder, bool repair)
 
 /* ------------------------------------------------------------------ changing */
 
+static bool ends_so(const pl_journal* journal, FILE* file)
+{
+    pl_journal_record record;
+    bool is_empty = journal->length < sizeof(journal_header) + sizeof record;
+    uint64_t at = is_empty ? sizeof(journal_header) : journal->length - sizeof record;
+    if (fseek(file, (long)at, SEEK_SET) != 0)
+        return false;
+    if (!is_empty &&
+        (fread(&record, sizeof record, 1, file) != 1 || record.checksum != journal->chain))
+        return false;
+    /* What follows may be torn, but no record. */
+    return fread(&record, sizeof record, 1, file) != 1 ||
+           record.checksum != record_checksum(journal->chain, &record);
+}
+
+pl_status pl_journal_check(const pl_journal* journal)
+{
+    char path[PL_STORE_PATH_MAX];
+    path_of(journal, path);
+    FILE* file = pl_file_open(path, "rb");
+    if (!file)
+        return pl_fail(PLIANT_ERROR_FILE, "%s could not be opened: %s", path, strerror(errno));
+    bool is_same = ends_so(journal, file);
+    fclose(file);
+    return is_same
+               ? PLIANT_OK
+               : pl_fail(PLIANT_ERROR_STATE,
+                         "%s is not what it was: another program is writing to this folder", path);
+}
+
 static bool write_record(const pl_journal* journal, const char* path,
                          const pl_journal_record* record)
 {
@@ -263,6 +293,7 @@ pl_status pl_journal_append(pl_journal* journal, pl_journal_record record)
     char path[PL_STORE_PATH_MAX];
     path_of(journal, path);
     assert(fits(journal, &record));
+    PL_TRY(pl_journal_check(journal));
     record.checksum = record_checksum(journal->chain, &record);
     if (!make_room(journal))
         return pl_fail_memory(journal->frame_count * 2 * sizeof record);

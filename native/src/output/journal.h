@@ -50,6 +50,9 @@ void pl_journal_free(pl_journal* journal);
 /* Appends and syncs; on failure neither the file nor the memory has changed. The record's checksum
  * is filled in here. */
 pl_status pl_journal_append(pl_journal* journal, pl_journal_record record);
+/* An error unless the file on disk ends as this journal does: a program that has taken the folder
+ * over went on with it, or began another. Nothing may be written then. */
+pl_status pl_journal_check(const pl_journal* journal);
 /* Forgets every record after "frame": the file is replaced as a whole. */
 pl_status pl_journal_truncate(pl_journal* journal, int32_t frame);
 /* A checkpoint turned out to be damaged: in memory it is not there any more. */
