@@ -139,7 +139,7 @@ extern "C"
     typedef struct pliant_scene_desc
     {
         uint32_t size;    /* sizeof this struct, set by init */
-        uint32_t threads; /* 0: one for each core (default) */
+        uint32_t threads; /* at most; 0: one for each core (default) */
         uint32_t simd;    /* a pliant_simd; default AUTO. A path the machine lacks is UNSUPPORTED */
         uint32_t reserved;
         double gravity[3]; /* default 0 0 -9.81 */
