@@ -131,3 +131,8 @@ class Shot:
     checkpoint_every: int = 10
     quick: bool = False  # with fewer particles than asked for, to judge the motion
     warnings: list = field(default_factory=list)  # sentences on what could not be taken over
+
+    @property
+    def pass_through(self):
+        """Whether there are several bodies and they never collide."""
+        return len(self.bodies) > 1 and all(frame.contacts is None for frame in self.frames)

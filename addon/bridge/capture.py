@@ -415,15 +415,19 @@ class Capture:
             [self._collider_frame(self._object(scene, c.name), graph, number)
              for c in shot.colliders],
             [self._field_frame(self._object(scene, f.name), graph) for f in shot.fields],
-            self._same("contacts", settings.contacts(scene.pliant)),
-            self._same("sleep", settings.sleep(scene.pliant)))
-        if made.contacts is not None:
-            self._body_contacts(made, scene, graph)
+            sleep=self._same("sleep", settings.sleep(scene.pliant)))
+        self._contacts(made, scene, graph)
         return made
 
-    def _body_contacts(self, frame, scene, graph):
+    def _contacts(self, frame, scene, graph):
+        """Of bodies with each other, and of those that collide with themselves."""
         own = [self._object(scene, body.name).evaluated_get(graph).pliant.contacts
                for body in self.shot.bodies]
+        if len(own) < 2 and not any(body.use_self for body in own):
+            return
+        frame.contacts = self._same("contacts", settings.contacts(scene.pliant))
+        if frame.contacts is None:
+            return
         states, left = settings.body_contacts(own)
         if left:
             self._warn(f"More bodies collide with no other than there are groups for them: {left} "

@@ -44,6 +44,11 @@ def draw(layout, context):
     if obj.mode != "EDIT":
         for text in of(obj):
             drawing.sentence(layout, text, "INFO", context)
+    own = context.scene.pliant
+    if not own.use_contacts and operators_roles.count_bodies(context.scene) > 1:
+        row = layout.row(align=True)
+        row.label(text="Bodies pass through each other", icon="INFO")
+        row.prop(own, "use_contacts", text="Collide", toggle=True)
     if falls_for_ever(context.scene):
         row = layout.row(align=True)
         row.label(text="Nothing to land on", icon="INFO")

@@ -257,6 +257,8 @@ class Run:
         if self.job.most_contacts is not None:
             text = f"{text[:-1]}, at most %s contacts (frame %d)." % (
                 f"{self.job.most_contacts[0]:,}", self.job.most_contacts[1])
+        elif self.job.shot.pass_through:
+            text = f"{text[:-1]}, bodies pass through each other (Bodies Collide is off)."
         if self.pieces is not None:
             text = f"{text[:-1]}, {self.pieces:,} piece{'s' if self.pieces != 1 else ''}."
         return ("WARNING", " ".join([text, *self.warnings])) if self.warnings else ("INFO", text)
