@@ -106,6 +106,7 @@ class Capture:
         self._topologies = {}  # of colliders that are meshes: their faces
         self._kept = {}  # what was read at the frame before, and what followed from it
         self._told = []  # warnings of before there was a shot
+        self._metre = settings.metres(scene)
         self._check(scene)
 
     # ------------------------------------------------------------ iterating
@@ -404,7 +405,8 @@ class Capture:
                 if pair not in met:
                     met.add(pair)
                     body, to = (obj, other) if obj.pliant.role == "BODY" else (other, obj)
-                    yield Weld(body.name, to.name, own.strength, own.distance)
+                    yield Weld(body.name, to.name, settings.pressure(own.strength, self._metre),
+                               own.distance)
 
     def _frame(self, scene, graph, number):
         shot = self.shot
@@ -452,7 +454,7 @@ class Capture:
             raise CaptureError(f"'{obj.name}' is to break, but {refusal}.", obj.name)
         breaks = settings.fracture(own.fracture, self.start, self.shot.fps)
         material = self._same(("material", body.name),
-                              settings.material(own.material, breaks is not None))
+                              settings.material(own.material, breaks is not None, self._metre))
         return BodyFrame(matrix, material, vertices,
                          self._same(("pins", body.name), own.start.pin_strength),
                          surface=self._same(("surface", body.name),

@@ -54,10 +54,24 @@ def levels(clusters):
             "damping": list(clusters.level_damping)}
 
 
-def material(settings, breaks=False):
+def metres(scene):
+    """How long Blender's unit of length is. Positions, velocities, gravity and every setting that
+    Blender shows with a unit are in it; the library computes in it too. Pascals are in metres."""
+    units = scene.unit_settings
+    return units.scale_length if units.system != "NONE" else 1.0
+
+
+def pressure(pascals, metre):
+    """Pascals in a unit of length of so many metres. What is compared with them, weight over area
+    and speed squared times density, has lengths squared; density stays a number for each cubic unit,
+    which is another unit of mass, and only ratios of masses matter."""
+    return pascals / (metre * metre)
+
+
+def material(settings, breaks=False, metre=1.0):
     """Keywords of pliant_material_desc. A body that breaks would leak: it keeps no volume."""
     kind = Stiffness[settings.stiffness_kind]
-    stiffness = {Stiffness.FREQUENCY: settings.frequency, Stiffness.YOUNG: settings.young,
+    stiffness = {Stiffness.FREQUENCY: settings.frequency, Stiffness.YOUNG: pressure(settings.young, metre),
                  Stiffness.ALPHA: settings.alpha}[kind]
     return {"stiffness_kind": kind, "stiffness": stiffness, "damping": settings.damping,
             "damping_per_step": int(settings.damping_per_step), "density": settings.density,
@@ -65,7 +79,7 @@ def material(settings, breaks=False):
             "strain_relaxation": settings.strain_relaxation,
             "strain_iterations": settings.strain_iterations, "goal": Goal[settings.goal],
             "beta": settings.beta, "rotation": Rotation[settings.rotation],
-            "pressure": settings.pressure if settings.use_pressure and not (
+            "pressure": pressure(settings.pressure, metre) if settings.use_pressure and not (
                 breaks or resamples(settings)) else 0.0,
             "inflation": settings.inflation, "drag": settings.drag,
             "yield": settings.yield_strain if settings.use_plasticity else math.inf,
