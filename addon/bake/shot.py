@@ -55,6 +55,7 @@ class Body:
     pin_exact: bool = False  # held, not pulled, where the weight is 1
     follow_until: int | None = None  # the release frame: up to it the body follows its animation
     topology: str = ""  # hash of the object's own faces: results are checked against it
+    source: str = ""  # hash of the object's own mesh and of the modifiers that make it this one
 
 
 @dataclass

@@ -20,7 +20,7 @@ from ..bake import space, volume
 from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weak, Weld
 from ..cracks import CrackError, cut
 from ..solver import Shape
-from . import collider_meshes, colliders, fields, meshes, modifiers, seams, settings
+from . import collider_meshes, colliders, fields, meshes, modifiers, seams, settings, sources
 
 FARTHEST = 1e7  # metres from the world's zero that a body may be
 ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
@@ -245,7 +245,7 @@ class Capture:
 
     def _body(self, obj, graph):
         evaluated = obj.evaluated_get(graph)
-        mesh = evaluated.data
+        mesh = self._mesh(obj, evaluated)
         self._check_same_vertices(obj, mesh)
         matrix = self._matrix(obj, evaluated, self.start)
         local = meshes.positions(mesh)
@@ -256,7 +256,7 @@ class Capture:
         own = obj.pliant
         body = Body(obj.name, space.to_simulation(local, matrix, self.shot.origin), faces,
                     settings.body(own, 1.0 if self.quick is None else self.quick),
-                    topology=meshes.topology(obj.data))
+                    topology=meshes.topology(sources.own_mesh(obj)), source=self._mark(obj))
         self._painted(obj, mesh, own, body)
         if own.fracture.use_fracture:
             self._weak(obj, mesh, own.fracture, body)
@@ -264,6 +264,15 @@ class Capture:
         if own.start.use_follow and own.start.release_frame > self.start:
             body.follow_until = own.start.release_frame
         return body
+
+    def _mesh(self, _obj, evaluated):
+        return evaluated.data
+
+    def _settings(self, obj, graph):
+        return obj.evaluated_get(graph).pliant
+
+    def _mark(self, obj):
+        return sources.mark(obj)
 
     def _painted(self, obj, mesh, own, body):
         """Factors and pins from vertex groups."""
@@ -423,7 +432,7 @@ class Capture:
 
     def _contacts(self, frame, scene, graph):
         """Of bodies with each other, and of those that collide with themselves."""
-        own = [self._object(scene, body.name).evaluated_get(graph).pliant.contacts
+        own = [self._settings(self._object(scene, body.name), graph).contacts
                for body in self.shot.bodies]
         if len(own) < 2 and not any(body.use_self for body in own):
             return
@@ -447,7 +456,7 @@ class Capture:
             local = meshes.positions(evaluated.data)
             self._check_positions(obj, local, matrix)
             vertices = space.to_simulation(local, matrix, self.shot.origin)
-        own = evaluated.pliant
+        own = self._settings(obj, graph)
         if (refusal := settings.plastic_refusal(own)) is not None:
             raise CaptureError(f"'{obj.name}' is plastic, but {refusal}.", obj.name)
         if (refusal := settings.fracture_refusal(own)) is not None:
@@ -463,7 +472,7 @@ class Capture:
 
     def _collider_frame(self, obj, graph, number):
         evaluated = obj.evaluated_get(graph)
-        own = evaluated.pliant.collider
+        own = self._settings(obj, graph).collider
         if obj.name in self._topologies:
             return self._mesh_frame(obj, graph, own, number)
         if obj.type == "EMPTY":

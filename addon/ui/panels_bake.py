@@ -5,7 +5,7 @@ import bpy
 from .. import compat
 from ..bridge import results
 from ..preview import session
-from . import drawing, operators_roles, status
+from . import drawing, operators_roles, outdated, status
 from .panels import PhysicsPanel, SubPanel, draw_bake_numbers, level_name
 
 
@@ -226,6 +226,10 @@ def draw_bake_buttons(layout, context):
     row = column.row(align=True)
     row.operator("pliant.resume", icon="FF")
     row.operator("pliant.rebake_from_current", text="Rebake Here", icon="FRAME_NEXT")
+    old = outdated.sentence(context.scene)
+    if old:
+        drawing.sentence(layout, old, "ERROR", context)
+        layout.operator("pliant.bake", text="Rebake", icon="FILE_REFRESH")
     message = status.message(context.scene)
     if message:
         drawing.sentence(layout, message[1], message[0], context)
