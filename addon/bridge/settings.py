@@ -42,7 +42,16 @@ def cluster(clusters, seed=0, quick=1.0):
         out["cluster_size"] = clusters.size / quick ** (1 / 3)
     if clusters.radius_mode == "FIXED":
         out["radius"] = clusters.radius
+    out.update(_unusual(clusters, "max_iterations", "fixed"))
     return out
+
+
+def _unusual(group, *names):
+    """Those settings that are not as they are by default: bakes from before there were any keep their
+    fingerprints."""
+    found = {name: getattr(group, name) for name in names}
+    return {name: int(value) if isinstance(value, bool) else value for name, value in found.items()
+            if value != group.bl_rna.properties[name].default}
 
 
 def levels(clusters):
@@ -88,7 +97,8 @@ def material(settings, breaks=False, metre=1.0):
             "recluster": Recluster.ON if settings.use_recluster else Recluster.OFF,
             "recluster_condition": settings.recluster_condition,
             "resample": int(resamples(settings)),
-            "flow_per_step": int(settings.flow_per_step)}
+            "flow_per_step": int(settings.flow_per_step),
+            **_unusual(settings, "recluster_fade_in", "recluster_fade_out", "recluster_least")}
 
 
 def resamples(settings):

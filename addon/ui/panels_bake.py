@@ -330,10 +330,17 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
     def draw_flow(self, column, material):
         column.active = material.use_plasticity
         column.prop(material, "flow_per_step", text="Per Substep")
+        part = column.column(align=True)
+        part.active = material.use_recluster
+        part.prop(material, "recluster_fade_in", text="New Clusters In")
+        part.prop(material, "recluster_fade_out", text="Old Ones Out")
+        part.prop(material, "recluster_least", text="Least a Particle")
 
     def draw_clusters(self, column, clusters):
         column.label(text="Clusters and Levels")
         column.prop(clusters, "kernel_parameter", text="Kernel")
+        column.prop(clusters, "max_iterations")
+        column.prop(clusters, "fixed")
         if clusters.levels < 2:
             return
         column.prop(clusters, "level_kind", text="Levels")
@@ -342,7 +349,9 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
         part = column.column(align=True)
         part.active = clusters.weighting in ("LINEAR", "POLYNOMIAL")
         part.prop(clusters, "weight_a", text="Weights A")
-        part.prop(clusters, "weight_b", text="B")
+        row = part.row()
+        row.active = clusters.weighting == "POLYNOMIAL"
+        row.prop(clusters, "weight_b", text="B")
         column.label(text="Damping by Level")
         part = column.column(align=True)
         for level in range(clusters.levels):

@@ -22,6 +22,7 @@ PLAIN = {
     "inflation": 1.0, "drag": 0.0, "rotation": "GRADIENT", "use_plasticity": False,
     "yield_strain": .05, "flow": 20.0, "hardening": 0.0, "plastic_limit": 0.0,
     "flow_per_step": False, "use_recluster": True, "use_resample": False, "recluster_condition": 2.0,
+    "recluster_fade_in": .4, "recluster_fade_out": .6, "recluster_least": 0,
 }
 
 
