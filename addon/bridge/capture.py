@@ -10,7 +10,8 @@ While frames are captured, the scene's current frame moves and modifiers after t
 are off. release() gives both back, may be called between any two frames (before a save, say), and
 is called at the end whatever happens; the next frame takes them again.
 
-Every value is read at every frame, for drivers and handlers may change anything. What follows from
+Every value is read at every frame, for drivers and handlers may change anything; but the meshes of
+colliders, which are large, only where Blender has evaluated their geometry again. What follows from
 values that are what they were is not made again, and is then the same object in both frames.
 """
 import bpy
@@ -105,6 +106,7 @@ class Capture:
         self._guesses = {}
         self._topologies = {}  # of colliders that are meshes: their faces
         self._kept = {}  # what was read at the frame before, and what followed from it
+        self._evaluated = None  # objects whose geometry is new in this frame; None: any may be
         self._told = []  # warnings of before there was a shot
         self._metre = settings.metres(scene)
         self._check(scene)
@@ -147,12 +149,21 @@ class Capture:
             switched = [(o.name, name) for o in bodies(scene) for name in modifiers.following(o)]
             self._held = (scene.frame_current, scene.frame_subframe, switched)
             self._switch(switched, False)
+            self._evaluated = None
+            bpy.app.handlers.frame_change_post.append(self._note)
+
+    def _note(self, _scene, graph=None):
+        """Blender has evaluated a frame."""
+        self._evaluated = None if graph is None else {
+            update.id.original.name for update in graph.updates
+            if update.is_updated_geometry and isinstance(update.id, bpy.types.Object)}
 
     def release(self):
         """Gives back the current frame and the modifiers."""
         if self._held is None:
             return
         (frame, subframe, switched), self._held = self._held, None
+        bpy.app.handlers.frame_change_post.remove(self._note)
         self._switch(switched, True)
         scene = bpy.data.scenes.get(self._scene_name)
         if scene is not None:
@@ -489,17 +500,30 @@ class Capture:
         evaluated = obj.evaluated_get(graph)
         matrix, surface = np.array(evaluated.matrix_world, np.float64), _surface(own)
         try:
-            local = collider_meshes.vertices(evaluated, graph, self._topologies[obj.name])
+            local = self._collider_vertices(obj, evaluated, graph)
         except collider_meshes.Unusable as error:
             raise CaptureError(f"The collider '{obj.name}' {error} (frame {number}).",
                                obj.name) from error
         if not np.isfinite(matrix).all():
             raise CaptureError(f"The collider '{obj.name}' has no place at frame {number}.",
                                obj.name)
-        self._check_positions(obj, local, matrix)
-        read = local.tobytes(), matrix.tobytes(), surface
-        return self._derived(("collider", obj.name), read, lambda: collider_meshes.placed(
-            local, matrix, self.shot.origin, surface))
+        read = id(local), matrix.tobytes(), surface  # another array is made before this one goes
+
+        def place():
+            self._check_positions(obj, local, matrix)
+            return collider_meshes.placed(local, matrix, self.shot.origin, surface)
+
+        return self._derived(("collider", obj.name), read, place)
+
+    def _collider_vertices(self, obj, evaluated, graph):
+        """The same array as before where they are what they were."""
+        key = ("vertices", obj.name)
+        is_as_before = self._evaluated is not None and obj.name not in self._evaluated and \
+            obj.type != "EMPTY"  # which shows others
+        if is_as_before and key in self._kept:
+            return self._kept[key][1]
+        local = collider_meshes.vertices(evaluated, graph, self._topologies[obj.name])
+        return self._derived(key, local.tobytes(), lambda: local)
 
     def _placed(self, obj, corners, matrix, surface, number):
         corners = np.array(corners, np.float64)

@@ -6,6 +6,8 @@ not change during a bake, one of an evaluated object what is keyframed.
 """
 import math
 
+import numpy as np
+
 from ..bake.pattern import MOST as MOST_CELLS
 from ..bake.shot import Pattern
 from ..solver import (Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Stiffness,
@@ -16,6 +18,9 @@ PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "
            "toughness")
 PLASTIC = ("yield", "flow", "hardening")  # those that matter to plastic bodies only
 CONTACT_GROUPS = 8  # that an artist may choose from
+# of single precision, as Blender has them
+_USUAL = {"max_iterations": 100, "fixed": False, "recluster_least": 0,
+          "recluster_fade_in": float(np.float32(.4)), "recluster_fade_out": float(np.float32(.6))}
 QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
 
 
@@ -49,9 +54,7 @@ def cluster(clusters, seed=0, quick=1.0):
 def _unusual(group, *names):
     """Those settings that are not as they are by default: bakes from before there were any keep their
     fingerprints."""
-    found = {name: getattr(group, name) for name in names}
-    return {name: int(value) if isinstance(value, bool) else value for name, value in found.items()
-            if value != group.bl_rna.properties[name].default}
+    return {name: value for name in names if (value := getattr(group, name)) != _USUAL[name]}
 
 
 def levels(clusters):
