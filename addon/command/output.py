@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """export: results of a finished bake, without simulating. clear: takes a bake off the disk."""
 import shutil
+import time
 
 from ..bake import cache as caches
 from ..bake.errors import BakeError, file_error
@@ -59,6 +60,10 @@ def _bind(scene, cache, text, formats, log, signals):
 def _make(scene, obj, wanted, log, signals, function):
     signals.check()
     kind = FORMATS[wanted]
+    begun = time.monotonic()
+    breaks = obj.pliant.role == "BODY" and obj.pliant.fracture.use_fracture
+    if breaks and kind != "POINTS":
+        log.say("cutting", f"Cutting '{obj.name}' along its cracks", object=obj.name)
     how = {"progress": signals.check}
     if kind == "SHAPE_KEYS":
         how["relative"] = wanted == "relative_keys"
@@ -72,7 +77,8 @@ def _make(scene, obj, wanted, log, signals, function):
                       str(error)) from error
     for sentence in told:
         if isinstance(sentence, results.Remark) and obj.pliant.result.is_cut:
-            log.say("cut", sentence, object=obj.name)
+            took = time.monotonic() - begun
+            log.say("cut", f"{sentence} ({took:.1f} s)", object=obj.name, seconds=round(took, 1))
         elif not sentence.startswith("Saved "):  # said below, for farms
             log.warn(sentence)
     if kind not in ENDINGS:
