@@ -61,8 +61,10 @@ def outdated(scene, cache, known=None):
         if before is not None and (before.topology != meshes.topology(_own(scene, body.name)) or
                                    before.source and before.source != body.source):
             found.append(f"the mesh of '{body.name}'")
+    other = {body.name for body in shot.bodies} ^ {body.name for body in cache.bodies}
     for name, what in cache.fingerprint.glance(now, scene.frame_current):
-        if name not in unseen:
+        # what is of a body that came or went is said by the list of bodies
+        if name not in unseen and not any(name.endswith(f" '{gone}'") for gone in other):
             found.append(f"{name} ({what})" if what else name)
     last = settings.frame_range(scene)[1]
     if last != cache.end:

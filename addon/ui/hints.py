@@ -58,9 +58,8 @@ def draw(layout, context):
     if gravity := odd_gravity(context.scene):
         drawing.sentence(layout, gravity, "INFO", context)
     if not own.use_contacts and operators_roles.count_bodies(context.scene) > 1:
-        row = layout.row(align=True)
-        row.label(text="Bodies pass through each other", icon="INFO")
-        row.prop(own, "use_contacts", text="Collide", toggle=True)
+        drawing.sentence(layout, "Soft bodies pass through each other", "INFO", context)
+        layout.prop(own, "use_contacts", toggle=True)
     if falls_for_ever(context.scene):
         row = layout.row(align=True)
         row.label(text="Nothing to land on", icon="INFO")

@@ -85,6 +85,13 @@ class Outdated(Cubes):
                 self.assertEqual(timeline.spans(self.scene)[0][2], timeline.OUT_OF_DATE)
                 self.assertIn("Out of date: ", outdated.sentence(self.scene))
 
+    def test_a_new_body_is_named_once(self):
+        add("B", 6)
+        bpy.context.view_layer.update()
+        found = outdated.look(self.scene)
+        self.assertEqual(found[0], "the list of bodies (bodies A, now A B)")
+        self.assertFalse([text for text in found if "'B'" in text], found)
+
     def test_a_new_bake_is_up_to_date(self):
         self.body.pliant.material.damping = 7
         self.assertTrue(outdated.look(self.scene))
