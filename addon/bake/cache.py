@@ -47,6 +47,7 @@ class CachedBody:
     vertices: int
     topology: str
     matrices: np.ndarray  # (frames, 4, 4) or (1, 4, 4) where it never moves: object to world
+    source: str = ""  # Body.source; none: it was baked before there was one
 
     @property
     def file_name(self):
@@ -130,7 +131,10 @@ class Cache:
         hashes = [_text(value, "hash") for value in _list(data["frames"])]
         if len(hashes) != self.end - self.start + 1:
             raise ValueError(f"{len(hashes)} frames")
-        self.fingerprint = Fingerprint(parts, inputs, dict(enumerate(hashes, self.start)))
+        values = {_text(name, "part"): {_text(k, "setting"): _text(v, "value")
+                                        for k, v in dict(found).items()}
+                  for name, found in dict(data.get("values", {})).items()}
+        self.fingerprint = Fingerprint(parts, inputs, dict(enumerate(hashes, self.start)), values)
 
     def _body(self, index, data):
         name = _text(data["name"], "name")
@@ -141,7 +145,7 @@ class Cache:
             raise ValueError(f"the matrices of '{name}'")
         vertices = _whole(data["vertices"], f"the vertices of '{name}'", 1, 2**31 - 1)
         return CachedBody(index, name, vertices, _text(data["topology"], "topology"),
-                          matrices.reshape(-1, 4, 4))
+                          matrices.reshape(-1, 4, 4), _text(data.get("source", ""), "source"))
 
     def write(self):
         """bake.json, whole or not at all."""
@@ -149,8 +153,10 @@ class Cache:
             "format": FORMAT, "scene": self.scene, "fps": self.fps, "start": self.start,
             "end": self.end, "origin": list(self.origin), "quick": self.quick,
             "bodies": [{"name": b.name, "vertices": b.vertices, "topology": b.topology,
-                        "matrices": b.matrices.reshape(-1, 16).tolist()} for b in self.bodies],
+                        "matrices": b.matrices.reshape(-1, 16).tolist(), "source": b.source}
+                       for b in self.bodies],
             "parts": self.fingerprint.parts, "inputs": self.fingerprint.inputs,
+            "values": self.fingerprint.values,
             "frames": [self.fingerprint.frames[n] for n in range(self.start, self.end + 1)],
         }
         manifest.write(self.folder / INFO_NAME, json.dumps(data).encode("utf-8"))
@@ -284,12 +290,13 @@ def describe(shot):
         if (matrices == matrices[0]).all():
             matrices = matrices[:1]
         bodies.append({"name": body.name, "vertices": len(body.vertices),
-                       "topology": body.topology, "matrices": matrices.reshape(-1, 16).tolist()})
+                       "topology": body.topology, "matrices": matrices.reshape(-1, 16).tolist(),
+                       "source": body.source})
     marks = fingerprint(shot)
     return {"format": FORMAT, "scene": shot.scene, "fps": float(shot.fps), "start": shot.start,
             "end": shot.end, "origin": [float(v) for v in shot.origin], "quick": shot.quick,
             "bodies": bodies, "parts": marks.parts, "inputs": marks.inputs,
-            "frames": [marks.frames[n] for n in range(shot.start, shot.end + 1)]}
+            "values": marks.values, "frames": [marks.frames[n] for n in range(shot.start, shot.end + 1)]}
 
 
 def make_folder(folder):

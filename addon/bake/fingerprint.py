@@ -7,9 +7,13 @@ are baked.
 """
 import hashlib
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+
+RATE = "the first frame, the frame rate or the substeps"
+
+_AS_BEFORE = {-1.0: 0.0, 0.0: -1.0}  # weights of levels: 0 stood for the paper's value once
 
 
 @dataclass
@@ -17,6 +21,8 @@ class Fingerprint:
     parts: dict  # name for a person -> hash
     inputs: list  # names for a person of what each frame has a hash for
     frames: dict  # frame number -> hashes, with spaces between
+    values: dict = field(default_factory=dict)  # name of a part or an input -> {setting: text}, to
+    # say what has changed of it; of inputs at the first frame
 
     def difference(self, other, last):
         """What differs from another fingerprint, frames up to `last` considered; None: nothing."""
@@ -27,6 +33,34 @@ class Fingerprint:
             if self.frames.get(number) != other.frames.get(number):
                 return f"{self._input(other, number)} at frame {number}"
         return None
+
+    def glance(self, now, number):
+        """What differs from a fingerprint of the scene as it is now, at frame `number`: [(name of a
+        part or an input, what of it as a text)]. Where that frame is not among those of this one,
+        inputs that never change are compared."""
+        found = [name for name in dict.fromkeys([*self.parts, *now.parts])
+                 if self.parts.get(name) != now.parts.get(name)]
+        mine = {name: [marks.split()[index] for marks in self.frames.values()]
+                for index, name in enumerate(self.inputs)}
+        its = dict(zip(now.inputs, next(iter(now.frames.values())).split()))
+        at = list(self.frames).index(number) if number in self.frames else None
+        for name in dict.fromkeys([*mine, *its]):
+            marks = mine.get(name, [""])
+            is_fixed = len(set(marks)) == 1
+            if name not in its and not is_fixed:
+                continue  # as keyframes have it, perhaps
+            before = marks[0] if is_fixed else marks[at] if at is not None else its[name]
+            if before != its.get(name):
+                found.append(name)
+        return [(name, self._changed(now, name, mine)) for name in found]
+
+    def _changed(self, now, name, mine):
+        """The settings of a part or an input that differ, as far as that can be told."""
+        if len(set(mine.get(name, [""]))) > 1:
+            return ""
+        old, new = self.values.get(name, {}), now.values.get(name, {})
+        keys = [key for key in old if key in new and old[key] != new[key]]
+        return ", ".join(f"{key.replace('_', ' ')} {old[key]}, now {new[key]}" for key in keys[:3])
 
     def _input(self, other, number):
         mine, its = (f.frames.get(number, "").split() for f in (self, other))
@@ -46,7 +80,7 @@ def _feed(digest, value):
             if key == "runs" and value[key] is None:
                 continue  # a collider from before surfaces could run
             digest.update(f"{key}:".encode())
-            _feed(digest, value[key])
+            _feed(digest, _AS_BEFORE.get(value[key], value[key]) if key in ("a", "b") else value[key])
         digest.update(b"}")
     elif isinstance(value, (list, tuple)):
         digest.update(b"[")
@@ -129,6 +163,48 @@ def frame_hashes(frames):
         yield " ".join(marks)
 
 
+def _plain(values):
+    """{name: text} of settings that are numbers, names or a few of them."""
+    found = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            found.update((f"{key} {name}", text) for name, text in _plain(value).items())
+        elif isinstance(value, (list, tuple)) and len(value) <= 16:
+            found[key] = " ".join(map(_text, value))
+        elif not isinstance(value, (np.ndarray, list, tuple)):
+            found[key] = _text(value)
+    return found
+
+
+def _text(value):
+    if isinstance(value, (bool, int, np.integer)):
+        return str(int(value))
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)[:64]
+
+
+def _values(shot):
+    """Fingerprint.values of a shot."""
+    first = shot.frames[0]
+    found = {
+        "the list of bodies": {"bodies": [b.name for b in shot.bodies]},
+        "the list of colliders": {"colliders": [c.name for c in shot.colliders]},
+        "the list of force fields": {"fields": [f.name for f in shot.fields]},
+        RATE: {"first frame": shot.start, "frame rate": shot.fps, "substeps": shot.substeps,
+               "most substeps": shot.max_substeps},
+        "gravity": {"gravity": first.gravity},
+        "the collision of bodies": first.contacts or {},
+    }
+    for body, state in zip(shot.bodies, first.bodies):
+        found[f"the material of '{body.name}'"] = state.material
+        found[f"the particles, clusters or start of '{body.name}'"] = body.settings
+        found[f"the fracture of '{body.name}'"] = state.fracture or {}
+    for collider, state in zip(shot.colliders, first.colliders):
+        found[f"the collider '{collider.name}'"] = vars(state)
+    for one, state in zip(shot.fields, first.fields):
+        found[f"the force field '{one.name}'"] = state
+    return {name: _plain(values) for name, values in found.items()}
+
+
 def fingerprint(shot):
     """Threads, compression, checkpoints and the last frame are no part of it."""
     parts = {
@@ -136,7 +212,7 @@ def fingerprint(shot):
         "the list of colliders": hash_of([(c.name, int(c.shape), c.inside_out)
                                           for c in shot.colliders]),
         "the list of force fields": hash_of([(f.name, int(f.kind)) for f in shot.fields]),
-        "the first frame, the frame rate or the substeps": hash_of(
+        RATE: hash_of(
             shot.start, shot.fps, shot.origin, shot.substeps, shot.max_substeps),
     }
     if shot.welds:
@@ -158,4 +234,5 @@ def fingerprint(shot):
             body.pins, body.pin_frequency, body.pin_exact, body.follow_until)
     return Fingerprint(parts, _frame_inputs(shot),
                        dict(zip((frame.number for frame in shot.frames),
-                                frame_hashes(shot.frames))))
+                                frame_hashes(shot.frames))),
+                       _values(shot) if shot.frames else {})

@@ -55,6 +55,7 @@ class Body:
     pin_exact: bool = False  # held, not pulled, where the weight is 1
     follow_until: int | None = None  # the release frame: up to it the body follows its animation
     topology: str = ""  # hash of the object's own faces: results are checked against it
+    source: str = ""  # hash of the object's own mesh and of the modifiers that make it this one
 
 
 @dataclass
@@ -131,3 +132,8 @@ class Shot:
     checkpoint_every: int = 10
     quick: bool = False  # with fewer particles than asked for, to judge the motion
     warnings: list = field(default_factory=list)  # sentences on what could not be taken over
+
+    @property
+    def pass_through(self):
+        """Whether there are several bodies and they never collide."""
+        return len(self.bodies) > 1 and all(frame.contacts is None for frame in self.frames)

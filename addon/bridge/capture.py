@@ -10,7 +10,8 @@ While frames are captured, the scene's current frame moves and modifiers after t
 are off. release() gives both back, may be called between any two frames (before a save, say), and
 is called at the end whatever happens; the next frame takes them again.
 
-Every value is read at every frame, for drivers and handlers may change anything. What follows from
+Every value is read at every frame, for drivers and handlers may change anything; but the meshes of
+colliders, which are large, only where Blender has evaluated their geometry again. What follows from
 values that are what they were is not made again, and is then the same object in both frames.
 """
 import bpy
@@ -20,7 +21,7 @@ from ..bake import space, volume
 from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weak, Weld
 from ..cracks import CrackError, cut
 from ..solver import Shape
-from . import collider_meshes, colliders, fields, meshes, modifiers, seams, settings
+from . import collider_meshes, colliders, fields, meshes, modifiers, seams, settings, sources
 
 FARTHEST = 1e7  # metres from the world's zero that a body may be
 ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
@@ -105,7 +106,9 @@ class Capture:
         self._guesses = {}
         self._topologies = {}  # of colliders that are meshes: their faces
         self._kept = {}  # what was read at the frame before, and what followed from it
+        self._evaluated = None  # objects whose geometry is new in this frame; None: any may be
         self._told = []  # warnings of before there was a shot
+        self._metre = settings.metres(scene)
         self._check(scene)
 
     # ------------------------------------------------------------ iterating
@@ -146,12 +149,21 @@ class Capture:
             switched = [(o.name, name) for o in bodies(scene) for name in modifiers.following(o)]
             self._held = (scene.frame_current, scene.frame_subframe, switched)
             self._switch(switched, False)
+            self._evaluated = None
+            bpy.app.handlers.frame_change_post.append(self._note)
+
+    def _note(self, _scene, graph=None):
+        """Blender has evaluated a frame."""
+        self._evaluated = None if graph is None else {
+            update.id.original.name for update in graph.updates
+            if update.is_updated_geometry and isinstance(update.id, bpy.types.Object)}
 
     def release(self):
         """Gives back the current frame and the modifiers."""
         if self._held is None:
             return
         (frame, subframe, switched), self._held = self._held, None
+        bpy.app.handlers.frame_change_post.remove(self._note)
         self._switch(switched, True)
         scene = bpy.data.scenes.get(self._scene_name)
         if scene is not None:
@@ -244,7 +256,7 @@ class Capture:
 
     def _body(self, obj, graph):
         evaluated = obj.evaluated_get(graph)
-        mesh = evaluated.data
+        mesh = self._mesh(obj, evaluated)
         self._check_same_vertices(obj, mesh)
         matrix = self._matrix(obj, evaluated, self.start)
         local = meshes.positions(mesh)
@@ -255,7 +267,7 @@ class Capture:
         own = obj.pliant
         body = Body(obj.name, space.to_simulation(local, matrix, self.shot.origin), faces,
                     settings.body(own, 1.0 if self.quick is None else self.quick),
-                    topology=meshes.topology(obj.data))
+                    topology=meshes.topology(sources.own_mesh(obj)), source=self._mark(obj))
         self._painted(obj, mesh, own, body)
         if own.fracture.use_fracture:
             self._weak(obj, mesh, own.fracture, body)
@@ -263,6 +275,15 @@ class Capture:
         if own.start.use_follow and own.start.release_frame > self.start:
             body.follow_until = own.start.release_frame
         return body
+
+    def _mesh(self, _obj, evaluated):
+        return evaluated.data
+
+    def _settings(self, obj, graph):
+        return obj.evaluated_get(graph).pliant
+
+    def _mark(self, obj):
+        return sources.mark(obj)
 
     def _painted(self, obj, mesh, own, body):
         """Factors and pins from vertex groups."""
@@ -404,7 +425,8 @@ class Capture:
                 if pair not in met:
                     met.add(pair)
                     body, to = (obj, other) if obj.pliant.role == "BODY" else (other, obj)
-                    yield Weld(body.name, to.name, own.strength, own.distance)
+                    yield Weld(body.name, to.name, settings.pressure(own.strength, self._metre),
+                               own.distance)
 
     def _frame(self, scene, graph, number):
         shot = self.shot
@@ -415,15 +437,19 @@ class Capture:
             [self._collider_frame(self._object(scene, c.name), graph, number)
              for c in shot.colliders],
             [self._field_frame(self._object(scene, f.name), graph) for f in shot.fields],
-            self._same("contacts", settings.contacts(scene.pliant)),
-            self._same("sleep", settings.sleep(scene.pliant)))
-        if made.contacts is not None:
-            self._body_contacts(made, scene, graph)
+            sleep=self._same("sleep", settings.sleep(scene.pliant)))
+        self._contacts(made, scene, graph)
         return made
 
-    def _body_contacts(self, frame, scene, graph):
-        own = [self._object(scene, body.name).evaluated_get(graph).pliant.contacts
+    def _contacts(self, frame, scene, graph):
+        """Of bodies with each other, and of those that collide with themselves."""
+        own = [self._settings(self._object(scene, body.name), graph).contacts
                for body in self.shot.bodies]
+        if len(own) < 2 and not any(body.use_self for body in own):
+            return
+        frame.contacts = self._same("contacts", settings.contacts(scene.pliant))
+        if frame.contacts is None:
+            return
         states, left = settings.body_contacts(own)
         if left:
             self._warn(f"More bodies collide with no other than there are groups for them: {left} "
@@ -441,14 +467,14 @@ class Capture:
             local = meshes.positions(evaluated.data)
             self._check_positions(obj, local, matrix)
             vertices = space.to_simulation(local, matrix, self.shot.origin)
-        own = evaluated.pliant
+        own = self._settings(obj, graph)
         if (refusal := settings.plastic_refusal(own)) is not None:
             raise CaptureError(f"'{obj.name}' is plastic, but {refusal}.", obj.name)
         if (refusal := settings.fracture_refusal(own)) is not None:
             raise CaptureError(f"'{obj.name}' is to break, but {refusal}.", obj.name)
         breaks = settings.fracture(own.fracture, self.start, self.shot.fps)
         material = self._same(("material", body.name),
-                              settings.material(own.material, breaks is not None))
+                              settings.material(own.material, breaks is not None, self._metre))
         return BodyFrame(matrix, material, vertices,
                          self._same(("pins", body.name), own.start.pin_strength),
                          surface=self._same(("surface", body.name),
@@ -457,7 +483,7 @@ class Capture:
 
     def _collider_frame(self, obj, graph, number):
         evaluated = obj.evaluated_get(graph)
-        own = evaluated.pliant.collider
+        own = self._settings(obj, graph).collider
         if obj.name in self._topologies:
             return self._mesh_frame(obj, graph, own, number)
         if obj.type == "EMPTY":
@@ -474,17 +500,30 @@ class Capture:
         evaluated = obj.evaluated_get(graph)
         matrix, surface = np.array(evaluated.matrix_world, np.float64), _surface(own)
         try:
-            local = collider_meshes.vertices(evaluated, graph, self._topologies[obj.name])
+            local = self._collider_vertices(obj, evaluated, graph)
         except collider_meshes.Unusable as error:
             raise CaptureError(f"The collider '{obj.name}' {error} (frame {number}).",
                                obj.name) from error
         if not np.isfinite(matrix).all():
             raise CaptureError(f"The collider '{obj.name}' has no place at frame {number}.",
                                obj.name)
-        self._check_positions(obj, local, matrix)
-        read = local.tobytes(), matrix.tobytes(), surface
-        return self._derived(("collider", obj.name), read, lambda: collider_meshes.placed(
-            local, matrix, self.shot.origin, surface))
+        read = id(local), matrix.tobytes(), surface  # another array is made before this one goes
+
+        def place():
+            self._check_positions(obj, local, matrix)
+            return collider_meshes.placed(local, matrix, self.shot.origin, surface)
+
+        return self._derived(("collider", obj.name), read, place)
+
+    def _collider_vertices(self, obj, evaluated, graph):
+        """The same array as before where they are what they were."""
+        key = ("vertices", obj.name)
+        is_as_before = self._evaluated is not None and obj.name not in self._evaluated and \
+            obj.type != "EMPTY"  # which shows others
+        if is_as_before and key in self._kept:
+            return self._kept[key][1]
+        local = collider_meshes.vertices(evaluated, graph, self._topologies[obj.name])
+        return self._derived(key, local.tobytes(), lambda: local)
 
     def _placed(self, obj, corners, matrix, surface, number):
         corners = np.array(corners, np.float64)

@@ -6,6 +6,8 @@ not change during a bake, one of an evaluated object what is keyframed.
 """
 import math
 
+import numpy as np
+
 from ..bake.pattern import MOST as MOST_CELLS
 from ..bake.shot import Pattern
 from ..solver import (Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Stiffness,
@@ -16,6 +18,9 @@ PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "
            "toughness")
 PLASTIC = ("yield", "flow", "hardening")  # those that matter to plastic bodies only
 CONTACT_GROUPS = 8  # that an artist may choose from
+# of single precision, as Blender has them
+_USUAL = {"max_iterations": 100, "fixed": False, "recluster_least": 0,
+          "recluster_fade_in": float(np.float32(.4)), "recluster_fade_out": float(np.float32(.6))}
 QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
 
 
@@ -42,7 +47,14 @@ def cluster(clusters, seed=0, quick=1.0):
         out["cluster_size"] = clusters.size / quick ** (1 / 3)
     if clusters.radius_mode == "FIXED":
         out["radius"] = clusters.radius
+    out.update(_unusual(clusters, "max_iterations", "fixed"))
     return out
+
+
+def _unusual(group, *names):
+    """Those settings that are not as they are by default: bakes from before there were any keep their
+    fingerprints."""
+    return {name: value for name in names if (value := getattr(group, name)) != _USUAL[name]}
 
 
 def levels(clusters):
@@ -54,10 +66,24 @@ def levels(clusters):
             "damping": list(clusters.level_damping)}
 
 
-def material(settings, breaks=False):
+def metres(scene):
+    """How long Blender's unit of length is. Positions, velocities, gravity and every setting that
+    Blender shows with a unit are in it; the library computes in it too. Pascals are in metres."""
+    units = scene.unit_settings
+    return units.scale_length if units.system != "NONE" else 1.0
+
+
+def pressure(pascals, metre):
+    """Pascals in a unit of length of so many metres. What is compared with them, weight over area
+    and speed squared times density, has lengths squared; density stays a number for each cubic unit,
+    which is another unit of mass, and only ratios of masses matter."""
+    return pascals / (metre * metre)
+
+
+def material(settings, breaks=False, metre=1.0):
     """Keywords of pliant_material_desc. A body that breaks would leak: it keeps no volume."""
     kind = Stiffness[settings.stiffness_kind]
-    stiffness = {Stiffness.FREQUENCY: settings.frequency, Stiffness.YOUNG: settings.young,
+    stiffness = {Stiffness.FREQUENCY: settings.frequency, Stiffness.YOUNG: pressure(settings.young, metre),
                  Stiffness.ALPHA: settings.alpha}[kind]
     return {"stiffness_kind": kind, "stiffness": stiffness, "damping": settings.damping,
             "damping_per_step": int(settings.damping_per_step), "density": settings.density,
@@ -65,7 +91,7 @@ def material(settings, breaks=False):
             "strain_relaxation": settings.strain_relaxation,
             "strain_iterations": settings.strain_iterations, "goal": Goal[settings.goal],
             "beta": settings.beta, "rotation": Rotation[settings.rotation],
-            "pressure": settings.pressure if settings.use_pressure and not (
+            "pressure": pressure(settings.pressure, metre) if settings.use_pressure and not (
                 breaks or resamples(settings)) else 0.0,
             "inflation": settings.inflation, "drag": settings.drag,
             "yield": settings.yield_strain if settings.use_plasticity else math.inf,
@@ -74,7 +100,8 @@ def material(settings, breaks=False):
             "recluster": Recluster.ON if settings.use_recluster else Recluster.OFF,
             "recluster_condition": settings.recluster_condition,
             "resample": int(resamples(settings)),
-            "flow_per_step": int(settings.flow_per_step)}
+            "flow_per_step": int(settings.flow_per_step),
+            **_unusual(settings, "recluster_fade_in", "recluster_fade_out", "recluster_least")}
 
 
 def resamples(settings):

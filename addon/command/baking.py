@@ -77,6 +77,8 @@ def _simulate(shot, folder, resume, log, signals):
     if job.most_contacts is not None:
         count, frame = job.most_contacts
         log.say("contacts", f"At most {count} contacts, in frame {frame}", most=count, frame=frame)
+    elif shot.pass_through:
+        log.say("pass_through", "Bodies pass through each other: scene.use_contacts is off")
     for name, count in job.pieces.items():
         log.say("pieces", f"'{name}' is in {count} piece{'s' if count != 1 else ''}", object=name,
                 pieces=count)

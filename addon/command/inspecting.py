@@ -7,7 +7,7 @@ import numpy as np
 
 from ..bake.cache import CacheError, safe_name
 from ..bake.errors import file_error
-from ..bridge import capture, folders
+from ..bridge import capture, folders, glance
 from ..bridge import settings as bridge_settings
 from ..preview import build, colours, gather
 from ..solver import library
@@ -66,6 +66,18 @@ def _baked(scene, quick, log):
         cache.check()
     except CacheError as error:
         log.warn(str(error))
+    if not quick:
+        _out_of_date(scene, cache, log)
+
+
+def _out_of_date(scene, cache, log):
+    try:
+        found = glance.changed(scene, cache)
+    except capture.CaptureError as error:
+        log.warn(f"Whether the bake is out of date cannot be told: {error}")
+        return
+    for what in found:
+        log.say("outdated", f"The bake is out of date: {what} changed since", what=what)
 
 
 def cluster(options, log, signals):

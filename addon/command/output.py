@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 from ..bake import cache as caches
@@ -63,6 +64,10 @@ def _bind(scene, cache, text, formats, log, signals):
 def _make(scene, obj, wanted, log, signals, function):
     signals.check()
     kind = FORMATS[wanted]
+    begun = time.monotonic()
+    breaks = obj.pliant.role == "BODY" and obj.pliant.fracture.use_fracture
+    if breaks and kind != "POINTS":
+        log.say("cutting", f"Cutting '{obj.name}' along its cracks", object=obj.name)
     how = {"progress": signals.check}
     if kind == "SHAPE_KEYS":
         how["relative"] = wanted == "relative_keys"
@@ -78,7 +83,8 @@ def _make(scene, obj, wanted, log, signals, function):
         if sentence.startswith("Saved "):
             continue  # said below, for farms
         if isinstance(sentence, results.Remark) and obj.pliant.result.is_cut:
-            log.say("cut", sentence, object=obj.name)
+            took = time.monotonic() - begun
+            log.say("cut", f"{sentence} ({took:.1f} s)", object=obj.name, seconds=round(took, 1))
         else:
             log.warn(sentence)
     if kind not in ENDINGS:

@@ -44,7 +44,8 @@ def request(scene, depsgraph=None):
         placed = (vertices @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
         own = obj.pliant
         made = {**settings.body(own),
-                "material": settings.material(own.material, own.fracture.use_fracture)}
+                "material": settings.material(own.material, own.fracture.use_fracture,
+                                              settings.metres(scene))}
         pattern, problem = pattern_of(obj, origin, depsgraph)
         if problem:
             refused[obj.name] = problem

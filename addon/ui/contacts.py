@@ -62,9 +62,9 @@ class WeldSettings(bpy.types.PropertyGroup):
 class SceneContacts:
     """Part of the scene's settings: how bodies collide."""
     use_contacts: BoolProperty(
-        name="Bodies Collide", default=False,
+        name="Bodies Collide", default=True,
         description="Soft bodies bounce off each other, and off themselves where they say so. "
-                    "Switched on with a scene's second body; without, bodies pass through each other")
+                    "Without, bodies pass through each other")
     contact_friction: FloatProperty(
         name="Friction", default=.5, min=0.0, soft_max=1.0, max=100.0,
         description="How much bodies hold each other back when they slide: 0 is wet soap, .5 skin, "

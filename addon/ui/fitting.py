@@ -4,14 +4,15 @@
 Everything that falls looks the same at every size if times grow with the square root of lengths: a
 mouse wobbles faster than an elephant. Frequencies, damping, drag, flow and falloff are therefore kept
 here for a body of one metre and divided by that root, and pressure is counted in the body's own
-weight. Where gravity is stronger, times are shorter in the same way.
+weight. Where gravity is stronger, times are shorter in the same way. Lengths here are Blender's
+units unless they are said to be metres.
 """
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..bridge import meshes
+from ..bridge import meshes, settings as bridge_settings
 
 GRAVITY = 9.81
 # Particles over volume / spacing^3 and over area / spacing^2, as the library scatters them.
@@ -175,12 +176,15 @@ def guess_clusters(obj, particles):
 
 
 def gravity(scene):
-    """What pulls at bodies, at least Earth's: a scene in centimetres has a hundred times that."""
-    return max(GRAVITY, math.sqrt(sum(value * value for value in scene.gravity)))
+    """What pulls at bodies, in metres: at least Earth's, or as much as a new scene has where units
+    are smaller."""
+    metre = bridge_settings.metres(scene)
+    pull = metre * math.sqrt(sum(value * value for value in scene.gravity))
+    return max(GRAVITY * min(1.0, metre), pull)
 
 
 def scaled(values, length, pull=GRAVITY):
-    """Material values kept for a body of one metre, for one of another size."""
+    """Material values kept for a body of one metre, for one of another size in metres."""
     root = math.sqrt(length * GRAVITY / pull)
     made = dict(values)
     for name in ("frequency", "damping", "drag", "flow", "falloff"):

@@ -38,12 +38,28 @@ def of(obj):
     return found
 
 
+def odd_gravity(scene):
+    """A sentence where the unit scale makes another gravity than Earth's of the usual number."""
+    metre = settings.metres(scene)
+    pull = metre * Vector(settings.gravity(scene)).length
+    if metre == 1.0 or pull == 0.0 or .2 < pull / fitting.GRAVITY < 5.0:
+        return None
+    return f"Gravity is {pull:.3g} m/s² at this unit scale: Earth's is {fitting.GRAVITY / metre:g} " \
+           f"in Blender's units (Scene tab)"
+
+
 def draw(layout, context):
     """Those of the active body, and of the scene."""
     obj = context.object
     if obj.mode != "EDIT":
         for text in of(obj):
             drawing.sentence(layout, text, "INFO", context)
+    own = context.scene.pliant
+    if gravity := odd_gravity(context.scene):
+        drawing.sentence(layout, gravity, "INFO", context)
+    if not own.use_contacts and operators_roles.count_bodies(context.scene) > 1:
+        drawing.sentence(layout, "Soft bodies pass through each other", "INFO", context)
+        layout.prop(own, "use_contacts", toggle=True)
     if falls_for_ever(context.scene):
         row = layout.row(align=True)
         row.label(text="Nothing to land on", icon="INFO")

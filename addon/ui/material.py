@@ -7,7 +7,8 @@ from .changed import settings_changed
 
 
 class MaterialSettings(bpy.types.PropertyGroup):
-    """How the body feels. All of it may be keyframed but density and goals."""
+    """How the body feels. What a body is made with cannot be keyframed: density, goals, the unit of
+    damping, and which attributes are written."""
     preset: StringProperty(
         name="Preset", description="The preset that these settings were last taken from")
     stiffness_kind: EnumProperty(
@@ -112,6 +113,16 @@ class MaterialSettings(bpy.types.PropertyGroup):
         name="Beyond", default=2.0, min=1.01, soft_min=1.2, soft_max=4.0, max=1e6,
         description="How many times longer than wide a cube of a cluster may have flowed before "
                     "the cluster is renewed: less follows flow more closely and costs more")
+    recluster_fade_in: FloatProperty(
+        name="Fade In", default=.4, min=0.0, soft_max=5.0, max=1e6, unit="TIME_ABSOLUTE",
+        description="Seconds in which a new cluster comes: less follows flow sooner, more is calmer")
+    recluster_fade_out: FloatProperty(
+        name="Fade Out", default=.6, min=0.0, soft_max=5.0, max=1e6, unit="TIME_ABSOLUTE",
+        description="Seconds in which an old cluster goes, once there are others for its particles")
+    recluster_least: IntProperty(
+        name="Least", default=0, min=0, soft_max=10, max=100,
+        description="A new cluster is made where a particle would be in fewer that stay. 0 keeps as "
+                    "many as there were at first, in the mean; Falkenstein 2017 has 1")
     use_resample: BoolProperty(
         name="Resample", default=False,
         description="A particle whose surroundings have been drawn out to twice their length becomes "

@@ -43,15 +43,6 @@ def count_bodies(scene):
     return sum(obj.pliant.role == "BODY" for obj in scene.objects)
 
 
-def expect_contacts(operator, scene, before):
-    """With the second body an artist expects bodies to collide. Files that have several already, and
-    scenes where it was set by hand, stay as they are: a bake must not change by itself."""
-    settings = scene.pliant
-    if before < 2 <= count_bodies(scene) and not settings.is_property_set("use_contacts"):
-        settings.use_contacts = True
-        operator.report({"INFO"}, "Soft bodies collide with each other now (Collision panel)")
-
-
 class PLIANT_OT_set_role(bpy.types.Operator):
     bl_idname = "pliant.set_role"
     bl_label = "Pliant"
@@ -78,14 +69,12 @@ class PLIANT_OT_set_role(bpy.types.Operator):
     def execute(self, context):
         objects = chosen(context) if self.selected else [context.object]
         problems = []
-        before = count_bodies(context.scene)
         for obj in objects:
             problem = problem_of(obj, self.role)
             if problem:
                 problems.append(problem)
             elif obj.pliant.role != self.role:
                 obj.pliant.role = self.role
-        expect_contacts(self, context.scene, before)
         for problem in problems:
             self.report({"ERROR" if len(problems) == len(objects) else "WARNING"}, problem)
         return {"CANCELLED"} if len(problems) == len(objects) else {"FINISHED"}
@@ -131,7 +120,6 @@ class PLIANT_OT_copy_settings(bpy.types.Operator):
     def execute(self, context):
         source = context.object
         copied = 0
-        before = count_bodies(context.scene)
         for obj in chosen(context)[1:]:
             problem = problem_of(obj, source.pliant.role)
             if problem:
@@ -141,7 +129,6 @@ class PLIANT_OT_copy_settings(bpy.types.Operator):
             copied += 1
         if not copied:
             return {"CANCELLED"}
-        expect_contacts(self, context.scene, before)
         self.report({"INFO"}, f"Copied to {copied} object{'s' if copied > 1 else ''}")
         return {"FINISHED"}
 

@@ -5,7 +5,7 @@ import bpy
 from .. import compat
 from ..bridge import results
 from ..preview import session
-from . import drawing, operators_roles, status
+from . import drawing, operators_roles, outdated, status
 from .panels import PhysicsPanel, SubPanel, draw_bake_numbers, level_name
 
 
@@ -226,6 +226,10 @@ def draw_bake_buttons(layout, context):
     row = column.row(align=True)
     row.operator("pliant.resume", icon="FF")
     row.operator("pliant.rebake_from_current", text="Rebake Here", icon="FRAME_NEXT")
+    old = outdated.sentence(context.scene)
+    if old:
+        drawing.sentence(layout, old, "ERROR", context)
+        layout.operator("pliant.bake", text="Rebake", icon="FILE_REFRESH")
     message = status.message(context.scene)
     if message:
         drawing.sentence(layout, message[1], message[0], context)
@@ -326,10 +330,17 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
     def draw_flow(self, column, material):
         column.active = material.use_plasticity
         column.prop(material, "flow_per_step", text="Per Substep")
+        part = column.column(align=True)
+        part.active = material.use_recluster
+        part.prop(material, "recluster_fade_in", text="New Clusters In")
+        part.prop(material, "recluster_fade_out", text="Old Ones Out")
+        part.prop(material, "recluster_least", text="Least a Particle")
 
     def draw_clusters(self, column, clusters):
         column.label(text="Clusters and Levels")
         column.prop(clusters, "kernel_parameter", text="Kernel")
+        column.prop(clusters, "max_iterations")
+        column.prop(clusters, "fixed")
         if clusters.levels < 2:
             return
         column.prop(clusters, "level_kind", text="Levels")
@@ -338,7 +349,9 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
         part = column.column(align=True)
         part.active = clusters.weighting in ("LINEAR", "POLYNOMIAL")
         part.prop(clusters, "weight_a", text="Weights A")
-        part.prop(clusters, "weight_b", text="B")
+        row = part.row()
+        row.active = clusters.weighting == "POLYNOMIAL"
+        row.prop(clusters, "weight_b", text="B")
         column.label(text="Damping by Level")
         part = column.column(align=True)
         for level in range(clusters.levels):

@@ -8,6 +8,7 @@ Blender's preset folder, written and run by Blender's own preset operators.
 import bpy
 from bl_operators.presets import AddPresetBase
 
+from ..bridge import settings
 from . import fitting
 
 FIRST, FIRST_OPEN = "Rubber", "Sheet"  # what a new body is made of; where it encloses nothing
@@ -21,6 +22,7 @@ PLAIN = {
     "inflation": 1.0, "drag": 0.0, "rotation": "GRADIENT", "use_plasticity": False,
     "yield_strain": .05, "flow": 20.0, "hardening": 0.0, "plastic_limit": 0.0,
     "flow_per_step": False, "use_recluster": True, "use_resample": False, "recluster_condition": 2.0,
+    "recluster_fade_in": .4, "recluster_fade_out": .6, "recluster_least": 0,
 }
 
 
@@ -115,7 +117,7 @@ BREAKS = {
 
 
 def values(name, length, encloses=True, pull=fitting.GRAVITY):
-    """All material settings of one of our presets for a body of that size. A solid one keeps its
+    """All material settings of one of our presets for a body of so many metres. A solid one keeps its
     volume only if it has one; a balloon is nothing without, and the bake says so."""
     found = fitting.scaled({**PLAIN, **TABLE[name][1]}, length, pull)
     if not encloses and not TABLE[name][2].get("particles.sampling"):
@@ -139,11 +141,13 @@ def fracture_values(name, length, pull=fitting.GRAVITY):
 def apply(obj, name):
     """Gives an object one of our materials. KeyError where there is none of that name."""
     material = obj.pliant.material
-    wanted, pull = _others(obj, name), fitting.gravity(bpy.context.scene)
-    for key, value in values(name, fitting.size(obj), fitting.encloses(obj), pull).items():
+    scene = bpy.context.scene
+    wanted, pull = _others(obj, name), fitting.gravity(scene)
+    length = fitting.size(obj) * settings.metres(scene)
+    for key, value in values(name, length, fitting.encloses(obj), pull).items():
         setattr(material, key, value)
     if name in BREAKS or material.preset in BREAKS:  # otherwise it is the artist's
-        for key, value in fracture_values(name, fitting.size(obj), pull).items():
+        for key, value in fracture_values(name, length, pull).items():
             setattr(obj.pliant.fracture, key, value)
     if material.preset in TABLE:
         _take_back(obj, _others(obj, material.preset), wanted)
@@ -155,11 +159,11 @@ def apply(obj, name):
 def _take_back(obj, former, wanted):
     """What the last preset needed is as it was without, unless the artist has changed it since."""
     for (group, key), value in former.items():
-        settings = getattr(obj.pliant, group)
-        found = getattr(settings, key)
+        own = getattr(obj.pliant, group)
+        found = getattr(own, key)
         same = abs(found - value) <= 1e-4 * value if isinstance(value, float) else found == value
         if same and (group, key) not in wanted:
-            settings.property_unset(key)
+            own.property_unset(key)
 
 
 def first(obj):

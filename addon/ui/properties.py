@@ -36,7 +36,7 @@ class ClusterSettings(bpy.types.PropertyGroup):
         name="Kernel", default="INVSQ", options=set(), update=settings_changed,
         description="How a particle's weight in a cluster falls with its distance",
         items=[("INVSQ", "Inverse Square", "Steep: crisp motion"),
-               ("BOX", "Box", "Flat: the softest"),
+               ("BOX", "Box", "Flat: all particles of a cluster count the same"),
                ("POLY6", "Poly6", "A smooth bell that ends at the radius"),
                ("BLEND", "Blend", "A bell on a plateau"),
                ("FCM", "Fuzzy C-Means", "Weights of fuzzy c-means clustering")])
@@ -58,6 +58,14 @@ class ClusterSettings(bpy.types.PropertyGroup):
         name="Size", default=.3, min=1e-6, soft_max=10.0, unit="LENGTH", options=set(),
         update=settings_changed,
         description="How large clusters are: about the smallest thing that bends by itself")
+    max_iterations: IntProperty(
+        name="Iterations", default=100, min=1, soft_max=1000, max=100000, options=set(),
+        update=settings_changed,
+        description="How often clusters may move before they have to stay where they are")
+    fixed: BoolProperty(
+        name="Exact", default=False, options=set(), update=settings_changed,
+        description="Count and radius stay as they are set, also where clusters then find no even "
+                    "places, which is told. Otherwise both grow until they do")
     radius_mode: EnumProperty(
         name="Radius", default="AUTO", options=set(), update=settings_changed,
         description="How far a cluster reaches",
@@ -100,11 +108,12 @@ class ClusterSettings(bpy.types.PropertyGroup):
         items=[("COARSE", "Coarse", "Large shapes: firmer, springs back as a whole"),
                ("FINE", "Fine", "Details: softer, moves in parts")])
     weight_a: FloatProperty(
-        name="A", default=0.0, min=0.0, max=1000.0, options=set(), update=settings_changed,
-        description="First parameter of the weights; 0 takes the paper's value")
+        name="A", default=-1.0, min=-1.0, max=1000.0, options=set(), update=settings_changed,
+        description="Linear: weight of the first level. Polynomial: how fast weights rise. -1 takes "
+                    "the paper's values, .01 and 10")
     weight_b: FloatProperty(
-        name="B", default=0.0, min=0.0, max=16.0, options=set(), update=settings_changed,
-        description="Second parameter of the weights; 0 takes the paper's value")
+        name="B", default=-1.0, min=-1.0, max=16.0, options=set(), update=settings_changed,
+        description="Polynomial: the power. -1 takes the paper's value, 2")
     weights: FloatVectorProperty(
         name="Level Weights", size=MAX_LEVELS, default=(1.0,) * MAX_LEVELS, min=0.0, soft_max=1.0,
         options=set(), update=settings_changed,

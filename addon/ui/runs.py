@@ -20,6 +20,7 @@ from ..solver import LibraryError
 _runs = {}  # scene name -> Run
 last_message = {}  # scene name -> (kind, sentence) of the run that ended last
 CUTTING = "cutting"
+WORTH_TELLING = 1.0  # seconds that reading or cutting took
 WAIT = 30.0  # seconds that a job is given to answer a cancel before it is left alone
 
 
@@ -33,6 +34,8 @@ class Run:
         self.quick = quick is not None
         self._plays = False  # the playback modifiers are there
         self._cancelled = False
+        self._since = time.perf_counter()  # what is going on now began
+        self.took = {}  # "reading", "cutting": seconds
         self.error = None
         self.job = None
         self.cutting = None  # a Cutting, when all frames are there
@@ -143,7 +146,11 @@ class Run:
             if time.perf_counter() >= until:
                 return
         self.job = self._make_job()
+        self._lap("reading")
         self.job.start()
+
+    def _lap(self, what):
+        self.took[what] = time.perf_counter() - self._since
 
     def _make_job(self):
         return plan.make_job(self.folder, self.capturing.shot, self.kind, self.from_frame)
@@ -154,6 +161,7 @@ class Run:
             for _ in self.capturing:
                 pass
             self.job = self._make_job()
+            self._lap("reading")
         except (capture.CaptureError, BakeError, LibraryError) as error:
             self._fail(str(error))
             return
@@ -169,10 +177,12 @@ class Run:
                 results.to_cut(scene, [obj for obj in bodies if obj is not None])
             self._cut = self._cancelled or not todo
             if todo:
+                self._since = time.perf_counter()
                 self.cutting = Cutting(todo)
             if not self._cut:
                 self.cutting.start()
         elif self.cutting.ended:
+            self._lap("cutting")
             self._cut = True
 
     def wait(self, seconds):
@@ -257,8 +267,13 @@ class Run:
         if self.job.most_contacts is not None:
             text = f"{text[:-1]}, at most %s contacts (frame %d)." % (
                 f"{self.job.most_contacts[0]:,}", self.job.most_contacts[1])
+        elif self.job.shot.pass_through:
+            text = f"{text[:-1]}, bodies pass through each other (Bodies Collide is off)."
         if self.pieces is not None:
             text = f"{text[:-1]}, {self.pieces:,} piece{'s' if self.pieces != 1 else ''}."
+        for what, seconds in self.took.items():
+            if seconds >= WORTH_TELLING:
+                text = f"{text[:-1]}, {what} took {seconds:.1f} s."
         return ("WARNING", " ".join([text, *self.warnings])) if self.warnings else ("INFO", text)
 
     def finish(self):
@@ -279,7 +294,10 @@ class Run:
             uncut = self.cutting.left if self.cutting is not None else ()
             self.warnings.extend(f"'{name}' is not cut along its cracks: Make Result does that."
                                  for name in uncut)
+            self._since = time.perf_counter()
             self.warnings.extend(results.after_bake(scene, self.job.state == jobs.DONE, uncut))
+            if self.pieces is not None and "cutting" not in self.took:  # with the results
+                self._lap("cutting")
 
     def _follow(self, scene):
         """The file was saved elsewhere in the meantime: so is the cache."""

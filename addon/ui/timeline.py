@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A strip along the foot of the timeline and the dope sheet: the frames that are baked."""
+"""A strip along the foot of the timeline and the dope sheet: the frames that are baked, amber
+where the scene has changed since."""
 import bpy
 
 from ..bridge import folders
-from . import status
+from . import outdated, status
 
 HEIGHT = 5  # pixels at a scale of 1
 FOOT = 17  # above the scroll bar
 BAKED = (.25, .72, .45, .9)
+OUT_OF_DATE = (.95, .62, .12, .9)
 TO_BAKE = (.25, .72, .45, .22)
 _handler = None
 
@@ -21,7 +23,8 @@ def spans(scene):
         first, last = running.frames
         found.append((first, last + 1, TO_BAKE))
     if baked:
-        found.append((baked[0], baked[1] + 1, BAKED))
+        old = not running and outdated.of(scene)
+        found.append((baked[0], baked[1] + 1, OUT_OF_DATE if old else BAKED))
     return found
 
 

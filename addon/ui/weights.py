@@ -5,13 +5,16 @@ import math
 
 def raw_weight(settings, level, count):
     """Before they are made to add up to 1. Level 0 is the finest."""
+    a, b = settings.weight_a, settings.weight_b
+    if count == 1 and settings.weighting != "MANUAL":
+        return 1.0
     distance = count - 1 - level if settings.favour == "FINE" else level
     if settings.weighting == "LINEAR":
-        return distance + (settings.weight_a or .01)
+        return distance + (a if a >= 0 else .01)
     if settings.weighting == "GAUSSIAN":
         return math.exp(-.5 * (count - 1 - distance) ** 2)
     if settings.weighting == "POLYNOMIAL":
-        return (1 + (settings.weight_a or 10) * distance / count) ** (settings.weight_b or 2)
+        return (1 + (a if a >= 0 else 10) * distance / count) ** (b if b >= 0 else 2)
     if settings.weighting == "MANUAL":
         return settings.weights[level]
     return 1.0

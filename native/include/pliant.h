@@ -139,7 +139,7 @@ extern "C"
     typedef struct pliant_scene_desc
     {
         uint32_t size;    /* sizeof this struct, set by init */
-        uint32_t threads; /* 0: one for each core (default) */
+        uint32_t threads; /* at most; 0: one for each core (default) */
         uint32_t simd;    /* a pliant_simd; default AUTO. A path the machine lacks is UNSUPPORTED */
         uint32_t reserved;
         double gravity[3]; /* default 0 0 -9.81 */
@@ -341,7 +341,7 @@ extern "C"
     typedef enum pliant_weighting
     {
         PLIANT_WEIGHT_UNIFORM = 0,
-        PLIANT_WEIGHT_LINEAR,     /* distance in levels + a; a default 0.01 */
+        PLIANT_WEIGHT_LINEAR,     /* distance in levels + a; default 0.01 */
         PLIANT_WEIGHT_GAUSSIAN,   /* exp(-distance^2/2) */
         PLIANT_WEIGHT_POLYNOMIAL, /* (1 + a distance / levels)^b; defaults 10, 2 */
         PLIANT_WEIGHT_MANUAL,
@@ -356,7 +356,7 @@ extern "C"
         double radius_multiplier; /* default 2 */
         uint32_t weighting;       /* a pliant_weighting */
         uint32_t favour_fine; /* non-zero: finer levels weigh more; zero: coarser ones (default) */
-        double a;             /* the weighting's parameters; 0: its defaults */
+        double a;             /* the weighting's parameters; -1: its own (default) */
         double b;
         double weights[PLIANT_MAX_LEVELS]; /* for MANUAL, finest first; normalised by the library */
         double damping[PLIANT_MAX_LEVELS]; /* factors on the damping, finest first; default 1 */

@@ -62,6 +62,7 @@ void pliant_levels_desc_init(pliant_levels_desc* desc, size_t size)
     desc->count = 1;
     desc->reduction = 8;
     desc->radius_multiplier = 2;
+    desc->a = desc->b = -1;
     for (int l = 0; l < PLIANT_MAX_LEVELS; ++l)
         desc->damping[l] = 1;
 }
@@ -359,8 +360,10 @@ static pl_status check_levels(const pliant_levels_desc* l)
         return pl_fail(PLIANT_ERROR_ARGUMENT,
                        "levels.reduction is %u: it must be between 2 and 10,000", l->reduction);
     PL_TRY(pl_check_range(l->radius_multiplier, 1.0001, 100, "levels.radius_multiplier"));
-    PL_TRY(pl_check_range(l->a, 0, 1e6, "levels.a"));
-    PL_TRY(pl_check_range(l->b, 0, 100, "levels.b"));
+    if (l->a != -1)
+        PL_TRY(pl_check_range(l->a, 0, 1e6, "levels.a"));
+    if (l->b != -1)
+        PL_TRY(pl_check_range(l->b, 0, 100, "levels.b"));
     for (int i = 0; i < PLIANT_MAX_LEVELS; ++i)
     {
         PL_TRY(pl_check_range(l->weights[i], 0, 1e12, "levels.weights"));

@@ -59,6 +59,35 @@ class Work(Captures):
                      for count in (1, 20))
         self.assertLess((many - few) / 19, 60)
 
+    def test_a_mesh_collider_is_read_again_only_where_it_was_evaluated(self):
+        deforms = add_collider("monkey")
+        deforms.pliant.collider.shape = "MESH"
+        stands = add_collider("monkey", location=(4, 0, 0))
+        stands.pliant.collider.shape = "MESH"
+        moves = add_collider("monkey", location=(8, 0, 0))
+        moves.pliant.collider.shape = "MESH"
+        wave = deforms.modifiers.new("Wave", "WAVE")  # moves by itself, without a keyframe
+        wave.height = .3
+        for frame, x in ((1, 8), (10, 9)):
+            moves.location.x = x
+            moves.keyframe_insert("location", frame=frame)
+        self.scene.frame_end = 10
+        read = []
+        vertices = capture.collider_meshes.vertices
+
+        def counted(evaluated, *others):
+            read.append(evaluated.name)
+            return vertices(evaluated, *others)
+
+        with mock.patch.object(capture.collider_meshes, "vertices", counted):
+            shot = self.capture()
+        self.assertEqual([read.count(obj.name) for obj in (deforms, stands, moves)], [10, 1, 1])
+        names = [collider.name for collider in shot.colliders]
+        for obj, different in ((deforms, 10), (stands, 1), (moves, 10)):
+            states = [frame.colliders[names.index(obj.name)] for frame in shot.frames]
+            self.assertEqual(len({id(state) for state in states}), different, obj.name)
+        self.assertNotIn("_note", [f.__name__ for f in bpy.app.handlers.frame_change_post])
+
     def test_a_larger_mesh_is_no_more_work_a_frame(self):
         calls = []
         for level in (1, 5):

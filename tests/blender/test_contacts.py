@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Soft bodies collide: what the settings say is what is baked, and files from before stay as they
-were."""
+"""Soft bodies collide unless they are told not to: what the settings say is what is baked."""
 import io
 import json
 import tempfile
@@ -19,11 +18,54 @@ setting, cli, runs = house.addon("command.setting"), house.addon("cli"), house.a
 
 
 class Captured(Cubes):
-    def test_off_by_default(self):
+    def test_on_by_default_however_bodies_were_made(self):
+        def shift_d(linked):
+            bpy.ops.object.duplicate(linked=linked)
+            bpy.context.object.location.z = 3
+
+        def script():
+            other = bpy.data.objects.new("B", bpy.data.meshes[0].copy())
+            self.scene.collection.objects.link(other)
+            other.location.z, other.pliant.role = 3, "BODY"
+
+        def roles_of_the_command_line():
+            setting._give_roles(self.scene, "BODY", ["A", add("B", 3, role="").name])
+
+        for make in (lambda: shift_d(False), lambda: shift_d(True), script,
+                     roles_of_the_command_line):
+            self.setUp()
+            add("A")
+            make()
+            shot = self.capture()
+            self.assertEqual(len(shot.bodies), 2)
+            self.assertTrue(all(frame.contacts is not None for frame in shot.frames))
+            self.assertTrue(all(b.contacts == (1, False) for f in shot.frames for b in f.bodies))
+            self.assertFalse(shot.pass_through)
+
+    def test_one_body_has_none_unless_it_collides_with_itself(self):
+        own = add("A").pliant.contacts
+        self.assertTrue(all(frame.contacts is None for frame in self.capture().frames))
+        own.use_self = True
+        self.assertTrue(all(frame.contacts is not None for frame in self.capture().frames))
+
+    def test_off_is_a_choice(self):
         add("A"), add("B", 3)
+        self.scene.pliant.use_contacts = False
         shot = self.capture()
         self.assertTrue(all(frame.contacts is None for frame in shot.frames))
         self.assertTrue(all(b.contacts is None for frame in shot.frames for b in frame.bodies))
+        self.assertTrue(shot.pass_through)
+
+    def test_files_keep_what_they_stored(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for switch in (False, True):
+                self.setUp()
+                add("A"), add("B", 3)
+                self.scene.pliant.use_contacts = switch
+                path = str(Path(folder, "two.blend"))
+                bpy.ops.wm.save_as_mainfile(filepath=path)
+                bpy.ops.wm.open_mainfile(filepath=path)
+                self.assertEqual(bpy.context.scene.pliant.use_contacts, switch)
 
     def test_settings_at_every_frame(self):
         first, second = add("A"), add("B", 3)
@@ -70,24 +112,15 @@ class Captured(Cubes):
 
 
 class Roles(Cubes):
-    def test_the_second_body_switches_it_on(self):
+    def test_roles_leave_the_choice_alone(self):
         for name in "ABC":
             add(name, role="")
         own = self.scene.pliant
-        for count, name in enumerate("ABC", 1):
+        own.use_contacts = False
+        for name in "ABC":
             self.choose(name)
             bpy.ops.pliant.set_role(role="BODY")
-            self.assertEqual(own.use_contacts, count > 1, name)
-        own.use_contacts = False  # set by hand: stays
-        self.choose("B", "C")
-        bpy.ops.pliant.set_role(role="NONE")
-        bpy.ops.pliant.set_role(role="BODY")
         self.assertFalse(own.use_contacts)
-
-    def test_files_with_several_bodies_stay_as_they_are(self):
-        add("A"), add("B", 3), add("C", 6, role="")
-        bpy.ops.pliant.set_role(role="BODY")
-        self.assertFalse(self.scene.pliant.use_contacts)
 
     def test_copies_have_the_settings_and_collide(self):
         source = add("A")
@@ -135,6 +168,8 @@ class CommandLine(Cubes):
                 counts[switch] = [e["most"] for e in events if e["event"] == "contacts"]
                 frames = [e for e in events if e["event"] == "frame"]
                 self.assertEqual("contacts" in frames[-1], switch == "on")
+                told = [e["message"] for e in events if e["event"] == "pass_through"]
+                self.assertEqual(len(told), switch == "off", told)
             self.assertEqual(counts["off"], [])
             self.assertGreater(counts["on"][0], 0)
 
@@ -149,6 +184,10 @@ class Bakes(Cubes):
             self.scene.pliant.folder = folder
             self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
             self.assertRegex(runs.last_message[self.scene.name][1], r"at most \d+ contacts \(frame")
+            self.scene.pliant.use_contacts = False
+            self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
+            self.assertEqual(runs.last_message[self.scene.name][0], "INFO")
+            self.assertIn("bodies pass through each other", runs.last_message[self.scene.name][1])
 
 
 if __name__ == "__main__":

@@ -448,6 +448,9 @@ class Broken(BrokenBar):
         self.assertEqual(code, 0, said.getvalue())
         events = [json.loads(line) for line in said.getvalue().splitlines() if line[:1] == "{"]
         self.assertEqual([e["object"] for e in events if e["event"] == "cut"], ["Bar"])
+        named = [e["event"] for e in events]
+        self.assertLess(named.index("cutting"), named.index("cut"))  # announced before it is done
+        self.assertGreaterEqual(events[named.index("cut")]["seconds"], 0)
         file = Path(self.files.name) / "to" / "Bar.mdd"
         frames, points = np.fromfile(file, ">i4", 2)
         self.assertEqual((frames, points), (END, len(bpy.data.objects["Bar"].data.vertices)))

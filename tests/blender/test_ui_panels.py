@@ -366,7 +366,7 @@ class Guesses(unittest.TestCase):
         clusters.weights[:3] = (.2, .5, 1.0)
         for weighting in clusters.bl_rna.properties["weighting"].enum_items.keys():
             for favour in ("COARSE", "FINE"):
-                for a, b in ((0, 0), (3, 1.5)):
+                for a, b in ((-1, -1), (0, 0), (10, 0), (3, 1.5)):
                     clusters.weighting, clusters.favour = weighting, favour
                     clusters.weight_a, clusters.weight_b = a, b
                     found = [level.weight for level in self.built(obj).level]

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "test.h"
 
+#include <base/parallel.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -146,6 +147,7 @@ int main(int argc, char** argv)
         abort();
     if (list)
         --argc, ++argv;
+    pl_pool_share_always = true; /* small scenes would not show races */
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 0; i < test_count; ++i)
     {

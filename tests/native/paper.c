@@ -57,8 +57,8 @@ scene_played paper_levels(const char* name, const paper_weighting* weighting, ui
     paper_open(name, &s);
     s.body.levels.weighting = weighting->weighting;
     s.body.levels.favour_fine = weighting->favour_fine;
-    s.body.levels.a = weighting->a;
-    s.body.levels.b = weighting->b;
+    s.body.levels.a = weighting->a > 0 ? weighting->a : -1;
+    s.body.levels.b = weighting->b > 0 ? weighting->b : -1;
     memcpy(s.body.levels.weights, weighting->weights, sizeof weighting->weights);
     return paper_play(&s, weighting->name, frames);
 }

@@ -56,8 +56,8 @@ TEST(level_weights_are_equations_14_to_21)
     check_weights(PLIANT_WEIGHT_UNIFORM, 1, 0, 0, 3, one);
     /* 15 and 16: l + epsilon, L - l - 1 + epsilon */
     const double linear_coarse[] = {.01, 1.01, 2.01}, linear_fine[] = {2.01, 1.01, .01};
-    check_weights(PLIANT_WEIGHT_LINEAR, 0, 0, 0, 3, linear_coarse);
-    check_weights(PLIANT_WEIGHT_LINEAR, 1, 0, 0, 3, linear_fine);
+    check_weights(PLIANT_WEIGHT_LINEAR, 0, -1, -1, 3, linear_coarse);
+    check_weights(PLIANT_WEIGHT_LINEAR, 1, -1, -1, 3, linear_fine);
     const double linear_own[] = {.5, 1.5, 2.5, 3.5};
     check_weights(PLIANT_WEIGHT_LINEAR, 0, .5, 0, 4, linear_own);
     /* 17 and 18: exp(-l^2/2), exp(-(L - l - 1)^2/2) */
@@ -69,10 +69,16 @@ TEST(level_weights_are_equations_14_to_21)
     /* 19 and 20: (1 + b l/L)^c, with l/L and not l/(L - 1) */
     const double polynomial_coarse[] = {1, 169. / 9, 529. / 9};
     const double polynomial_fine[] = {529. / 9, 169. / 9, 1};
-    check_weights(PLIANT_WEIGHT_POLYNOMIAL, 0, 0, 0, 3, polynomial_coarse);
+    check_weights(PLIANT_WEIGHT_POLYNOMIAL, 0, -1, -1, 3, polynomial_coarse);
     check_weights(PLIANT_WEIGHT_POLYNOMIAL, 1, 10, 2, 3, polynomial_fine);
     const double polynomial_own[] = {1, 2.5};
     check_weights(PLIANT_WEIGHT_POLYNOMIAL, 0, 3, 1, 2, polynomial_own);
+    /* 0 is 0, and -1 is the paper's value */
+    const double linear_zero[] = {0, 1, 2};
+    check_weights(PLIANT_WEIGHT_LINEAR, 0, 0, 0, 3, linear_zero);
+    check_weights(PLIANT_WEIGHT_POLYNOMIAL, 0, 0, 2, 3, one);
+    check_weights(PLIANT_WEIGHT_POLYNOMIAL, 0, 10, 0, 3, one);
+    check_weights(PLIANT_WEIGHT_POLYNOMIAL, 1, 10, -1, 3, polynomial_fine);
     /* a single level takes all, by any scheme */
     for (uint32_t weighting = 0; weighting < PLIANT_WEIGHT_MANUAL; ++weighting)
         for (uint32_t fine = 0; fine < 2; ++fine)

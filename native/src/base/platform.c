@@ -170,6 +170,11 @@ void pl_monitor_wait(pl_monitor* monitor)
     SleepConditionVariableSRW(&monitor->condition, &monitor->lock, INFINITE, 0);
 }
 
+void pl_monitor_wake_one(pl_monitor* monitor)
+{
+    WakeConditionVariable(&monitor->condition);
+}
+
 void pl_monitor_wake_all(pl_monitor* monitor)
 {
     WakeAllConditionVariable(&monitor->condition);
@@ -367,6 +372,11 @@ void pl_monitor_unlock(pl_monitor* monitor)
 void pl_monitor_wait(pl_monitor* monitor)
 {
     pthread_cond_wait(&monitor->condition, &monitor->lock);
+}
+
+void pl_monitor_wake_one(pl_monitor* monitor)
+{
+    pthread_cond_signal(&monitor->condition);
 }
 
 void pl_monitor_wake_all(pl_monitor* monitor)

@@ -25,6 +25,7 @@ void pl_monitor_destroy(pl_monitor* monitor);
 void pl_monitor_lock(pl_monitor* monitor);
 void pl_monitor_unlock(pl_monitor* monitor);
 void pl_monitor_wait(pl_monitor* monitor); /* locked on entry and on return; may wake for nothing */
+void pl_monitor_wake_one(pl_monitor* monitor);
 void pl_monitor_wake_all(pl_monitor* monitor);
 void pl_spin_pause(void);
 

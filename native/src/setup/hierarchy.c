@@ -35,15 +35,17 @@ static double raw_weight(const pliant_levels_desc* levels, uint32_t level, uint3
 {
     uint32_t distance = levels->favour_fine ? count - 1 - level : level;
     double opposite = count - 1 - distance;
+    if (count == 1 && levels->weighting != PLIANT_WEIGHT_MANUAL)
+        return 1;
     switch (levels->weighting)
     {
         case PLIANT_WEIGHT_LINEAR:
-            return distance + (levels->a != 0 ? levels->a : 0.01);
+            return distance + (levels->a >= 0 ? levels->a : 0.01);
         case PLIANT_WEIGHT_GAUSSIAN:
             return exp(-0.5 * opposite * opposite);
         case PLIANT_WEIGHT_POLYNOMIAL:
-            return pow(1 + (levels->a != 0 ? levels->a : 10) * distance / count,
-                       levels->b != 0 ? levels->b : 2);
+            return pow(1 + (levels->a >= 0 ? levels->a : 10) * distance / count,
+                       levels->b >= 0 ? levels->b : 2);
         case PLIANT_WEIGHT_MANUAL:
             return levels->weights[level];
         default:

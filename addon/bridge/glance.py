@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a bake is out of date, without reading the scene frame by frame.
+
+A glance is a Capture of the scene as Blender shows it now: no frame is set, no modifier is switched
+and nothing is evaluated for it. Meshes of bodies, which play the bake, are compared by the mark of
+what they are made from (sources.py). What is animated is compared at the current frame only, and
+what pins follow not at all: going on with a bake reads everything.
+"""
+from ..bake.fingerprint import fingerprint
+from . import capture, meshes, settings, sources
+
+
+class _Glance(capture.Capture):
+    def __init__(self, scene, cache, known):
+        self._cache, self._known = cache, known
+        super().__init__(scene)
+
+    def _check(self, scene):
+        found = capture.bodies(scene)
+        if not found:
+            raise capture.CaptureError("There is no soft body in this scene.")
+        for obj in found:
+            if obj.mode == "EDIT":
+                raise capture.CaptureError(f"'{obj.name}' is in edit mode.", obj.name)
+
+    def take(self):
+        scene = self.scene
+        graph = capture.view_layer_of(scene).depsgraph
+        self._begin(scene, graph)
+        self.shot.frames = [self._frame(scene, graph, self.start)]
+        return self.shot
+
+    def _origin(self, scene, graph):
+        return self._cache.origin
+
+    def _mesh(self, obj, evaluated):
+        return sources.own_mesh(obj)
+
+    def _check_same_vertices(self, obj, mesh):
+        pass
+
+    def _settings(self, obj, graph):
+        return obj.pliant  # Blender writes animated values back
+
+    def _mark(self, obj):
+        return sources.mark(obj, self._known)
+
+
+def outdated(scene, cache, known=None):
+    """Sentences on what has changed since a bake, without their full stops; none: nothing was seen.
+    A CaptureError where the scene cannot be baked as it is. known: as in sources.mark()."""
+    shot = _Glance(scene, cache, {} if known is None else known).take()
+    now = fingerprint(shot)
+    found = []
+    unseen = set()
+    for body in shot.bodies:
+        unseen.add(f"the mesh of '{body.name}'")
+        if body.pins is not None or body.follow_until is not None:
+            unseen.add(f"the animation of '{body.name}'")
+        before = cache.body(body.name)
+        if before is not None and (before.topology != meshes.topology(_own(scene, body.name)) or
+                                   before.source and before.source != body.source):
+            found.append(f"the mesh of '{body.name}'")
+    other = {body.name for body in shot.bodies} ^ {body.name for body in cache.bodies}
+    for name, what in cache.fingerprint.glance(now, scene.frame_current):
+        # what is of a body that came or went is said by the list of bodies
+        if name not in unseen and not any(name.endswith(f" '{gone}'") for gone in other):
+            found.append(f"{name} ({what})" if what else name)
+    last = settings.frame_range(scene)[1]
+    if last != cache.end:
+        found.append(f"the last frame ({cache.end}, now {last})")
+    return found
+
+
+def changed(scene, cache):
+    """The same, and then, where nothing was seen, by reading every frame; the scene shows a bake by
+    point caches, or none."""
+    found = outdated(scene, cache)
+    baked = cache.baked()
+    if found or baked is None or any(_is_replaced(obj) for obj in capture.bodies(scene)):
+        return found
+    shot = capture.capture_all(scene)
+    what = cache.fingerprint.difference(fingerprint(shot), min(baked[1], shot.end))
+    return [what] if what else []
+
+
+def _is_replaced(obj):
+    """Whether a result is in the place of the object's own mesh."""
+    result = obj.pliant.result
+    return result.mesh is not None or result.fragments is not None
+
+
+def _own(scene, name):
+    return sources.own_mesh(scene.objects[name])
