@@ -188,6 +188,26 @@ bool soak_begin(soak* s, uint32_t index, const char* folder)
     return make_skins(s, false);
 }
 
+static double farthest(const float* at, uint32_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < 3 * (size_t)count; ++i)
+        most = fabsf(at[i]) <= most ? most : fabsf(at[i]);
+    return most;
+}
+
+static double farthest_particle(const soak* s)
+{
+    uint64_t bytes = 0;
+    double most = NAN;
+    pliant_body_read(s->body, PLIANT_POSITION, 0, NULL, NULL, &bytes);
+    float* at = malloc(bytes);
+    if (pliant_body_read(s->body, PLIANT_POSITION, 0, NULL, at, &bytes) == PLIANT_OK)
+        most = farthest(at, (uint32_t)(bytes / 12));
+    free(at);
+    return most;
+}
+
 static bool skin_stored(soak* s, int32_t frame, uint64_t* hash)
 {
     uint64_t bytes = 0, before;
@@ -200,13 +220,13 @@ static bool skin_stored(soak* s, int32_t frame, uint64_t* hash)
     TRY(pliant_skin_apply_stored(s->stored, frame, NULL, NULL, s->skinned, NULL, NULL));
     s->skin_bytes += (double)pl_bytes_in_use() - (double)before;
     *hash = pl_hash(PL_HASH_START, s->skinned, sizeof(float) * 3 * s->vertex_count);
-    for (uint32_t i = 0; i < 3 * s->vertex_count; ++i)
-        if (!(fabsf(s->skinned[i]) < 1e3f))
-        {
-            snprintf(s->fault, sizeof s->fault, "frame %d has a vertex at %g", frame,
-                     s->skinned[i]);
-            return false;
-        }
+    double off = farthest(s->skinned, s->vertex_count);
+    if (!(off < 1e3))
+    {
+        snprintf(s->fault, sizeof s->fault, "frame %d has a vertex at %g, and a particle at %g",
+                 frame, off, farthest_particle(s));
+        return false;
+    }
     return true;
 }
 
