@@ -28,11 +28,13 @@ static pl_reply_job job_for(const pl_response_work* s, const pl_reply* reply, ui
                         .block_count = reply->block_count,
                         .row_count = reply->row_count,
                         .dt = (float)s->dt,
-                        .held = body->pins.any ? body->pins.frequency : NULL,
-                        .sums = r->sums + floats * reply->row_begin,
-                        .rows = r->rows + PL_MOVE_FLOATS * reply->row_begin};
-    if (job.row_count)
+                        .held = body->pins.any ? body->pins.frequency : NULL};
+    if (job.row_count) /* otherwise there may be no rows at all */
+    {
+        job.sums = r->sums + floats * reply->row_begin;
+        job.rows = r->rows + PL_MOVE_FLOATS * reply->row_begin;
         memset(job.sums, 0, sizeof(float) * floats * job.row_count);
+    }
     for (int k = 0; k < 3; ++k)
     {
         job.fresh[k] = r->fresh[k] + s->all->slot_begin[reply->body];
