@@ -121,6 +121,9 @@ static pl_status find_nearest(pl_body* body)
                           &n);
         }
         spread_labels(shape, n.nearest);
+        /* no particle is near any node in a state that was tampered with */
+        for (size_t i = 0; i < nodes; ++i)
+            n.nearest[i] = n.nearest[i] == UINT32_MAX ? 0 : n.nearest[i];
         cuts->nearest = n.nearest;
         n.nearest = NULL;
     }
