@@ -90,7 +90,7 @@ class SceneContacts:
         description="Bodies that have settled stop, and cost next to nothing until something "
                     "touches them or a collider comes near")
     sleep_speed: FloatProperty(
-        name="Speed", default=.02, min=1e-6, soft_max=1.0, max=1e6, unit="VELOCITY",
+        name="Speed", default=.005, min=1e-6, soft_max=1.0, max=1e6, unit="VELOCITY",
         description="A body falls asleep when no part of it is faster than this, together with all "
                     "that it touches; the pieces of one that broke do so one by one")
     sleep_seconds: FloatProperty(

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 14
+#define STATE_VERSION 15
 
 _Static_assert(sizeof(pliant_material_desc) == 168,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -53,6 +53,7 @@ static void visit_particles(pl_archive* a, pl_particles* p)
     }
     PL_ARCHIVE_ARRAY(a, p->mass, p->slot_count);
     PL_ARCHIVE_ARRAY(a, p->norm, p->slot_count);
+    PL_ARCHIVE_ARRAY(a, p->touch, p->slot_count);
     PL_ARCHIVE_ARRAY(a, p->quanta, p->slot_count);
     PL_ARCHIVE_ARRAY(a, p->id, p->slot_count);
     PL_ARCHIVE_ARRAY(a, p->slot_of, p->id_count);
@@ -60,8 +61,8 @@ static void visit_particles(pl_archive* a, pl_particles* p)
     PL_ARCHIVE_ARRAY(a, p->parent, p->id_count);
     PL_ARCHIVE_ARRAY(a, p->birth, p->id_count);
     pl_archive_require(a,
-                       p->mass && p->norm && p->quanta && p->id && p->slot_of && p->shell &&
-                           p->parent && p->birth,
+                       p->mass && p->norm && p->touch && p->quanta && p->id && p->slot_of &&
+                           p->shell && p->parent && p->birth,
                        "particles");
     visit_resampled(a, &p->resampled);
     if (pl_archive_reading(a) && !pl_archive_failed(a))

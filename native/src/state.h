@@ -159,14 +159,21 @@ enum
 typedef struct pl_moved_blocks
 {
     uint32_t count;
-    uint16_t* hit; /* by block: 0, or which of those that were moved it is, from 1 on */
-    float* before; /* PL_BEFORE_FLOATS for each of them */
+    uint16_t* hit;  /* by block: 0, or which of those that were moved it is, from 1 on */
+    float* before;  /* PL_BEFORE_FLOATS for each of them */
+    uint8_t* touch; /* of the chunk's particles (pl_particles), or NULL */
 } pl_moved_blocks;
 
-/* Before the first particle of a block is moved; x and v are the chunk's. */
-static inline void pl_note_moved(pl_moved_blocks* moved, uint32_t block, float* const x[3],
-                                 float* const v[3])
+/* A surface with less friction than this holds nothing (pl_particles.touch). */
+#define PL_LEAST_GRIP .05
+
+/* Before the i-th particle of a chunk is moved by a contact; x and v are the chunk's. */
+static inline void pl_note_moved(pl_moved_blocks* moved, uint32_t i, float* const x[3],
+                                 float* const v[3], double friction)
 {
+    uint32_t block = i / 8;
+    if (moved && moved->touch && friction >= PL_LEAST_GRIP)
+        moved->touch[i] = 1;
     if (!moved || moved->hit[block])
         return;
     float* before = moved->before + (size_t)PL_BEFORE_FLOATS * moved->count;
@@ -187,6 +194,7 @@ typedef struct pl_particles
     float* r[3];         /* rest, relative to the chunk's rest origin */
     float* mass;         /* 0: free slot */
     float* norm;         /* 1 / sum of fade k over the finest clusters, 0 for free slots */
+    uint8_t* touch;      /* not 0: a contact with friction acted on it in the last substep */
     uint64_t* quanta;    /* the mass as a whole number of quanta */
     uint32_t* id;        /* external id, or PL_NO_PARTICLE */
     uint32_t* slot_of;   /* external id -> slot; of one that has gone, its successor's */
@@ -265,6 +273,7 @@ typedef struct pl_clusters
     float* plastic_strain; /* sum of all flow, as logarithmic strain: what hardens */
     /* For the current substep length. */
     float *alpha, *kappa; /* with the level's weight in them */
+    float* kappa_body;    /* finest clusters: damping toward the rigid motion of the component */
     float (*energy)[3];   /* elastic energy over stiffness; what of it is flowing, times the share
                              that   flows in this substep; the yield strain */
     float (*rest_change)[9]; /* coarse clusters: what that did to their rest shape */
@@ -347,6 +356,19 @@ typedef struct pl_pins
         *to[3]; /* targets at the frame's start and end, relative to the body's origin */
     bool any, follow, was_following, has_targets;
 } pl_pins;
+
+/* Connected components of the finest clusters, and the rigid motion of each (step/damping.c).
+ * Derived; not saved. */
+typedef struct pl_components
+{
+    uint32_t* root;              /* by finest cluster: the first cluster of its component */
+    struct pl_rigid_fit* motion; /* by finest cluster; those of roots are used */
+    size_t root_capacity, motion_capacity;
+    uint64_t revision; /* 1 + that of the body for which roots were found */
+    /* What the damping in the rows sums to: pins and supports take it up. The moment is about the
+     * body's origin. */
+    double impulse[3], moment[3];
+} pl_components;
 
 /* Pieces of a body that sleep while the body does not (step/still.c). Follows from the pieces and
  * the memberships; empty where no piece sleeps. */
@@ -627,6 +649,7 @@ typedef struct pl_body
     bool asleep;
     double quiet; /* seconds for which it has been slow */
     pl_still still;
+    pl_components components;
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_mesh_binding* binding;
     /* What is known of its particles around each mesh collider (contact/mesh_near.h). */

@@ -220,7 +220,7 @@ static void make_resampled(pliant_scene scene, bool drawn)
 {
     pliant_body_desc desc = body_desc();
     calm(scene);
-    desc.material.damping = 10;
+    desc.material.damping = 2;
     desc.material.yield = 0;
     desc.material.flow = 1000;
     desc.material.resample = 1;

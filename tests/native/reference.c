@@ -443,6 +443,9 @@ static void match(reference* o, double dt, bool flows)
             hand_down(&o->level[l], &o->level[l - 1]);
     if (o->levels > 1 && o->level[1].nested)
         add_pulls(o, &o->level[0], dt);
+    const pliant_material_desc* material = &o->settings.material;
+    if (material->damping > 0 && !material->damping_per_step && !o->settings.literal)
+        reference_damp(o, dt);
 }
 
 /* The library flows and breaks at the end of a step, where it matches for the next. */
@@ -623,7 +626,8 @@ static void contact_plane(reference* o)
     {
         double* x = (double*)&o->x[i];
         double* v = (double*)&o->v[i];
-        if (x[axis] >= s->plane_height)
+        o->touch[i] = x[axis] < s->plane_height;
+        if (!o->touch[i])
             continue;
         x[axis] = s->plane_height;
         if (v[axis] >= 0)

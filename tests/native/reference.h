@@ -138,6 +138,7 @@ typedef struct reference
     vec3* old;          /* positions at the start of the step */
     vec3* change;       /* of velocities, then of positions */
     vec3* scratch;      /* corrections of one cluster's members */
+    uint8_t* touch;     /* the plane acted on it in the last step */
     uint32_t levels;
     reference_level level[PLIANT_MAX_LEVELS];
     double width;    /* of the body, for stiffness and damping */
@@ -170,6 +171,14 @@ void reference_match(reference* oracle, double dt);
 
 /* Each cluster's alpha and kappa for a substep of this length; a step does it when that changes. */
 void reference_set_stiffness(reference* oracle, double dt);
+
+/* reference_damping.c: adds the damping of whole bodies to change. */
+void reference_damp(reference* oracle, double dt);
+/* The share of its speed beside the rigid motion that a member of a cluster loses in a step. */
+double reference_body_kappa(const reference* oracle, const reference_cluster* cluster, double dt);
+
+/* The width of a cluster over that of the body, at most 1. */
+double reference_part(const reference* oracle, const reference_cluster* cluster);
 
 /* reference_plastic.c: F^p takes up what a cluster's elastic strain has over the yield strain. */
 void reference_flow(const reference_settings* settings, reference_cluster* cluster, double dt);

@@ -200,6 +200,8 @@ static uint32_t divide(breaking* b, uint32_t particle, double share)
     }
     o->mass = grown(o->mass, o->particles, sizeof *o->mass);
     b->sum = grown(b->sum, o->particles, sizeof *b->sum);
+    o->touch = grown(o->touch, o->particles, sizeof *o->touch);
+    o->touch[copy] = o->touch[particle];
     o->mass[copy] = share * o->mass[particle];
     o->mass[particle] -= o->mass[copy];
     return copy;

@@ -268,6 +268,7 @@ reference* reference_create(const reference_desc* desc, const reference_settings
     o->mass = NEW(double, desc->particles);
     memcpy(o->mass, desc->mass, desc->particles * sizeof *o->mass);
     o->acceleration = NEW(vec3, desc->particles);
+    o->touch = NEW(uint8_t, desc->particles);
     o->old = NEW(vec3, desc->particles);
     o->change = NEW(vec3, desc->particles);
     o->width = body_width(o);
@@ -277,6 +278,12 @@ reference* reference_create(const reference_desc* desc, const reference_settings
     o->scratch = make_scratch(&o->level[0]);
     o->matched = true;
     return o;
+}
+
+double reference_part(const reference* o, const reference_cluster* cluster)
+{
+    double width = shape_width(cluster->arr, cluster->mass);
+    return width > 0 ? fmin(width / o->width, 1) : 1;
 }
 
 /* Material that does not change with the substep, the clusters or the particles; see ALGORITHMS,
@@ -290,7 +297,7 @@ void reference_set_stiffness(reference* o, double dt)
             reference_level* level = &o->level[l];
             reference_cluster* cluster = &level->cluster[c];
             double width = shape_width(cluster->arr, cluster->mass);
-            double part = width > 0 ? fmin(width / o->width, 1) : 1;
+            double part = reference_part(o, cluster);
             double alpha = fmin(material->stiffness * cluster->stiffness_factor, 2);
             if (material->stiffness_kind != PLIANT_STIFFNESS_ALPHA)
             {
@@ -303,9 +310,14 @@ void reference_set_stiffness(reference* o, double dt)
                     width > 0 ? 2 * (1 - cos(fmin(phase, 1.5707963267948966))) / (part * part) : 0;
             }
             cluster->alpha = alpha * level->level_weight;
-            double rate = material->damping * cluster->damping_factor * level->level_damping;
-            double kappa = material->damping_per_step ? rate : -expm1(-rate * dt) / (part * part);
-            cluster->kappa = level->level_weight * fmin(kappa, 1);
+            double rate = material->damping * cluster->damping_factor, most = 1;
+            double kappa = rate * level->level_damping;
+            if (!material->damping_per_step)
+            {
+                kappa = -.18 * expm1(-kappa * dt) * (1 / (part * part) - 1);
+                most = 1 - reference_body_kappa(o, cluster, dt);
+            }
+            cluster->kappa = level->level_weight * fmin(kappa, most);
         }
     o->alpha_dt = dt;
 }
@@ -321,7 +333,8 @@ void reference_free(reference* o)
         free(o->level[l].cluster);
         free(o->level[l].quadratic);
     }
-    void* blocks[] = {o->x, o->v, o->rest, o->mass, o->acceleration, o->old, o->change, o->scratch};
+    void* blocks[] = {o->x,   o->v,      o->rest,    o->mass, o->acceleration,
+                      o->old, o->change, o->scratch, o->touch};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i)
         free(blocks[i]);
     free(o);

@@ -139,9 +139,9 @@ static torn draw_out(uint32_t levels, double yield)
     breaking_make_bar(&b);
     breaking_tough(&b, .1);
     uint64_t quanta = breaking_info(&b).mass_quanta;
-    for (int frame = 0; frame < 60 && t.pieces < 2; ++frame)
+    for (int frame = 0; frame < 120 && t.pieces < 2; ++frame)
     {
-        breaking_pull(&b, 1, .08);
+        breaking_pull(&b, 1, .05);
         t.pieces = breaking_info(&b).pieces;
         if (t.drawn == 0 && breaking_info(&b).splits)
         {

@@ -233,7 +233,7 @@ TEST(a_bake_of_a_body_that_breaks_is_resumed_to_the_same_frames)
     for (int f = 0; f <= FRAMES; ++f)
     {
         if (f)
-            breaking_pull(&b, 1, .05);
+            breaking_pull(&b, 1, .028);
         CHECK_OK(pliant_store_write_frame(store, b.scene, FIRST + f));
         if (f <= 17)
             CHECK_OK(pliant_store_write_frame(second, b.scene, FIRST + f));
@@ -245,14 +245,14 @@ TEST(a_bake_of_a_body_that_breaks_is_resumed_to_the_same_frames)
     CHECK_OK(pliant_store_restore(second, other.scene, FIRST + 6, &frame));
     CHECK(frame == FIRST + 4);
     other.body = world_body(other.scene, 0);
-    other.pulled = 4 * .025;
+    other.pulled = 4 * .014;
     CHECK_MSG(breaking_info(&other).splits > 0 &&
                   breaking_info(&other).splits < breaking_info(&b).splits,
               "%llu splits of %llu", (unsigned long long)breaking_info(&other).splits,
               (unsigned long long)breaking_info(&b).splits);
     for (int f = 5; f <= FRAMES; ++f)
     {
-        breaking_pull(&other, 1, .05);
+        breaking_pull(&other, 1, .028);
         CHECK_OK(pliant_store_write_frame(second, other.scene, FIRST + f)); /* compares hashes */
     }
     for (int f = 0; f <= FRAMES; f += 4)

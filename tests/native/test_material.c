@@ -37,12 +37,11 @@ TEST(one_cluster_swings_and_calms_as_asked)
         }
 }
 
-/* A free cube of side L swings with c / (2 L), c = sqrt(E / rho) = 2 pi f L / sqrt(12): .907 f.
- * Damping goes with the clusters as stiffness does, so with the square of that. */
+/* A free cube of side L swings with c / (2 L), c = sqrt(E / rho) = 2 pi f L / sqrt(12): .907 f. */
 TEST(a_clustered_body_swings_and_calms_as_asked)
 {
     const double f = 1.5, k = .5, ratio = PI / sqrt(12);
-    double frequency = ratio * f, decay = .5 * k * ratio * ratio;
+    double frequency = ratio * f, decay = .5 * k;
     for (uint32_t substeps = 1; substeps <= 8; substeps *= 2)
     {
         cube c = cube_new(9, 60);

@@ -43,7 +43,7 @@ static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, e
 {
     float start[3][8], before[PL_BEFORE_FLOATS];
     uint16_t hit = 0;
-    pl_moved_blocks moved = {0, &hit, before};
+    pl_moved_blocks moved = {0, &hit, before, NULL};
     const eight given = *e;
     pl_chunk chunk = {.slot_count = 8, .block_count = 1};
     pl_body body = {

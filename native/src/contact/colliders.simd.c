@@ -159,14 +159,21 @@ static void mark(const pl_collider_step* step, float dt, uint32_t count, float* 
 
 /* A push out of one collider may be into another: again until none is touched. */
 static bool resolve_particle(const pl_collider_step* colliders, const uint32_t* active,
-                             uint32_t active_count, pl_contact_particle* q)
+                             uint32_t active_count, pl_contact_particle* q, double* friction)
 {
     bool touched = false, again = true;
+    *friction = 0;
     for (int pass = 0; pass < PASSES && again; ++pass)
     {
         again = false;
         for (uint32_t i = 0; i < active_count; ++i)
-            again |= pl_collider_touch(&colliders[active[i]], q);
+        {
+            const pl_collider_step* one = &colliders[active[i]];
+            if (!pl_collider_touch(one, q))
+                continue;
+            again = true;
+            *friction = PL_MAX(*friction, one->friction);
+        }
         touched |= again;
         again = again && (active_count > 1 || colliders[active[0]].inside_out);
         q->ignore = 0.05 * q->touching;
@@ -253,9 +260,10 @@ static bool resolve_lane(const pl_collider_step* colliders, const uint32_t* acti
         q.start[k] = q.x[k] - q.dt * q.v[k];
         q.touching += TOUCHING * (fabs(q.x[k]) + fabs(q.start[k]));
     }
-    if (!resolve_particle(colliders, active, active_count, &q))
+    double friction;
+    if (!resolve_particle(colliders, active, active_count, &q, &friction))
         return false;
-    pl_note_moved(moved, i / PL_LANES, x, v);
+    pl_note_moved(moved, i, x, v, friction);
     for (int k = 0; k < 3; ++k)
         x[k][i] = (float)q.x[k], v[k][i] = (float)q.v[k];
     return true;
@@ -290,7 +298,8 @@ static uint32_t resolve_round(const pl_collider_step* colliders, const uint32_t*
         float* const tile_v[3] = {v[0] + i, v[1] + i, v[2] + i};
         pl_moved_blocks tile = {0};
         if (moved)
-            tile = (pl_moved_blocks){moved->count, moved->hit + i / PL_LANES, moved->before};
+            tile = (pl_moved_blocks){moved->count, moved->hit + i / PL_LANES, moved->before,
+                                     moved->touch ? moved->touch + i : NULL};
         touched += resolve_tile(colliders, active, active_count, dt, PL_MIN(TILE, count - i),
                                 mass + i, tile_x, tile_v, moved ? &tile : NULL);
         if (moved)

@@ -253,7 +253,7 @@ static bool touch_one(const pl_moving_view* s, const pl_near_job* job, uint32_t 
     }
     if (!pl_mesh_touch(s, &q, inside))
         return false;
-    pl_note_moved(job->moved, i / 8, job->x, job->v);
+    pl_note_moved(job->moved, i, job->x, job->v, s->friction);
     for (int k = 0; k < 3; ++k)
         job->x[k][i] = (float)q.x[k], job->v[k][i] = (float)q.v[k];
     return true;
@@ -325,7 +325,7 @@ static uint32_t resolve_eight(const pl_moving_view* s, const pl_near_job* job,
     {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint32_t i = member[lane];
-        pl_note_moved(job->moved, i / 8, job->x, job->v);
+        pl_note_moved(job->moved, i, job->x, job->v, s->friction);
         for (int c = 0; c < 3; ++c)
         {
             job->x[c][i] = packed->x[c][8 * e + lane];

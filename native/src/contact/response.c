@@ -387,7 +387,10 @@ static void solve(pl_response_work* s, pl_pool* pool)
         const pl_press* p = &r->presses[i];
         double normal = (double)p->normal + p->home_normal;
         v3_store(v3_mad(v3_from(p->tangent), v3_from(p->n), normal), s->all->list.items[i].impulse);
-        s->all->list.items[i].body = r->touchers[p->toucher].body;
+        const pl_toucher* t = &r->touchers[p->toucher];
+        s->all->list.items[i].body = t->body;
+        if (normal > 0 && p->friction >= PL_LEAST_GRIP)
+            s->bodies[t->body].body->particles.touch[t->slot] = 1;
     }
     pl_units_apply(s, pool);
 }

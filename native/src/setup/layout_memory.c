@@ -16,9 +16,10 @@ bool pl_particles_alloc(pl_particles* p, uint32_t slots, uint32_t ids)
         fine = (p->x[k] = PL_NEW(float, slots)) && (p->v[k] = PL_NEW(float, slots)) &&
                (p->r[k] = PL_NEW(float, slots)) && fine;
     return (p->mass = PL_NEW(float, slots)) && (p->norm = PL_NEW(float, slots)) &&
-           (p->quanta = PL_NEW(uint64_t, slots)) && (p->id = PL_NEW(uint32_t, slots)) &&
-           (p->slot_of = PL_NEW(uint32_t, ids)) && (p->shell = PL_NEW(uint32_t, ids)) &&
-           (p->parent = PL_NEW(uint32_t, ids)) && (p->birth = PL_NEW(uint64_t, ids)) && fine;
+           (p->touch = PL_NEW(uint8_t, slots)) && (p->quanta = PL_NEW(uint64_t, slots)) &&
+           (p->id = PL_NEW(uint32_t, slots)) && (p->slot_of = PL_NEW(uint32_t, ids)) &&
+           (p->shell = PL_NEW(uint32_t, ids)) && (p->parent = PL_NEW(uint32_t, ids)) &&
+           (p->birth = PL_NEW(uint64_t, ids)) && fine;
 }
 
 static void particles_free(pl_particles* p)
@@ -31,6 +32,7 @@ static void particles_free(pl_particles* p)
     }
     pl_free(p->mass);
     pl_free(p->norm);
+    pl_free(p->touch);
     pl_free(p->quanta);
     pl_free(p->id);
     pl_free(p->slot_of);
@@ -50,7 +52,7 @@ static void particles_free(pl_particles* p)
     X(centre) X(radius) X(rest) X(mass) X(arr) X(arr_inv) X(rank) X(axis) X(density) X(width_rms)  \
     X(shape_width) X(width_max) X(fade) X(stiffness_factor) X(damping_factor) X(limit_factor)      \
     X(yield_factor) X(flow_factor) X(hardening_factor) X(fp) X(plastic_strain) X(flow_share)       \
-    X(energy) X(rest_change) X(alpha) X(kappa) X(ref) X(limit_ref) X(lever[0]) X(lever[1]) X(x)    \
+    X(energy) X(rest_change) X(alpha) X(kappa) X(kappa_body) X(ref) X(limit_ref) X(lever[0]) X(lever[1]) X(x)    \
     X(f) X(row) X(limit) X(sums) X(own) X(in_body) X(from_body) X(changed) X(birth)    \
     X(toughness_factor) X(piece) X(split_time) X(settling) X(cracked) X(fading)
 #define QUADRATIC_ARRAYS(X) X(quad_inverse) X(quad_slope) X(quad_thin) X(quad_row)
@@ -227,6 +229,8 @@ void pl_body_free(pl_body* body)
     pl_free(body->still.slot);
     pl_free(body->still.cluster);
     pl_free(body->still.chunk);
+    pl_free(body->components.root);
+    pl_free(body->components.motion);
     if (body->fracture)
     {
         for (uint32_t c = 0; c < body->fracture->share_count; ++c)

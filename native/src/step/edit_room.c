@@ -139,6 +139,7 @@ static bool lengthen_all(pl_edit* edit, uint32_t slots)
     pl_particles* p = &body->particles;
     bool fine = lengthen_floats(&p->mass, slots) && lengthen_floats(&p->norm, slots) &&
                 lengthen_floats(&body->pins.frequency, slots) &&
+                lengthen((void**)&p->touch, 1, slots) &&
                 lengthen((void**)&p->quanta, sizeof *p->quanta, slots) &&
                 lengthen((void**)&p->id, sizeof *p->id, slots) &&
                 lengthen((void**)&edit->change_of_slot, sizeof *edit->change_of_slot, slots);
@@ -263,6 +264,7 @@ static void copy_slot(pl_body* body, uint32_t from, uint32_t to)
             if (arrays[i])
                 arrays[i][to] = arrays[i][from];
     }
+    p->touch[to] = p->touch[from];
     if (body->pins.frequency)
         body->pins.frequency[to] = body->pins.frequency[from];
     if (body->near_count)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Frames: substeps one after the other, the origin that follows the body, what a frame leaves. */
 #include "../base/platform.h"
+#include "damping.h"
 #include "material.h"
 #include "substep.h"
 
@@ -182,6 +183,8 @@ pl_status pl_scene_refresh(pl_scene* scene)
     if (!stale)
         return PLIANT_OK;
     PL_TRY(pl_work_list(scene));
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        PL_TRY(pl_damping_prepare(scene->bodies[b]));
     pl_substep step = {.scene = scene, .dt = 1.0f / 24, .starting = true};
     uint32_t fp_state = pl_fp_state_enter();
     pl_substep_run(&step, &scene->chunks, 1, pl_gather_items);

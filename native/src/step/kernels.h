@@ -39,6 +39,13 @@ typedef struct pl_pass
     uint64_t tested, violated;
 } pl_pass;
 
+/* Whether applying strain-limit corrections gathers velocities as well: the fit of the next
+ * iteration does not ask for them. */
+static inline bool pl_limit_gathers(const pl_pass* pass)
+{
+    return pass->chunk->own_rest || pass->last_iteration || pass->quadratic;
+}
+
 /* Matching: a run of clusters. */
 typedef struct pl_match_batch
 {

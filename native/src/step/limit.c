@@ -73,8 +73,10 @@ static void limit_apply_items(void* context, uint32_t begin, uint32_t end, uint3
     {
         const pl_item* item = &step->scene->chunks.items[i];
         pl_pass pass = pl_substep_pass(step, item, worker);
-        if (item->body->limiting && chunk_is_touched(pass.chunk, pass.clusters, pass.finest_end))
-            step->scene->kernels->limit_apply(&pass);
+        if (!item->body->limiting || !chunk_is_touched(pass.chunk, pass.clusters, pass.finest_end))
+            continue;
+        step->scene->kernels->limit_apply(&pass);
+        pass.chunk->moved = !pl_limit_gathers(&pass);
     }
 }
 
@@ -194,6 +196,7 @@ static bool any_violated(const group* g)
     return any;
 }
 
+/* Chunks that the last iteration did not touch have sums without velocities: they are gathered. */
 static void limit_group(group* g)
 {
     for (uint32_t iteration = 0; begin_iteration(g, iteration); ++iteration)
@@ -203,10 +206,11 @@ static void limit_group(group* g)
             run_fine(g, limit_match_items);
         run_chunks(g, limit_items);
         if (!any_violated(g))
-            return;
+            break;
         run_fine(g, limit_balance_items);
         run_chunks(g, limit_apply_items);
     }
+    run_chunks(g, pl_gather_items);
 }
 
 void pl_limit_strain(pl_substep* step)

@@ -165,7 +165,7 @@ static double room_for_swing(const pl_body* body)
         for (uint32_t c = body->level_begin[level]; c < body->level_begin[level + 1]; ++c)
         {
             stiffest = fmax(stiffest, k->alpha[c]);
-            most_damped = fmax(most_damped, k->kappa[c]);
+            most_damped = fmax(most_damped, k->kappa[c] + k->kappa_body[c]);
         }
         alpha += stiffest;
         kappa += most_damped;

@@ -238,10 +238,20 @@ static void body_sleeps(pl_body* body)
     {
         memset(body->particles.v[k], 0, sizeof(float) * body->particles.slot_count);
         body->remainder[k] = body->turn[k] = 0;
+        body->components.impulse[k] = body->components.moment[k] = 0;
     }
     for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        pl_chunk* chunk = &body->chunks[c];
         for (int k = 0; k < 3; ++k)
-            body->chunks[c].remainder[k] = body->chunks[c].torque[k] = 0;
+            chunk->remainder[k] = chunk->torque[k] = 0;
+        for (uint32_t row = 0; row < chunk->row_count; ++row)
+        {
+            float* sums = chunk->sums + (size_t)PL_SUM_FLOATS * row;
+            memset(sums + PL_SUM_V, 0, 3 * sizeof *sums);
+            memset(sums + PL_SUM_XV, 0, 3 * sizeof *sums);
+        }
+    }
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
         memset(body->clusters.sums[c] + 12, 0, 6 * sizeof(float)); /* velocity and spin */
 }

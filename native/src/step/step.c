@@ -12,9 +12,12 @@
  */
 #include "../base/platform.h"
 #include "../contact/mesh_near.h"
+#include "damping.h"
 #include "material.h"
 #include "pressure.h"
 #include "substep.h"
+
+#include <string.h>
 
 /* Rounds over the meshes around a chunk that touches more than one. */
 #define MESH_PASSES 4
@@ -179,9 +182,15 @@ void pl_match_bodies(pl_substep* step)
         for (step->level = levels - 1; step->level-- > 0;)
             pl_substep_run(step, step->level ? &scene->coarse[step->level] : &scene->fine, 1,
                            spread_level_items);
-    pl_substep_lap(scene, PLIANT_STAGE_LEVELS, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        scene->bodies[b]->matched = scene->bodies[b]->matched || !scene->bodies[b]->asleep;
+    {
+        pl_body* body = scene->bodies[b];
+        if (body->asleep || body->matched)
+            continue;
+        pl_damping_add(body, scene->gravity, step->dt);
+        body->matched = true;
+    }
+    pl_substep_lap(scene, PLIANT_STAGE_LEVELS, since);
 }
 
 /* ------------------------------------------------------------------ forces and contacts */
@@ -301,7 +310,8 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         }
         float* before = movable + 4 * count;
         pl_moved_blocks moved = {
-            0, (uint16_t*)(void*)(before + (size_t)PL_BEFORE_FLOATS * chunk->block_count), before};
+            0, (uint16_t*)(void*)(before + (size_t)PL_BEFORE_FLOATS * chunk->block_count), before,
+            body->particles.touch + slot};
         pl_near_job job = {.body = body,
                            .chunk = item->begin,
                            .kernels = scene->mesh_kernels,
@@ -400,6 +410,7 @@ static pl_status make_ready(pl_substep* step)
             body->matched = body->fitted = false;
         }
         PL_TRY(pl_still_follow(body));
+        PL_TRY(pl_damping_prepare(body));
         body->fitted = body->matched; /* rows are made whole, from the finest level up and down */
         PL_TRY(pl_limit_prepare(body, step->dt));
         PL_TRY(pl_runs_prepare(body));
@@ -449,18 +460,21 @@ static mat3 inertia_of(const pl_body* body, vec3* centre)
     return inertia;
 }
 
-/* What rounding left of the clusters' impulses, to be given back in the next substep. */
+/* What rounding left of the clusters' impulses, to be given back in the next substep. Damping of
+ * bodies that are held or lie on something is no rounding. */
 static void note_remainder(pl_body* body)
 {
+    const pl_components* damped = &body->components;
     for (int k = 0; k < 3; ++k)
     {
         double sum = 0;
         for (uint32_t c = 0; c < body->chunk_count; ++c)
             sum += body->chunks[c].remainder[k];
-        body->remainder[k] = body->mass > 0 ? sum / body->mass : 0;
+        body->remainder[k] = body->mass > 0 ? (sum - damped->impulse[k]) / body->mass : 0;
     }
-    vec3 centre, torque = v3(0, 0, 0);
+    vec3 centre;
     mat3 inertia = inertia_of(body, &centre);
+    vec3 torque = v3_sub(v3_cross(centre, v3_fromd(damped->impulse)), v3_fromd(damped->moment));
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {
         const pl_chunk* chunk = &body->chunks[c];
@@ -515,6 +529,7 @@ pl_status pl_substep_do(pl_substep* step)
     {
         if (scene->bodies[b]->asleep)
             continue;
+        memset(scene->bodies[b]->particles.touch, 0, scene->bodies[b]->particles.slot_count);
         scene->bodies[b]->matched = false;
         scene->bodies[b]->fitted =
             !pl_limits(scene->bodies[b]); /* the others wait for their contacts */
@@ -539,6 +554,9 @@ pl_status pl_substep_do(pl_substep* step)
     }
     PL_TRY(pl_recluster(step));
     PL_TRY(pl_resample(step));
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        if (!scene->bodies[b]->asleep)
+            PL_TRY(pl_damping_prepare(scene->bodies[b]));
     step->ending = true;
     pl_match_bodies(step);
     step->ending = false;

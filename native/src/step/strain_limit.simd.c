@@ -442,8 +442,8 @@ void PL_K(pl_limit_apply)(pl_pass* pass)
 {
     if (pass->chunk->own_rest)
         limit_apply(pass, false, true);
-    else if (pass->last_iteration || pass->quadratic)
+    else if (pl_limit_gathers(pass))
         limit_apply(pass, false, false);
     else
-        limit_apply(pass, true, false); /* the next fit asks for no velocities */
+        limit_apply(pass, true, false);
 }
