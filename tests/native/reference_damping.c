@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * The oracle's damping of whole bodies: toward the least-squares rigid motion of each connected
- * component, with weights kappa m. Particles that contacts act on weigh ten times their component
+ * component, with weights kappa m. Particles that contacts act on weigh forty times their component
  * together, less where it moves: 1 - E / E_most, with E_most that of a fall from a fiftieth of its
  * RMS radius.
  */
@@ -84,7 +84,7 @@ static motion motion_of(const reference* o, const point* points, uint32_t count,
     double energy = .5 * (v3_dot(away, away) + v3_dot(body.turn, body.spin) / body.mass);
     double most = v3_length(v3_fromd(o->settings.gravity)) * .02 *
                   sqrt(.5 * m3_trace(body.inertia) / body.mass);
-    double factor = energy < most ? 10 * body.mass / under.mass * (1 - energy / most) : 0;
+    double factor = energy < most ? 40 * body.mass / under.mass * (1 - energy / most) : 0;
     return fit(points, count, component, 1, factor);
 }
 

@@ -13,6 +13,7 @@
 static breaking bar_of(double yield, double flow, uint32_t recluster)
 {
     breaking b = breaking_bar(50);
+    b.desc.material.damping = 20;
     b.desc.material.yield = yield;
     b.desc.material.flow = flow;
     b.desc.material.recluster = recluster;

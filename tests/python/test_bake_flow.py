@@ -25,7 +25,7 @@ def shot(end=SOME, **changes):
     pins = (np.abs(vertices[:, 0]) > .45).astype(np.float32)
     body = shots.Body("Bar", vertices, triangles, {"sample": {"count": 500}}, pins=pins,
                       pin_frequency=20.0, pin_exact=True, topology="bar")
-    material = bake_scene.material(stiffness=14.0, damping=20.0, **{"yield": .02, "flow": 40.0,
+    material = bake_scene.material(stiffness=14.0, damping=4.0, **{"yield": .02, "flow": 40.0,
                                                                     **changes})
     frames = [shots.Frame(n, gravity=(0.0, 0.0, 0.0), colliders=[], fields=[], bodies=[
         shots.BodyFrame(np.eye(4), material, pin_vertices=wrung(vertices, (n - 1) / END))])

@@ -37,8 +37,9 @@
 #include <string.h>
 
 #define HELD_WEIGHT 1e6
-#define SUPPORT_WEIGHT 10.0
+#define SUPPORT_WEIGHT 40.0
 #define REST_HEIGHT .02
+#define RIDGE .01
 #define CALM_RATE 100.0
 /* In spacings: what is smaller has no rotation that floats could tell. */
 #define LEAST_RADIUS 1e-3
@@ -181,16 +182,16 @@ static mat3 second_moment(const rigid_sums* sums)
     return made;
 }
 
-/* The velocity gradient of held particles beside a rotation; none across directions in which they
- * have no extent. */
-static mat3 strain_rate(const rigid_sums* held, vec3 turn, double least)
+/* The velocity gradient of held particles beside a rotation. The ridge leaves out directions in which
+ * they have little extent beside the body: a patch at the root of a tail says nothing of its tip. */
+static mat3 strain_rate(const rigid_sums* held, const rigid_sums* body, vec3 turn)
 {
     mat3 second = second_moment(held), wide = second;
-    double size = m3_trace(second);
-    if (!(size > held->mass * least * least))
+    double spread = body->mass > 0 ? .5 * m3_trace(body->inertia) / body->mass : 0;
+    if (!(held->mass > 0 && spread > 0))
         return m3_zero();
     for (int i = 0; i < 3; ++i)
-        wide.m[i][i] += 1e-3 * size;
+        wide.m[i][i] += RIDGE * held->mass * spread;
     mat3 beside = m3_add(held->flux, m3_mul(m3_cross(v3_scale(turn, -1)), second));
     return m3_mul(beside, m3_inverse(wide));
 }
@@ -330,7 +331,7 @@ static void find_motions(pl_body* body, double gravity)
             unite(&fit->body, &fit->support, weight > 0 ? weight / fit->support.mass : 0);
         all = unite(&all, &fit->held, HELD_WEIGHT);
         vec3 turn = turn_of(&all);
-        mat3 strained = strain_rate(&fit->held, turn, least);
+        mat3 strained = strain_rate(&fit->held, &fit->body, turn);
         fit->x = all.x;
         fit->v = v3_add(all.v, m3_mulv(strained, v3_sub(all.x, fit->held.x)));
         fit->gradient = m3_add(m3_cross(turn), strained);
