@@ -10,6 +10,7 @@ the last frame that is not still (mean above .05 mm a metre, or any vertex above
 the end, and how many bodies sleep then.
 """
 import argparse
+import contextlib
 import random
 import sys
 import tempfile
@@ -103,11 +104,20 @@ def build(preset, kind, count):
     return scene, 1.0
 
 
-def measure(preset, kind, frames, count):
+@contextlib.contextmanager
+def kept_folder(keep, preset, kind):
+    if keep:
+        yield Path(keep, f"{preset}-{kind}")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield folder
+
+
+def measure(preset, kind, frames, count, keep):
     scene, size = build(preset, kind, count)
     scene.frame_start, scene.frame_end = 1, frames
     started = time.time()
-    with tempfile.TemporaryDirectory() as folder:
+    with kept_folder(keep, preset, kind) as folder:
         cache = baked.bake(scene, folder)
         bodies = cache.bodies
         bounced = still = 0
@@ -135,12 +145,13 @@ def main():
     parser.add_argument("--frames", type=int, default=250)
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--keep", help="a folder for the bakes")
     args = parser.parse_args()
     global VERBOSE
     VERBOSE = args.verbose
     for kind in args.scenes.split(","):
         for preset in args.presets.split(","):
-            measure(preset, kind, args.frames, args.count)
+            measure(preset, kind, args.frames, args.count, args.keep)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
  * The oracle's damping of whole bodies: toward the least-squares rigid motion of each connected
  * component, with weights kappa m. Particles that contacts act on weigh forty times their component
  * together, less where it moves: 1 - E / E_most, with E_most that of a fall from a fiftieth of its
- * RMS radius.
+ * RMS radius. Where E is less than a tenth of that, the support has four times the body's moment of
+ * inertia beside its own.
  */
 #include "reference.h"
 
@@ -33,6 +34,16 @@ static mat3 turned_inertia(mat3 k)
     for (int i = 0; i < 3; ++i)
         made.m[i][i] += m3_trace(k);
     return made;
+}
+
+static vec3 turn_of(mat3 whole, vec3 spin)
+{
+    double size = m3_trace(whole);
+    mat3 inertia = m3_scale(whole, size > 0 ? 1 / size : 0);
+    if (m3_det(inertia) < 1e-5)
+        for (int i = 0; i < 3; ++i)
+            inertia.m[i][i] += 1e-4;
+    return size > 0 ? v3_scale(m3_mulv(m3_inverse(inertia), spin), 1 / size) : v3(0, 0, 0);
 }
 
 /* The rigid motion of points in one component; points of the support count "factor" times. */
@@ -65,13 +76,7 @@ static motion fit(const point* points, uint32_t count, uint32_t component, doubl
         if (pass == 0 && m.mass > 0)
             m.x = v3_scale(m.x, 1 / m.mass), m.v = v3_scale(m.v, 1 / m.mass);
     }
-    double size = m3_trace(m.inertia);
-    mat3 inertia = m3_scale(m.inertia, size > 0 ? 1 / size : 0);
-    if (m3_det(inertia) < 1e-5)
-        for (int i = 0; i < 3; ++i)
-            inertia.m[i][i] += 1e-4;
-    if (size > 0)
-        m.turn = v3_scale(m3_mulv(m3_inverse(inertia), m.spin), 1 / size);
+    m.turn = turn_of(m.inertia, m.spin);
     return m;
 }
 
@@ -85,7 +90,16 @@ static motion motion_of(const reference* o, const point* points, uint32_t count,
     double most = v3_length(v3_fromd(o->settings.gravity)) * .02 *
                   sqrt(.5 * m3_trace(body.inertia) / body.mass);
     double factor = energy < most ? 40 * body.mass / under.mass * (1 - energy / most) : 0;
-    return fit(points, count, component, 1, factor);
+    motion all = fit(points, count, component, 1, factor);
+    double slow = 1 - 10 * energy / most; /* rolling resistance */
+    if (slow > 0)
+    {
+        double inertia = slow * 4 * .5 * m3_trace(body.inertia);
+        for (int i = 0; i < 3; ++i)
+            all.inertia.m[i][i] += inertia;
+        all.turn = turn_of(all.inertia, v3_mad(all.spin, under.turn, inertia));
+    }
+    return all;
 }
 
 static uint32_t root_of(uint32_t* parent, uint32_t i)

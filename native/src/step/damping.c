@@ -25,7 +25,9 @@
  * hardly strained, so damping that spares rigid motions does not bring it to rest. Particles that
  * contacts act on therefore weigh SUPPORT_WEIGHT times the body together, as far as the rigid
  * motion is slow: its energy is compared with that of a fall from REST_HEIGHT times the RMS radius.
- * A wide base then carries the frame, a narrow one hardly turns it. Members of such a component's
+ * A wide base then carries the frame, a narrow one hardly turns it. What leans on an edge or a corner
+ * would rock about it for ever: where its energy is ROLL_SLOWER times less, the support also has
+ * ROLL_WEIGHT times the body's moment of inertia, as rolling resistance. Members of such a component's
  * clusters are also damped toward their cluster's rigid motion, at CALM_RATE: contacts that
  * contradict each other, as between a floor and a heavy body, would shake them for ever.
  */
@@ -40,6 +42,8 @@
 #define SUPPORT_WEIGHT 40.0
 #define REST_HEIGHT .02
 #define RIDGE .01
+#define ROLL_WEIGHT 4.0
+#define ROLL_SLOWER 10.0
 #define CALM_RATE 100.0
 /* In spacings: what is smaller has no rotation that floats could tell. */
 #define LEAST_RADIUS 1e-3
@@ -313,6 +317,18 @@ static void sum_clusters(pl_body* body)
     add_particles(body, add_spin);
 }
 
+/* A support of a few points turns as it is seen to do, but as if it were wide. */
+static void add_rolling_resistance(rigid_sums* all, const pl_rigid_fit* fit)
+{
+    double slow = 1 - (1 - fit->rest) * ROLL_SLOWER;
+    if (!(slow > 0))
+        return;
+    double inertia = slow * ROLL_WEIGHT * .5 * m3_trace(fit->body.inertia);
+    all->spin = v3_mad(all->spin, turn_of(&fit->support), inertia);
+    for (int i = 0; i < 3; ++i)
+        all->inertia.m[i][i] += inertia;
+}
+
 static void find_motions(pl_body* body, double gravity)
 {
     pl_components* own = &body->components;
@@ -329,6 +345,7 @@ static void find_motions(pl_body* body, double gravity)
         double weight = fit->rest > 0 ? fit->rest * SUPPORT_WEIGHT * fit->body.mass : 0;
         rigid_sums all =
             unite(&fit->body, &fit->support, weight > 0 ? weight / fit->support.mass : 0);
+        add_rolling_resistance(&all, fit);
         all = unite(&all, &fit->held, HELD_WEIGHT);
         vec3 turn = turn_of(&all);
         mat3 strained = strain_rate(&fit->held, &fit->body, turn);
