@@ -226,7 +226,7 @@ class Messy(unittest.TestCase):
             playback.show_viewport = True
             np.testing.assert_allclose(shown[held], rigged[held], atol=.05)
             if frame > 1:
-                self.assertGreater(np.abs(shown - rigged).max(), .05)
+                self.assertGreater(np.abs(shown - rigged).max(), .01)
 
 
 if __name__ == "__main__":

@@ -126,12 +126,11 @@ class Own(unittest.TestCase):
 
     def test_what_one_needs_of_other_settings_is_taken_back(self):
         obj = ball()
-        presets.apply(obj, "Flesh")
-        self.assertEqual(obj.pliant.clusters.levels, 3)
-        presets.apply(obj, "Foam")
-        self.assertEqual(obj.pliant.clusters.levels, 3)
+        presets.apply(obj, "Balloon")
+        self.assertEqual(obj.pliant.particles.sampling, "SURFACE")
         presets.apply(obj, "Sheet")
-        self.assertEqual((obj.pliant.clusters.levels, obj.pliant.clusters.count_mode), (1, "SIZE"))
+        self.assertEqual(obj.pliant.particles.sampling, "SURFACE")
+        self.assertEqual(obj.pliant.clusters.count_mode, "SIZE")
         presets.apply(obj, "Rubber")
         self.assertEqual(obj.pliant.clusters.count_mode, "AUTO")
         self.assertEqual(obj.pliant.particles.thickness, 0)
