@@ -81,7 +81,7 @@ TABLE = {
     "Lead": ("Heavy and firm, hardly springs: where it is hit it stays dented",
              plastic(.004, 600.0, .03, .8, frequency=40.0, damping=20.0, density=11300.0), {}),
     "Wax": ("Firm, bounces a little, takes small dents and can be bent by hand",
-            plastic(.012, 120.0, .1, .6, frequency=36.0, damping=45.0, density=900.0), {}),
+            plastic(.012, 120.0, .1, .6, frequency=36.0, damping=80.0, density=900.0), {}),
     "Snow": ("Packs where it lands, the more it was pressed the firmer it holds: snowballs",
              plastic(.006, 400.0, .15, .5, frequency=16.0, damping=12.0, density=300.0), {}),
     "Glass-like": ("Does not bend: shatters into sharp, smooth pieces",
