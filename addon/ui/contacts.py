@@ -86,7 +86,7 @@ class SceneContacts:
         description="How often contacts are solved in each substep: more holds piles and quick hits "
                     "better, and takes longer")
     use_sleep: BoolProperty(
-        name="Sleep", default=False,
+        name="Sleep", default=True,
         description="Bodies that have settled stop, and cost next to nothing until something "
                     "touches them or a collider comes near")
     sleep_speed: FloatProperty(
