@@ -99,7 +99,11 @@ static motion motion_of(const reference* o, const point* points, uint32_t count,
             all.inertia.m[i][i] += inertia;
         all.turn = turn_of(all.inertia, v3_mad(all.spin, under.turn, inertia));
     }
-    return all;
+    double share = fmin(1, 6 / o->settings.material.damping);
+    vec3 v = v3_add(all.v, v3_cross(all.turn, v3_sub(body.x, all.x)));
+    body.v = v3_mad(body.v, v3_sub(v, body.v), share);
+    body.turn = v3_mad(body.turn, v3_sub(all.turn, body.turn), share);
+    return body;
 }
 
 static uint32_t root_of(uint32_t* parent, uint32_t i)

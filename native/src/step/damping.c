@@ -25,9 +25,11 @@
  * hardly strained, so damping that spares rigid motions does not bring it to rest. Particles that
  * contacts act on therefore weigh SUPPORT_WEIGHT times the body together, as far as the rigid
  * motion is slow: its energy is compared with that of a fall from REST_HEIGHT times the RMS radius.
- * A wide base then carries the frame, a narrow one hardly turns it. What leans on an edge or a corner
- * would rock about it for ever: where its energy is ROLL_SLOWER times less, the support also has
- * ROLL_WEIGHT times the body's moment of inertia, as rolling resistance. Members of such a component's
+ * A wide base then carries the frame, a narrow one hardly turns it. What leans on an edge or a
+ * corner would rock about it for ever: where its energy is ROLL_SLOWER times less, the support also
+ * has ROLL_WEIGHT times the body's moment of inertia, as rolling resistance. Rigid motion on a
+ * support loses at most ROCK_RATE of its speed a second: what is about to tip over does so at its
+ * own pace, also where the material is damped much more. Members of such a component's
  * clusters are also damped toward their cluster's rigid motion, at CALM_RATE: contacts that
  * contradict each other, as between a floor and a heavy body, would shake them for ever.
  */
@@ -42,6 +44,7 @@
 #define SUPPORT_WEIGHT 40.0
 #define REST_HEIGHT .02
 #define RIDGE .01
+#define ROCK_RATE 6.0
 #define ROLL_WEIGHT 4.0
 #define ROLL_SLOWER 10.0
 #define CALM_RATE 100.0
@@ -186,8 +189,9 @@ static mat3 second_moment(const rigid_sums* sums)
     return made;
 }
 
-/* The velocity gradient of held particles beside a rotation. The ridge leaves out directions in which
- * they have little extent beside the body: a patch at the root of a tail says nothing of its tip. */
+/* The velocity gradient of held particles beside a rotation. The ridge leaves out directions in
+ * which they have little extent beside the body: a patch at the root of a tail says nothing of its
+ * tip. */
 static mat3 strain_rate(const rigid_sums* held, const rigid_sums* body, vec3 turn)
 {
     mat3 second = second_moment(held), wide = second;
@@ -329,6 +333,23 @@ static void add_rolling_resistance(rigid_sums* all, const pl_rigid_fit* fit)
         all->inertia.m[i][i] += inertia;
 }
 
+/* The body's sums, with the rigid motion that its support leaves to it. */
+static rigid_sums on_support(const pl_rigid_fit* fit, double rate)
+{
+    rigid_sums own = fit->body;
+    if (!(fit->rest > 0))
+        return own;
+    double weight = fit->rest * SUPPORT_WEIGHT * own.mass / fit->support.mass;
+    rigid_sums all = unite(&own, &fit->support, weight);
+    add_rolling_resistance(&all, fit);
+    vec3 turn = turn_of(&all);
+    vec3 v = v3_add(all.v, v3_cross(turn, v3_sub(own.x, all.x)));
+    double share = fmin(1, ROCK_RATE / rate);
+    own.v = v3_mad(own.v, v3_sub(v, own.v), share);
+    own.spin = v3_mad(own.spin, m3_mulv(own.inertia, v3_sub(turn, turn_of(&own))), share);
+    return own;
+}
+
 static void find_motions(pl_body* body, double gravity)
 {
     pl_components* own = &body->components;
@@ -342,11 +363,8 @@ static void find_motions(pl_body* body, double gravity)
         for (int i = 0; i < 3; ++i)
             fit->body.inertia.m[i][i] += fit->body.mass * least * least;
         fit->rest = rest_of(fit, gravity);
-        double weight = fit->rest > 0 ? fit->rest * SUPPORT_WEIGHT * fit->body.mass : 0;
-        rigid_sums all =
-            unite(&fit->body, &fit->support, weight > 0 ? weight / fit->support.mass : 0);
-        add_rolling_resistance(&all, fit);
-        all = unite(&all, &fit->held, HELD_WEIGHT);
+        rigid_sums free = on_support(fit, body->material.damping);
+        rigid_sums all = unite(&free, &fit->held, HELD_WEIGHT);
         vec3 turn = turn_of(&all);
         mat3 strained = strain_rate(&fit->held, &fit->body, turn);
         fit->x = all.x;
