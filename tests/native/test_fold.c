@@ -15,7 +15,7 @@ typedef struct crumb
 
 /* Eight particles in one cluster, drawn to 1.6 times their length and as much thinner: all of that
  * has flowed but for some strain. */
-static crumb crumb_of(uint32_t particles)
+static crumb crumb_of(uint32_t particles, uint32_t levels)
 {
     static const float corners[8][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},
                                         {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
@@ -26,7 +26,9 @@ static crumb crumb_of(uint32_t particles)
     pliant_body_desc_init(&desc, sizeof desc);
     desc.point_count = particles;
     desc.points = corners[0];
-    desc.cluster.count = 1;
+    desc.cluster.count = levels;
+    desc.levels.count = levels;
+    desc.levels.reduction = 2;
     desc.cluster.radius = 3;
     desc.material.yield = .5;
     desc.material.recluster = PLIANT_RECLUSTER_OFF;
@@ -39,7 +41,8 @@ static crumb crumb_of(uint32_t particles)
     pl_body* body = one.body;
     pl_particles* p = &body->particles;
     const float flow[9] = {1.6f, .2f, 0, 0, 1 / 1.6f, 0, 0, 0, 1};
-    memcpy(body->clusters.fp[0], flow, sizeof flow);
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+        memcpy(body->clusters.fp[c], flow, sizeof flow);
     for (uint32_t i = 0; i < p->slot_count; ++i)
     {
         float x = p->x[0][i], y = p->x[1][i];
@@ -73,37 +76,43 @@ static float most_apart(const crumb* a, const crumb* b)
     return most;
 }
 
-TEST(a_small_piece_takes_its_flow_for_its_rest_shape_and_moves_on_as_it_did)
+static void check_folded(uint32_t particles, uint32_t levels)
 {
     static const float identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    for (uint32_t particles = 3; particles <= 8; particles += 5)
+    crumb folded = crumb_of(particles, levels), other = crumb_of(particles, levels);
+    pl_clusters* k = &folded.body->clusters;
+    uint32_t finest = folded.body->level_begin[1];
+    uint8_t enough[64];
+    REQUIRE(finest <= sizeof enough && folded.body->level_count == levels);
+    CHECK_OK(pl_fold_small(folded.body, 1, enough)); /* it stays: there is nothing to do */
+    CHECK(enough[0] && k->fp[0][0] == 1.6f);
+    for (uint32_t c = 0; c < finest; ++c)
+        k->fading[c] = PL_GOES;
+    CHECK_OK(pl_fold_small(folded.body, 1, enough));
+    for (uint32_t c = 0; c < finest && k->fade[c] > 0; ++c)
+        CHECK(k->fading[c] == PL_STAYS && memcmp(k->fp[c], identity, sizeof identity) == 0);
+    for (int frame = 0; frame < 3; ++frame)
     {
-        crumb folded = crumb_of(particles), other = crumb_of(particles);
-        pl_clusters* k = &folded.body->clusters;
-        uint8_t enough[64];
-        REQUIRE(folded.body->level_begin[1] <= sizeof enough);
-        CHECK_OK(pl_fold_small(folded.body, 1, enough)); /* it stays: there is nothing to do */
-        CHECK(enough[0] && k->fp[0][0] == 1.6f);
-        k->fading[0] = PL_GOES;
-        CHECK_OK(pl_fold_small(folded.body, 1, enough));
-        CHECK(enough[0] && k->fading[0] == PL_STAYS);
-        CHECK(memcmp(k->fp[0], identity, sizeof identity) == 0);
-        for (int frame = 0; frame < 3; ++frame)
-        {
-            advance(&folded);
-            advance(&other);
-            float apart = most_apart(&folded, &other);
-            CHECK_MSG(apart < 2e-4f, "%u particles: %g apart", particles, apart);
-        }
-        CHECK_OK(pliant_scene_destroy(folded.scene));
-        CHECK_OK(pliant_scene_destroy(other.scene));
+        advance(&folded);
+        advance(&other);
+        float apart = most_apart(&folded, &other);
+        CHECK_MSG(apart < 2e-4f, "%u particles, %u levels: %g apart", particles, levels, apart);
     }
+    CHECK_OK(pliant_scene_destroy(folded.scene));
+    CHECK_OK(pliant_scene_destroy(other.scene));
+}
+
+TEST(a_small_piece_takes_its_flow_for_its_rest_shape_and_moves_on_as_it_did)
+{
+    check_folded(8, 1);
+    check_folded(3, 1);
+    check_folded(3, 2);
 }
 
 /* Whether one stays or goes, a second one of the same particles is kept only if it is needed. */
 TEST(clusters_of_large_pieces_go_unless_they_are_overdue)
 {
-    crumb one = crumb_of(8);
+    crumb one = crumb_of(8, 1);
     pl_clusters* k = &one.body->clusters;
     uint8_t enough[64];
     k->fading[0] = PL_GOES;
