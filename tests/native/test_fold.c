@@ -125,3 +125,29 @@ TEST(clusters_of_large_pieces_go_unless_they_are_overdue)
     CHECK(enough[0] && k->fading[0] == PL_STAYS);
     CHECK_OK(pliant_scene_destroy(one.scene));
 }
+
+/* What carries the surface of a crumb may be flat or turned inside out when it comes off. It was
+ * left so, and grew as it turned: to 1e11 in a long bake. */
+TEST(crumbs_that_are_born_flat_or_inside_out_get_a_shape)
+{
+    static const float births[3][9] = {
+        {2, 0, 0, 0, 1, 0, 0, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, -1.5f}, {0, 0, 0, 4, 0, 0, 0, 0, 0}};
+    for (int i = 0; i < 3; ++i)
+    {
+        crumb one = crumb_of(2, 1);
+        pl_fracture* f = one.body->fracture;
+        f->crumbs = PL_NEW(pl_crumb, 1);
+        f->crumb_capacity = f->crumb_count = 1;
+        f->crumbs[0] = (pl_crumb){.spin = {9, 4, -6}};
+        memcpy(f->crumbs[0].f, births[i], sizeof births[i]);
+        for (int frame = 0; frame < 48; ++frame)
+            advance(&one);
+        REQUIRE(f->crumb_count == 1);
+        mat3 now = m3_from(f->crumbs[0].f);
+        mat3 square = m3_mul(m3_transpose(now), now);
+        CHECK_MSG(fabs(m3_trace(square) - 3) < .01 && fabs(m3_det(now) - 1) < .01,
+                  "crumb %d has the size %g and the volume %g", i, sqrt(m3_trace(square)),
+                  m3_det(now));
+        CHECK_OK(pliant_scene_destroy(one.scene));
+    }
+}
