@@ -96,20 +96,34 @@ static pl_status fold_member(pl_edit* edit, uint32_t slot, uint32_t cluster, mat
 }
 
 /* Coarse clusters see its members where they were: x = q + B p. */
-static void fold_links(pl_body* body, uint32_t c, mat3 fp)
+static void fold_links(pl_body* body, uint32_t c, mat3 by)
 {
     pl_links* links = &body->links;
     if (!links->count)
         return;
-    mat3 inverse = m3_inverse(fp);
     for (uint32_t n = links->by_fine_begin[c]; n < links->by_fine_begin[c + 1]; ++n)
     {
         float* b = links->b[links->by_fine[n]];
-        mat3 map = m3_mul(m3_from(b), inverse);
+        mat3 map = m3_mul(m3_from(b), by);
         for (int i = 0; i < 9; ++i)
             b[i] = (float)map.m[i / 3][i % 3];
         links->plain = false;
     }
+}
+
+static pl_status fold_members(pl_edit* edit, uint32_t c)
+{
+    uint32_t count = 0;
+    const uint32_t* slots = pl_edit_slots(edit, c, &count);
+    uint32_t* list = slots ? PL_NEW(uint32_t, count) : NULL;
+    if (!list)
+        return pl_fail_memory((size_t)count * 4);
+    memcpy(list, slots, count * sizeof *list);
+    pl_status status = PLIANT_OK;
+    for (uint32_t i = 0; i < count && status == PLIANT_OK; ++i)
+        status = fold_member(edit, list[i], c, m3_from(edit->body->clusters.fp[c]));
+    pl_free(list);
+    return status;
 }
 
 static pl_status fold_all(pl_body* body, uint64_t now, const uint8_t* fold)
@@ -118,32 +132,32 @@ static pl_status fold_all(pl_body* body, uint64_t now, const uint8_t* fold)
     pl_edit* edit;
     pl_status status = pl_edit_begin(body, now, &edit);
     for (uint32_t c = 0; c < body->level_begin[1] && status == PLIANT_OK; ++c)
-    {
-        uint32_t count = 0;
-        if (!fold[c])
-            continue;
-        mat3 fp = m3_from(k->fp[c]);
-        const uint32_t* slots = pl_edit_slots(edit, c, &count);
-        uint32_t* list = slots ? PL_NEW(uint32_t, count) : NULL;
-        status = list ? PLIANT_OK : pl_fail_memory(64);
-        if (list)
-            memcpy(list, slots, count * sizeof *list);
-        for (uint32_t i = 0; i < count && status == PLIANT_OK; ++i)
-            status = fold_member(edit, list[i], c, fp);
-        pl_free(list);
-        fold_links(body, c, fp);
-        for (int i = 0; i < 9; ++i)
-            k->fp[c][i] = i % 4 ? 0.0f : 1.0f;
-        k->fading[c] = k->fade[c] < 1 ? PL_COMES : PL_STAYS;
-        k->changed[c] = 1;
-    }
+        if (fold[c])
+            status = fold_members(edit, c);
     if (status != PLIANT_OK)
     {
         pl_edit_abandon(edit);
         return status;
     }
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+        if (fold[c])
+            fold_links(body, c, m3_inverse(m3_from(k->fp[c])));
+    status = pl_edit_end(edit, NULL);
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+    {
+        if (!fold[c])
+            continue;
+        if (status != PLIANT_OK)
+        {
+            fold_links(body, c, m3_from(k->fp[c])); /* as it was */
+            continue;
+        }
+        for (int i = 0; i < 9; ++i)
+            k->fp[c][i] = i % 4 ? 0.0f : 1.0f;
+        k->fading[c] = k->fade[c] < 1 ? PL_COMES : PL_STAYS;
+    }
     body->alpha_dt = 0;
-    return pl_edit_end(edit, NULL);
+    return status;
 }
 
 pl_status pl_fold_small(pl_body* body, uint64_t now, uint8_t* enough)
