@@ -683,7 +683,12 @@ extern "C"
      * Particles keep their ids; copies get new ones. No cluster is split any more once there are
      * more particles, or as many splits, as the body had memberships at first (overlap times
      * particles), or four times its particles if that is more. Only bodies that flow come to that:
-     * their clusters are made anew.
+     * their clusters are made anew. Small clusters that nothing can take the place of are kept
+     * there with the rest shape that they have flowed to.
+     *
+     * A copy whose material another piece has is not seen and touches nothing. Colliders touch
+     * those of a body that flows which are more than two spacings from all that is seen of their
+     * piece.
      *
      * Times are in frames: whole calls of pliant_scene_advance since the scene was made, and the
      * part of the one under way. Where values are given for each particle, they may go on to be

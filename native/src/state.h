@@ -512,11 +512,14 @@ typedef struct pl_cuts
     uint32_t* side;       /* its sides of planes: ascending */
     uint8_t* inner;       /* and whether the plane is a slit, with both sides in its piece */
     size_t side_capacity;
-    float* over;     /* by slot: how far it is across the planes of slits, from its own side;
-                        -INFINITY without */
-    uint8_t* ghost;  /* by slot, a pl_ghost */
-    uint32_t* owner; /* by external id of first particles: the piece that has the material around
-                        them */
+    float* over;      /* by slot: how far it is across the planes of slits, from its own side;
+                         -INFINITY without */
+    uint8_t* ghost;   /* by slot, a pl_ghost */
+    uint32_t* home;   /* by slot: the piece that it is in */
+    uint32_t* anchor; /* by slot of ghosts: what they are beside, or PL_NO_PARTICLE; NULL: to be
+                         found (setup/ghosts.c) */
+    uint32_t* owner;  /* by external id of first particles: the piece that has the material around
+                         them */
     /* At the nodes of rest_shape (setup/cracks.c). */
     uint32_t* nearest; /* the first particle that is nearest */
     uint32_t* other;   /* near a crack: the nearest piece that is not its own, or PL_NO_PIECE */
@@ -530,6 +533,7 @@ typedef enum pl_ghost
     PL_GHOST_NOT,
     PL_GHOST, /* another copy of it has the material around it: it is not there to be touched */
     PL_GHOST_POOR, /* the same, but no particle of its piece has any: they are all that shows it */
+    PL_GHOST_FAR,  /* a ghost that has flowed far from those that have: it is touched again */
 } pl_ghost;
 
 /* The body's surface at rest: distances at the nodes of a grid (setup/rest_shape.c). It follows

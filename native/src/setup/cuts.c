@@ -46,6 +46,8 @@ void pl_cuts_free(pl_cuts* cuts)
     pl_free(cuts->inner);
     pl_free(cuts->over);
     pl_free(cuts->ghost);
+    pl_free(cuts->home);
+    pl_free(cuts->anchor);
     pl_free(cuts->owner);
     pl_free(cuts->nearest);
     pl_free(cuts->other);
@@ -377,16 +379,15 @@ static void share_out(pl_body* body, ownership* o)
 static pl_status find_owners(pl_body* body)
 {
     const pl_particles* p = &body->particles;
-    ownership o = {PL_NEW(uint32_t, p->slot_count), PL_NEW(uint32_t, p->id_count),
+    ownership o = {body->cuts.home, PL_NEW(uint32_t, p->id_count),
                    PL_NEW(double, body->level_begin[1]), PL_NEW(uint8_t, body->level_begin[1])};
-    bool fine = o.piece && o.best && o.mass && o.rich;
+    bool fine = o.best && o.mass && o.rich;
     void* both[2] = {&body->cuts, &o};
     if (fine)
     {
         pl_each_member(body, 0, body->level_begin[1], note_piece, both);
         share_out(body, &o);
     }
-    pl_free(o.piece);
     pl_free(o.best);
     pl_free(o.mass);
     pl_free(o.rich);
@@ -404,13 +405,17 @@ static pl_status renew(pl_body* body)
     pl_free(cuts->side_begin);
     pl_free(cuts->over);
     pl_free(cuts->ghost);
+    pl_free(cuts->home);
+    pl_free(cuts->anchor);
     pl_free(cuts->owner);
+    cuts->anchor = NULL;
+    cuts->home = PL_NEW(uint32_t, slots);
     cuts->piece = PL_NEW(uint32_t, clusters);
     cuts->side_begin = PL_NEW(uint32_t, (size_t)clusters + 1);
     cuts->over = PL_NEW(float, slots);
     cuts->ghost = PL_NEW(uint8_t, slots);
     cuts->owner = PL_NEW(uint32_t, body->particles.id_count);
-    return cuts->piece && cuts->side_begin && cuts->over && cuts->ghost && cuts->owner
+    return cuts->piece && cuts->side_begin && cuts->over && cuts->ghost && cuts->home && cuts->owner
                ? PLIANT_OK
                : pl_fail_memory((size_t)slots * 9 + (size_t)clusters * 8);
 }

@@ -31,6 +31,8 @@ void pl_cuts_trim(pl_body* body);
 /* Brings what follows from cuts and memberships up to date: pieces, sides, ghosts. Does nothing
  * without cuts. */
 pl_status pl_cuts_refresh(pl_body* body);
+/* ghosts.c: before contacts, of a body whose cuts are up to date: which ghosts are touched now. */
+pl_status pl_ghosts_follow(pl_body* body);
 /* cracks.c: the same for the distances of cracks; rest_shape has been built. */
 pl_status pl_cracks_refresh(pl_body* body);
 void pl_cuts_free(pl_cuts* cuts);

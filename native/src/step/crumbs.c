@@ -232,6 +232,23 @@ pl_status pl_small_dissolve(pl_breaking* b)
 
 /* ------------------------------------------------------------------ crumbs on their way */
 
+/* The rotation of what is flat, thin or turned inside out: the two longest of its axes say it. */
+static mat3 rotation_of_two(mat3 a, mat3 v)
+{
+    vec3 longest = v3(v.m[0][2], v.m[1][2], v.m[2][2]), next = v3(v.m[0][1], v.m[1][1], v.m[2][1]);
+    vec3 to = m3_mulv(a, longest), also = m3_mulv(a, next);
+    double length = v3_length(to);
+    if (!(length > 0 && length < INFINITY))
+        return m3_identity();
+    to = v3_scale(to, 1 / length);
+    also = v3_mad(also, to, -v3_dot(also, to));
+    if (!(v3_length(also) > 1e-6 * length)) /* a needle: any will do */
+        also = v3_cross(to, fabs(to.x) < .7 ? v3(1, 0, 0) : v3(0, 1, 0));
+    also = v3_normalised(also);
+    mat3 sum = m3_add(m3_outer(to, longest), m3_outer(also, next));
+    return m3_add(sum, m3_outer(v3_cross(to, also), v3_cross(longest, next)));
+}
+
 /* The rotation in a: a (a^T a)^-1/2. */
 static mat3 rotation_of(mat3 a)
 {
@@ -239,7 +256,7 @@ static mat3 rotation_of(mat3 a)
     mat3 v, root = m3_zero();
     pl_jacobi3(m3_mul(m3_transpose(a), a), values, &v);
     if (!(values[0] > 1e-8 * values[2]) || !(m3_det(a) > 0))
-        return a;
+        return rotation_of_two(a, v);
     for (int e = 0; e < 3; ++e)
     {
         vec3 axis = v3(v.m[0][e], v.m[1][e], v.m[2][e]);

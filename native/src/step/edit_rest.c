@@ -13,6 +13,10 @@
 
 #include <string.h>
 
+/* In spacings: members that are this near to their centre, along some direction of the body's rest
+ * shape, have no extent there. */
+#define NARROWEST .05
+
 /* Sums over the members of one cluster, weighted by m w but for the fade. */
 typedef struct shape_sums
 {
@@ -172,17 +176,19 @@ static void centre_in_body(const pl_clusters* k, shape_sums* s)
 
 /* ------------------------------------------------------------------ clusters */
 
-/* G with least sum m w |p - G (r - body)|^2; along directions without extent it does nothing. */
-static mat3 map_from_body(const shape_sums* s)
+/* G with least sum m w |p - G (r - body)|^2; along directions without extent it does nothing.
+ * Copies lie where their parents did, and all members may be copies of one: then there is no
+ * direction, and nothing but rounding to divide by. */
+static mat3 map_from_body(const shape_sums* s, double spacing)
 {
-    double values[3];
+    double values[3], least = NARROWEST * NARROWEST * spacing * spacing * s->mass;
     mat3 vectors, inverse = m3_zero(), missing = m3_zero(), cross;
     memcpy(cross.m, s->sum + PL_REST_CROSS, sizeof cross.m);
     pl_jacobi3(symmetric_of(s->sum + PL_REST_SPREAD), values, &vectors);
     for (int e = 0; e < 3; ++e)
     {
         vec3 v = v3(vectors.m[0][e], vectors.m[1][e], vectors.m[2][e]);
-        if (values[e] > 1e-4 * values[2])
+        if (values[e] > fmax(1e-4 * values[2], least))
             inverse = m3_add(inverse, m3_scale(m3_outer(v, v), 1 / values[e]));
         else
             missing = m3_add(missing, m3_outer(v, v));
@@ -226,7 +232,7 @@ static void set_cluster(refresh* r, shape_sums* s)
     if (s->own)
     {
         centre_in_body(k, s);
-        map = map_from_body(s);
+        map = map_from_body(s, body->spacing);
     }
     v3_store(s->own ? s->body : s->centre, k->in_body[c]);
     for (int i = 0; i < 9; ++i)

@@ -38,8 +38,8 @@ typedef struct turn
     pl_substep* step;
     pl_body* body;
     pl_fade_flags flags;
-    uint8_t*
-        lasting; /* by slot: in how many clusters it is that stay; and whether in one that goes */
+    uint8_t* enough;  /* by finest cluster: its members want no others */
+    uint8_t* lasting; /* by slot: in how many clusters that stay; and whether in one that goes */
     pl_block_boxes boxes;
     pl_patch* patches; /* by worker */
     uint32_t workers;
@@ -223,7 +223,7 @@ static pl_status take_out(const turn* t, pl_edit* edit)
 
 /* Those of a block that are in clusters that stay, and in such that go, by lane; the entries'
  * clusters are read once for both. */
-static void count_block(const pl_body* body, const pl_chunk* chunk, uint32_t block, float stay[8],
+static void count_block(const turn* t, const pl_chunk* chunk, uint32_t block, float stay[8],
                         float go[8])
 {
     memset(stay, 0, 8 * sizeof *stay);
@@ -231,10 +231,11 @@ static void count_block(const pl_body* body, const pl_chunk* chunk, uint32_t blo
     for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
     {
         const float* kernel = chunk->entry_kernel + 8 * (size_t)e;
-        bool goes = body->clusters.fading[chunk->rows[chunk->entry_row[e]]] == PL_GOES;
-        float* count = goes ? go : stay;
+        uint32_t c = chunk->rows[chunk->entry_row[e]];
+        float* count = t->body->clusters.fading[c] == PL_GOES ? go : stay;
+        float one = t->enough[c] ? ENOUGH : 1;
         for (uint32_t lane = 0; lane < 8; ++lane)
-            count[lane] += kernel[lane] > 0 ? 1.0f : 0.0f;
+            count[lane] += kernel[lane] > 0 ? one : 0.0f;
     }
 }
 
@@ -253,7 +254,7 @@ static void count_lasting(const turn* t)
         for (uint32_t b = 0; b < chunk->block_count; ++b)
         {
             float stay[8], go[8], bare[8], any = 0;
-            count_block(body, chunk, b, stay, go);
+            count_block(t, chunk, b, stay, go);
             for (uint32_t lane = 0; lane < 8; ++lane)
             {
                 uint8_t count =
@@ -310,8 +311,10 @@ static uint32_t wanted_seeds(turn* t)
         lasting += count < ENOUGH ? count * like[value] : 0;
     }
     double particles = body->particles.count, each = fmax(particles / living, 8);
-    double counted =
-        body->fracture ? fmin(particles, 2.0 * pl_first_particles(&body->particles)) : particles;
+    double free = (double)body->particles.slot_count - particles; /* these have enough, too */
+    double counted = particles - ((double)like[ENOUGH] + like[ENOUGH | GOES_TOO] - free);
+    if (body->fracture)
+        counted = fmin(counted, 2.0 * pl_first_particles(&body->particles));
     double wanted = bare / each, missing = body->first_overlap * counted - (double)lasting;
     t->least = PL_MAX(body->material.recluster_least, 1u);
     if (!body->material.recluster_least && missing > 0)
@@ -510,6 +513,7 @@ static void turn_free(turn* t)
     pl_free(t->flags.moved);
     pl_free(t->flags.held);
     pl_free(t->lasting);
+    pl_free(t->enough);
     pl_free(t->boxes.box);
     for (uint32_t w = 0; t->patches && w < t->workers; ++w)
         pl_patch_free(&t->patches[w]);
@@ -529,10 +533,14 @@ static pl_status recluster_body(pl_substep* step, pl_body* body)
                         .clusters = PL_NEW(uint8_t, body->clusters.count),
                         .moved = PL_NEW(uint8_t, body->clusters.count),
                         .held = PL_NEW(uint8_t, body->clusters.count)},
+              .enough = PL_NEW(uint8_t, body->level_begin[1]),
               .lasting = PL_NEW(uint8_t, body->particles.slot_count)};
-    bool fine = t.flags.chunks && t.flags.clusters && t.flags.moved && t.flags.held && t.lasting;
+    bool fine = t.flags.chunks && t.flags.clusters && t.flags.moved && t.flags.held && t.lasting &&
+                t.enough;
     pl_status status = fine ? PLIANT_OK : pl_fail_memory(body->particles.slot_count);
     body->recluster_clock = 0;
+    if (status == PLIANT_OK)
+        status = pl_fold_small(body, step->scene->substep + 1, t.enough);
     if (status == PLIANT_OK)
     {
         count_lasting(&t);

@@ -37,6 +37,10 @@ bool pl_fade_widths(pl_body* body, const uint8_t* clusters, uint32_t count);
 /* holding.c: flags clusters that go, without which those that stay would fall apart. */
 pl_status pl_hold_together(const pl_body* body, uint8_t* held);
 
+/* fold.c: in small pieces of a body that breaks, clusters that go are kept instead and get the rest
+ * shape that they have flowed to. Flags the finest clusters that are enough for their members. */
+pl_status pl_fold_small(pl_body* body, uint64_t now, uint8_t* enough);
+
 /* The condition number of a cluster's F^p. */
 double pl_plastic_condition(const float fp[9]);
 double pl_fade_haste(const pl_body* body, uint32_t c);

@@ -379,8 +379,11 @@ static pl_status resolve_contacts(pl_substep* step)
 {
     pl_scene* scene = step->scene;
     for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
         if (scene->bodies[b]->cuts.stale)
             PL_TRY(pl_cuts_refresh(scene->bodies[b]));
+        PL_TRY(pl_ghosts_follow(scene->bodies[b]));
+    }
     pl_substep_run(step, &scene->chunks, 1, contact_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)
