@@ -274,6 +274,7 @@ class Capture:
             self._pattern(obj, own.fracture, body, graph)
         if own.start.use_follow and own.start.release_frame > self.start:
             body.follow_until = own.start.release_frame
+        body.presettle = settings.presettles(own)
         return body
 
     def _mesh(self, _obj, evaluated):

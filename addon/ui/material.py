@@ -130,7 +130,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
                     "first; two that were pressed together to less than half become one. Takes "
                     "longer the more there are; not together with Keep Volume or fracture")
     use_strain_attribute: BoolProperty(
-        name="Strain per Frame", default=False, options=set(),
+        name="Save Strain", default=False, options=set(),
         description="Meshes that show the bake have the attributes \"plastic_strain\", how much the "
                     "material there has flowed, and \"renewed\", how much of it is in new clusters, "
                     "at each frame, for materials and nodes. Takes as much room on disk as the motion")

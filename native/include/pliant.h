@@ -759,7 +759,7 @@ extern "C"
      * (its length and substeps). What the pins do not hold is left alone, as are fields, pressure
      * and contacts. Surfaces skinned to the body stay as they were modelled. "share" (may be NULL)
      * becomes the part of gravity that is balanced: 1, or less where all of it would strain
-     * clusters by more than about a third, or 0 where pins do not hold the body. Where no pin holds
+     * clusters by more than about half, or 0 where pins do not hold the body. Where no pin holds
      * exactly, those that pull count as supports and give way a little. Not for bodies with
      * independent levels or QUADRATIC goals (PLIANT_ERROR_STATE). */
     PLIANT_API pliant_status pliant_body_balance(pliant_body body, const pliant_frame_desc* frame,

@@ -48,7 +48,7 @@ enum
 
 /* d may be this share of a cluster's width (RMS): beyond, its rotation is no more that of the
  * members. More is scaled down. */
-static const double MOST_STRAIN = .35;
+static const double MOST_STRAIN = .5;
 static const double ENOUGH = 1e-4; /* of the residual at first */
 static const uint32_t MOST_ROUNDS = 3000;
 static const double BALANCED = 5e-4; /* of gravity may be lacking */
