@@ -13,6 +13,7 @@ A frame's way, and who waits for whom:
 The store is at most one frame ahead of the point caches, which is no more than if one thread did
 it all; a checkpoint is written only when all rows before it are.
 """
+import collections
 import contextlib
 import math
 import threading
@@ -29,6 +30,7 @@ from .errors import BakeError, file_error
 WAITING, BUILDING, SIMULATING = "waiting", "building", "simulating"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
 ENDED = (DONE, CANCELLED, FAILED)
+LATEST = 24  # frames that the pace is taken from
 MOST_SUBSTEPS = 1000  # of a frame that a scene may allow
 MARGIN = .4  # of the spacing: where the outermost particles of a filled body are
 SKIN_MARGIN = .2  # of the spacing: how far skins and sheets keep off
@@ -137,15 +139,15 @@ class Job:
         with Recorder(self, scene) as recorder:
             last = recorder.resume() if self.resume else recorder.begin()
             self.state, self.stage, self.frame = SIMULATING, "Simulating", last
-            self._simulated = first = last
-            begun = time.perf_counter()
+            self._simulated = last
+            times = collections.deque([time.perf_counter()], LATEST + 1)
             for frame in self.shot.frames[last + 1 - self.shot.start:]:
                 self._check_cancel()
                 recorder.advance(frame)
                 self._simulated = frame.number
                 self._progress(0.0)
-                took = time.perf_counter() - begun
-                self.seconds_per_frame = took / (frame.number - first)
+                times.append(time.perf_counter())
+                self.seconds_per_frame = (times[-1] - times[0]) / (len(times) - 1)
                 self.seconds_left = self.seconds_per_frame * (self.shot.end - frame.number)
             recorder.take_warnings()  # also of what came while it ran
             self.fraction = 1.0

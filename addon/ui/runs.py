@@ -15,6 +15,7 @@ from ..bake import files, lock, plan
 from ..bake.cutting import Cutting
 from ..bake.errors import BakeError
 from ..bridge import capture, folders, modifiers, results, settings
+from ..preview import trial
 from ..solver import LibraryError
 
 _runs = {}  # scene name -> Run
@@ -90,7 +91,12 @@ class Run:
 
     @property
     def seconds_left(self):
-        return self.job.seconds_left if self.job is not None else None
+        """Of simulating, and of cutting where something has broken so far."""
+        if self.job is None or self.job.seconds_left is None:
+            return None
+        broken = [body for body in self.job.shot.bodies if self.job.pieces.get(body.name, 0) > 1]
+        faces = 0 if self.quick else sum(len(body.triangles) for body in broken)
+        return self.job.seconds_left + trial.CUT_SECONDS * faces
 
     @property
     def contacts(self):
