@@ -160,6 +160,7 @@ def _try(request, outcome, progress):
     if request.sample is None or not outcome.frame_seconds:
         return
     outcome.reading, outcome.cutting = request.sample.reading, request.sample.cutting
+    outcome.setup_seconds += request.sample.first
     pace = trial.pace(request.sample, lambda: bool(progress and progress(.97, "estimating")))
     outcome.memory = process.memory() or outcome.memory
     if pace:

@@ -10,7 +10,8 @@ from ..bridge import capture, meshes, modifiers, results, settings
 from . import trial
 from .build import Request, Source
 
-READ_SECONDS, MOST_FRAMES = .3, 96  # of reading; the first frames that are read
+READ_SECONDS, SOME_FRAMES = .3, 12  # of reading the first frames, and at least so many ...
+MOST_READ_SECONDS, MOST_FRAMES = 2.0, 96  # ... unless it takes longer
 MOST_FACES = 3_000_000  # beyond this a preview would stop the window while the mesh is read
 
 
@@ -70,27 +71,31 @@ def sample(scene):
     if any(obj.pliant.result.mesh is not None or obj.pliant.result.fragments is not None
            for obj in capture.bodies(scene)):
         return None  # a result is in the place of its mesh
-    began = time.perf_counter()
+    times = [time.perf_counter()]
     try:
         capturing = capture.Capture(scene)
     except capture.CaptureError:
         return None
     try:
         for _ in capturing:
-            if time.perf_counter() - began > READ_SECONDS or capturing.done >= MOST_FRAMES:
+            times.append(time.perf_counter())
+            spent = times[-1] - times[0]
+            if capturing.done >= MOST_FRAMES or spent > MOST_READ_SECONDS or \
+                    spent > READ_SECONDS and capturing.done >= SOME_FRAMES:
                 break
     except capture.CaptureError:
         return None
     finally:
         capturing.release()
     shot = capturing.shot
-    reading = (time.perf_counter() - began) / len(shot.frames)
+    took = np.diff(times)
+    first, reading = float(took[0]), float(np.median(took[1:] if len(took) > 1 else took))
     if len(shot.frames) < capturing.count:
         shot.end = shot.frames[-1].number
         volume.settle(shot)
     faces = sum(len(body.triangles) for body, state in zip(shot.bodies, shot.frames[0].bodies)
                 if state.fracture is not None)
-    return trial.Sample(shot, reading, trial.CUT_SECONDS * faces)
+    return trial.Sample(shot, first, reading, trial.CUT_SECONDS * faces)
 
 
 def pattern_of(obj, origin, depsgraph=None):
