@@ -164,8 +164,8 @@ TEST(a_cube_that_is_drawn_to_five_times_its_length_stays_in_one_piece)
     CHECK_MSG(gaps < 2.6, "gaps of %.2f", gaps);
 }
 
-/* Without, most of the length ends up in one gap that few clusters bridge: presets that are drawn far
- * resample. The length is 10. */
+/* Without, most of the length ends up in one gap that few clusters bridge: presets that are drawn
+ * far resample. The length is 10. */
 TEST_SLOW(a_cube_whose_particles_are_divided_is_drawn_evenly)
 {
     static const uint32_t clusters[] = {20, 30, 60, 150};

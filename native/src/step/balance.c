@@ -429,6 +429,8 @@ static pl_status correct(balance* b, pl_edit* edit, vec3 gravity, double dt, dou
     double part = share_of(b);
     if (part < 0)
         return pl_fail_memory(sizeof(double) * b->clusters);
+    if (!first && part < 1) /* a correction is small, or the body is not where it was made */
+        return PLIANT_OK;
     *done = false;
     if (first)
         *share = part;
