@@ -51,7 +51,8 @@ enum
 static const double MOST_STRAIN = .5;
 static const double ENOUGH = 1e-4; /* of the residual at first */
 static const uint32_t MOST_ROUNDS = 3000;
-static const double BALANCED = 5e-4; /* of gravity may be lacking */
+static const double FARTHEST_SAG = 1000; /* over the body's width */
+static const double BALANCED = 5e-4;     /* of gravity may be lacking */
 
 typedef struct membership
 {
@@ -296,7 +297,12 @@ static bool solve(balance* b)
                 b->way[s] =
                     v3_mad(v3_scale(b->residual[s], 1 / b->diagonal[s]), b->way[s], now / before);
     }
-    return left <= 1e-4 * first; /* a hundredth of it is left */
+    double most = 0;
+    for (uint32_t s = 0; s < b->slots; ++s)
+        most = fmax(most, v3_dot(b->mu[s], b->mu[s]));
+    /* a hundredth of it is left; and it does not turn about its supports, which nothing resists but
+     * what was added to the inertia */
+    return left <= 1e-4 * first && sqrt(most) < FARTHEST_SAG * b->body->shape_width;
 }
 
 /* ------------------------------------------------------------------ the new rest shape */
