@@ -22,10 +22,16 @@ from .output import Output, store_of
 ENDING = "broken"
 
 
-def is_broken(cache, body):
-    """Whether a baked body came apart anywhere."""
+def is_broken(cache, body, partial=False):
+    """Whether a baked body is in several pieces at its last frame. partial: whether there is any
+    crack, also if it separates nothing."""
     with store_of(cache) as store:
-        return store.body_info(body.index).splits > 0
+        if store.body_info(body.index).splits == 0:
+            return False
+        if partial:
+            return True
+        piece = store.read(body.index, store.info.last_frame, Channel.PIECE)
+        return bool((piece != piece[:1]).any())
 
 
 def load(path, particles, like=None, made_from=None):
@@ -48,12 +54,13 @@ class BrokenOutput(Output):
     """As Output, of the mesh with its cracks.
 
     surface: a cracks.Surface, whose vertices are not looked at: they are those that were baked, or
-    `rest`. opening: frames over which the sides of a fresh crack part. cancelled, progress: asked and
-    told while it is cut; a BakeError where it was cancelled.
+    `rest`. opening: frames over which the sides of a fresh crack part. partial: cracks that end
+    within a piece and separate nothing are cut, too. cancelled, progress: asked and told while it is
+    cut; a BakeError where it was cancelled.
     """
 
     def __init__(self, cache, body, surface, look, opening, name=None, rest=None, matrices=None,
-                 cancelled=lambda: False, progress=None):
+                 partial=False, cancelled=lambda: False, progress=None):
         super().__init__(cache, body, name, rest, matrices)
         self.name = f"{self.name}.{ENDING}"
         self.opening = float(opening)
@@ -61,9 +68,12 @@ class BrokenOutput(Output):
         with store_of(cache) as store:
             self.particles = cracks.Particles(*store.broken(body.index, cache.origin),
                                               cell_point=cache.cells(body))
+            piece, birth = (store.read(body.index, self.last, channel)
+                            for channel in (Channel.PIECE, Channel.PIECE_BIRTH))
             if store.read(body.index, self.last, Channel.RENEWED).any():
-                hold_flowed(self.particles, *(store.read(body.index, self.last, channel)
-                                              for channel in (Channel.PIECE, Channel.PIECE_BIRTH)))
+                hold_flowed(self.particles, piece, birth)
+            if not partial:
+                hold_pieces(self.particles, piece)
         self.made_from = _digest(surface, self.particles, look)
         self.broken = self._kept(surface) or self._cut(surface, look, cancelled, progress)
         if self.broken.untouched:
@@ -168,6 +178,12 @@ class BrokenOutput(Output):
         kernel = np.where(bound.until >= frame, bound.kernel, 0)
         total = np.bincount(vertex, kernel, self.vertices)
         return np.bincount(vertex, kernel * values[bound.particle], self.vertices) / total
+
+
+def hold_pieces(particles, piece):
+    """What is in one piece in the last frame never parted: cracks that separate nothing are closed."""
+    a, b = particles.pairs.T
+    particles.until[piece[a] == piece[b]] = np.inf
 
 
 def hold_flowed(particles, piece, birth):

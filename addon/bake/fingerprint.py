@@ -231,7 +231,8 @@ def fingerprint(shot):
         if body.pattern is not None:
             parts[f"the pattern of '{body.name}'"] = hash_of(vars(body.pattern))
         parts[f"the pins of '{body.name}'"] = hash_of(
-            body.pins, body.pin_frequency, body.pin_exact, body.follow_until)
+            body.pins, body.pin_frequency, body.pin_exact, body.follow_until,
+            *(body.presettle,) * body.presettle)
     return Fingerprint(parts, _frame_inputs(shot),
                        dict(zip((frame.number for frame in shot.frames),
                                 frame_hashes(shot.frames))),

@@ -13,6 +13,7 @@ A frame's way, and who waits for whom:
 The store is at most one frame ahead of the point caches, which is no more than if one thread did
 it all; a checkpoint is written only when all rows before it are.
 """
+import collections
 import contextlib
 import math
 import threading
@@ -29,6 +30,8 @@ from .errors import BakeError, file_error
 WAITING, BUILDING, SIMULATING = "waiting", "building", "simulating"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
 ENDED = (DONE, CANCELLED, FAILED)
+LATEST = 24  # frames that the pace is taken from
+MOST_SUBSTEPS = 1000  # of a frame that a scene may allow
 MARGIN = .4  # of the spacing: where the outermost particles of a filled body are
 SKIN_MARGIN = .2  # of the spacing: how far skins and sheets keep off
 
@@ -56,6 +59,7 @@ class Job:
         self.status = None  # the library's Status where the error is its own
         self.exception = None  # what the sentence was made from
         self.warnings = list(shot.warnings)
+        self.needed_substeps = None  # a frame, where fewer are allowed than the stiffness needs
         self.lock = None  # a lock.Lock on the cache's folder: released when the job has ended
         self.seconds = 0.0
         self._simulated = None  # the last frame that is; its row may still be on its way to disk
@@ -135,15 +139,15 @@ class Job:
         with Recorder(self, scene) as recorder:
             last = recorder.resume() if self.resume else recorder.begin()
             self.state, self.stage, self.frame = SIMULATING, "Simulating", last
-            self._simulated = first = last
-            begun = time.perf_counter()
+            self._simulated = last
+            times = collections.deque([time.perf_counter()], LATEST + 1)
             for frame in self.shot.frames[last + 1 - self.shot.start:]:
                 self._check_cancel()
                 recorder.advance(frame)
                 self._simulated = frame.number
                 self._progress(0.0)
-                took = time.perf_counter() - begun
-                self.seconds_per_frame = took / (frame.number - first)
+                times.append(time.perf_counter())
+                self.seconds_per_frame = (times[-1] - times[0]) / (len(times) - 1)
                 self.seconds_left = self.seconds_per_frame * (self.shot.end - frame.number)
             recorder.take_warnings()  # also of what came while it ran
             self.fraction = 1.0
@@ -245,12 +249,29 @@ class Recorder:
         for body, made, weights, state in zip(shot.bodies, self.bodies, self.pins, first.bodies):
             if weights is not None:
                 made.set_pins(pin_frequencies(body, weights, state.pin_strength))
+        self._presettle()
         open_one = self._kept_writer if keep else self._writer
         self.writers = [open_one(b) for b in self.cache.bodies]
         self._write(first)
         self.rows.wait()
         self.last = first
         return first.number
+
+    def _presettle(self):
+        """Held bodies start in equilibrium. Sheets do not: they fall into folds."""
+        shot, solid = self.shot, (solver.Sampling.BLUE_NOISE, solver.Sampling.GRID)
+        for body, made, weights in zip(shot.bodies, self.bodies, self.pins):
+            if not body.presettle or weights is None or made.info.sampling not in solid:
+                continue
+            self.job.stage = f"{body.name}: pre-settle"
+            share = made.balance(dt=1.0 / shot.fps, substeps=shot.substeps,
+                                 max_substeps=shot.max_substeps)
+            if share == 0.0 and weights.any() and any(shot.frames[0].gravity):
+                self._warn(f"'{body.name}' does not start in equilibrium: its pins cannot hold it.")
+            elif 0.0 < share < .99:
+                self._warn(f"'{body.name}' starts in equilibrium with {100 * share:.0f} % of its "
+                           f"weight only, as it is too soft to carry more without much strain: it "
+                           f"sags. Make it stiffer, or pin more of it.")
 
     def _add_body(self, index, body, state):
         job = self.job
@@ -409,9 +430,22 @@ class Recorder:
                                              transform=transform).vertices)
 
     def take_warnings(self):
+        """Those of the bodies, as sentences."""
         for body, made in zip(self.shot.bodies, self.bodies):
             for sentence in made.warnings:
+                if "of the stiffness can be reached" in sentence:
+                    sentence = self._substeps_warning(sentence)
                 self._warn(f"{body.name}: {sentence}")
+
+    def _substeps_warning(self, sentence):
+        """Names the field and the value to set."""
+        self.job.needed_substeps = self.scene.auto_substeps(1.0 / self.shot.fps, MOST_SUBSTEPS)
+        field = "Number" if self.shot.substeps else "At Most"
+        share = sentence.split(" of the stiffness")[0]
+        if self.job.needed_substeps >= MOST_SUBSTEPS:
+            return f"{share} of the stiffness can be reached: make it softer, or add levels (Clusters)."
+        return f"{share} of the stiffness can be reached: set the substeps, {field}, to " \
+               f"{self.job.needed_substeps} (Bake and Cache), or add levels (Clusters)."
 
     # ------------------------------------------------------------ frames
 

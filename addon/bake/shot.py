@@ -53,6 +53,7 @@ class Body:
     pins: np.ndarray | None = None  # (n,) float32, 0 to 1: how strongly each vertex is pinned
     pin_frequency: float = 0.0  # hertz at weight 1
     pin_exact: bool = False  # held, not pulled, where the weight is 1
+    presettle: bool = False  # its rest shape takes up gravity: it starts in equilibrium
     follow_until: int | None = None  # the release frame: up to it the body follows its animation
     topology: str = ""  # hash of the object's own faces: results are checked against it
     source: str = ""  # hash of the object's own mesh and of the modifiers that make it this one

@@ -50,7 +50,8 @@ def inputs(scene, obj, mesh, plain):
     other = {} if plain.own else {"name": plain.name, "rest": plain._rest,
                                   "matrices": plain._matrices}
     return {"cache": plain.cache, "body": plain.body, "surface": surface, "look": look,
-            "opening": body.pliant.fracture.opening, **other}
+            "opening": body.pliant.fracture.opening,
+            "partial": body.pliant.fracture.use_partial, **other}
 
 
 def interior_slot(mesh, interior):

@@ -10,10 +10,14 @@ While frames are captured, the scene's current frame moves and modifiers after t
 are off. release() gives both back, may be called between any two frames (before a save, say), and
 is called at the end whatever happens; the next frame takes them again.
 
-Every value is read at every frame, for drivers and handlers may change anything; but the meshes of
-colliders, which are large, only where Blender has evaluated their geometry again. What follows from
-values that are what they were is not made again, and is then the same object in both frames.
+Every value is read at every frame at which Blender has evaluated anything again; the meshes of
+colliders and of pinned bodies, which are large, only where that was their own. What follows from values
+that are what they were is not made again, and is then the same object in both frames. Where Blender
+evaluates nothing at all from one frame to the next, nothing in the scene depends on time: unless
+handlers of other add-ons may change it, the frames that follow are that one.
 """
+import dataclasses
+
 import bpy
 import numpy as np
 
@@ -22,22 +26,11 @@ from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weak, Wel
 from ..cracks import CrackError, cut
 from ..solver import Shape
 from . import collider_meshes, colliders, fields, meshes, modifiers, seams, settings, sources
+from .refusals import CaptureError, PackageError, hidden, refuse_hidden
 
 FARTHEST = 1e7  # metres from the world's zero that a body may be
 ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
 MESH_SHAPES = {"MESH", "SHELL"}  # colliders that are felt as they are
-
-
-class CaptureError(Exception):
-    """A sentence on why a scene cannot be baked; `object`: the name of the object to blame."""
-
-    def __init__(self, sentence, object=""):
-        super().__init__(sentence)
-        self.object = object
-
-
-class PackageError(CaptureError):
-    """The same on a package that the bake needs and that is not installed."""
 
 
 def package_problem():
@@ -107,6 +100,7 @@ class Capture:
         self._topologies = {}  # of colliders that are meshes: their faces
         self._kept = {}  # what was read at the frame before, and what followed from it
         self._evaluated = None  # objects whose geometry is new in this frame; None: any may be
+        self._updated = None  # what else is, as names of any data; None: anything may be
         self._told = []  # warnings of before there was a shot
         self._metre = settings.metres(scene)
         self._check(scene)
@@ -149,14 +143,24 @@ class Capture:
             switched = [(o.name, name) for o in bodies(scene) for name in modifiers.following(o)]
             self._held = (scene.frame_current, scene.frame_subframe, switched)
             self._switch(switched, False)
-            self._evaluated = None
+            self._evaluated = self._updated = None
             bpy.app.handlers.frame_change_post.append(self._note)
 
     def _note(self, _scene, graph=None):
         """Blender has evaluated a frame."""
-        self._evaluated = None if graph is None else {
-            update.id.original.name for update in graph.updates
-            if update.is_updated_geometry and isinstance(update.id, bpy.types.Object)}
+        self._evaluated = self._updated = None
+        if graph is not None:
+            self._updated = {update.id.original.name_full for update in graph.updates}
+            self._evaluated = {
+                update.id.original.name for update in graph.updates
+                if update.is_updated_geometry and isinstance(update.id, bpy.types.Object)}
+
+    def _is_still(self):
+        """Whether nothing has changed in the frame that was read last, nor will in the next ones."""
+        foreign = [handler for name in ("frame_change_pre", "frame_change_post")
+                   for handler in getattr(bpy.app.handlers, name)
+                   if not getattr(handler, "__module__", "").startswith(__package__.rpartition(".")[0])]
+        return self._held is not None and self.done > 1 and self._updated == set() and not foreign
 
     def release(self):
         """Gives back the current frame and the modifiers."""
@@ -219,8 +223,12 @@ class Capture:
     # ------------------------------------------------------------ capturing
 
     def _capture(self, number):
+        if self._is_still():
+            self.shot.frames.append(self._again(self.shot.frames[-1], number))
+            return
         self.hold()
         scene = self.scene
+        self._evaluated = self._updated = None  # until Blender says
         set_frame(scene, number)
         layer = view_layer_of(scene)
         if self.shot is None:
@@ -274,6 +282,7 @@ class Capture:
             self._pattern(obj, own.fracture, body, graph)
         if own.start.use_follow and own.start.release_frame > self.start:
             body.follow_until = own.start.release_frame
+        body.presettle = settings.presettles(own)
         return body
 
     def _mesh(self, _obj, evaluated):
@@ -441,6 +450,14 @@ class Capture:
         self._contacts(made, scene, graph)
         return made
 
+    def _again(self, frame, number):
+        """A frame as the one before it. What follows its animation is released all the same."""
+        states = [dataclasses.replace(state, pin_vertices=None)
+                  if body.pins is None and state.pin_vertices is not None and
+                  number > body.follow_until else state
+                  for body, state in zip(self.shot.bodies, frame.bodies)]
+        return dataclasses.replace(frame, number=number, bodies=states)
+
     def _contacts(self, frame, scene, graph):
         """Of bodies with each other, and of those that collide with themselves."""
         own = [self._settings(self._object(scene, body.name), graph).contacts
@@ -463,10 +480,7 @@ class Capture:
         follows = body.follow_until is not None and number <= body.follow_until
         vertices = None
         if (follows or body.pins is not None) and number > self.start:
-            self._check_same_vertices(obj, evaluated.data)
-            local = meshes.positions(evaluated.data)
-            self._check_positions(obj, local, matrix)
-            vertices = space.to_simulation(local, matrix, self.shot.origin)
+            vertices = self._pinned_vertices(obj, evaluated, matrix)
         own = self._settings(obj, graph)
         if (refusal := settings.plastic_refusal(own)) is not None:
             raise CaptureError(f"'{obj.name}' is plastic, but {refusal}.", obj.name)
@@ -480,6 +494,19 @@ class Capture:
                          surface=self._same(("surface", body.name),
                                             settings.body_surface(own.contacts)),
                          fracture=self._same(("fracture", body.name), breaks))
+
+    def _pinned_vertices(self, obj, evaluated, matrix):
+        """The same array as before where they are what they were."""
+        key = ("pinned", obj.name)
+        known = self._kept.get(key)
+        if known is not None and known[0] is matrix and self._evaluated is not None and \
+                obj.name not in self._evaluated:
+            return known[1]
+        self._check_same_vertices(obj, evaluated.data)
+        local = meshes.positions(evaluated.data)
+        self._check_positions(obj, local, matrix)
+        self._kept[key] = matrix, space.to_simulation(local, matrix, self.shot.origin)
+        return self._kept[key][1]
 
     def _collider_frame(self, obj, graph, number):
         evaluated = obj.evaluated_get(graph)
@@ -607,18 +634,3 @@ def _surface(own):
         runs = tuple(own.surface_velocity), tuple(own.surface_spin)
     return {"friction": own.friction, "restitution": own.restitution, "thickness": own.thickness,
             "runs": runs}
-
-
-def hidden(obj, layer):
-    """True where Blender does not evaluate an object: hidden in viewports, by itself or through all
-    of its collections, or left out of the view layer."""
-    if obj.hide_viewport or obj.name not in layer.objects:
-        return True
-    shown = [c for c in obj.users_collection if not c.hide_viewport]
-    return not shown
-
-
-def refuse_hidden(obj, layer, what):
-    if hidden(obj, layer):
-        raise CaptureError(f"The {what} '{obj.name}' is hidden in viewports, so that Blender does "
-                           f"not evaluate it: show it, or take its role away.", obj.name)

@@ -101,10 +101,16 @@ def output_of(scene, obj, cache=None):
 
 def shown_output(scene, obj, plain):
     """What an object shows of its Output: with cracks, where the body broke."""
-    if not is_broken(plain.cache, plain.body):
+    if not _is_cut_of(scene, obj, plain.cache, plain.body):
         return plain
     made = broken.output(scene, obj, whole_mesh(obj), plain)
     return plain if made.broken.untouched else made
+
+
+def _is_cut_of(scene, obj, cache, body):
+    """Whether an object's mesh is cut along the cracks of a body."""
+    own = (scene.objects.get(body.name) or obj).pliant.fracture
+    return is_broken(cache, body, own.use_partial)
 
 
 def to_cut(scene, objects):
@@ -114,7 +120,7 @@ def to_cut(scene, objects):
     for obj in objects:
         with contextlib.suppress(BakeError):
             plain = output_of(scene, obj)
-            if is_broken(plain.cache, plain.body):
+            if _is_cut_of(scene, obj, plain.cache, plain.body):
                 found.append((obj.name, broken.inputs(scene, obj, whole_mesh(obj), plain)))
     return found
 
@@ -506,7 +512,7 @@ def after_bake(scene, finished, uncut=()):
 def came_apart(scene, obj):
     """Whether an object's body broke in the bake."""
     cache = open_cache(scene)
-    return is_broken(cache, body_for(scene, obj, cache))
+    return _is_cut_of(scene, obj, cache, body_for(scene, obj, cache))
 
 
 def _is_relative(obj):

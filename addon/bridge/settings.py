@@ -169,6 +169,25 @@ def fracture_refusal(pliant):
     return None
 
 
+def presettles(pliant, is_sheet=False):
+    """Whether a body starts in equilibrium under gravity. Sheets fall into folds."""
+    return pliant.start.use_pins and pliant.start.use_presettle and not is_sheet and \
+        presettle_problem(pliant) is None
+
+
+def presettle_problem(pliant):
+    """Why a body that is to start in equilibrium cannot, as the end of a sentence; None: it can."""
+    if not pliant.start.use_pins or not pliant.start.use_presettle:
+        return None
+    if pliant.material.goal == "QUADRATIC":
+        return "quadratic goals have no rest shape that carries weight. Choose rigid or linear goals " \
+               "(Advanced), or switch Pre-settle off (Pins)"
+    if pliant.clusters.levels > 1 and pliant.clusters.level_kind == "INDEPENDENT":
+        return "independent levels have rest shapes of their own. Choose nested levels (Advanced), or " \
+               "switch Pre-settle off (Pins)"
+    return None
+
+
 def body(pliant, quick=1.0):
     """Keywords of Scene.add_body but for the material, which comes with each frame."""
     start = pliant.start
@@ -240,6 +259,11 @@ def body_contacts(bodies):
             alone += 1
         out.append((groups, own.use_self))
     return out, max(0, alone - (32 - CONTACT_GROUPS))
+
+
+def most_substeps(own):
+    """Substeps that a scene's settings allow for a frame."""
+    return own.substeps if own.substeps_mode == "FIXED" else own.max_substeps
 
 
 def shot_settings(scene):

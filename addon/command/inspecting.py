@@ -89,6 +89,7 @@ def cluster(options, log, signals):
     if not request.sources:
         sentences = list(refused.values()) or ["There is no soft body in this scene"]
         raise Failure(failures.SCENE, sentences[0] + ".")
+    request.sample = gather.sample(scene)
     builder = build.Builder(request).start()
     while not builder.done:
         builder.wait(.1)

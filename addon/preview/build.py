@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..bake import pattern, volume
+from ..bake import pattern, process, volume
+from ..bake.errors import BakeError
 from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
-from . import palette
+from . import palette, trial
 
-MOST_SECONDS = 1.0  # of simulating, to learn how long a frame takes
+MOST_SECONDS = .5  # of simulating, to learn how long frames take
+SOME_FRAMES = 4  # that are simulated for that
 
 
 @dataclass
@@ -45,6 +47,10 @@ class Request:
     compression: bool = True
     checkpoint_every: int = 10
     proxies: bool = False  # the contact shapes are shown too
+    sample: object = None  # trial.Sample: the first frames as a bake has them, to be tried
+    reading: float = 0.0  # seconds a frame, from a sample that was tried before ...
+    cutting: float = 0.0  # ... seconds in all
+    dearer: float = 1.0  # ... and how many times longer its frames took than a body alone
     cells: bool = False  # colours are those of the cells that a body breaks along, if it does
 
 
@@ -83,9 +89,13 @@ class Outcome:
     bodies: list = field(default_factory=list)
     errors: dict = field(default_factory=dict)  # object's name -> sentence
     origin: tuple = (0.0, 0.0, 0.0)
-    memory: int = 0
+    memory: int = 0  # of the whole process
     disk: int = 0  # the whole bake, 0: not known
-    frame_seconds: float = 0.0  # 0: not known
+    frame_seconds: float = 0.0  # of simulating and writing one; 0: not known
+    setup_seconds: float = 0.0  # of making bodies
+    reading: float = 0.0  # seconds a frame
+    cutting: float = 0.0  # seconds of cutting along cracks, if bodies break
+    dearer: float = 1.0  # how many times longer frames take than those of the bodies alone
     substeps: int = 0
     frames: int = 0
 
@@ -103,12 +113,15 @@ class Outcome:
 
     @property
     def seconds(self):
-        return self.frame_seconds * self.frames
+        """Of a whole bake: reading, making bodies, simulating, writing and cutting."""
+        return self.setup_seconds + (self.frame_seconds + self.reading) * self.frames + self.cutting
 
 
 def build(request, progress=None):
     """The Outcome. progress(fraction, stage) may return true: Cancelled is raised then."""
-    outcome = Outcome(origin=request.origin, frames=request.frames)
+    outcome = Outcome(origin=request.origin, frames=request.frames, reading=request.reading,
+                      cutting=request.cutting, dearer=request.dearer)
+    began = time.perf_counter()
     with Scene(threads=request.threads, gravity=request.gravity) as scene:
         made = []
         for index, source in enumerate(request.sources):
@@ -129,15 +142,30 @@ def build(request, progress=None):
                 raise
             except (PliantError, TypeError, ValueError) as error:
                 outcome.errors[source.name] = f"{source.name}: {error}"
+        outcome.setup_seconds = time.perf_counter() - began
         if made:
             try:
                 _estimate(scene, made, request, outcome, progress)
+                _try(request, outcome, progress)
             except Cancelled:
                 if progress and progress(1.0, "estimating"):
                     raise
-            except (PliantError, OSError) as error:
+            except (PliantError, BakeError, OSError) as error:
                 outcome.errors["the estimate"] = str(error)
     return outcome
+
+
+def _try(request, outcome, progress):
+    """What frames take with colliders, contacts, pins and fields, where there is a sample of them."""
+    if request.sample is None or not outcome.frame_seconds:
+        return
+    outcome.reading, outcome.cutting = request.sample.reading, request.sample.cutting
+    outcome.setup_seconds += request.sample.first
+    pace = trial.pace(request.sample, lambda: bool(progress and progress(.97, "estimating")))
+    outcome.memory = process.memory() or outcome.memory
+    if pace:
+        outcome.dearer = pace / (outcome.frame_seconds / request.dearer)
+        outcome.frame_seconds = pace
 
 
 def _show(body, source, request):
@@ -185,8 +213,8 @@ def _proxies(body, request, colours):
 
 
 def _estimate(scene, made, request, outcome, progress):
-    """Simulates a frame, at most for a second, and writes two: what a whole bake takes."""
-    outcome.memory = scene.info.bytes
+    """Simulates some frames, at most for half a second, and writes two: what a bake of the bodies
+    alone takes."""
     dt = 1 / request.fps
     outcome.substeps = request.substeps or scene.auto_substeps(dt, request.max_substeps)
     began = time.perf_counter()
@@ -198,15 +226,18 @@ def _estimate(scene, made, request, outcome, progress):
             return True
         return fraction > 0 and time.perf_counter() - began > MOST_SECONDS
 
+    done = 0
     try:
-        scene.advance(dt=dt, progress=watch, substeps=request.substeps,
-                      max_substeps=request.max_substeps)
-        simulated = time.perf_counter() - began
+        while done < SOME_FRAMES and time.perf_counter() - began < MOST_SECONDS:
+            reached[0] = 0.0
+            scene.advance(dt=dt, progress=watch, substeps=request.substeps,
+                          max_substeps=request.max_substeps)
+            done += 1
     except Cancelled:
-        simulated = (time.perf_counter() - began) / max(reached[0], 1e-3)
-        outcome.frame_seconds = simulated
         if progress and progress(.95, "estimating"):
             raise
+    simulated = (time.perf_counter() - began) / max(done + reached[0] * (done < SOME_FRAMES), 1e-3)
+    outcome.frame_seconds = simulated * request.dearer
     began = time.perf_counter()
     for body, source in made:
         with body.skin(source.vertices, origin=request.origin) as skin:
@@ -215,7 +246,8 @@ def _estimate(scene, made, request, outcome, progress):
             began += bound - began  # binding is done once a bake, applying once a frame
     skinned = time.perf_counter() - began
     written, frame_bytes, checkpoint_bytes = _write_once(scene, request)
-    outcome.frame_seconds = simulated + skinned + written
+    outcome.frame_seconds = (simulated + skinned + written) * request.dearer
+    outcome.memory = process.memory() or scene.info.bytes
     vertices = sum(len(source.vertices) for _, source in made)
     checkpoints = -(-request.frames // request.checkpoint_every)
     outcome.disk = request.frames * (frame_bytes + 12 * vertices) + checkpoints * checkpoint_bytes

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the preview is made from: the scene's soft bodies as they are now."""
 import hashlib
+import time
 
 import numpy as np
 
-from ..bridge import meshes, modifiers, results, settings
+from ..bake import volume
+from ..bridge import capture, meshes, modifiers, results, settings
+from . import trial
 from .build import Request, Source
 
+READ_SECONDS, SOME_FRAMES = .3, 12  # of reading the first frames, and at least so many ...
+MOST_READ_SECONDS, MOST_FRAMES = 2.0, 96  # ... unless it takes longer
 MOST_FACES = 3_000_000  # beyond this a preview would stop the window while the mesh is read
 
 
@@ -58,6 +63,39 @@ def request(scene, depsgraph=None):
                    gravity=settings.gravity(scene),
                    proxies=scene.pliant.preview_proxies,
                    cells=scene.pliant.preview_colour_by == "CELLS", **settings.shot_settings(scene)), refused
+
+
+def sample(scene):
+    """The first frames of a scene as a trial.Sample, or None where it cannot be baked as it is. Moves
+    the current frame meanwhile."""
+    if any(obj.pliant.result.mesh is not None or obj.pliant.result.fragments is not None
+           for obj in capture.bodies(scene)):
+        return None  # a result is in the place of its mesh
+    times = [time.perf_counter()]
+    try:
+        capturing = capture.Capture(scene)
+    except capture.CaptureError:
+        return None
+    try:
+        for _ in capturing:
+            times.append(time.perf_counter())
+            spent = times[-1] - times[0]
+            if capturing.done >= MOST_FRAMES or spent > MOST_READ_SECONDS or \
+                    spent > READ_SECONDS and capturing.done >= SOME_FRAMES:
+                break
+    except capture.CaptureError:
+        return None
+    finally:
+        capturing.release()
+    shot = capturing.shot
+    took = np.diff(times)
+    first, reading = float(took[0]), float(np.median(took[1:] if len(took) > 1 else took))
+    if len(shot.frames) < capturing.count:
+        shot.end = shot.frames[-1].number
+        volume.settle(shot)
+    faces = sum(len(body.triangles) for body, state in zip(shot.bodies, shot.frames[0].bodies)
+                if state.fracture is not None)
+    return trial.Sample(shot, first, reading, trial.CUT_SECONDS * faces)
 
 
 def pattern_of(obj, origin, depsgraph=None):
@@ -123,5 +161,5 @@ def source_key(name, vertices, topology, world, made, pattern=None):
 def fingerprint(request):
     """Equal for requests that give the same outcome."""
     plain = {name: value for name, value in vars(request).items()
-             if name not in ("sources", "origin")}
+             if name not in ("sources", "origin", "sample", "reading", "cutting", "dearer")}
     return repr((sorted(plain.items()), [source.key for source in request.sources]))

@@ -37,6 +37,8 @@ class Session:
         self.built_from = ""
         self.frame = scene.frame_current
         self.painted = {}  # mesh's name -> what it is painted by
+        self.sample = None  # trial.Sample of the scene as it was when the preview was switched on
+        self.tried = {}  # reading, cutting, dearer: what was learnt from it
         self.strains = {}  # object's name -> strain.Strains, of the bake as it was when read
 
 
@@ -63,6 +65,7 @@ def start(scene, wait=False):
     global _session
     stop()
     _session = Session(scene)
+    _session.sample = gather.sample(scene)
     overlay.start(_to_draw)
     _gather()
     if bpy.app.background or wait:
@@ -123,6 +126,8 @@ def _gather():
     if bpy.context.scene == scene:
         depsgraph = bpy.context.evaluated_depsgraph_get()
     request, session.refused = gather.request(scene, depsgraph)
+    request.sample = session.sample
+    vars(request).update(session.tried)
     made_from = gather.fingerprint(request)
     if made_from == session.built_from:
         _paint()
@@ -142,6 +147,9 @@ def _take():
         return
     session.outcome, session.error = builder.outcome, builder.error
     if builder.outcome:
+        session.sample = None  # settings may be others the next time
+        session.tried = {name: getattr(builder.outcome, name)
+                         for name in ("reading", "cutting", "dearer")}
         session.refused.update(builder.outcome.errors)
         _paint()
     _redraw()

@@ -722,6 +722,7 @@ FUNCTIONS = {
     )),
     "pliant_body_set_pin_mesh": (c_int, (c_uint64, c_uint32, POINTER(c_double), POINTER(c_float))),
     "pliant_body_set_follow": (c_int, (c_uint64, c_int32)),
+    "pliant_body_balance": (c_int, (c_uint64, POINTER(FrameDesc), POINTER(c_double))),
     "pliant_collider_desc_init": (None, (POINTER(ColliderDesc), c_size_t)),
     "pliant_collider_create": (c_int, (c_uint64, POINTER(ColliderDesc), POINTER(c_uint64))),
     "pliant_collider_create_mesh": (c_int, (

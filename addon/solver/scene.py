@@ -343,6 +343,17 @@ class Body(_Object):
         """One a particle, in hertz; PIN_HELD holds it exactly; None: no pins."""
         self._set_floats("pliant_body_set_pins", "frequencies", frequencies, 1)
 
+    def balance(self, dt=None, **settings):
+        """Gravity compensation: the body hangs in equilibrium from its pins where it was created.
+        Once, after set_pins and before the first frame, with the settings of Scene.advance. Returns
+        the part of gravity that is balanced, 0 to 1."""
+        if dt is not None:
+            settings["dt"] = dt
+        desc = _described(self._library, _abi.FrameDesc, "pliant_frame_desc_init", settings)
+        share = ctypes.c_double()
+        self._call("pliant_body_balance", byref(desc), byref(share))
+        return share.value
+
     def set_pin_targets(self, positions, origin=None):
         self._set_points("pliant_body_set_pin_targets", "positions", positions, origin)
 

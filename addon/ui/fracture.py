@@ -114,11 +114,15 @@ class FractureSettings(bpy.types.PropertyGroup):
         name="Smooth", default=1.0, min=0.0, soft_max=3.0, max=10.0, options=set(),
         description="How smooth crack faces are before they are roughened: 0 leaves steps, more is "
                     "smoother")
+    use_partial: BoolProperty(
+        name="Partial Cracks", default=False, options=set(),
+        description="Cracks that end within a piece and separate nothing are cut into the mesh, too. "
+                    "Takes longer, and the mesh may get ten times as many vertices")
     uv_scale: FloatProperty(
         name="Inside UV Scale", default=1.0, min=1e-4, soft_max=10.0, max=1e4, options=set(),
         description="Size of a texture on crack faces: UV units for each metre")
     use_stretch: BoolProperty(
-        name="Stretch per Frame", default=False, options=set(),
+        name="Save Stretch", default=False, options=set(),
         description="The attribute \"stretch\" of the mesh with cracks changes with the frame, for "
                     "materials and nodes that show where it is about to tear; otherwise it is the "
                     "most of the whole bake. Takes as much room on disk as the motion")

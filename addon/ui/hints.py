@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is likely to disappoint, said before the bake, and a floor for what would fall for ever."""
+from typing import NamedTuple
+
 import bpy
 from mathutils import Vector
 
@@ -7,6 +9,9 @@ from ..bridge import modifiers, settings
 from . import drawing, fitting, operators_roles
 
 FLOOR_SIZE = 20.0  # times the bodies' own
+NO_FLOOR, NO_COLLISION = "Nothing to land on", "Bodies do not collide"
+LEVEL = .02  # slope below which a plane is level
+POPOVER_LETTERS = 52  # in a line of the hints
 
 
 def falls_for_ever(scene):
@@ -16,25 +21,38 @@ def falls_for_ever(scene):
         obj.pliant.role == "BODY" and not obj.pliant.start.use_pins for obj in scene.objects)
 
 
+class Hint(NamedTuple):
+    """Something to say before a bake."""
+    title: str  # on a button
+    text: str  # without its full stop
+
+
 def of(obj):
-    """Sentences on one soft body, without their full stops."""
+    """Hints on one soft body."""
     found = []
     if fitting.is_coarse(obj):
-        found.append("Its edges are too long to bend with it: subdivide the mesh")
+        found.append(Hint("Long edges", "Its edges are too long to bend with it: subdivide the mesh"))
     left_out = modifiers.left_out(obj)
     if left_out:
-        found.append(f"Simulated without {left_out}: apply it if it is part of the body")
+        found.append(Hint("Modifiers left out",
+                          f"Simulated without {left_out}: apply it if it is part of the body"))
     rig = modifiers.late_rig(obj)
     if rig:
-        found.append(rig[0].upper() + rig[1:])
+        found.append(Hint("Late rig", rig[0].upper() + rig[1:]))
     material = obj.pliant.material
-    if material.use_pressure and obj.pliant.fracture.use_fracture:
-        found.append("What breaks would leak: no volume is kept")
-    elif material.use_pressure and settings.resamples(material):
-        found.append("What gets more particles would leak: no volume is kept")
-    elif material.use_pressure and not fitting.encloses(obj):
-        found.append("The mesh is open: there is no volume to keep. Close its holes, or switch Keep "
-                     "Volume off")
+    if material.use_pressure:
+        why = None
+        if obj.pliant.fracture.use_fracture:
+            why = "What breaks would leak: no volume is kept"
+        elif settings.resamples(material):
+            why = "What gets more particles would leak: no volume is kept"
+        elif not fitting.encloses(obj):
+            why = "The mesh is open: there is no volume to keep. Close its holes, or switch Keep " \
+                  "Volume off"
+        if why:
+            found.append(Hint("No volume kept", why))
+    if problem := settings.presettle_problem(obj.pliant):
+        found.append(Hint("No pre-settle", f"Does not start in equilibrium: {problem}"))
     return found
 
 
@@ -48,27 +66,79 @@ def odd_gravity(scene):
            f"in Blender's units (Scene tab)"
 
 
-def draw(layout, context):
-    """Those of the active body, and of the scene."""
-    obj = context.object
-    if obj.mode != "EDIT":
-        for text in of(obj):
-            drawing.sentence(layout, text, "INFO", context)
-    own = context.scene.pliant
-    if gravity := odd_gravity(context.scene):
-        drawing.sentence(layout, gravity, "INFO", context)
-    if not own.use_contacts and operators_roles.count_bodies(context.scene) > 1:
-        drawing.sentence(layout, "Soft bodies pass through each other", "INFO", context)
-        layout.prop(own, "use_contacts", toggle=True)
+def all_of(context):
+    """Hints on the active body and on the scene, the most important first."""
+    obj, found = context.object, []
     if falls_for_ever(context.scene):
-        row = layout.row(align=True)
-        row.label(text="Nothing to land on", icon="INFO")
-        row.operator(PLIANT_OT_add_floor.bl_idname, icon="MESH_PLANE")
+        found.append(Hint(NO_FLOOR, "There is no collider: bodies fall for ever"))
+    if not context.scene.pliant.use_contacts and operators_roles.count_bodies(context.scene) > 1:
+        found.append(Hint(NO_COLLISION, "Soft bodies pass through each other: Bodies "
+                                                   "Collide is off"))
+    if obj is not None and obj.type == "MESH" and obj.mode != "EDIT" and obj.pliant.role == "BODY":
+        found.extend(of(obj))
+    if gravity := odd_gravity(context.scene):
+        found.append(Hint("Odd gravity", gravity))
+    return found
+
+
+def draw(layout, context):
+    """One row, whether there are hints or not: what is below it stays under the pointer."""
+    found = all_of(context)
+    row = layout.row(align=True)
+    if not found:
+        row.active = False
+        row.label(text="No hints", icon="CHECKMARK")
+        return
+    mended = found[0].title in (NO_FLOOR, NO_COLLISION)  # by a button, which leaves half the row
+    text = "" if mended else found[0].title
+    if mended:
+        text = f"{len(found)} Hint{'s' if len(found) > 1 else ''}"
+    elif len(found) > 1:
+        text += f" (+{len(found) - 1})"
+    row.popover(panel=PLIANT_PT_hints.__name__, text=text, icon="INFO")
+    if found[0].title == NO_FLOOR:
+        row.operator(PLIANT_OT_add_floor.bl_idname, text="Add Floor", icon="MESH_PLANE")
+    elif found[0].title == NO_COLLISION:
+        row.prop(context.scene.pliant, "use_contacts", text="Collide", toggle=True)
+
+
+class PLIANT_PT_hints(bpy.types.Panel):
+    """What is likely to disappoint, as sentences"""
+    bl_label = "Hints"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"  # shown by a button only
+    bl_ui_units_x = 18
+
+    def draw(self, context):
+        for hint in all_of(context):
+            drawing.sentence(self.layout, hint.text, "INFO", width=POPOVER_LETTERS)
+
+
+def floor_like(scene, low, high):
+    """An object that is a floor already, below soft bodies with these corners: a flat, level mesh
+    that reaches beyond them on all sides. The highest of several; None: there is none."""
+    found = []
+    layer = bpy.context.view_layer
+    for obj in scene.objects:
+        if obj.type != "MESH" or obj.pliant.role != "NONE" or not len(obj.data.polygons) or \
+                obj.name not in layer.objects or obj.hide_get() or obj.hide_viewport:
+            continue
+        corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
+        under, over = (Vector(choose(c[k] for c in corners) for k in range(3))
+                       for choose in (min, max))
+        wide = min(over.x - under.x, over.y - under.y)
+        reaches = all(under[k] <= low[k] and over[k] >= high[k] for k in range(2))
+        # as thin as a plane; a body may touch it or be a little in it
+        if reaches and over.z - under.z <= LEVEL * wide and \
+                over.z <= low.z + .1 * max(high.z - low.z, 1e-6):
+            found.append((over.z, obj.name, obj))
+    return max(found)[2] if found else None
 
 
 class PLIANT_OT_add_floor(bpy.types.Operator):
-    """Adds a plane below the soft bodies that they land on. It is an object like any other: move or \
-tilt it, or make another object a collider instead"""
+    """Gives soft bodies something to land on: makes the plane below them a collider, or adds one \
+where there is none. It is an object like any other: move or tilt it, or make another object a \
+collider instead"""
     bl_idname = "pliant.add_floor"
     bl_label = "Add Floor"
     bl_options = {"REGISTER", "UNDO"}
@@ -87,6 +157,11 @@ tilt it, or make another object a collider instead"""
         bodies = [o for o in context.scene.objects if o.pliant.role == "BODY"]
         corners = [o.matrix_world @ Vector(corner) for o in bodies for corner in o.bound_box]
         low, high = (Vector(choose(c[k] for c in corners) for k in range(3)) for choose in (min, max))
+        there = floor_like(context.scene, low, high)
+        if there is not None:
+            there.pliant.role = "COLLIDER"
+            self.report({"INFO"}, f"'{there.name}' is the floor: it is a collider now")
+            return {"FINISHED"}
         side = max(max(high - low), 1e-3)
         # further down than they are high at most: what stands on the ground stays there
         height = 0.0 if 0 <= low.z < 4 * side else low.z - side
@@ -101,4 +176,4 @@ tilt it, or make another object a collider instead"""
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((PLIANT_OT_add_floor,))
+register, unregister = bpy.utils.register_classes_factory((PLIANT_OT_add_floor, PLIANT_PT_hints))

@@ -153,6 +153,20 @@ class PLIANT_OT_quick_bake(_Baking, bpy.types.Operator):
         return runs.Run(scene, quick=scene.pliant.quick_factor)
 
 
+class PLIANT_OT_set_substeps(bpy.types.Operator):
+    """Allow as many substeps a frame as the stiffness of the last bake needs. Bake again to use them"""
+    bl_idname = "pliant.set_substeps"
+    bl_label = "Allow Substeps"
+    bl_options = {"REGISTER", "UNDO"}
+
+    substeps: bpy.props.IntProperty(name="Substeps", default=32, min=1, max=1000)
+
+    def execute(self, context):
+        own = context.scene.pliant
+        setattr(own, "substeps" if own.substeps_mode == "FIXED" else "max_substeps", self.substeps)
+        return {"FINISHED"}
+
+
 class PLIANT_OT_resume(_Baking, bpy.types.Operator):
     """Go on with a bake that was cancelled or killed, or bake frames that were added at the end"""
     bl_idname = "pliant.resume"
@@ -296,7 +310,7 @@ in the file, stay. This cannot be undone"""
         return {"FINISHED"}
 
 
-classes = (PLIANT_OT_bake, PLIANT_OT_quick_bake, PLIANT_OT_resume, PLIANT_OT_rebake_from_current,
+classes = (PLIANT_OT_bake, PLIANT_OT_quick_bake, PLIANT_OT_set_substeps, PLIANT_OT_resume, PLIANT_OT_rebake_from_current,
            PLIANT_OT_cancel, PLIANT_OT_allow_folder, PLIANT_OT_clear)
 
 

@@ -137,7 +137,7 @@ class PLIANT_PT_plasticity(PhysicsPanel, bpy.types.Panel):
         part.active = material.use_recluster
         part.prop(material, "recluster_condition")
         column.prop(material, "use_resample")
-        column.prop(material, "use_strain_attribute")
+        column.prop(material, "use_strain_attribute", text="Save Strain")
         if refusal:
             drawing.sentence(self.layout, refusal[0].upper() + refusal[1:], "ERROR", context)
 
@@ -191,7 +191,7 @@ class PLIANT_PT_levels(PhysicsPanel, bpy.types.Panel):
         if not any(parts):
             box.label(text="At least one level must count", icon="ERROR")
         if levels < clusters.levels:
-            box.label(text=f"There is no need for more than {levels}", icon="INFO")
+            box.label(text=f"{levels} are enough", icon="INFO")
         for level, part in enumerate(parts):
             row = box.split(factor=.4, align=True)
             name = level_name(level, levels)
@@ -335,6 +335,9 @@ class PLIANT_PT_pins(PhysicsPanel, bpy.types.Panel):
         row.prop_search(start, "pin_group", obj, "vertex_groups")
         column.prop(start, "pin_mode")
         column.prop(start, "pin_frequency")
+        part = column.row()
+        part.use_property_decorate = False
+        part.prop(start, "use_presettle")
         column.prop(start, "pin_strength")
         if start.use_pins and start.pin_group not in obj.vertex_groups:
             drawing.sentence(self.layout, f"There is no vertex group \"{start.pin_group}\""

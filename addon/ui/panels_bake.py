@@ -5,7 +5,7 @@ import bpy
 from .. import compat
 from ..bridge import results
 from ..preview import session
-from . import drawing, operators_roles, outdated, status
+from . import drawing, operators_roles, outdated, runs, status
 from .panels import PhysicsPanel, SubPanel, draw_bake_numbers, level_name
 
 
@@ -175,6 +175,7 @@ class PLIANT_PT_bake(SubPanel, bpy.types.Panel):
                     text="Number" if settings.substeps_mode == "FIXED" else "At Most")
         column.prop(settings, "threads")
         column.prop(settings, "output")
+        draw_bake_notes(self.layout, context)
 
 
 class PLIANT_PT_cache(PhysicsPanel, bpy.types.Panel):
@@ -226,13 +227,36 @@ def draw_bake_buttons(layout, context):
     row = column.row(align=True)
     row.operator("pliant.resume", icon="FF")
     row.operator("pliant.rebake_from_current", text="Rebake Here", icon="FRAME_NEXT")
-    old = outdated.sentence(context.scene)
+    draw_bake_state(layout.row(align=True), context.scene)
+
+
+def draw_bake_state(row, scene):
+    """One row at any time, so that what is below it stays under the pointer."""
+    found = status.cached(scene)
+    if found is None:
+        row.label(text="Nothing is baked", icon="INFO")
+    elif outdated.of(scene):
+        row.label(text="Out of date", icon="ERROR")
+        row.operator("pliant.bake", text="Rebake", icon="FILE_REFRESH")
+    else:
+        row.label(text=f"Frames {found.first} to {found.last} are baked", icon="CHECKMARK")
+
+
+def draw_bake_notes(layout, context):
+    """At a panel's end: what has changed since the bake, and what the bake had to say."""
+    scene = context.scene
+    if status.running(scene):
+        return
+    old = outdated.sentence(scene)
     if old:
         drawing.sentence(layout, old, "ERROR", context)
-        layout.operator("pliant.bake", text="Rebake", icon="FILE_REFRESH")
-    message = status.message(context.scene)
+    message = status.message(scene)
     if message:
         drawing.sentence(layout, message[1], message[0], context)
+    needed = runs.needed_substeps(scene)
+    if needed:
+        layout.operator("pliant.set_substeps", text=f"Allow {needed} Substeps",
+                        icon="CHECKMARK").substeps = needed
 
 
 def draw_progress(layout, running):
@@ -332,9 +356,10 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
         column.prop(material, "flow_per_step", text="Per Substep")
         part = column.column(align=True)
         part.active = material.use_recluster
-        part.prop(material, "recluster_fade_in", text="New Clusters In")
-        part.prop(material, "recluster_fade_out", text="Old Ones Out")
-        part.prop(material, "recluster_least", text="Least a Particle")
+        part.label(text="Renewed Clusters")
+        part.prop(material, "recluster_fade_in")
+        part.prop(material, "recluster_fade_out")
+        part.prop(material, "recluster_least")
 
     def draw_clusters(self, column, clusters):
         column.label(text="Clusters and Levels")

@@ -127,7 +127,8 @@ class PLIANT_PT_fracture_inside(FracturePart, bpy.types.Panel):
         column.prop(fracture, "smoothing")
         column.prop(fracture, "uv_scale", text="UV Scale")
         column.prop(fracture, "opening")
-        column.prop(fracture, "use_stretch")
+        column.prop(fracture, "use_stretch", text="Save Stretch")
+        column.prop(fracture, "use_partial")
 
 
 classes = (PLIANT_PT_fracture, PLIANT_PT_fracture_limits, PLIANT_PT_fracture_seams,

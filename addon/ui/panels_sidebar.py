@@ -5,7 +5,7 @@ import bpy
 from ..preview import session
 from . import drawing, hints, operators_roles, presets
 from .panels import draw_preview_button, draw_preview_numbers
-from .panels_bake import draw_bake_buttons, draw_result_buttons
+from .panels_bake import draw_bake_buttons, draw_bake_notes, draw_result_buttons
 
 
 class SidebarPanel:
@@ -68,6 +68,7 @@ class PLIANT_PT_sidebar_bake(SidebarPanel, bpy.types.Panel):
 
     def draw(self, context):
         draw_bake_buttons(self.layout, context)
+        draw_bake_notes(self.layout, context)
 
 
 class PLIANT_PT_sidebar_results(SidebarPanel, bpy.types.Panel):

@@ -192,6 +192,11 @@ class StartSettings(bpy.types.PropertyGroup):
     pin_frequency: FloatProperty(
         name="Pull", default=8.0, min=.01, soft_max=60.0, max=10000.0,
         description="How fast pins pull, in swings a second (Hz), where the group is painted 1")
+    use_presettle: BoolProperty(
+        name="Pre-settle", default=True, options=set(),
+        description="The body hangs from its pins in equilibrium at the first frame, as it was "
+                    "modelled, instead of sagging in the first frames: its rest shape takes up "
+                    "gravity. Not of sheets and cloth, which are to fall into folds")
     pin_strength: FloatProperty(
         name="Strength", default=1.0, min=0.0, max=1.0, subtype="FACTOR",
         description="Factor on all pins of the body; keyframe it to let go")

@@ -14,11 +14,13 @@ from ..bake import job as jobs
 from ..bake import files, lock, plan
 from ..bake.cutting import Cutting
 from ..bake.errors import BakeError
-from ..bridge import capture, folders, modifiers, results
+from ..bridge import capture, folders, modifiers, results, settings
+from ..preview import trial
 from ..solver import LibraryError
 
 _runs = {}  # scene name -> Run
 last_message = {}  # scene name -> (kind, sentence) of the run that ended last
+_needed = {}  # scene name -> substeps that the stiffness of its last bake needs
 CUTTING = "cutting"
 WORTH_TELLING = 1.0  # seconds that reading or cutting took
 WAIT = 30.0  # seconds that a job is given to answer a cancel before it is left alone
@@ -89,7 +91,12 @@ class Run:
 
     @property
     def seconds_left(self):
-        return self.job.seconds_left if self.job is not None else None
+        """Of simulating, and of cutting where something has broken so far."""
+        if self.job is None or self.job.seconds_left is None:
+            return None
+        broken = [body for body in self.job.shot.bodies if self.job.pieces.get(body.name, 0) > 1]
+        faces = 0 if self.quick else sum(len(body.triangles) for body in broken)
+        return self.job.seconds_left + trial.CUT_SECONDS * faces
 
     @property
     def contacts(self):
@@ -331,8 +338,16 @@ def end(run):
     run.finish()
     if _runs.get(run.scene_name) is run:
         del _runs[run.scene_name]
+    if run.job is not None:
+        _needed[run.scene_name] = run.job.needed_substeps
     last_message[run.scene_name] = run.message()
     return last_message[run.scene_name]
+
+
+def needed_substeps(scene):
+    """How many substeps the last bake would have needed, where the scene allows fewer; or None."""
+    needed = _needed.get(scene.name)
+    return needed if needed and needed > settings.most_substeps(scene.pliant) else None
 
 
 def any_running():
@@ -381,3 +396,4 @@ def unregister():
     atexit.unregister(_at_exit)
     stop_all()
     last_message.clear()
+    _needed.clear()

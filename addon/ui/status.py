@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass, field
 
+from ..bake import process
 from ..bridge import folders
 from . import drawing, handlers, runs
 
@@ -37,6 +38,8 @@ def running(scene):
         if run.seconds_left is not None:
             line += f", {drawing.duration(run.seconds_left)} left"
         lines.append(line)
+    if held := process.memory():
+        lines.append(f"{drawing.size(held)} of memory")
     if run.contacts is not None:
         lines.append(f"{drawing.count(run.contacts)} contacts")
     if run.pieces is not None:

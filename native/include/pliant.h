@@ -758,6 +758,18 @@ extern "C"
      * goes on with the velocity that the targets had. Default off. */
     PLIANT_API pliant_status pliant_body_set_follow(pliant_body body, int32_t follow);
 
+    /* Gravity compensation: changes the body's rest shape so that it hangs in equilibrium from its
+     * pins where it was created, instead of sagging in the first frames. To be called once, after
+     * pliant_body_set_pins() and before the first frame, with the descriptor of the frames to come
+     * (its length and substeps). What the pins do not hold is left alone, as are fields, pressure
+     * and contacts. Surfaces skinned to the body stay as they were modelled. "share" (may be NULL)
+     * becomes the part of gravity that is balanced: 1, or less where all of it would strain
+     * clusters by more than about half, or 0 where pins do not hold the body. Where no pin holds
+     * exactly, those that pull count as supports and give way a little. Not for bodies with
+     * independent levels or QUADRATIC goals (PLIANT_ERROR_STATE). */
+    PLIANT_API pliant_status pliant_body_balance(pliant_body body, const pliant_frame_desc* frame,
+                                                 double* share);
+
     /* ------------------------------------------------------------------ colliders */
 
     typedef enum pliant_shape

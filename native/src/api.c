@@ -376,7 +376,7 @@ pliant_status pliant_scene_get_field(pliant_scene handle, uint32_t index, pliant
     return PLIANT_OK;
 }
 
-static pl_status check_frame(const pliant_frame_desc* desc)
+pl_status pl_check_frame(const pliant_frame_desc* desc)
 {
     PL_TRY(pl_check_desc(desc, sizeof *desc, "pliant_frame_desc"));
     PL_TRY(pl_check_range(desc->dt, 1e-6, 100, "dt"));
@@ -393,7 +393,7 @@ pliant_status pliant_scene_advance(pliant_scene handle, const pliant_frame_desc*
 {
     pl_scene* scene;
     PL_TRY(pl_get_scene(handle, &scene));
-    PL_TRY(check_frame(desc));
+    PL_TRY(pl_check_frame(desc));
     PL_TRY(pl_scene_enter(scene, "pliant_scene_advance"));
     pl_status status = pl_scene_step_frame(scene, desc);
     pl_scene_leave(scene);

@@ -15,6 +15,7 @@ pl_status pl_check_finite(double value, const char* name);
 pl_status pl_check_range(double value, double low, double high, const char* name);
 pl_status pl_check_enum(uint32_t value, uint32_t count, const char* name);
 pl_status pl_check_vector(const double* v, const char* name);
+pl_status pl_check_frame(const pliant_frame_desc* desc);
 /* An array of floats: present where count > 0, and finite. */
 pl_status pl_check_floats(const float* values, uint64_t count, const char* name);
 

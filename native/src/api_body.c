@@ -6,6 +6,7 @@
 #include "setup/body.h"
 #include "setup/inflate.h"
 #include "setup/layout.h"
+#include "step/balance.h"
 #include "step/fracture.h"
 #include "step/pressure.h"
 
@@ -497,5 +498,22 @@ pliant_status pliant_body_set_follow(pliant_body handle, int32_t follow)
     if (follow)
         PL_TRY(need_targets(body));
     body->pins.follow = follow != 0;
+    return PLIANT_OK;
+}
+
+pliant_status pliant_body_balance(pliant_body handle, const pliant_frame_desc* frame, double* share)
+{
+    pl_body* body;
+    pl_scene* scene;
+    double found = 0;
+    PL_TRY(pl_get_body(handle, &body, &scene));
+    PL_TRY(pl_check_frame(frame));
+    pl_wake(body);
+    uint32_t substeps = frame->substeps ? frame->substeps
+                                        : pl_scene_substeps(scene, frame->dt, frame->max_substeps);
+    PL_TRY(pl_balance(scene, body, (float)(frame->dt / substeps), &found));
+    mark_moved(body);
+    if (share)
+        *share = found;
     return PLIANT_OK;
 }

@@ -59,6 +59,68 @@ class Work(Captures):
                      for count in (1, 20))
         self.assertLess((many - few) / 19, 60)
 
+    def frames_set(self, frames=12):
+        """How many frames Blender is asked to evaluate for so many."""
+        self.scene.frame_end = frames
+        seen, set_frame = [], capture.set_frame
+        with mock.patch.object(capture, "set_frame",
+                               lambda scene, number: (seen.append(number), set_frame(scene, number))):
+            shot = capture.capture_all(self.scene)
+        self.assertEqual([frame.number for frame in shot.frames], list(range(1, frames + 1)))
+        return len(seen)
+
+    def test_a_scene_that_stands_still_is_evaluated_twice(self):
+        self.assertEqual(self.frames_set(), 2)
+        group = self.body.vertex_groups.new(name="P")
+        group.add([0, 1, 2], 1, "ADD")
+        self.body.pliant.start.use_pins, self.body.pliant.start.pin_group = True, "P"
+        rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+        self.scene.collection.objects.link(rig)
+        self.body.modifiers.new("Rig", "ARMATURE").object = rig
+        self.assertEqual(self.frames_set(), 2)
+
+    def test_whatever_changes_is_evaluated_at_each_frame(self):
+        def keyed(data, path, value):
+            for frame in (1, 12):
+                setattr(data, path, value if frame > 1 else getattr(data, path))
+                data.keyframe_insert(path, frame=frame)
+
+        def driven():
+            self.body.driver_add("location", 0).driver.expression = "frame * .1"
+
+        changes = {
+            "a setting": lambda: keyed(self.body.pliant.material, "damping", 9),
+            "the floor": lambda: keyed(self.floor, "scale", (2, 2, 2)),
+            "a collider's setting": lambda: keyed(self.floor.pliant.collider, "friction", .1),
+            "a field": lambda: keyed(self.wind.field, "strength", 5),
+            "the scene": lambda: keyed(self.scene.pliant, "contact_friction", .1),
+            "gravity": lambda: keyed(self.scene, "gravity", (0, 0, -1)),
+            "a driver": driven,
+            "a modifier": lambda: self.body.modifiers.new("Wave", "WAVE"),
+        }
+        for name, change in changes.items():
+            with self.subTest(name):
+                self.setUp()
+                change()
+                self.assertEqual(self.frames_set(), 12)
+
+    def test_handlers_of_others_may_change_anything(self):
+        def handler(scene, *_):
+            scene.objects["Wind"].location.x = scene.frame_current
+        self.wind.name = "Wind"
+        bpy.app.handlers.frame_change_pre.append(handler)
+        try:
+            self.assertEqual(self.frames_set(), 12)
+        finally:
+            bpy.app.handlers.frame_change_pre.remove(handler)
+
+    def test_what_follows_is_released_in_a_scene_that_stands_still(self):
+        self.body.pliant.start.use_follow, self.body.pliant.start.release_frame = True, 6
+        self.assertEqual(self.frames_set(), 2)
+        shot = capture.capture_all(self.scene)
+        self.assertEqual([frame.bodies[0].pin_vertices is not None for frame in shot.frames],
+                         [1 < number <= 6 for number in range(1, 13)])
+
     def test_a_mesh_collider_is_read_again_only_where_it_was_evaluated(self):
         deforms = add_collider("monkey")
         deforms.pliant.collider.shape = "MESH"

@@ -18,7 +18,7 @@ def add(kind, **settings):
 
 
 def said(obj):
-    return " | ".join(hints.of(obj))
+    return " | ".join(hint.text for hint in hints.of(obj))
 
 
 class Hints(unittest.TestCase):
@@ -114,6 +114,37 @@ class Floors(unittest.TestCase):
 
     def test_on_the_ground_below_what_stands_above_it(self):
         self.add(0, 5, 0, location=(0, 5, 4))
+
+    def plane(self, name, z=0.0, size=20, **place):
+        bpy.ops.mesh.primitive_plane_add(size=size, location=(0, 0, z), **place)
+        obj = bpy.context.object
+        obj.name = name
+        return obj
+
+    def taken(self):
+        """The collider that a click gave, or "Floor" if it is a new one."""
+        bpy.context.view_layer.update()
+        before = set(self.scene.objects.keys())
+        self.assertEqual(bpy.ops.pliant.add_floor(), {"FINISHED"})
+        colliders = [o.name for o in self.scene.objects if o.pliant.role == "COLLIDER"]
+        self.assertEqual(len(colliders), 1)
+        self.assertEqual(colliders[0] not in before, "Ground" not in colliders)
+        return colliders[0]
+
+    def test_a_floor_that_is_there_is_taken(self):
+        self.plane("Ground", -1)
+        self.plane("Cellar", -3)
+        add("uv_sphere", location=(1, 0, 1))
+        self.assertEqual(self.taken(), "Ground")
+
+    def test_walls_and_small_or_high_planes_are_no_floors(self):
+        self.plane("Wall", -1, rotation=(0, 1.2, 0))
+        self.plane("Plate", -2, size=1)
+        self.plane("Ceiling", 5)
+        self.plane("Aside", -1).location.x = 15
+        self.plane("Hidden", -1).hide_viewport = True
+        add("uv_sphere", location=(1, 0, 1))
+        self.assertEqual(self.taken(), "Floor")
 
     def test_its_size_is_that_of_the_bodies(self):
         floor = self.add(0, 0, -.03, radius=.01)

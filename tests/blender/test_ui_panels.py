@@ -13,6 +13,8 @@ panels = house.addon("ui.panels")
 panels_bake = house.addon("ui.panels_bake")
 panels_fracture = house.addon("ui.panels_fracture")
 sidebar = house.addon("ui.panels_sidebar")
+hints = house.addon("ui.hints")
+runs = house.addon("ui.runs")
 welds = house.addon("ui.welds")
 weights = house.addon("ui.weights")
 drawing = house.addon("ui.drawing")
@@ -71,6 +73,11 @@ class Layout:
         getattr(bpy.types, name)
         self._icon(icon)
         self.notes.append(("menu", name, text))
+
+    def popover(self, panel, text="", icon="NONE"):
+        getattr(bpy.types, panel)
+        self._icon(icon)
+        self.notes.append(("popover", panel, text))
 
     def label(self, text="", icon="NONE"):
         self._icon(icon)
@@ -267,10 +274,71 @@ class Drawing(unittest.TestCase):
         made.to_mesh(self.obj.data)
         made.free()
         bpy.context.scene.frame_end = 3
-        self.assertIn("no volume to keep", texts(drawn(panels.PLIANT_PT_main)).replace(" | ", " "))
+        self.assertIn("no volume to keep", texts(drawn(hints.PLIANT_PT_hints)).replace(" | ", " "))
         bpy.ops.pliant.bake()
         said = texts(drawn(panels_bake.PLIANT_PT_bake)).replace(" | ", " ")
         self.assertIn("'Suzanne' keeps no volume", said)
+
+    def test_hints_and_the_bake_take_one_row_always(self):
+        """What is below them stays under the pointer."""
+        self.obj.pliant.role = "BODY"
+        self.obj.pliant.particles.count = 200
+        scene = bpy.context.scene
+        scene.frame_end = 2
+        rows = []
+
+        def count():
+            notes = drawn(panels.PLIANT_PT_main)
+            first = [note[1] for note in notes].index("pliant.copy_settings")
+            own = [note for note in notes[:first] if note[1] not in ("pliant.preview", "role", "pliant.bake")]
+            rows.append(own)
+            self.assertEqual(own[0][0], "popover" if hints.all_of(bpy.context) else "label", own)
+            self.assertLessEqual(len(own), 2, own)    # side by side in one row
+
+        count()  # nothing to land on
+        bpy.ops.pliant.add_floor()
+        count()
+        self.obj.pliant.material.use_pressure = True
+        self.obj.pliant.fracture.use_fracture = True
+        count()
+        self.obj.pliant.fracture.use_fracture = False
+        self.assertEqual(rows[0][0][2], "1 Hint")
+        self.assertEqual(rows[0][1][2], "Add Floor")
+        self.assertEqual(rows[1][0][2], "No hints")
+        self.assertEqual(rows[2][0][2], "No volume kept")
+        for change in (bpy.ops.pliant.bake, lambda: setattr(self.obj.pliant.material, "damping", 99)):
+            notes = drawn(sidebar.PLIANT_PT_sidebar_bake)
+            state = notes[[note[1] for note in notes].index("pliant.rebake_from_current") + 1]
+            self.assertEqual(state[0], "label", notes)
+            change()
+            bpy.context.view_layer.update()
+            house.addon("ui.outdated").look(scene)
+        notes = drawn(sidebar.PLIANT_PT_sidebar_bake)
+        self.assertIn("Out of date", texts(notes))
+        self.assertLess([note[2] for note in notes].index("Rebake"),
+                        next(i for i, note in enumerate(notes) if "damping" in str(note[2])))
+
+    def test_too_few_substeps_have_a_button_that_sets_them(self):
+        own, scene = self.obj.pliant, bpy.context.scene
+        own.role = "BODY"
+        own.particles.count = 800
+        own.material.stiffness_kind, own.material.young = "YOUNG", 1e8
+        scene.frame_end = 2
+        for mode, field, name in (("AUTO", "max_substeps", "At Most"), ("FIXED", "substeps", "Number")):
+            scene.pliant.substeps_mode = mode
+            setattr(scene.pliant, field, 4)
+            bpy.ops.pliant.bake()
+            needed = runs.needed_substeps(scene)
+            notes = drawn(panels_bake.PLIANT_PT_bake)
+            said = texts(notes).replace(" | ", " ")
+            self.assertIn(f"set the substeps, {name}, to {needed}", said)
+            self.assertIn(f"Allow {needed} Substeps", said)
+            bpy.ops.pliant.set_substeps(substeps=needed)
+            self.assertEqual(getattr(scene.pliant, field), needed)
+            self.assertIsNone(runs.needed_substeps(scene))
+            bpy.ops.pliant.bake()
+            said = texts(drawn(panels_bake.PLIANT_PT_bake)).replace(" | ", " ")
+            self.assertNotIn("of the stiffness can be reached", said)
 
     def test_what_cannot_be_plastic_is_said(self):
         self.obj.pliant.role = "BODY"

@@ -325,7 +325,13 @@ static void call_on_body(machine* m, uint32_t op)
             poke_status(pliant_body_set_pin_mesh(body, count, NULL, values));
             break;
         case 13:
-            poke_status(pliant_body_set_follow(body, word % 2));
+            if (word % 4 == 3)
+            {
+                pliant_frame_desc frame = call_frame(&m->in);
+                poke_status(pliant_body_balance(body, &frame, NULL));
+            }
+            else
+                poke_status(pliant_body_set_follow(body, word % 2));
             break;
         case 14:
             poke_status(pliant_body_set_contacts(body, word, word % 2));

@@ -58,6 +58,7 @@ static void check_handles(uint64_t handle, const char* what)
         pliant_body_set_pin_targets(handle, 1, NULL, floats),
         pliant_body_set_pin_mesh(handle, 1, NULL, floats),
         pliant_body_set_follow(handle, 1),
+        pliant_body_balance(handle, &frame, times),
         pliant_collider_create(handle, &collider, &made),
         pliant_collider_destroy(handle),
         pliant_collider_move(handle, &collider.pose),

@@ -236,6 +236,32 @@ TEST(surface_particles_lie_on_the_surface)
     }
 }
 
+/* Without them a rim would be extrapolated, and hang through the floor. */
+TEST(open_edges_have_particles)
+{
+    static const float corners[] = {0, 0, 0, 2, 0, 0, 2, 1, 0, 0, 1, 0, 1, .5f, 0};
+    static const uint32_t faces[] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4};
+    pl_mesh mesh =
+        load((scene_mesh){.vertex_count = 5,
+                          .triangle_count = 4,
+                          .vertices = memcpy(malloc(sizeof corners), corners, sizeof corners),
+                          .triangles = memcpy(malloc(sizeof faces), faces, sizeof faces)});
+    pl_samples s = sample(&mesh, by_spacing(PLIANT_SAMPLE_SURFACE, .08));
+    CHECK(least_distance(&s) >= .08);
+    double most = 0;
+    for (int i = 0; i <= 400; ++i)
+    {
+        double nearest = 1;
+        for (uint32_t k = 0; k < s.count; ++k)
+            if (s.points[k].y == 0)
+                nearest = fmin(nearest, fabs(s.points[k].x - i / 200.));
+        most = fmax(most, nearest);
+    }
+    CHECK_MSG(most < .08, "a gap of %g on the rim", most);
+    pl_samples_free(&s);
+    pl_mesh_free(&mesh);
+}
+
 TEST(vertices_become_particles_once_for_each_place)
 {
     scene_mesh split = scene_icosphere(1, 2);
