@@ -835,7 +835,10 @@ extern "C"
     {
         uint32_t size;
         uint32_t enabled;    /* default 0 */
-        double stiffness;    /* share of a contact that an iteration resolves, 0 to 1; default 1 */
+        double stiffness;    /* firmness, 0 to 1: the part of the overlap that a substep would make
+                                which is removed, for any number of iterations; 0: bodies pass
+                                through each other; default 1. Overlaps that are there before go
+                                within a tenth of a second */
         double friction;     /* Coulomb coefficient; default 0.5 */
         double restitution;  /* 0 to 1; default 0 */
         double thickness;    /* distance kept from surfaces; default 0 */
