@@ -597,11 +597,11 @@ extern "C"
         PLIANT_PLASTIC_STRAIN,  /* 1 f4 a particle: its clusters' blended plastic strain, the sum of
                                    all flow */
         PLIANT_CLUSTER_PLASTIC, /* 10 f4 a cluster of "level": F^p, plastic strain */
-        PLIANT_CLUSTER_PLANES,  /* 24 f4 a cluster of "level": up to six half-spaces n, a: those that
-                                   bound its members (Jones et al. 2015, Eq. 15; contacts go by
-                                   pliant_body_surface_distance) and cracks (finest level): n . r + a
-                                   <= 0, r at rest and relative to origin; n is nil where there are
-                                   fewer */
+        PLIANT_CLUSTER_PLANES,  /* 24 f4 a cluster of "level": up to six half-spaces n, a that bound
+                                   its members (Jones et al. 2015, Eq. 15) and cracks (finest
+                                   level): n . r + a <= 0, r at rest and relative to origin; n is
+                                   nil where there are fewer. Contacts do not go by these, but by
+                                   pliant_body_surface_distance */
         PLIANT_PARENT,          /* 1 u4 a particle: of whom it is a copy; its own id otherwise */
         PLIANT_BIRTH,           /* 1 f8 a particle: when that was, in frames (see fracture);
                                    -INFINITY for the first ones */
