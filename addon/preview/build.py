@@ -15,7 +15,7 @@ import numpy as np
 from ..bake import pattern, process, volume
 from ..bake.errors import BakeError
 from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
-from . import palette, trial
+from . import palette, proxies, trial
 
 MOST_SECONDS = .5  # of simulating, to learn how long frames take
 SOME_FRAMES = 4  # that are simulated for that
@@ -59,7 +59,7 @@ class Proxies:
     """Contact shapes of the finest clusters, at rest."""
     centres: np.ndarray  # (c, 3)
     radii: np.ndarray  # (c,)
-    planes: np.ndarray  # (c, 6, 4)
+    reach: np.ndarray  # (c, directions) from the centre, for as many as are drawn
     colours: np.ndarray  # (c, 3) sRGB
 
 
@@ -206,10 +206,11 @@ def _proxies(body, request, colours):
         return None
     centres = body.read(Channel.CLUSTER_CENTRE, origin=request.origin)
     radii = body.read(Channel.CLUSTER_RADIUS)
-    planes = body.read(Channel.CLUSTER_PLANES, origin=request.origin).reshape(-1, 6, 4)
     if colours is None:
         colours = palette.colour_clusters(centres)
-    return Proxies(centres, radii, planes, colours)
+    reach = proxies.reach(centres[:proxies.MOST], radii[:proxies.MOST],
+                          lambda points: body.surface_distance(points, origin=request.origin))
+    return Proxies(centres, radii, reach, colours)
 
 
 def _estimate(scene, made, request, outcome, progress):

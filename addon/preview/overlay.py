@@ -92,9 +92,7 @@ def _draw_proxies(body, opacity):
 
     def make():
         shown = body.proxies
-        count = min(proxies.MOST, len(shown.centres))
-        corners, light, whose = proxies.corners(shown.centres[:count], shown.radii[:count],
-                                                shown.planes[:count])
+        corners, light, whose = proxies.corners(shown.centres[:len(shown.reach)], shown.reach)
         colours = (shown.colours[whose, None] * light[:, :, None]).reshape(-1, 3)
         return batch_for_shader(shader, "TRIS", {
             "pos": np.ascontiguousarray(corners.reshape(-1, 3), np.float32),

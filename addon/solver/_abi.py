@@ -738,6 +738,13 @@ FUNCTIONS = {
     "pliant_contact_desc_init": (None, (POINTER(ContactDesc), c_size_t)),
     "pliant_scene_set_contacts": (c_int, (c_uint64, POINTER(ContactDesc))),
     "pliant_body_set_contacts": (c_int, (c_uint64, c_uint32, c_int32)),
+    "pliant_body_surface_distance": (c_int, (
+        c_uint64,  # body
+        c_uint32,  # count
+        POINTER(c_double),  # origin
+        POINTER(c_float),  # points
+        POINTER(c_float),  # distances
+    )),
     "pliant_body_set_surface": (c_int, (c_uint64, c_double, c_double, c_double)),
     "pliant_weld_desc_init": (None, (POINTER(WeldDesc), c_size_t)),
     "pliant_scene_weld": (c_int, (c_uint64, POINTER(WeldDesc), POINTER(c_uint32))),

@@ -296,6 +296,14 @@ class Body(_Object):
     def positions(self, origin=None, out=None):
         return self.read(Channel.POSITION, origin=origin, out=out)
 
+    def surface_distance(self, points, origin=None):
+        """How far points (n, 3), as the body rests, are from the surface at which others touch it."""
+        points = floats(points, "points")
+        distances = np.empty(len(points), np.float32)
+        self._call("pliant_body_surface_distance", len(points), vector(origin, "origin"),
+                   float_pointer(points), float_pointer(distances))
+        return distances
+
     def velocities(self, out=None):
         return self.read(Channel.VELOCITY, out=out)
 

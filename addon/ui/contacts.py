@@ -79,8 +79,9 @@ class SceneContacts:
                     "parts")
     contact_stiffness: FloatProperty(
         name="Firmness", default=1.0, min=0.0, max=1.0, subtype="FACTOR",
-        description="Part of an overlap that is taken away in each substep: less lets bodies sink "
-                    "into each other for a while and is calmer")
+        description="Part of the overlap that a substep would make which is removed: 1 is solid, less "
+                    "lets bodies sink into each other, 0 lets them pass through. Iterations do not "
+                    "change it")
     contact_iterations: IntProperty(
         name="Iterations", default=8, min=1, soft_max=32, max=1000,
         description="How often contacts are solved in each substep: more holds piles and quick hits "

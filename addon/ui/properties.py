@@ -396,8 +396,8 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         description="Draw how far each cluster reaches, as circles")
     preview_proxies: BoolProperty(
         name="Contact Shapes", default=False, options=set(), update=settings_changed,
-        description="Draw the balls, cut flat by planes, by which the finest clusters find what they "
-                    "may touch")
+        description="Draw the surface at which others touch the body, by the finest clusters that "
+                    "carry it: each is a ball, cut where that surface is")
     preview_level: IntProperty(
         name="Level", default=0, min=0, max=MAX_LEVELS - 1, options=set(),
         update=settings_changed, description="Level whose clusters are shown; 0 is the finest")

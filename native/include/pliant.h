@@ -597,9 +597,11 @@ extern "C"
         PLIANT_PLASTIC_STRAIN,  /* 1 f4 a particle: its clusters' blended plastic strain, the sum of
                                    all flow */
         PLIANT_CLUSTER_PLASTIC, /* 10 f4 a cluster of "level": F^p, plastic strain */
-        PLIANT_CLUSTER_PLANES,  /* 24 f4 a cluster of "level": up to six half-spaces n, a that cut
-                                   its ball to its contact shape (finest level): n . r + a <= 0, r at
-                                   rest and relative to origin; n is nil where there are fewer */
+        PLIANT_CLUSTER_PLANES,  /* 24 f4 a cluster of "level": up to six half-spaces n, a that bound
+                                   its members (Jones et al. 2015, Eq. 15) and cracks (finest
+                                   level): n . r + a <= 0, r at rest and relative to origin; n is
+                                   nil where there are fewer. Contacts do not go by these, but by
+                                   pliant_body_surface_distance */
         PLIANT_PARENT,          /* 1 u4 a particle: of whom it is a copy; its own id otherwise */
         PLIANT_BIRTH,           /* 1 f8 a particle: when that was, in frames (see fracture);
                                    -INFINITY for the first ones */
@@ -852,7 +854,10 @@ extern "C"
     {
         uint32_t size;
         uint32_t enabled;    /* default 0 */
-        double stiffness;    /* share of a contact that an iteration resolves, 0 to 1; default 1 */
+        double stiffness;    /* firmness, 0 to 1: the part of the overlap that a substep would make
+                                which is removed, for any number of iterations; 0: bodies pass
+                                through each other; default 1. Overlaps that are there before go
+                                within a tenth of a second */
         double friction;     /* Coulomb coefficient; default 0.5 */
         double restitution;  /* 0 to 1; default 0 */
         double thickness;    /* distance kept from surfaces; default 0 */
@@ -869,6 +874,13 @@ extern "C"
      * default) its own parts: clusters that share no particle, once they have been apart. */
     PLIANT_API pliant_status pliant_body_set_contacts(pliant_body body, uint32_t groups,
                                                       int32_t self);
+    /* How far points are from the surface at which others touch the body, as it rests: "distances"
+     * (count), below 0 inside. It lies half a spacing outside of the particles, without the
+     * thickness; cracks are not in it. Points are count * 3, as the body rests, relative to origin
+     * (3, or NULL). */
+    PLIANT_API pliant_status pliant_body_surface_distance(pliant_body body, uint32_t count,
+                                                          const double* origin, const float* points,
+                                                          float* distances);
 
     /* What a body's own surface is like, from the next substep on; a number below 0 (the default of
      * all three) is not its own. Two bodies that touch, each with its own numbers or else the

@@ -77,7 +77,13 @@ static void open_scene(const bench_options* o, scene* s)
         s->press = o->press;
     apply_material(o, &s->body.material);
     for (uint32_t k = 0; k < s->kind_count; ++k)
+    {
         apply_material(o, &s->kind[k].body.material);
+        if (o->clusters >= 0)
+            s->kind[k].body.cluster.count = (uint32_t)o->clusters;
+        if (o->levels >= 0)
+            s->kind[k].body.levels.count = (uint32_t)o->levels;
+    }
     s->scene.threads = (uint32_t)o->threads;
     s->scene.simd = o->simd;
 }

@@ -234,33 +234,35 @@ class Preview(unittest.TestCase):
         body = session.shown(obj)
         shapes = body.proxies
         np.testing.assert_array_equal(shapes.centres, body.centres)
-        self.assertEqual(shapes.planes.shape, (len(body.centres), 6, 4))
         proxies = house.addon("preview.proxies")
-        corners, light, whose = proxies.corners(shapes.centres, shapes.radii, shapes.planes)
+        corners, light, whose = proxies.corners(shapes.centres, shapes.reach)
         self.assertTrue(np.isfinite(corners).all() and (light > 0).all() and (light <= 1.001).all())
-        # every shape is within its ball and behind its planes, and some are cut
+        # every shape is within its ball, and some are cut
         away = corners - shapes.centres[whose, None]
         reach = np.linalg.norm(away, axis=2) / shapes.radii[whose, None]
         self.assertLess(reach.max(), 1.0001)
         self.assertLess(reach.min(), .9)
-        planes = shapes.planes[whose]
-        over = np.einsum("nvk,nik->nvi", corners, planes[:, :, :3]) + planes[:, None, :, 3]
-        self.assertLess(over.max(), 1e-4)
-        # edges are sharp: no triangle is on two faces, but for the few where three meet
-        on = (np.abs(over) < 2e-3).all(axis=1).any(axis=1) | (reach > .998).all(axis=1)
-        self.assertGreater(on.mean(), .997)
-        # and each is closed
+        # they are closed
         volume = np.zeros(len(shapes.centres))
         np.add.at(volume, whose, np.einsum("ij,ij->i", away[:, 0],
                                            np.cross(away[:, 1], away[:, 2])) / 6)
         self.assertTrue((volume > 0).all())
         self.assertTrue((volume < 4.19 * shapes.radii ** 3).all())
-        # together they hold every particle
-        inside = np.zeros(len(body.particles), bool)
-        for centre, radius, planes in zip(shapes.centres, shapes.radii, shapes.planes):
-            near = np.linalg.norm(body.particles - centre, axis=1) <= radius * 1.0001
-            inside |= near & (body.particles @ planes[:, :3].T + planes[:, 3] <= 1e-4).all(axis=1)
-        self.assertTrue(inside.all())
+        # nothing is drawn beyond where others touch: half a spacing outside of the particles
+        outer = np.linalg.norm(corners, axis=2).max()
+        most = np.linalg.norm(body.particles, axis=1).max()
+        self.assertLess(outer, most + .8 * body.spacing)
+        self.assertGreater(outer, most + .2 * body.spacing)
+
+    def test_contact_shapes_end_where_bodies_touch(self):
+        proxies = house.addon("preview.proxies")
+        centres = np.array(((0, 0, 0), (.5, 0, 0)), np.float32)
+        radii = np.array((2, .25), np.float32)
+        far = proxies.reach(centres, radii, lambda points: np.abs(points).max(axis=1) - 1)
+        directions, _ = proxies.directions_for(centres)
+        cube = 1 / np.abs(directions).max(axis=1)
+        np.testing.assert_allclose(far[0], np.minimum(cube, 2), rtol=6e-3)
+        np.testing.assert_allclose(far[1], .25, rtol=1e-6)
 
     def test_a_ball_is_closed_and_faces_outward(self):
         points, triangles = house.addon("preview.proxies").ball(2)

@@ -302,6 +302,7 @@ static void call_on_body(machine* m, uint32_t op)
             break;
         case 6:
             poke_status(pliant_body_sample_mesh_values(body, count, 1, values, others));
+            poke_status(pliant_body_surface_distance(body, count, NULL, values, others));
             break;
         case 7:
             poke_status(pliant_body_set_accelerations(body, count, values));

@@ -54,6 +54,7 @@ static void check_handles(uint64_t handle, const char* what)
         pliant_body_sample_mesh_values(handle, 1, 1, floats, floats),
         pliant_body_set_accelerations(handle, 1, floats),
         pliant_body_set_cells(handle, 2, NULL, floats),
+        pliant_body_surface_distance(handle, 1, NULL, floats, floats),
         pliant_body_set_pins(handle, 1, floats),
         pliant_body_set_pin_targets(handle, 1, NULL, floats),
         pliant_body_set_pin_mesh(handle, 1, NULL, floats),

@@ -124,6 +124,37 @@ class Face(unittest.TestCase):
             with self.assertRaises(TypeError):
                 scene.set_contacts(stickiness=1.0)
 
+    def test_bodies_rest_at_the_surface_that_is_told(self):
+        vertices = np.asarray(bake_scene.CUBE, np.float32)
+        size = float(np.ptp(vertices[:, 2]))
+        with solver.Scene(threads=1) as scene:
+            scene.set_contacts()
+            scene.add_collider(solver.Shape.PLANE)
+            lift = -float(vertices[:, 2].min())
+            bodies = [scene.add_body(vertices + np.float32((0, 0, z)), bake_scene.FACES,
+                                     sample={"count": 200},
+                                     material={"stiffness": 16, "damping": 20})
+                      for z in (lift, lift + 1.02 * size)]
+            spacing = bodies[0].info.spacing
+            rest = bodies[0].positions()
+            before = scene.hash()
+            self.assertLess(bodies[0].surface_distance(rest).max(), 0)  # particles are inside
+            self.assertEqual(scene.hash(), before)
+            moved = bodies[0].surface_distance(rest - (1, 2, 3), origin=(1, 2, 3))
+            np.testing.assert_allclose(moved, bodies[0].surface_distance(rest), atol=1e-5)
+            far = bodies[0].surface_distance(rest.mean(axis=0)[None] + (10 * size, 0, 0))
+            self.assertAlmostEqual(float(far[0]) / size, 9.5, delta=.1)
+            for _ in range(72):
+                scene.advance(dt=1 / 24)
+            sunk = (bodies[0].positions() - rest)[:, 2]
+            top = rest[:, 2] > rest[:, 2].max() - .5 * spacing
+            above = bodies[1].positions() - (0, 0, sunk[top].mean())
+            nearest = bodies[0].surface_distance(above).min()
+            self.assertLess(abs(nearest), .25 * spacing)
+            with self.assertRaises(solver.PliantError) as caught:
+                bodies[0].surface_distance(np.full((1, 3), np.nan))
+            self.assertIn("points", str(caught.exception))
+
     def test_contact_shapes_are_read_and_nothing_changes(self):
         with solver.Scene() as scene:
             body = scene.add_body(bake_scene.CUBE, bake_scene.FACES, sample={"count": 300})

@@ -19,6 +19,9 @@ void scene_open_hovering_cube(scene* s);
 void scene_open_falling_bunny(scene* s);
 void scene_open_plinko(scene* s);
 void scene_open_falling_armadillo(scene* s);
+void scene_open_armadillo_itself(scene* s);
+void scene_open_ball_and_wall(scene* s);
+void scene_open_three_bunnies(scene* s);
 
 /* touching.c */
 void scene_open_sheet(scene* s);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * The papers' examples: the stretched cube of Jones et al. 2015 ("Clustering and Collision
- * Detection for Clustered Shape Matching"), and five of Kaliappan and Bargteil 2020
+ * Detection for Clustered Shape Matching"), and the seven of Kaliappan and Bargteil 2020
  * ("Multi-resolution Clustering for Enhanced Elastic Behavior in Clustered Shape Matching",
- * section 5.2) with the particles, clusters and levels that they give; their sixth and seventh need
- * contacts between bodies. Sizes of what the bodies fall on, heights and materials are not
- * published: those are ours. z is up.
+ * section 5.2) with the particles, clusters and levels that they give. Their bunnies of 4,131
+ * particles and their armadillo are not published: meshes of ours are sampled. Sizes of what the
+ * bodies fall on, heights, speeds and materials are not published: those are ours. z is up.
  */
 #include "open.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double LIMIT_OFF = 0;
 
@@ -155,6 +156,52 @@ void scene_open_falling_bunny(scene* s)
     add_plane(s, 0, 0, 0);
     add_plane(s, -1.2, 0, 50);
     add_plane(s, 1.2, 0, -50);
+}
+
+/* Both have 1,000 particles and 66, 8 and 1 clusters. */
+void scene_open_ball_and_wall(scene* s)
+{
+    scene_use_points(s, scene_points_ball(1000, .5, 1));
+    scene_set_clusters(s, 66, 0, 3);
+    set_material(s, .8, .1);
+    memset(s->scene.gravity, 0, sizeof s->scene.gravity);
+    s->contact.enabled = 1;
+    s->body.velocity[0] = 2;
+    s->kind_count = s->copy_count = 1;
+    s->copy_kind[0] = 1;
+    scene_kind* wall = &s->kind[0];
+    wall->points = scene_points_box(5, 20, 10, .5, 2, 1, .6, 1);
+    wall->body = s->body;
+    wall->body.points = wall->points.at;
+    wall->body.point_count = wall->points.count;
+    wall->body.velocity[0] = 0;
+    s->copy_offset[0][0] = 1.2;
+}
+
+/* The left and the right one move towards the one in the middle. */
+void scene_open_three_bunnies(scene* s)
+{
+    const double apart = 2.6;
+    scene_mesh mesh = scene_creature(4);
+    scene_use_mesh(s, mesh, 4131);
+    s->generated = true;
+    scene_set_clusters(s, 206, 0, 4);
+    put_at(s, mesh.vertices, mesh.vertex_count, -apart, 0);
+    set_material(s, 1.5, .1);
+    memset(s->scene.gravity, 0, sizeof s->scene.gravity);
+    s->contact.enabled = 1;
+    s->body.velocity[0] = 2;
+    s->copy_count = 2;
+    s->copy_offset[0][0] = apart;
+    s->copy_offset[1][0] = 2 * apart;
+    s->copy_velocity[1][0] = -2;
+}
+
+/* The armadillo with its contacts on: its limbs touch. */
+void scene_open_armadillo_itself(scene* s)
+{
+    scene_open_falling_armadillo(s);
+    s->contact.enabled = 1;
 }
 
 void scene_open_falling_armadillo(scene* s)

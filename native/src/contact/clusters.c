@@ -200,7 +200,7 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
         all->posed[b] = bodies[b].body->asleep ? bodies[b].body : NULL;
     all->list.count = all->pairs.count = 0;
     PL_TRY(pl_broadphase_list(&all->broadphase, all->cluster_count, body_count, all->pair_bodies));
-    if (held->touch)
+    if (held->touch && settings->stiffness > 0)
         PL_TRY(find_contacts(all, bodies, settings, dt, pool));
     PL_TRY(pl_contacts_add_bonds(all, bodies, held, dt));
     if (all->list.count)

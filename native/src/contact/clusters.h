@@ -14,7 +14,7 @@
 
 typedef struct pl_contact_settings
 {
-    double stiffness; /* the papers' gamma, 0 to 1: the share of a contact that is resolved */
+    double stiffness; /* firmness, the papers' gamma: the part of an overlap that is removed */
     double friction;  /* Coulomb coefficient */
     double restitution;
     double thickness;    /* distance kept from the surface */

@@ -3,7 +3,9 @@
  * The response to contacts between clusters (Jones et al. 2015, section 3.4, Eq. 17). The paper
  * moves the particle alone; published code keeps neither momentum, and velocities never see the
  * contact. Here a contact is a condition on a velocity: that of the particle relative to the
- * cluster's rigid motion, along the normal, is at least the target that narrow.c found.
+ * cluster's rigid motion, along the normal, is at least a target. With a firmness of 1 that is what
+ * narrow.c found; with less it is so far on the way there from what the velocity was, so that of
+ * the overlap that the substep would make that part is removed.
  *
  *     particle i   dv_i += J / m_i                         J: impulse of the contact
  *     cluster c    dv_j -= w_jc (J / M_c + (I_c^-1 (a x J)) x (x_j - x_c))   for its members j
@@ -48,7 +50,7 @@ struct pl_press
     float cross[3];           /* the slip that an impulse of 1 along n makes */
     float normal, tangent[3]; /* impulses so far; of bonds the whole of it */
     float goal[3];            /* of bonds: the relative velocity that resolves it */
-    float home_arm[3], home_per_k, home_normal;
+    float home_arm[3], home_per_k, home_normal, home_target;
     float was[5]; /* normal, tangent and home_normal when the round began */
 };
 
@@ -145,6 +147,12 @@ static void weigh_press(pl_press* p, pl_unit* unit, const pl_toucher* t)
         unit->load += fmax(along, slide) / t->inverse_mass;
 }
 
+/* A relative velocity that is to be "whole" or more is to come part of the way there. */
+static double part_of_way(const pl_response_work* s, double now, double whole)
+{
+    return now < whole ? now + s->settings->stiffness * (whole - now) : whole;
+}
+
 static void make_press(const pl_response_work* s, size_t index, pl_press* p)
 {
     const pl_contact* c = &s->all->list.items[index];
@@ -159,9 +167,9 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
     p->island = unit->fixed ? t->island : unit->island;
     v3_store(arm, p->arm);
     v3_store(n, p->n);
-    p->target = (float)c->target;
     weigh_press(p, unit, t);
-    vec3 now = v3_sub(t->v, v3_add(unit->v, v3_cross(unit->spin, arm)));
+    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm)), now = v3_sub(t->v, surface);
+    p->target = (float)part_of_way(s, v3_dot(now, n), c->target);
     if (c->bond)
     {
         v3_store(v3_add(v3_fromd(c->goal), now), p->goal);
@@ -177,7 +185,9 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
         p->home = s->r->unit_of[c->home - 1];
         const pl_unit* home = &s->r->units[p->home - 1];
         vec3 from = v3_sub(pl_contact_start(body, t->slot, s->dt), home->x);
+        vec3 comes = v3_sub(v3_add(home->v, v3_cross(home->spin, from)), surface);
         v3_store(from, p->home_arm);
+        p->home_target = (float)part_of_way(s, v3_dot(comes, n), c->target);
         p->home_per_k =
             reciprocal(v3_dot(v3_add(give_way(unit, arm, n), give_way(home, from, n)), n));
         if (unit->fixed)
@@ -210,7 +220,7 @@ static pl_status add_presses(const pl_response_work* s)
 /* The impulse that a contact asks for now, added to what it has: first along the normal, then
  * across it, with the slip that the first leaves. Sums never pull, and friction stays within its
  * cone. */
-static inline vec3 ask(double stiffness, pl_press* p, vec3 relative, pl_island* island)
+static inline vec3 ask(pl_press* p, vec3 relative, pl_island* island)
 {
     if (p->bond)
     {
@@ -221,9 +231,9 @@ static inline vec3 ask(double stiffness, pl_press* p, vec3 relative, pl_island* 
     }
     vec3 n = v3_from(p->n), before = v3_from(p->tangent);
     double speed = v3_dot(relative, n), was = p->normal;
-    double asked = was + stiffness * p->per_k * (p->target - speed), normal = PL_MAX(asked, 0);
+    double asked = was + p->per_k * (p->target - speed), normal = PL_MAX(asked, 0);
     vec3 slip = v3_mad(v3_mad(relative, n, -speed), v3_from(p->cross), normal - was);
-    vec3 tangent = v3_mad(before, slip, -stiffness * p->per_slide);
+    vec3 tangent = v3_mad(before, slip, -p->per_slide);
     double most = p->friction * normal, square = v3_dot(tangent, tangent);
     if (square > most * most)
         tangent = v3_scale(tangent, most / sqrt(square));
@@ -259,10 +269,10 @@ static void stop_home(const pl_response_work* s, pl_press* p)
     vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
     vec3 comes = v3_add(home->v, v3_cross(home->spin, from));
     double speed = v3_dot(v3_sub(comes, surface), n), was = p->home_normal;
-    double asked = was + p->home_per_k * (p->target - speed);
+    double asked = was + p->home_per_k * (p->home_target - speed);
     p->home_normal = (float)PL_MAX(asked, 0);
     vec3 impulse = v3_scale(n, p->home_normal - was);
-    s->r->islands[p->island].aimed += (p->home_normal - was) * p->target;
+    s->r->islands[p->island].aimed += (p->home_normal - was) * p->home_target;
     hit(home, from, impulse, true);
     hit(unit, arm, v3_scale(impulse, -1), true);
 }
@@ -292,7 +302,6 @@ static void sweep(const pl_response_work* s, bool back)
     pl_response* r = s->r;
     for (size_t i = 0; i < r->home_count && !s->last; ++i)
         stop_home(s, &r->presses[r->homes[i]]);
-    double stiffness = s->settings->stiffness;
     size_t count = s->all->list.count;
     for (size_t i = 0; i < count; ++i)
     {
@@ -307,7 +316,7 @@ static void sweep(const pl_response_work* s, bool back)
             continue;
         vec3 now = v3_add(t->v, about_to_get(r, t));
         pl_island* island = &r->islands[p->island];
-        vec3 impulse = ask(stiffness, p, v3_sub(now, surface), island);
+        vec3 impulse = ask(p, v3_sub(now, surface), island);
         if (impulse.x == 0 && impulse.y == 0 && impulse.z == 0)
             continue;               /* a contact that is none: a quarter of them */
         if (!(t->inverse_mass > 0)) /* it moves as it is held to, and does work */
@@ -372,7 +381,9 @@ static void end_round(pl_response_work* s, pl_pool* pool)
 static void solve(pl_response_work* s, pl_pool* pool)
 {
     pl_response* r = s->r;
-    uint32_t count = s->settings->iterations;
+    /* less than all of an overlap takes a look at the members, or it is more than was asked */
+    uint32_t least = s->settings->stiffness < 1 ? SWEEPS : 1;
+    uint32_t count = PL_MAX(s->settings->iterations, least);
     for (uint32_t i = 0; i < count; ++i)
     {
         s->last = i + 1 == count;

@@ -14,6 +14,8 @@
  * each round of sweeps, when members have got their impulses, f is looked at: along the round's
  * impulse it is a parabola, and where the round went up instead of down it is shortened to the
  * parabola's lowest point. The cone of friction is convex, so that what is shortened stays in it.
+ * With a firmness of less than 1 it is shortened as soon as it went past that point: more than a
+ * part of an overlap would be removed otherwise, and the more the fewer iterations there are.
  *
  * f never grows, so the kinetic energy that contacts add is at most J.target: the work that pushes
  * overlaps apart, and nothing where there are none. Overlaps that contradict each other would make
@@ -117,10 +119,11 @@ pl_status pl_islands_make(const pl_response_work* s)
     return PLIANT_OK;
 }
 
-static void shorten_island(pl_island* island)
+static void shorten_island(pl_island* island, bool firm)
 {
     double gain = island->along + island->held, slope = gain - island->aimed, curve = island->curve;
-    double keep = slope + .5 * curve > island->slack ? PL_CLAMP(-slope / curve, 0, 1) : 1;
+    double up = slope + (firm ? .5 : 1) * curve;
+    double keep = up > island->slack ? PL_CLAMP(-slope / curve, 0, 1) : 1;
     double room = fmax(island->most - island->energy, 0);
     if (keep * gain + .5 * keep * keep * curve > room && curve > 0)
         keep = PL_CLAMP((sqrt(gain * gain + 2 * curve * room) - gain) / curve, 0, keep);
@@ -145,7 +148,7 @@ bool pl_islands_judge(const pl_response_work* s)
     }
     for (uint32_t i = 0; i < r->island_count; ++i)
     {
-        shorten_island(&r->islands[i]);
+        shorten_island(&r->islands[i], s->settings->stiffness >= 1);
         any = any || r->islands[i].keep < 1;
     }
     return any;

@@ -2,10 +2,11 @@
 /*
  * A particle against a cluster (Jones et al. 2015, section 3.4, Eq. 16): the particle is taken to
  * the cluster's rest space, x' = r_c + F_c^-1 (x - x_c), and pushed to the nearest point of the
- * shape that it finds there. The paper's shape is the cluster's ball and half-spaces. Here these
- * say where the cluster has a say at all, and the surface is that of the whole body at rest
- * (setup/rest_shape.c) with the half-spaces that were added since: it is as flat as the body, and
- * it has no inside faces between one cluster and the next.
+ * shape that it finds there. The paper's shape is the cluster's ball and half-spaces. Here the
+ * ball says where the cluster has a say at all, and the surface is that of the whole body at rest
+ * (setup/rest_shape.c) with the cracks that were added since: it is as flat as the body, and it has
+ * no inside faces between one cluster and the next. The half-spaces that bound the members are not
+ * used: pliant_body_surface_distance tells the surface, which the preview shows.
  *
  * Where several clusters of a body see a particle, the one in whose ball it is nearest to the
  * middle decides: each particle touches a body once, and its neighbours see the same surface.

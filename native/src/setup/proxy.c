@@ -3,6 +3,7 @@
  * Ben Jones, April Martin, Joshua A. Levine, Tamar Shinar, Adam W. Bargteil: Clustering and
  * Collision Detection for Clustered Shape Matching, 2015, section 3.4, Eq. 15: from the principal
  * axes of A_rr the six planes that bound the members; those near the centre become half-spaces.
+ * They are there to be read; contacts go by the surface of the whole body (contact/sight.c).
  *
  * Departures: a plane's distance is measured from the query centre in radii, so that units do not
  * matter, and planes lie a margin outside of the members, so that a layer of particles has a
