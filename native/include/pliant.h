@@ -201,7 +201,8 @@ extern "C"
         uint32_t
             substeps; /* 0: as many as the stiffest body needs, at most max_substeps (default) */
         uint32_t
-            max_substeps; /* default 32; stiffness beyond it moves to coarser levels, see notes */
+            max_substeps; /* default 32; 8 times that for bodies that may break. What is stiffer, see
+                             PLIANT_WARN_STIFFNESS_CUT */
         uint32_t reserved;
         double dt;                   /* the frame's length in seconds; default 1/24 */
         pliant_progress_fn progress; /* may be NULL */
@@ -515,7 +516,7 @@ extern "C"
         PLIANT_WARN_NOT_CONVERGED = 8,    /* the clustering did not settle */
         PLIANT_WARN_FLAT_CLUSTERS = 16,   /* some clusters have no thickness and were regularised */
         PLIANT_WARN_STIFFNESS_MOVED = 32, /* carried by coarser levels than asked */
-        PLIANT_WARN_STIFFNESS_CUT = 64,   /* could not be reached with the substeps allowed */
+        PLIANT_WARN_STIFFNESS_CUT = 64,   /* not reached with the substeps allowed: it is softer */
         PLIANT_WARN_COUNT_MISSED = 128,   /* the particle count wanted could not be met */
         PLIANT_WARN_SHELLS_JOINED = 256,  /* shells too small for clusters of their own */
     } pliant_warning;

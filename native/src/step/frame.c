@@ -123,7 +123,12 @@ uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most)
 {
     uint32_t substeps = 1;
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        substeps = PL_MAX(substeps, pl_material_substeps(scene->bodies[b], dt, most));
+    {
+        const pl_fracture* f = scene->bodies[b]->fracture;
+        uint32_t times = f && f->desc.toughness < INFINITY ? PL_BREAKING_SUBSTEPS : 1;
+        uint32_t own = PL_MIN(most * times, PL_MOST_SUBSTEPS);
+        substeps = PL_MAX(substeps, pl_material_substeps(scene->bodies[b], dt, own));
+    }
     return substeps;
 }
 
