@@ -193,9 +193,9 @@ pl_status pl_scene_refresh(pl_scene* scene)
     pl_substep step = {.scene = scene, .dt = 1.0f / 24, .starting = true};
     uint32_t fp_state = pl_fp_state_enter();
     pl_substep_run(&step, &scene->chunks, 1, pl_gather_items);
-    pl_match_bodies(&step);
+    pl_status status = pl_match_bodies(&step);
     pl_fp_state_leave(fp_state);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         scene->bodies[b]->alpha_dt = 0; /* rows belong to no substep yet */
-    return PLIANT_OK;
+    return status;
 }
