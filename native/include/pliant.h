@@ -200,9 +200,9 @@ extern "C"
         uint32_t size;
         uint32_t
             substeps; /* 0: as many as the stiffest body needs, at most max_substeps (default) */
-        uint32_t
-            max_substeps; /* default 32; 8 times that for bodies that may break. What is stiffer, see
-                             PLIANT_WARN_STIFFNESS_CUT */
+        uint32_t max_substeps; /* default 32; 8 times that for bodies that may break, since what is
+                                  too soft breaks under its own weight. Stiffness beyond is cut:
+                                  PLIANT_WARN_STIFFNESS_CUT */
         uint32_t reserved;
         double dt;                   /* the frame's length in seconds; default 1/24 */
         pliant_progress_fn progress; /* may be NULL */
@@ -287,8 +287,8 @@ extern "C"
     typedef enum pliant_shells
     {
         PLIANT_SHELLS_TOGETHER = 0, /* clusters ignore shells: what is near hangs together */
-        PLIANT_SHELLS_TOUCHING = 1, /* those that overlap, lie inside each other, or are no more than
-                                       the spacing apart are one; others share no cluster */
+        PLIANT_SHELLS_TOUCHING = 1, /* those that overlap, lie inside each other, or are no more
+                                       than the spacing apart are one; others share no cluster */
         PLIANT_SHELLS_APART = 2,    /* none shares a cluster with another, unless it lies inside it
                                        and does not touch it. What belongs to two is the smaller
                                        one's */
@@ -303,8 +303,8 @@ extern "C"
         double spacing;        /* least distance between particles; 0: from count (default) */
         double thickness;      /* of the material, for SURFACE and open VERTICES; 0: the spacing
                                   (default) */
-        uint32_t shells_apart; /* a pliant_shells. Each vertex of a skin follows the particles of one
-                                  part; default TOUCHING */
+        uint32_t shells_apart; /* a pliant_shells. Each vertex of a skin follows the particles of
+                                  one part; default TOUCHING */
         uint32_t reserved;
     } pliant_sample_desc;
 
