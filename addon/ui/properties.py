@@ -350,7 +350,9 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
                     "enough")
     max_substeps: IntProperty(
         name="At Most", default=32, min=1, soft_max=128, max=1000, options=set(),
-        description="Most substeps that Auto may take; a stiffer body is then softer than asked")
+        description="Most substeps that Auto may take; a stiffer body is then softer than asked. Up "
+                    "to eight times as many for bodies that may break: too soft, they break under "
+                    "their own weight")
     threads: IntProperty(
         name="Threads", default=0, min=0, max=1024, options=set(),
         description="Processor cores to use, 0 for all. Never changes the result")
