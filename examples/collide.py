@@ -18,7 +18,7 @@ for number, colour in enumerate(COLOURS):
     head.modifiers.new("Subdivision", "SUBSURF").levels = 1  # after the result
     head.modifiers["Subdivision"].render_levels = 1
     shot.soft(head, "Flesh", 2500, material_frequency=5, material_damping=1.5,
-              particles_shells_apart=False,
+              particles_shells="TOGETHER",
               start_velocity=(-SPEED * math.cos(angle), 0, -SPEED * math.sin(angle)))
 shot.scene.pliant.use_gravity = False
 shot.scene.pliant.use_contacts = True

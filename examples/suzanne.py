@@ -10,7 +10,7 @@ head = shot.add("primitive_monkey_add", "Suzanne", stage.plain((.62, .26, .10), 
 head.modifiers.new("Subdivision", "SUBSURF").levels = 1  # after the result
 head.modifiers["Subdivision"].render_levels = 1
 # the eyes are shells of their own, which should stay in their sockets
-shot.soft(head, "Flesh", 3500, material_frequency=6, particles_shells_apart=False)
+shot.soft(head, "Flesh", 3500, material_frequency=6, particles_shells="TOGETHER")
 steel = stage.plain((.20, .28, .36), .25, Metallic=.8)
 for number, (x, z) in enumerate(((-.85, 1.2), (.75, 1.5), (-.05, .5))):
     bar = shot.add("primitive_cylinder_add", f"Bar {number + 1}", steel, radius=.2, depth=3.2,

@@ -7,6 +7,7 @@
     00-Suzanne.pc2  for each body: its own mesh, skinned, in the object's coordinates
     00-Suzanne.rest for each body: its mesh as it was bound, float32, relative to the origin
     00-Suzanne.cells  of bodies that break along a pattern: its points, likewise
+    00-Suzanne.faces  of bodies with several parts: the mesh's triangles, uint32
     bake.lock       while somebody is writing: who (lock.py)
 
 bake.json may come from a stranger: it is data, every name and number in it is checked, and no path
@@ -220,6 +221,25 @@ class Cache:
             raise CacheError(f"{path} is damaged. Clear the bake and bake again.")
         return values.reshape(-1, 3).astype(np.float64)
 
+    def faces_path(self, body):
+        return self.folder / f"{body.file_name}.faces"
+
+    def write_faces(self, body, triangles):
+        manifest.write(self.faces_path(body), np.ascontiguousarray(triangles, "<u4").tobytes())
+
+    def faces(self, body):
+        """The triangles of a body's mesh, (n, 3) uint32, where it has several parts; otherwise None."""
+        path = self.faces_path(body)
+        if not os.path.lexists(path):
+            return None
+        try:
+            values = _numbers(path, "<u4")
+        except OSError as error:
+            raise _failed(error, "read", path) from error
+        if values.size % 3 or (values >= body.vertices).any():
+            raise CacheError(f"{path} is damaged. Clear the bake and bake again.")
+        return values.reshape(-1, 3).astype(np.uint32, copy=False)
+
     def open_store(self, mode="read", **settings):
         """The library's frame store; a CacheError where it cannot be."""
         if files.is_link(self.store_path):
@@ -322,10 +342,14 @@ def clear(folder):
     manifest.remove_empty(folder)
 
 
-def _floats(path):
+def _numbers(path, kind):
     with files.open_regular(path) as file:
         data = file.read()
-    return np.frombuffer(data[:len(data) // 4 * 4], "<f4")
+    return np.frombuffer(data[:len(data) // 4 * 4], kind)
+
+
+def _floats(path):
+    return _numbers(path, "<f4")
 
 
 # ---------------------------------------------------------------- values of a stranger's file

@@ -375,10 +375,14 @@ class Recorder:
             points = pattern.read(made, self.shot.origin)
             if len(points):
                 self.cache.write_cells(cached, points)
+        for cached, made, body in zip(self.cache.bodies, self.bodies, self.shot.bodies):
+            if made.read(solver.Channel.SHELL).any():
+                self.cache.write_faces(cached, body.triangles)
         for index, (body, made) in enumerate(zip(self.shot.bodies, self.bodies)):
             self.flows.append(may_flow(self.shot, index))
             self.skins.append(None if self.flows[index] else
-                              made.skin(body.vertices, origin=self.shot.origin))
+                              made.skin(body.vertices, triangles=body.triangles,
+                                        origin=self.shot.origin))
             self.rooms.append(np.empty_like(body.vertices, np.float32))
             self.transforms.append((None, None))
             weights = None
@@ -420,7 +424,8 @@ class Recorder:
                 # the store has lost frames, but the rows are there and may well be whole
 
     def _skin_again(self, cached, writer, rows):
-        with self.store.skin(cached.index, self.shot.bodies[cached.index].vertices,
+        body = self.shot.bodies[cached.index]
+        with self.store.skin(cached.index, body.vertices, triangles=body.triangles,
                              origin=self.shot.origin) as skin:
             for row in rows:
                 self.job._check_cancel()
@@ -541,8 +546,9 @@ class Recorder:
         if self.flows[index]:
             number = (frame.number,)
             if self.skins[index] is None:
-                self.skins[index] = self.store.skin(index, self.shot.bodies[index].vertices,
-                                                    origin=origin)
+                body = self.shot.bodies[index]
+                self.skins[index] = self.store.skin(index, body.vertices, origin=origin,
+                                                    triangles=body.triangles)
         self.skins[index].apply(*number, origin=origin, out=room,
                                 transform=self._transform(index, frame.bodies[index].matrix))
 

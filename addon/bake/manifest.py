@@ -33,12 +33,12 @@ STORE_FILES = re.compile(r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+
 # of a body, of other meshes bound to it, of its particles; cut along cracks, its debris
 BODY_FILES = re.compile(r"(\d{2,4}-[A-Za-z0-9_-]+)(\.(on-[A-Za-z0-9_-]+|particles|values))?"
                         r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity|\.attributes|\.stretch)?"
-                        r"\.(pc2|rest|cells|mdd|abc|npz)", re.ASCII)
+                        r"\.(pc2|rest|cells|faces|mdd|abc|npz)", re.ASCII)
 INCOMING = "bake.incoming"  # a folder while a bake is copied (copying.py)
 # what desktops and disks put into every folder
 CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+found"}
 TEMPORARY = ".tmp"
-# What files begin with, by the endings of their names. Those of .rest and .cells are numbers alone.
+# What files begin with, by the endings of their names. Those of .rest, .cells and .faces are numbers.
 BEGINNINGS = {".files": (HEAD.encode(),), ".json": (b'{"format": ',), ".pc2": (b"POINTCACHE2\0",),
               ".npz": (b"PK\x03\x04",), ".abc": (b"Ogawa", b"\x89HDF"), ".plh": (b"PLIANTSH",), ".plj": (b"PLIANTJN",),
               ".pll": (b"PLIANTLY",), ".plf": (b"PLIANTFR",), ".plc": (b"PLIANTCP",)}

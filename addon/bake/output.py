@@ -43,14 +43,15 @@ class Output:
 
     rest: its vertices at the bake's first frame, world space relative to cache.origin, and
     matrices: where its object stands at each frame (or once, where it never moves); without them it
-    is the body's own mesh. name: the stem of its files in the cache's folder.
+    is the body's own mesh. name: the stem of its files in the cache's folder. triangles: of that mesh,
+    where it is not the body's.
     """
 
-    def __init__(self, cache, body, name=None, rest=None, matrices=None):
+    def __init__(self, cache, body, name=None, rest=None, matrices=None, triangles=None):
         self.cache, self.body = cache, body
         self.own = rest is None
         self.name = body.file_name if self.own else name
-        self._rest, self._matrices = rest, matrices
+        self._rest, self._matrices, self._triangles = rest, matrices, triangles
         self.vertices = body.vertices if self.own else len(rest)
         baked = cache.baked()
         if baked is None:
@@ -84,8 +85,10 @@ class Output:
         """For each frame the skinned mesh in the object's own coordinates: (frame, vertices,
         velocities, which stay in world space, or None)."""
         rest = self.cache.rest(self.body) if self.own else self._rest
+        triangles = self.cache.faces(self.body) if self.own else self._triangles
         origin = self.cache.origin
-        with store_of(self.cache) as store, store.skin(self.body.index, rest, origin=origin) as skin:
+        with store_of(self.cache) as store, \
+                store.skin(self.body.index, rest, triangles=triangles, origin=origin) as skin:
             for frame in self.frames if frames is None else frames:
                 moved = skin.apply(frame, origin=origin, velocities=velocities,
                                    transform=space.to_object(self.matrix(frame), origin))

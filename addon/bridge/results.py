@@ -149,7 +149,7 @@ def _bound_output(scene, obj, cache, body):
             if len(evaluated.data.vertices) != len(obj.data.vertices):
                 raise BakeError(f"The modifiers of '{obj.name}' change its vertices: put them "
                                 f"after the '{modifiers.PLAYBACK_NAME}' modifier.")
-            local = meshes.positions(evaluated.data)
+            local, triangles = meshes.positions(evaluated.data), meshes.triangles(evaluated.data)
             matrices = [np.array(evaluated.matrix_world, np.float64)]
             if _may_move(obj):
                 for number in range(cache.start + 1, cache.end + 1):
@@ -163,7 +163,7 @@ def _bound_output(scene, obj, cache, body):
     if (matrices == matrices[0]).all():
         matrices = matrices[:1]
     rest = space.to_simulation(local, matrices[0], cache.origin)
-    return Output(cache, body, bound_name(body, obj.name), rest, matrices)
+    return Output(cache, body, bound_name(body, obj.name), rest, matrices, triangles)
 
 
 def _may_move(obj):

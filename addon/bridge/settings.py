@@ -10,8 +10,8 @@ import numpy as np
 
 from ..bake.pattern import MOST as MOST_CELLS
 from ..bake.shot import Pattern
-from ..solver import (Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Stiffness,
-                      Weighting)
+from ..solver import (Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Shells,
+                      Stiffness, Weighting)
 
 # what vertex groups may multiply
 PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening",
@@ -27,7 +27,7 @@ QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
 def sample(particles, quick=1.0):
     """Keywords of pliant_sample_desc; `quick`: part of the particles to take."""
     out = {"mode": Sampling[particles.sampling], "seed": particles.seed,
-           "thickness": particles.thickness, "shells_apart": int(particles.shells_apart)}
+           "thickness": particles.thickness, "shells_apart": int(Shells[particles.shells])}
     if particles.mode == "SPACING":
         # a third of the particles is a third of the volume for each: the spacing's cube
         out["spacing"] = particles.spacing / quick ** (1 / 3)

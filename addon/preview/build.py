@@ -241,7 +241,8 @@ def _estimate(scene, made, request, outcome, progress):
     outcome.frame_seconds = simulated * request.dearer
     began = time.perf_counter()
     for body, source in made:
-        with body.skin(source.vertices, origin=request.origin) as skin:
+        with body.skin(source.vertices, triangles=source.triangles,
+                       origin=request.origin) as skin:
             bound = time.perf_counter()
             skin.apply()
             began += bound - began  # binding is done once a bake, applying once a frame

@@ -12,7 +12,7 @@
             moved = skin.apply().vertices
 """
 from ._abi import PIN_HELD, Channel, Clustering, Compression, Factor, Falloff, FalloffSide, \
-    FieldKind, FieldShape, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Shape, Simd, \
+    FieldKind, FieldShape, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Shape, Shells, Simd, \
     Stage, Status, Stiffness, StoreMode, Warning, Weighting
 from .errors import Cancelled, PliantError
 from .library import LibraryError

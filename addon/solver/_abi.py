@@ -57,6 +57,12 @@ class Sampling(IntEnum):
     VERTICES = 4
 
 
+class Shells(IntEnum):
+    TOGETHER = 0
+    TOUCHING = 1
+    APART = 2
+
+
 class Clustering(IntEnum):
     FUZZY = 0
     KMEANS = 1
@@ -561,7 +567,8 @@ class SkinDesc(Structure):
         ("origin", c_double * 3),
         ("radius", c_double),
         ("rebind", c_int32),
-        ("reserved", c_int32),
+        ("triangle_count", c_uint32),
+        ("triangles", POINTER(c_uint32)),
     ]
 
 
@@ -603,6 +610,7 @@ ENUMS = {
     "pliant_simd": Simd,
     "pliant_stage": Stage,
     "pliant_sampling": Sampling,
+    "pliant_shells": Shells,
     "pliant_clustering": Clustering,
     "pliant_kernel": Kernel,
     "pliant_level_kind": LevelKind,

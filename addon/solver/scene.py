@@ -505,20 +505,24 @@ def evaluate_field(kind, positions, velocities=None, *, library=None, **settings
 class Skin(_Object):
     """Vertices of any mesh that follow a body, or (through Store.skin) a stored body.
 
-    Settings: normals (at rest; needed to ask for normals), origin, radius, rebind (of a store: 0 keeps
+    Settings: normals (at rest; needed to ask for normals), triangles (of the same mesh: what hangs
+    together follows one part of a body that has several), origin, radius, rebind (of a store: 0 keeps
     what vertices follow however far the body flows).
     """
 
     _close = "pliant_skin_destroy"
 
-    def __init__(self, owner, vertices, *, normals=None, body_index=0, **settings):
+    def __init__(self, owner, vertices, *, normals=None, triangles=None, body_index=0, **settings):
         library = owner._library
         vertices = floats(vertices, "vertices")
         normals = floats(normals, "normals", count=len(vertices))
+        triangles = indices(triangles, "triangles")
         desc = _described(library, _abi.SkinDesc, "pliant_skin_desc_init", settings)
         desc.vertex_count, desc.vertices = len(vertices), float_pointer(vertices)
         if normals is not None:
             desc.normals = float_pointer(normals)
+        if triangles is not None and len(triangles):
+            desc.triangle_count, desc.triangles = len(triangles), index_pointer(triangles)
         handle = ctypes.c_uint64()
         self._stored = isinstance(owner, Store)
         if self._stored:

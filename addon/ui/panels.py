@@ -221,7 +221,7 @@ class PLIANT_PT_particles(SubPanel, bpy.types.Panel):
             column.prop(particles, "count" if particles.mode == "COUNT" else "spacing")
         if kind in ("SURFACE", "VERTICES"):
             column.prop(particles, "thickness")
-        column.prop(particles, "shells_apart")
+        column.prop(particles, "shells")
         column.prop(particles, "seed")
         self.draw_estimate(context, obj, kind)
 

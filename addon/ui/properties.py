@@ -152,10 +152,15 @@ class ParticleSettings(bpy.types.PropertyGroup):
         update=settings_changed,
         description="How thick a sheet is: thinner ones are lighter, so that wind moves them more and "
                     "other bodies push them aside. 0 takes the spacing")
-    shells_apart: BoolProperty(
-        name="Shells Apart", default=True, options=set(), update=settings_changed,
-        description="Parts of the mesh that do not touch are bodies of their own; otherwise they "
-                    "hang together where they are near")
+    shells: EnumProperty(
+        name="Shells", default="TOUCHING", options=set(), update=settings_changed,
+        description="Parts of the mesh that share no vertex: which of them hang together",
+        items=[("TOUCHING", "Join Touching", "Parts that overlap, lie inside each other, or are no "
+                                             "farther apart than the particles are one. Others move "
+                                             "on their own"),
+               ("APART", "Keep Apart", "Every part moves on its own, also where it overlaps others. "
+                                       "Collisions (with itself) keep them from sinking in"),
+               ("TOGETHER", "Join All Near", "Whatever is near hangs together, also across gaps")])
     seed: IntProperty(
         name="Seed", default=0, min=0, options=set(), update=settings_changed,
         description="Another number gives another, equally good scattering")
@@ -350,7 +355,9 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
                     "enough")
     max_substeps: IntProperty(
         name="At Most", default=32, min=1, soft_max=128, max=1000, options=set(),
-        description="Most substeps that Auto may take; a stiffer body is then softer than asked")
+        description="Most substeps that Auto may take; a stiffer body is then softer than asked. Up "
+                    "to eight times as many for bodies that may break: too soft, they break under "
+                    "their own weight")
     threads: IntProperty(
         name="Threads", default=0, min=0, max=1024, options=set(),
         description="Processor cores to use, 0 for all. Never changes the result")

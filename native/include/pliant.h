@@ -200,8 +200,9 @@ extern "C"
         uint32_t size;
         uint32_t
             substeps; /* 0: as many as the stiffest body needs, at most max_substeps (default) */
-        uint32_t
-            max_substeps; /* default 32; stiffness beyond it moves to coarser levels, see notes */
+        uint32_t max_substeps; /* default 32; 8 times that for bodies that may break, since what is
+                                  too soft breaks under its own weight. Stiffness beyond is cut:
+                                  PLIANT_WARN_STIFFNESS_CUT */
         uint32_t reserved;
         double dt;                   /* the frame's length in seconds; default 1/24 */
         pliant_progress_fn progress; /* may be NULL */
@@ -282,6 +283,17 @@ extern "C"
         PLIANT_SAMPLE_VERTICES,   /* the mesh's own vertices */
     } pliant_sampling;
 
+    /* What becomes of the shells of a mesh: parts of it that share no vertex. */
+    typedef enum pliant_shells
+    {
+        PLIANT_SHELLS_TOGETHER = 0, /* clusters ignore shells: what is near hangs together */
+        PLIANT_SHELLS_TOUCHING = 1, /* those that overlap, lie inside each other, or are no more
+                                       than the spacing apart are one; others share no cluster */
+        PLIANT_SHELLS_APART = 2,    /* none shares a cluster with another, unless it lies inside it
+                                       and does not touch it. What belongs to two is the smaller
+                                       one's */
+    } pliant_shells;
+
     typedef struct pliant_sample_desc
     {
         uint32_t size;
@@ -291,7 +303,8 @@ extern "C"
         double spacing;        /* least distance between particles; 0: from count (default) */
         double thickness;      /* of the material, for SURFACE and open VERTICES; 0: the spacing
                                   (default) */
-        uint32_t shells_apart; /* non-zero: shells that do not touch share no cluster; default 1 */
+        uint32_t shells_apart; /* a pliant_shells. Each vertex of a skin follows the particles of
+                                  one part; default TOUCHING */
         uint32_t reserved;
     } pliant_sample_desc;
 
@@ -503,7 +516,7 @@ extern "C"
         PLIANT_WARN_NOT_CONVERGED = 8,    /* the clustering did not settle */
         PLIANT_WARN_FLAT_CLUSTERS = 16,   /* some clusters have no thickness and were regularised */
         PLIANT_WARN_STIFFNESS_MOVED = 32, /* carried by coarser levels than asked */
-        PLIANT_WARN_STIFFNESS_CUT = 64,   /* could not be reached with the substeps allowed */
+        PLIANT_WARN_STIFFNESS_CUT = 64,   /* not reached with the substeps allowed: it is softer */
         PLIANT_WARN_COUNT_MISSED = 128,   /* the particle count wanted could not be met */
         PLIANT_WARN_SHELLS_JOINED = 256,  /* shells too small for clusters of their own */
     } pliant_warning;
@@ -1015,7 +1028,11 @@ extern "C"
          * that are near it then. Nothing jumps when it does, and neighbouring vertices stay
          * together. A body that has not flowed is skinned as without. 0: never. */
         int32_t rebind;
-        int32_t reserved;
+        /* Of the same mesh, or 0: how its vertices hang together. Where a body has several parts
+         * that share no cluster, all vertices of what hangs together follow the same one. Without
+         * triangles each follows the part that is nearest to it. */
+        uint32_t triangle_count;
+        const uint32_t* triangles; /* 3 * triangle_count, or NULL */
     } pliant_skin_desc;
 
     PLIANT_API void pliant_skin_desc_init(pliant_skin_desc* desc, size_t size);

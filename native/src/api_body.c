@@ -8,6 +8,7 @@
 #include "setup/layout.h"
 #include "step/balance.h"
 #include "step/fracture.h"
+#include "step/material.h"
 #include "step/pressure.h"
 
 #include <stdio.h>
@@ -145,6 +146,21 @@ pliant_status pliant_body_get_info(pliant_body handle, pliant_body_info* info)
     return PLIANT_OK;
 }
 
+/* The sentence on stiffness that the substeps of the last frame did not reach. */
+static size_t tell_cut(const pl_scene* scene, const pl_body* body, char* text, size_t room,
+                       const char* before)
+{
+    double dt = scene->frame_dt > 0 ? scene->frame_dt : 1.0 / 24;
+    uint32_t needed = pl_material_substeps(body, dt, PL_MOST_SUBSTEPS), most = needed;
+    if (body->fracture && body->fracture->desc.toughness < INFINITY)
+        most = (needed + PL_BREAKING_SUBSTEPS - 1) / PL_BREAKING_SUBSTEPS;
+    return (size_t)snprintf(text, room,
+                            "%sOnly %.0f %% of the stiffness can be reached with %u substeps a "
+                            "frame: set At Most (max_substeps) to %u, fixed Substeps to %u, or "
+                            "add levels.",
+                            before, body->stiffness_reached * 100, scene->substeps, most, needed);
+}
+
 const char* pliant_body_warning_text(pliant_body handle)
 {
     static const struct
@@ -184,10 +200,7 @@ const char* pliant_body_warning_text(pliant_body handle)
             at += (size_t)snprintf(body->warning_text + at, 2048 - at, "%s%s", at ? "\n" : "",
                                    sentences[i].text);
         else
-            at += (size_t)snprintf(body->warning_text + at, 2048 - at,
-                                   "%sOnly %.0f %% of the stiffness can be reached with these "
-                                   "substeps: allow more, or add levels.",
-                                   at ? "\n" : "", body->stiffness_reached * 100);
+            at += tell_cut(scene, body, body->warning_text + at, 2048 - at, at ? "\n" : "");
     }
     return body->warning_text;
 }

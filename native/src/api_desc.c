@@ -44,7 +44,7 @@ void pliant_sample_desc_init(pliant_sample_desc* desc, size_t size)
     if (!start(desc, size, sizeof *desc))
         return;
     desc->count = 5000;
-    desc->shells_apart = 1;
+    desc->shells_apart = PLIANT_SHELLS_TOUCHING;
 }
 
 void pliant_cluster_desc_init(pliant_cluster_desc* desc, size_t size)
@@ -314,6 +314,7 @@ static pl_status check_sampling(const pliant_sample_desc* s)
 {
     PL_TRY(pl_check_desc(s, sizeof *s, "pliant_sample_desc"));
     PL_TRY(pl_check_enum(s->mode, 5, "sample.mode"));
+    PL_TRY(pl_check_enum(s->shells_apart, 3, "sample.shells_apart"));
     PL_TRY(pl_check_range(s->spacing, 0, 1e12, "sample.spacing"));
     PL_TRY(pl_check_range(s->thickness, 0, 1e12, "sample.thickness"));
     if (s->spacing == 0 && (s->count == 0 || s->count > 100000000) &&

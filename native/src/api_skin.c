@@ -54,15 +54,24 @@ static pl_status check_skin_desc(const pliant_skin_desc* desc, const pliant_skin
     PL_TRY(pl_check_floats(desc->vertices, (uint64_t)desc->vertex_count * 3, "vertices"));
     if (desc->normals)
         PL_TRY(pl_check_floats(desc->normals, (uint64_t)desc->vertex_count * 3, "normals"));
+    if (desc->triangle_count && !desc->triangles)
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "The skin's %u triangles are NULL",
+                       desc->triangle_count);
+    for (uint64_t i = 0; i < 3 * (uint64_t)desc->triangle_count; ++i)
+        if (desc->triangles[i] >= desc->vertex_count)
+            return pl_fail(PLIANT_ERROR_ARGUMENT,
+                           "Triangle %llu of the skin names vertex %u; there are %u",
+                           (unsigned long long)(i / 3), desc->triangles[i], desc->vertex_count);
     return out ? PLIANT_OK
                : pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the skin's handle is NULL");
 }
 
-/* Binds to particles at rest, which are relative to rest_origin. */
+/* Binds to particles at rest, which are relative to rest_origin; "shell" of each. */
 static pl_status bind_skin(const pliant_skin_desc* desc, uint32_t particles, const float* rest,
-                           const double rest_origin[3], double spacing, pl_pool* pool,
-                           skin_object* skin)
+                           const uint32_t* shell, const double rest_origin[3], double spacing,
+                           pl_pool* pool, skin_object* skin)
 {
+    const pl_skin_shape shape = {shell, desc->triangles, desc->triangle_count};
     vec3* points = PL_NEW(vec3, particles);
     vec3* vertices = PL_NEW(vec3, desc->vertex_count);
     pl_status status =
@@ -75,8 +84,8 @@ static pl_status bind_skin(const pliant_skin_desc* desc, uint32_t particles, con
         for (uint32_t i = 0; i < desc->vertex_count; ++i)
             vertices[i] = v3_add(v3_from(desc->vertices + 3 * (size_t)i), shift);
         skin->particles = particles;
-        status = pl_skin_bind(particles, points, spacing, desc->radius, desc->vertex_count,
-                              vertices, desc->normals, pool, &skin->binding);
+        status = pl_skin_bind_shape(particles, points, spacing, desc->radius, desc->vertex_count,
+                                    vertices, desc->normals, &shape, pool, &skin->binding);
     }
     pl_free(points);
     pl_free(vertices);
@@ -118,8 +127,9 @@ pliant_status pliant_skin_create(pliant_body body_handle, const pliant_skin_desc
     skin->body = body_handle;
     pl_body_rest(body, body->rest_origin, rest);
     /* copies lie where their parents do: a surface follows the first ones, before and after */
-    pl_status status = bind_skin(desc, pl_first_particles(&body->particles), rest,
-                                 body->rest_origin, body->spacing, scene->pool, skin);
+    pl_status status =
+        bind_skin(desc, pl_first_particles(&body->particles), rest, body->particles.shell,
+                  body->rest_origin, body->spacing, scene->pool, skin);
     pl_free(rest);
     return finish_skin(status, skin, out);
 }
@@ -146,7 +156,7 @@ pliant_status pliant_skin_create_stored(pliant_store store_handle, uint32_t body
     skin->store = store_handle;
     skin->body_index = body_index;
     skin->rebind = desc->rebind != 0;
-    pl_status status = bind_skin(desc, body->particles - body->copies, body->rest,
+    pl_status status = bind_skin(desc, body->particles - body->copies, body->rest, body->shell,
                                  body->rest_origin, body->spacing, skin->pool, skin);
     if (status == PLIANT_OK)
         pl_track_begin(&skin->track, &skin->binding, body->spacing, info.first_frame);

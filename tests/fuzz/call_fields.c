@@ -103,7 +103,7 @@ static const call_field field_fields[] = {
 static const call_field skin_fields[] = {
     U(pliant_skin_desc, size, UINT32_MAX), D(pliant_skin_desc, origin[0]),
     D(pliant_skin_desc, origin[1]), D(pliant_skin_desc, origin[2]), D(pliant_skin_desc, radius),
-    U(pliant_skin_desc, rebind, UINT32_MAX), U(pliant_skin_desc, reserved, UINT32_MAX),
+    U(pliant_skin_desc, rebind, UINT32_MAX),
 };
 
 static const call_field body_fields[] = {

@@ -351,7 +351,8 @@ TEST(shells_that_touch_overlap_or_nest_are_one)
         uint32_t mode, shells;
     } cases[] = {
         {"one", scene_box(1, 1, 1, 2), volume, 1},
-        {"apart", two_boxes(.01f), volume, 2},
+        {"apart", two_boxes(.3f), volume, 2},
+        {"nearer than particles are", two_boxes(.03f), volume, 1},
         {"face to face", two_boxes(0), volume, 1},
         {"overlapping", two_boxes(-.1f), volume, 1},
         {"nested", joined(scene_icosphere(1, 3), scene_icosphere(.5f, 2)), volume, 1},
@@ -360,7 +361,7 @@ TEST(shells_that_touch_overlap_or_nest_are_one)
          joined(scene_torus(1, .2f, 40, 20), scene_icosphere(.5f, 3)), volume, 2},
         {"linked rings", linked_rings(), volume, 2},
         {"sheets that enclose together", loose_box(), volume, 1},
-        {"sheets", loose_box(), surface, 6},
+        {"sheets", loose_box(), surface, 1},
         {"crossing sheets", joined(scene_sheet(1, 1, 2, 2), turned(scene_sheet(1, 1, 2, 2), 1)),
          surface, 1},
         {"vertices", two_boxes(1), PLIANT_SAMPLE_VERTICES, 2},
@@ -393,5 +394,40 @@ TEST(far_and_unequal_shells_all_get_particles)
     pl_samples s = sample_scene(scene, by_count(PLIANT_SAMPLE_AUTO, 1000));
     CHECK_MSG(s.shell_count == 21, "%u shells", s.shell_count);
     CHECK(s.count >= 980 && s.count <= 1020);
+    pl_samples_free(&s);
+}
+
+static uint32_t shell_at(const pl_samples* s, vec3 at)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < s->count; ++i)
+        if (v3_length(v3_sub(s->points[i], at)) < v3_length(v3_sub(s->points[best], at)))
+            best = i;
+    return s->shell[best];
+}
+
+TEST(shells_kept_apart_own_what_they_enclose)
+{
+    pliant_sample_desc desc = by_count(PLIANT_SAMPLE_AUTO, 2000);
+    desc.shells_apart = PLIANT_SHELLS_APART;
+    /* a thin bar that ends in the middle of a box: the box keeps what is beside the bar's surface
+     */
+    scene_mesh mesh = joined(scene_box(1, 1, 1, 4), moved(scene_box(1, .3f, .3f, 4), .5f, 0, 0));
+    pl_samples s = sample_scene(mesh, desc);
+    CHECK_MSG(s.shell_count == 2, "%u shells", s.shell_count);
+    uint32_t box = shell_at(&s, v3(-.4, 0, 0)), bar = shell_at(&s, v3(.9, 0, 0));
+    CHECK(box != bar);
+    for (uint32_t i = 0; i < s.count; ++i)
+    {
+        vec3 p = s.points[i];
+        bool in_bar = p.x > 0 && fabs(p.y) < .15 && fabs(p.z) < .15;
+        CHECK((s.shell[i] == bar) == in_bar);
+    }
+    pl_samples_free(&s);
+    s = sample_scene(joined(scene_icosphere(1, 3), scene_icosphere(.5f, 2)), desc);
+    CHECK(s.shell_count == 1);
+    pl_samples_free(&s);
+    s = sample_scene(loose_box(), desc);
+    CHECK_MSG(s.shell_count == 6, "%u shells", s.shell_count);
     pl_samples_free(&s);
 }

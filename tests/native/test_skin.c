@@ -452,3 +452,57 @@ TEST(skin_runs_out_of_memory_without_harm)
     pl_free(vertices);
     pl_free(normals);
 }
+
+/* Two bars, one over the other, nearer than their particles: each follows its own. */
+static void check_two_bars(bool with_triangles)
+{
+    enum
+    {
+        LENGTH = 40,
+        ROWS = 2 * LENGTH
+    };
+    vec3 rest[2 * LENGTH], vertices[2 * ROWS];
+    uint32_t shell[2 * LENGTH], triangles[2 * (ROWS - 2) * 3], count = 0;
+    float x[6 * LENGTH], f[18 * LENGTH] = {0}, out[6 * ROWS];
+    for (uint32_t i = 0; i < 2 * LENGTH; ++i)
+    {
+        uint32_t bar = i / LENGTH;
+        rest[i] = v3(i % LENGTH, 0, bar * 1.2);
+        shell[i] = bar;
+        v3_store(v3_add(rest[i], v3(0, 0, bar * 50)), x + 3 * i);
+        f[9 * i] = f[9 * i + 4] = f[9 * i + 8] = 1;
+    }
+    for (uint32_t i = 0; i < 2 * ROWS; ++i)
+    {
+        uint32_t bar = i / ROWS, k = i % ROWS;
+        /* each reaches far into the other on one of its sides */
+        vertices[i] = v3(k / 2, k % 2 ? .4 : -.4, bar ? (k < 10 ? .3 : 1.2) : (k < 10 ? .9 : 0));
+        for (uint32_t c = 0; k + 2 < ROWS && c < 3; ++c)
+            triangles[count++] = i + c;
+    }
+    const pl_skin_shape shape = {shell, with_triangles ? triangles : NULL,
+                                 with_triangles ? count / 3 : 0};
+    pl_skin_binding b;
+    REQUIRE_OK(
+        pl_skin_bind_shape(2 * LENGTH, rest, 1, 0, 2 * ROWS, vertices, NULL, &shape, NULL, &b));
+    pl_skin_apply(&b, x, f, NULL, NULL, NULL, out, NULL, NULL);
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < 2 * ROWS; ++i)
+    {
+        double moved = out[3 * i + 2] - vertices[i].z;
+        CHECK(fabs(moved) < 1e-4 || fabs(moved - 50) < 1e-4); /* never between them */
+        wrong += (moved > 25) != (i >= ROWS);
+    }
+    CHECK_MSG(wrong == (with_triangles ? 0 : 20), "%u vertices follow the other bar", wrong);
+    pl_skin_binding_free(&b);
+}
+
+TEST(vertices_that_hang_together_follow_one_part)
+{
+    check_two_bars(true);
+}
+
+TEST(vertices_without_triangles_follow_the_nearest_part)
+{
+    check_two_bars(false);
+}

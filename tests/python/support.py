@@ -15,7 +15,7 @@ COMPILER = next((c for c in (os.environ.get("CC"), "cc", "gcc", "clang") if c an
                 None)
 
 # addon/__init__.py needs Blender; solver/ does not, so it is imported as a package of its own.
-for folder in (ADDON, NATIVE, ROOT / "examples"):
+for folder in (ADDON, NATIVE, ROOT / "examples", ROOT / "tests"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 

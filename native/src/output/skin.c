@@ -26,6 +26,7 @@
 #include "skin.h"
 
 #include "../base/nearest.h"
+#include "skin_parts.h"
 
 #include <string.h>
 
@@ -91,7 +92,7 @@ typedef struct bound_block
 
 typedef struct bind_job
 {
-    const pl_near_tree* tree;
+    pl_skin_parts parts;
     const vec3* rest;
     const vec3* vertices;
     uint32_t vertex_count;
@@ -122,12 +123,16 @@ uint32_t pl_skin_support(const pl_near_tree* tree, double support, vec3 vertex,
 }
 
 /* Weights that sum to one also after rounding to float: the nearest takes the remainder. */
-static uint32_t weigh(const bind_job* job, vec3 vertex, uint32_t* particle, float* weight)
+static uint32_t weigh(const bind_job* job, uint32_t index, uint32_t* particle, float* weight)
 {
     pl_near_point near[MAX_ENTRIES + 1];
     double squared, kernel[MAX_ENTRIES], sum = 0, rounded = 0;
-    uint32_t found = PL_MIN(pl_skin_support(job->tree, job->support, vertex, near, &squared),
-                            (uint32_t)MAX_ENTRIES);
+    vec3 vertex = job->vertices[index];
+    uint32_t part = job->parts.of ? job->parts.of[index] : 0;
+    const uint32_t* own = job->parts.particle + job->parts.begin[part];
+    uint32_t found =
+        PL_MIN(pl_skin_support(job->parts.tree[part], job->support, vertex, near, &squared),
+               (uint32_t)MAX_ENTRIES);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found; ++i)
     {
@@ -136,11 +141,11 @@ static uint32_t weigh(const bind_job* job, vec3 vertex, uint32_t* particle, floa
             continue;
         kernel[count] = q * q * q;
         sum += kernel[count];
-        particle[count++] = near[i].index;
+        particle[count++] = own[near[i].index];
     }
     if (!(sum > 0))
     {
-        particle[0] = near[0].index;
+        particle[0] = own[near[0].index];
         weight[0] = 1;
         return 1;
     }
@@ -176,8 +181,8 @@ static void bind_block(void* context, uint32_t begin, uint32_t end, uint32_t wor
                 block->out_of_memory = true;
                 break;
             }
-            uint32_t count = weigh(job, job->vertices[vertex], block->particle + block->count,
-                                   block->weight + block->count);
+            uint32_t count =
+                weigh(job, vertex, block->particle + block->count, block->weight + block->count);
             job->binding->begin[vertex + 1] = count; /* summed later */
             block->count += count;
         }
@@ -261,8 +266,8 @@ static pl_status keep_normals(pl_skin_binding* binding, const float* normals)
 }
 
 static pl_status bind_checked(uint32_t particle_count, const vec3* rest, double support,
-                              const vec3* vertices, const float* normals, pl_pool* pool,
-                              pl_skin_binding* binding)
+                              const vec3* vertices, const float* normals,
+                              const pl_skin_shape* shape, pl_pool* pool, pl_skin_binding* binding)
 {
     bind_job job = {.rest = rest,
                     .vertices = vertices,
@@ -275,18 +280,18 @@ static pl_status bind_checked(uint32_t particle_count, const vec3* rest, double 
     PL_TRY(keep_normals(binding, normals));
     if (binding->vertex_count == 0)
         return PLIANT_OK;
-    pl_near_tree* tree = pl_near_tree_create(particle_count, rest);
-    if (!tree)
-        return pl_fail_memory((size_t)particle_count * 32);
-    job.tree = tree;
-    pl_status status = bind_all(&job, pool);
-    pl_near_tree_destroy(tree);
+    pl_status status = pl_skin_parts_find(particle_count, rest, binding->vertex_count, vertices,
+                                          shape, support, pool, &job.parts);
+    if (status == PLIANT_OK)
+        status = bind_all(&job, pool);
+    pl_skin_parts_free(&job.parts);
     return status;
 }
 
-pl_status pl_skin_bind(uint32_t particle_count, const vec3* rest, double spacing, double radius,
-                       uint32_t vertex_count, const vec3* vertices, const float* normals,
-                       pl_pool* pool, pl_skin_binding* binding)
+pl_status pl_skin_bind_shape(uint32_t particle_count, const vec3* rest, double spacing,
+                             double radius, uint32_t vertex_count, const vec3* vertices,
+                             const float* normals, const pl_skin_shape* shape, pl_pool* pool,
+                             pl_skin_binding* binding)
 {
     memset(binding, 0, sizeof *binding);
     if (!isfinite(radius) || radius < 0)
@@ -301,10 +306,19 @@ pl_status pl_skin_bind(uint32_t particle_count, const vec3* rest, double spacing
     double support = radius > 0 ? PL_MIN(radius, FARTHEST) : PL_SKIN_SUPPORT * spacing;
     binding->vertex_count = vertex_count;
     pl_status status =
-        bind_checked(particle_count, rest, support, vertices, normals, pool, binding);
+        bind_checked(particle_count, rest, support, vertices, normals, shape, pool, binding);
     if (status != PLIANT_OK)
         pl_skin_binding_free(binding);
     return status;
+}
+
+pl_status pl_skin_bind(uint32_t particle_count, const vec3* rest, double spacing, double radius,
+                       uint32_t vertex_count, const vec3* vertices, const float* normals,
+                       pl_pool* pool, pl_skin_binding* binding)
+{
+    const pl_skin_shape none = {0};
+    return pl_skin_bind_shape(particle_count, rest, spacing, radius, vertex_count, vertices,
+                              normals, &none, pool, binding);
 }
 
 pl_status pl_skin_binding_room(uint32_t vertices, uint64_t entries, bool normals,

@@ -13,6 +13,7 @@
 #include "../base/math3.h"
 #include "../base/nearest.h"
 #include "../base/parallel.h"
+#include "skin_parts.h"
 
 #define PL_SKIN_ENTRIES 64  /* at most, for a vertex at rest */
 #define PL_SKIN_SUPPORT 2.0 /* of the kernel, in spacings */
@@ -32,6 +33,11 @@ typedef struct pl_skin_binding
 pl_status pl_skin_bind(uint32_t particle_count, const vec3* rest, double spacing, double radius,
                        uint32_t vertex_count, const vec3* vertices, const float* normals,
                        pl_pool* pool, pl_skin_binding* binding);
+/* The same where particles are in several parts: a vertex follows those of one (skin_parts.c). */
+pl_status pl_skin_bind_shape(uint32_t particle_count, const vec3* rest, double spacing,
+                             double radius, uint32_t vertex_count, const vec3* vertices,
+                             const float* normals, const pl_skin_shape* shape, pl_pool* pool,
+                             pl_skin_binding* binding);
 /* One with nothing in it but zeros. */
 pl_status pl_skin_binding_room(uint32_t vertices, uint64_t entries, bool normals,
                                pl_skin_binding* out);

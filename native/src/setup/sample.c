@@ -17,6 +17,8 @@
 #include <string.h>
 
 static const double PACKING = 1.36;
+/* Shells this near to each other are one, in spacings: their particles are neighbours. */
+static const double TOUCHING = 1;
 
 enum
 {
@@ -52,23 +54,29 @@ static void share(pl_samples* out, double volume)
 typedef struct shell_finder
 {
     const pl_mesh* mesh;
+    const pl_owners* owners;
     const uint32_t* group;    /* of each shell */
-    const uint32_t* triangle; /* of each particle, or NULL: the nearest */
+    const uint32_t* triangle; /* of each particle, or NULL: by what encloses it */
     pl_samples* out;
     uint32_t first;
 } shell_finder;
+
+static uint32_t shell_of(const shell_finder* f, uint32_t i)
+{
+    if (!f->triangle)
+        return pl_owner(f->owners, f->out->points[i]);
+    uint32_t t = f->triangle[i];
+    if (t == UINT32_MAX)
+        t = pl_mesh_nearest(f->mesh, f->out->points[i]).triangle;
+    return f->mesh->shell[t];
+}
 
 static void find_shells(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     shell_finder* f = context;
     (void)worker;
     for (uint32_t i = f->first + begin; i < f->first + end; ++i)
-    {
-        uint32_t t = f->triangle ? f->triangle[i] : UINT32_MAX;
-        if (t == UINT32_MAX)
-            t = pl_mesh_nearest(f->mesh, f->out->points[i]).triangle;
-        f->out->shell[i] = f->group[f->mesh->shell[t]];
-    }
+        f->out->shell[i] = f->group[shell_of(f, i)];
 }
 
 /* Groups in the order of their first particles; those without any have no number. */
@@ -83,32 +91,6 @@ static void number_shells(pl_samples* out, uint32_t* number, uint32_t groups)
     }
 }
 
-static pl_status give_shells(const pl_mesh* mesh, bool in_volume, const uint32_t* triangle,
-                             pl_pool* pool, pl_task* task, pl_samples* out)
-{
-    if (!mesh->tree || mesh->shell_count == 1)
-    {
-        out->shell_count = 1;
-        return PLIANT_OK;
-    }
-    uint32_t* group = PL_NEW(uint32_t, 2 * (size_t)mesh->shell_count);
-    if (!group)
-        return pl_fail_memory(mesh->shell_count * sizeof *group);
-    pl_status status = pl_group_shells(mesh, in_volume, group, task);
-    shell_finder f = {mesh, group, triangle, out, 0};
-    const uint32_t portion = 8192;
-    for (; status == PLIANT_OK && f.first < out->count; f.first += portion)
-    {
-        pl_parallel_for(pool, PL_MIN(portion, out->count - f.first), 256, find_shells, &f);
-        if (pl_task_step(task, (double)f.first / out->count))
-            status = PLIANT_CANCELLED;
-    }
-    if (status == PLIANT_OK)
-        number_shells(out, group + mesh->shell_count, mesh->shell_count);
-    pl_free(group);
-    return status;
-}
-
 /* ------------------------------------------------------------------ modes */
 
 typedef struct sampler
@@ -119,6 +101,38 @@ typedef struct sampler
     pl_task* task;
     pl_samples* out;
 } sampler;
+
+/* "triangle" of each particle; NULL: they fill a volume. */
+static pl_status give_shells(const sampler* s, const uint32_t* triangle)
+{
+    const pl_mesh* mesh = s->mesh;
+    pl_samples* out = s->out;
+    if (!mesh->tree || mesh->shell_count == 1)
+    {
+        out->shell_count = 1;
+        return PLIANT_OK;
+    }
+    pl_owners owners = {0};
+    uint32_t* group = PL_NEW(uint32_t, 2 * (size_t)mesh->shell_count);
+    pl_status status =
+        group ? pl_owners_init(&owners, mesh) : pl_fail_memory(mesh->shell_count * sizeof *group);
+    if (status == PLIANT_OK)
+        status = pl_group_shells(mesh, !triangle, s->desc->shells_apart == PLIANT_SHELLS_APART,
+                                 TOUCHING * out->spacing, group, s->task);
+    shell_finder f = {mesh, &owners, group, triangle, out, 0};
+    const uint32_t portion = 8192;
+    for (; status == PLIANT_OK && f.first < out->count; f.first += portion)
+    {
+        pl_parallel_for(s->pool, PL_MIN(portion, out->count - f.first), 256, find_shells, &f);
+        if (pl_task_step(s->task, (double)f.first / out->count))
+            status = PLIANT_CANCELLED;
+    }
+    if (status == PLIANT_OK)
+        number_shells(out, group + mesh->shell_count, mesh->shell_count);
+    pl_owners_free(&owners);
+    pl_free(group);
+    return status;
+}
 
 static pl_status fail_spacing(double spacing, double count)
 {
@@ -174,7 +188,7 @@ static pl_status sample_volume(sampler* s, pl_volume* volume)
     if (!(s->out->spacing > 0)) /* a single particle */
         s->out->spacing = cbrt(volume->volume);
     share(s->out, volume->volume);
-    return give_shells(s->mesh, true, NULL, s->pool, s->task, s->out);
+    return give_shells(s, NULL);
 }
 
 static double thickness_of(const sampler* s)
@@ -216,7 +230,7 @@ static pl_status sample_surface(sampler* s)
         if (!(s->out->spacing > 0)) /* a single particle */
             s->out->spacing = PL_MIN(grid.distance, sqrt(s->mesh->area));
         share(s->out, s->mesh->area * thickness_of(s));
-        status = give_shells(s->mesh, false, grid.tags, s->pool, s->task, s->out);
+        status = give_shells(s, grid.tags);
     }
     pl_poisson_free(&grid);
     return status;
@@ -303,7 +317,7 @@ static pl_status take_vertices(sampler* s, const places* p)
     PL_TRY(total_volume(s, &total));
     for (uint32_t i = 0; i < p->count; ++i)
         out->volumes[i] = total * p->area[i] / sum;
-    return give_shells(s->mesh, false, p->triangle, s->pool, s->task, out);
+    return give_shells(s, p->triangle);
 }
 
 static pl_status sample_vertices(sampler* s)

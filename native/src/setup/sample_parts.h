@@ -78,9 +78,26 @@ double pl_surface_noise_count(double distance, double area);
 
 /* ------------------------------------------------------------------ sample_shells.c */
 
-/* Joins shells that touch, overlap or nest: gives each shell's group, numbered from 0. In volumes,
- * open shells are one group: they enclose something only together. */
-pl_status pl_group_shells(const pl_mesh* mesh, bool in_volume, uint32_t* group, pl_task* task);
+/* Joins shells that nest, or come within "reach" of each other: gives each shell's group, numbered
+ * from 0. In volumes, open shells are one group: they enclose something only together. "apart":
+ * only those that lie in another without touching it are joined. */
+pl_status pl_group_shells(const pl_mesh* mesh, bool in_volume, bool apart, double reach,
+                          uint32_t* group, pl_task* task);
+
+/* Tells which shell a point of the volume belongs to. */
+typedef struct pl_owners
+{
+    const pl_mesh* mesh;
+    uint32_t* shell_of_root; /* by node of the tree */
+    uint32_t* open;          /* open shells */
+    uint32_t open_count;
+} pl_owners;
+
+/* Freed by pl_owners_free in every case. */
+pl_status pl_owners_init(pl_owners* owners, const pl_mesh* mesh);
+void pl_owners_free(pl_owners* owners);
+/* Safe from several threads. */
+uint32_t pl_owner(const pl_owners* owners, vec3 point);
 
 /* ------------------------------------------------------------------ sample_spacing.c */
 

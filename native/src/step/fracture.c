@@ -12,12 +12,16 @@
  * waits for it hangs by threads of gum. The most overloaded comes first; each is fitted again
  * before it is split, since those before it changed its members.
  *
+ * A cluster whose stiffness the substeps cannot carry is stretched further by the same force. Its
+ * toughness is raised as much: it breaks at the force at which it would, and bears its own weight.
+ *
  * Departures from published code: stretch alone breaks, compression never; the most overloaded
  * first, not last; the boost is a factor on the toughness and decays by the second.
  */
 #include "../base/elementary.h"
 #include "../base/platform.h"
 #include "fracture_parts.h"
+#include "material.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +32,16 @@ static const double MOST_PARTICLES = 4;
 
 /* ------------------------------------------------------------------ thresholds */
 
+double pl_toughness_of(const pl_breaking* b, uint32_t c)
+{
+    return b->fracture->desc.toughness * fmax(0, b->body->clusters.toughness_factor[c]) *
+           pl_material_softness(b->body, c, b->dt);
+}
+
 /* The stretch that a cluster bears but for the boost, and with it. */
 static double plain_threshold(const pl_breaking* b, uint32_t c)
 {
-    return 1 + b->fracture->desc.toughness * fmax(0, b->body->clusters.toughness_factor[c]);
+    return 1 + pl_toughness_of(b, c);
 }
 
 static double threshold(const pl_breaking* b, uint32_t c)
@@ -88,9 +98,11 @@ static void scan_clusters(void* context, uint32_t begin, uint32_t end, uint32_t 
         b->fracture->overload[c] = 0;
         if (!(k->fade[c] > 0) || b->fracture->pieces[k->piece[c]].asleep)
             continue;
-        double plain = plain_threshold(b, c);
+        double plain = 1 + b->fracture->desc.toughness * fmax(0, k->toughness_factor[c]);
         mat3 elastic = pl_elastic_of(b->body, c, gradient_of(k, c));
         double stretch = stretch_bound(elastic);
+        if (stretch > plain) /* the least that it bears */
+            plain = plain_threshold(b, c);
         if (stretch > plain)
             stretch = pl_largest_stretch_of(elastic, NULL);
         if (stretch <= plain || (k->settling[c] && has_settled(b, c)))

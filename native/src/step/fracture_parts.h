@@ -139,6 +139,9 @@ typedef struct pl_breaking
     bool any; /* something was changed */
 } pl_breaking;
 
+/* fracture.c: strain that a cluster bears, but for the boost. What its stiffness lacks in these
+ * substeps is made up for. */
+double pl_toughness_of(const pl_breaking* b, uint32_t c);
 /* fracture.c: frees the scratch. */
 void pl_breaking_free(pl_breaking* b);
 

@@ -123,7 +123,12 @@ uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most)
 {
     uint32_t substeps = 1;
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        substeps = PL_MAX(substeps, pl_material_substeps(scene->bodies[b], dt, most));
+    {
+        const pl_fracture* f = scene->bodies[b]->fracture;
+        uint32_t times = f && f->desc.toughness < INFINITY ? PL_BREAKING_SUBSTEPS : 1;
+        uint32_t own = PL_MIN(most * times, PL_MOST_SUBSTEPS);
+        substeps = PL_MAX(substeps, pl_material_substeps(scene->bodies[b], dt, own));
+    }
     return substeps;
 }
 
@@ -188,9 +193,9 @@ pl_status pl_scene_refresh(pl_scene* scene)
     pl_substep step = {.scene = scene, .dt = 1.0f / 24, .starting = true};
     uint32_t fp_state = pl_fp_state_enter();
     pl_substep_run(&step, &scene->chunks, 1, pl_gather_items);
-    pl_match_bodies(&step);
+    pl_status status = pl_match_bodies(&step);
     pl_fp_state_leave(fp_state);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         scene->bodies[b]->alpha_dt = 0; /* rows belong to no substep yet */
-    return PLIANT_OK;
+    return status;
 }

@@ -164,6 +164,15 @@ static void stiffen(pl_body* body, double dt)
     body->stiffness_reached = mass > 0 ? reached / mass : 1;
 }
 
+double pl_material_softness(const pl_body* body, uint32_t c, double dt)
+{
+    if (!(body->warnings & PLIANT_WARN_STIFFNESS_CUT))
+        return 1;
+    double whole = alpha_for(swing_of(body, c, body->shape_width), dt);
+    double wanted = body->level_share[0] * whole, alpha = body->clusters.alpha[c];
+    return alpha > 0 && wanted > alpha ? wanted / alpha : 1;
+}
+
 /* The papers' alpha, as it is. */
 static void stiffen_literally(pl_body* body)
 {

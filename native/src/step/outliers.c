@@ -40,7 +40,7 @@ typedef struct looked_at
 static looked_at look_at(const pl_breaking* b, uint32_t c)
 {
     const pl_clusters* k = &b->body->clusters;
-    double tough = b->fracture->desc.toughness * fmax(0, k->toughness_factor[c]);
+    double tough = pl_toughness_of(b, c);
     return (looked_at){.cluster = c,
                        .x = v3_from(k->x[c]),
                        .rest = v3_from(k->rest[c]),

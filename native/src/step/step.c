@@ -15,6 +15,7 @@
 #include "damping.h"
 #include "material.h"
 #include "pressure.h"
+#include "shards.h"
 #include "substep.h"
 
 #include <string.h>
@@ -155,7 +156,7 @@ static void sum_levels(pl_substep* step, uint32_t levels)
 }
 
 /* And what coarser levels add to the rows. */
-void pl_match_bodies(pl_substep* step)
+pl_status pl_match_bodies(pl_substep* step)
 {
     pl_scene* scene = step->scene;
     uint32_t levels = 1;
@@ -169,7 +170,7 @@ void pl_match_bodies(pl_substep* step)
             levels = PL_MAX(levels, scene->bodies[b]->level_count);
     }
     if (!any)
-        return;
+        return PLIANT_OK;
     pl_fit_bodies(step);
     double since = pl_now_ms();
     sum_levels(step, levels);
@@ -188,9 +189,11 @@ void pl_match_bodies(pl_substep* step)
         if (body->asleep || body->matched)
             continue;
         pl_damping_add(body, scene->gravity, step->dt);
+        PL_TRY(pl_shards_add(body, step->dt));
         body->matched = true;
     }
     pl_substep_lap(scene, PLIANT_STAGE_LEVELS, since);
+    return PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ forces and contacts */
@@ -421,7 +424,7 @@ static pl_status make_ready(pl_substep* step)
     }
     pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
     step->starting = true; /* what is matched now belongs to the start of the substep */
-    pl_match_bodies(step);
+    PL_TRY(pl_match_bodies(step));
     step->starting = false;
     return PLIANT_OK;
 }
@@ -561,7 +564,7 @@ pl_status pl_substep_do(pl_substep* step)
         if (!scene->bodies[b]->asleep)
             PL_TRY(pl_damping_prepare(scene->bodies[b]));
     step->ending = true;
-    pl_match_bodies(step);
+    PL_TRY(pl_match_bodies(step));
     step->ending = false;
     for (uint32_t b = 0; b < scene->body_count; ++b)
         if (!scene->bodies[b]->asleep)

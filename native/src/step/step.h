@@ -14,6 +14,12 @@
 #include "fields.h"
 #include "kernels.h"
 
+enum
+{
+    PL_BREAKING_SUBSTEPS = 8,
+    PL_MOST_SUBSTEPS = 100000
+};
+
 /* A piece of work of one body: a chunk, or a run of clusters. */
 typedef struct pl_item
 {
@@ -76,6 +82,8 @@ typedef struct pl_scene
 pl_status pl_scene_step_frame(pl_scene* scene, const pliant_frame_desc* desc);
 /* Brings cluster fits up to date with the particles, without advancing. */
 pl_status pl_scene_refresh(pl_scene* scene);
+/* Substeps for a frame: as many as the stiffest body needs, at most "most"; of bodies that may
+ * break PL_BREAKING_SUBSTEPS times that, since what is too soft breaks under its own weight. */
 uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most);
 /* Whatever changes a body or the world around it wakes it (sleep.c). */
 void pl_wake(pl_body* body);

@@ -96,7 +96,7 @@ void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worke
 /* From the chunks' sums to fits and finest rows, for every body that has none. */
 void pl_fit_bodies(pl_substep* step);
 /* From the chunks' sums to rows, for every body that has none. */
-void pl_match_bodies(pl_substep* step);
+pl_status pl_match_bodies(pl_substep* step);
 pl_status pl_substep_do(pl_substep* step);
 /* Before the substeps of a frame: boxes around what meshes do in it, and what is known of each body
  * around them. */
