@@ -318,6 +318,12 @@ static void make_plain(pliant_scene scene, uint32_t kind)
 pliant_scene small_scene(uint32_t kind)
 {
     pliant_scene scene = small_empty(PLIANT_SIMD_AUTO);
+    small_fill(scene, kind);
+    return scene;
+}
+
+void small_fill(pliant_scene scene, uint32_t kind)
+{
     switch (kind)
     {
         case SMALL_NESTED:
@@ -361,5 +367,4 @@ pliant_scene small_scene(uint32_t kind)
         default:
             make_plain(scene, kind);
     }
-    return scene;
 }

@@ -31,6 +31,8 @@ typedef enum small_kind
 
 /* A scene with one thread, after its frames; a failed check and 0 if it cannot be made. */
 pliant_scene small_scene(uint32_t kind);
+/* The same in an empty scene. */
+void small_fill(pliant_scene scene, uint32_t kind);
 /* An empty scene with one thread; "simd" is a pliant_simd. */
 pliant_scene small_empty(uint32_t simd);
 
