@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Golden hashes: small scenes of every kind end in the same bits as when native/golden.txt was
- * written, with every SIMD path and number of threads. A change that is meant to alter results writes
- * the file anew, and its commit says so:
+ * written, with every SIMD path and number of threads. A change that is meant to alter results
+ * writes the file anew, and its commit says so:
  *
  *   PLIANT_GOLDEN_WRITE=1 pliant-tests test_golden.c:
  */
@@ -112,29 +112,19 @@ static void fill_pile(pliant_scene scene)
     add_ground(scene);
 }
 
-#define SMALL(kind) {#kind, kind, NULL}
-static const golden all[] = {SMALL(SMALL_PLAIN),
-                             SMALL(SMALL_NESTED),
-                             SMALL(SMALL_INDEPENDENT),
-                             SMALL(SMALL_QUADRATIC),
-                             SMALL(SMALL_PINNED),
-                             SMALL(SMALL_FOLLOW),
-                             SMALL(SMALL_SHAPES),
-                             SMALL(SMALL_PRESSURE),
-                             SMALL(SMALL_MESHES),
-                             SMALL(SMALL_FLOW),
-                             SMALL(SMALL_DRAWN),
-                             SMALL(SMALL_PRESSED),
-                             SMALL(SMALL_BROKEN),
-                             SMALL(SMALL_FRAGMENTS),
-                             SMALL(SMALL_CELLS),
-                             SMALL(SMALL_WELDED),
-                             SMALL(SMALL_ASLEEP),
-                             {"large", 0, fill_large},
-                             {"limits", 0, fill_limits},
-                             {"goals", 0, fill_goals},
-                             {"kernels", 0, fill_kernels},
-                             {"pile", 0, fill_pile}};
+#define SMALL(kind)                                                                                \
+    {                                                                                              \
+#kind, kind, NULL                                                                          \
+    }
+static const golden all[] = {
+    SMALL(SMALL_PLAIN),         SMALL(SMALL_NESTED),      SMALL(SMALL_INDEPENDENT),
+    SMALL(SMALL_QUADRATIC),     SMALL(SMALL_PINNED),      SMALL(SMALL_FOLLOW),
+    SMALL(SMALL_SHAPES),        SMALL(SMALL_PRESSURE),    SMALL(SMALL_MESHES),
+    SMALL(SMALL_FLOW),          SMALL(SMALL_DRAWN),       SMALL(SMALL_PRESSED),
+    SMALL(SMALL_BROKEN),        SMALL(SMALL_FRAGMENTS),   SMALL(SMALL_CELLS),
+    SMALL(SMALL_WELDED),        SMALL(SMALL_ASLEEP),      {"large", 0, fill_large},
+    {"limits", 0, fill_limits}, {"goals", 0, fill_goals}, {"kernels", 0, fill_kernels},
+    {"pile", 0, fill_pile}};
 enum
 {
     COUNT = sizeof all / sizeof all[0]
@@ -207,6 +197,7 @@ TEST(scenes_end_in_the_bits_of_the_golden_file)
                 uint64_t found = hash_of(&all[i], simd, threads[t]);
                 CHECK_MSG(!found || found == golden_hash[i],
                           "%s, SIMD path %u, %u threads: %016llx, not %016llx", all[i].name, simd,
-                          threads[t], (unsigned long long)found, (unsigned long long)golden_hash[i]);
+                          threads[t], (unsigned long long)found,
+                          (unsigned long long)golden_hash[i]);
             }
 }

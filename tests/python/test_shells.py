@@ -2,9 +2,10 @@
 """Meshes of several shells, and fragments of brittle bodies: nothing is torn, nothing crumples."""
 import unittest
 
+import support  # noqa: F401  (makes addon and figures importable)
+
 import figures
 import numpy as np
-import support  # noqa: F401  (makes addon importable)
 from addon.solver import Channel, Goal, PliantError, Scene, Shape, Shells, Stiffness
 
 RUBBER = {"stiffness_kind": Stiffness.FREQUENCY, "stiffness": 13.0, "damping": 6.0, "density": 1100.0,

@@ -55,6 +55,39 @@ void pl_skin_parts_free(pl_skin_parts* parts)
 
 /* ------------------------------------------------------------------ the particles' side */
 
+static int by_number(const void* a, const void* b)
+{
+    uint32_t x = *(const uint32_t*)a, y = *(const uint32_t*)b;
+    return (x > y) - (x < y);
+}
+
+/* The rank of each particle's shell. A damaged file may have any numbers; NULL: no memory. */
+static uint32_t* rank_shells(uint32_t count, const uint32_t* shell, uint32_t* ranks)
+{
+    uint32_t* rank = PL_NEW(uint32_t, count);
+    uint32_t* sorted = PL_NEW(uint32_t, count);
+    *ranks = 1;
+    if (rank && sorted && shell)
+    {
+        memcpy(sorted, shell, sizeof *sorted * count);
+        qsort(sorted, count, sizeof *sorted, by_number);
+        for (uint32_t i = 1; i < count; ++i)
+            if (sorted[i] != sorted[*ranks - 1])
+                sorted[(*ranks)++] = sorted[i];
+        for (uint32_t i = 0; i < count; ++i)
+            rank[i] = (uint32_t)((uint32_t*)bsearch(&shell[i], sorted, *ranks, sizeof *sorted,
+                                                    by_number) -
+                                 sorted);
+    }
+    if (!sorted)
+    {
+        pl_free(rank);
+        rank = NULL;
+    }
+    pl_free(sorted);
+    return rank;
+}
+
 static bool list_particles(pl_skin_parts* parts, uint32_t count, const uint32_t* shell)
 {
     parts->begin = PL_NEW(uint32_t, (size_t)parts->count + 2);
@@ -62,11 +95,11 @@ static bool list_particles(pl_skin_parts* parts, uint32_t count, const uint32_t*
     if (!parts->begin || !parts->particle)
         return false;
     for (uint32_t i = 0; i < count; ++i)
-        ++parts->begin[(shell ? shell[i] : 0) + 2];
+        ++parts->begin[shell[i] + 2];
     for (uint32_t p = 0; p < parts->count; ++p)
         parts->begin[p + 2] += parts->begin[p + 1];
     for (uint32_t i = 0; i < count; ++i)
-        parts->particle[parts->begin[(shell ? shell[i] : 0) + 1]++] = i;
+        parts->particle[parts->begin[shell[i] + 1]++] = i;
     return true;
 }
 
@@ -262,21 +295,18 @@ pl_status pl_skin_parts_find(uint32_t particle_count, const vec3* rest, uint32_t
                              const vec3* vertices, const pl_skin_shape* shape, double support,
                              pl_pool* pool, pl_skin_parts* parts)
 {
-    *parts = (pl_skin_parts){.count = 1};
-    for (uint32_t i = 0; shape->shell && i < particle_count; ++i)
-        parts->count = PL_MAX(parts->count, shape->shell[i] + 1);
-    bool fine = list_particles(parts, particle_count, shape->shell) &&
+    *parts = (pl_skin_parts){0};
+    uint32_t* shell = rank_shells(particle_count, shape->shell, &parts->count);
+    bool fine = shell && list_particles(parts, particle_count, shell) &&
                 plant_trees(parts, particle_count, rest);
     if (fine && parts->count > 1)
     {
         pl_near_tree* tree = pl_near_tree_create(particle_count, rest);
-        vote v = {.tree = tree,
-                  .shell = shape->shell,
-                  .vertices = vertices,
-                  .support = support,
-                  .parts = parts};
+        vote v = {
+            .tree = tree, .shell = shell, .vertices = vertices, .support = support, .parts = parts};
         fine = choose(&v, vertex_count, shape, pool);
         pl_near_tree_destroy(tree);
     }
+    pl_free(shell);
     return fine ? PLIANT_OK : pl_fail_memory((size_t)vertex_count * CHOICES * sizeof(ballot));
 }
