@@ -10,6 +10,7 @@
  * A cluster that has all of a small piece is enough for its members: they want no others.
  */
 #include "../base/elementary.h"
+#include "../setup/memberships.h"
 #include "edit_parts.h"
 #include "recluster.h"
 
