@@ -85,8 +85,9 @@ TEST(a_ball_shatters_a_brittle_plate)
     {
         shard s = shard_of(plate, piece, i);
         double off = s.count > 3 ? sqrt(s.off / s.size) : 0;
-        CHECK_MSG(off < .06, "a shard of %u particles in %u clusters is off by %g", s.count,
-                  plate->fracture->pieces[i].clusters, off);
+        bool large = 2 * s.count > plate->particles.id_count; /* what is left of the plate bends */
+        CHECK_MSG(off < (large ? .12 : .06), "a shard of %u particles in %u clusters is off by %g",
+                  s.count, plate->fracture->pieces[i].clusters, off);
         apart += fabs(s.centre.z) > 1;
     }
     CHECK_MSG(apart > 10, "%u pieces have gone from the plate", apart);
