@@ -52,6 +52,8 @@ static bool is_flat(const char* name, const figure* f)
 static int compare(const char* name, const soak_window* a, const soak_window* b, int* passed)
 {
     double ids = fmax(1, (double)b->ids / fmax(a->ids, 1)); /* what goes by their number */
+    double pieces =
+        fmax(1, (double)b->pieces_ever / fmax(a->pieces_ever, 1)); /* touch each other */
     const figure list[] = {
         {"particles", a->particles, b->particles, 1.15, 8, b->limit},
         {"ids", a->ids, b->ids, 1.02, 0, b->limit},
@@ -64,7 +66,7 @@ static int compare(const char* name, const soak_window* a, const soak_window* b,
         {"memory of the stored skin", a->skin, b->skin, 1.5, 2e6, 0},
         {"saved state", a->state, b->state, 1.5 * ids, 4096, 0},
         {"bytes a frame", a->disk, b->disk, 1.5 * ids, 1024, 0},
-        {"work a substep", a->work, b->work, 2 * ids, 64, 0},
+        {"work a substep", a->work, b->work, 2 * ids * pieces, 64, 0},
         {"milliseconds a frame", a->ms, b->ms, 4 * ids, 4, 0},
     };
     int failed = 0;
