@@ -506,6 +506,10 @@ extern "C"
         PLIANT_WARN_STIFFNESS_CUT = 64,   /* could not be reached with the substeps allowed */
         PLIANT_WARN_COUNT_MISSED = 128,   /* the particle count wanted could not be met */
         PLIANT_WARN_SHELLS_JOINED = 256,  /* shells too small for clusters of their own */
+        PLIANT_WARN_STIFF_BENDING = 512,  /* thinner than its clusters: with RIGID or LINEAR goals
+                                             it bends less than its stiffness says */
+        PLIANT_WARN_LOOSE_CLUSTERS = 1024, /* clusters share so little that its stiffness is
+                                              uncertain */
     } pliant_warning;
 
     typedef struct pliant_level_info

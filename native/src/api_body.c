@@ -166,6 +166,12 @@ const char* pliant_body_warning_text(pliant_body handle)
         {PLIANT_WARN_COUNT_MISSED, "The number of particles asked for could not be met."},
         {PLIANT_WARN_SHELLS_JOINED,
          "Parts of the mesh that are too small for clusters of their own were joined."},
+        {PLIANT_WARN_STIFF_BENDING,
+         "Much of the body is thinner than its clusters: it bends less than its stiffness says. "
+         "Choose Quadratic goals, or more particles."},
+        {PLIANT_WARN_LOOSE_CLUSTERS,
+         "The clusters share few particles: how far it stretches is uncertain. Raise the "
+         "memberships, or the parameter m of the fuzzy c-means kernel."},
     };
     pl_body* body;
     pl_scene* scene;

@@ -5,6 +5,10 @@
 
 #include "../state.h"
 
+/* How much stiffer than rigid goals those with "beta" must be for the same Young's modulus, where
+ * they resist: what they follow of a stretch is taken from it. 1 for the papers' alpha. */
+double pl_material_firmness(const pliant_material_desc* material);
+
 /* Sets alpha and kappa of every cluster for substeps of length dt, moving stiffness that a level
  * cannot carry to coarser ones; sets the body's warnings about that. */
 void pl_material_apply(pl_body* body, double dt);
