@@ -379,7 +379,9 @@ extern "C"
     {
         PLIANT_GOAL_RIGID = 0,
         PLIANT_GOAL_LINEAR,    /* rigid blended with the volume-preserving linear fit by "beta" */
-        PLIANT_GOAL_QUADRATIC, /* and with bending and twisting modes (Mueller et al. 2005) */
+        PLIANT_GOAL_QUADRATIC, /* and with bending and twisting modes (Mueller et al. 2005); with
+                                  stiffness in hertz or pascals these are as stiff as the material,
+                                  whatever beta is */
     } pliant_goal;
 
     typedef enum pliant_rotation
@@ -415,7 +417,9 @@ extern "C"
         double strain_relaxation;   /* omega at 1/60 s; default 0.3 */
         uint32_t strain_iterations; /* default 4 */
         uint32_t goal;              /* a pliant_goal. Fixed once the body is made */
-        double beta;               /* of LINEAR and QUADRATIC, 0 to PLIANT_BETA_MOST; default 0.5 */
+        double beta;               /* of LINEAR and QUADRATIC, 0 to PLIANT_BETA_MOST; default 0.5.
+                                      With hertz or pascals Young's modulus stays as asked, and
+                                      Poisson's ratio is beta / (3 - beta) */
         uint32_t rotation;         /* a pliant_rotation */
         uint32_t damping_per_step; /* non-zero: damping is the papers' k_d a substep, 0 to 1 */
         double pressure;  /* strength with which the enclosed volume is kept, in pascals for each

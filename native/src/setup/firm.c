@@ -32,7 +32,7 @@
 static const double MOST_FIRM = 4, UNSURE = 1.5;
 /* Clusters of which the shortest mean square offset is below this share of the longest are thin:
  * rigid and linear goals bend at most half as far as they should. */
-static const double THIN = .3;
+static const double THIN = .45;
 /* From this share of the mass on it shows. */
 static const double THIN_SHARE = .25;
 

@@ -66,6 +66,13 @@ static const double CALM = 1;
 static const double MOST = 1.8;
 static const double LOCAL = .18;
 
+/* What a substep carries at most. Modes that are hardly resisted are calm up to CALM only: a curved
+ * sheet that bends freely gained energy at 1.8, undamped, and not at 1. */
+static double most_of(const pliant_material_desc* m)
+{
+    return m->goal == PLIANT_GOAL_QUADRATIC ? CALM : MOST;
+}
+
 /* How a cluster swings: 2 pi f_c, and S_c / S_body, by which the whole body swings slower. */
 typedef struct swing
 {
@@ -136,28 +143,28 @@ uint32_t pl_material_substeps(const pl_body* body, double dt, uint32_t most)
 static void share_out(pl_body* body, const double wanted[PLIANT_MAX_LEVELS],
                       double limit[PLIANT_MAX_LEVELS])
 {
-    double total = 0;
+    double total = 0, most = most_of(&body->material);
     for (uint32_t l = 0; l < body->level_count; ++l)
     {
         body->level_share[l] = body->level_weight[l];
         total += body->level_share[l] * wanted[l];
     }
-    for (uint32_t l = 0; l + 1 < body->level_count && total > MOST; ++l)
+    for (uint32_t l = 0; l + 1 < body->level_count && total > most; ++l)
     {
         double gain = wanted[l] - wanted[l + 1];
         if (gain <= 0)
             continue;
-        double moved = fmin(body->level_share[l], (total - MOST) / gain);
+        double moved = fmin(body->level_share[l], (total - most) / gain);
         body->level_share[l] -= moved;
         body->level_share[l + 1] += moved;
         total -= moved * gain;
         body->warnings |= PLIANT_WARN_STIFFNESS_MOVED;
     }
-    bool too_much = total > MOST * (1 + 1e-12);
+    bool too_much = total > most * (1 + 1e-12);
     if (too_much)
         body->warnings |= PLIANT_WARN_STIFFNESS_CUT;
     for (uint32_t l = 0; l < body->level_count; ++l)
-        limit[l] = too_much ? body->level_share[l] * wanted[l] * MOST / total : MOST;
+        limit[l] = too_much ? body->level_share[l] * wanted[l] * most / total : most;
 }
 
 /* Alphas of the material's stiffness. A few small clusters must not soften the whole body: only
