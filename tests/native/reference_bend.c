@@ -185,5 +185,5 @@ double reference_firm(const reference* o, uint32_t l)
         loose = fmin(1 + .11 / pow(fmax(shared - 1, 1e-3), 2), 4);
     if (!(mass > 0) || !pl_eigen3(m3_scale(sum, 1 / mass), values, &vectors))
         return loose;
-    return loose / (1 + (values[2] - 1) * fmax(0, 1 - 2 * part / mass));
+    return loose / (1 + (values[2] - 1) * fmax(0, 1 - 3 * part / mass));
 }

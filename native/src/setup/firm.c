@@ -9,7 +9,7 @@
  * for those that point in all directions, 1.36 in a bar of 20 times its thickness, which stretched
  * by .76 of what theory says. Where clusters are nearly as long as the body, their ends, which
  * share fewer members and give way, make up for it: with S / S_body = s the factor is
- * 1 / (1 + (lambda - 1) (1 - 2 s)), and 1 from s = 1/2 on. The same bar then stretches by .97.
+ * 1 / (1 + (lambda - 1) (1 - 3 s)), and 1 from s = 1/3 on. The same bar then stretches by .95.
  *
  * Loose clusters, of the finest level: coarser ones hold them together. The stiffness assumes that clusters which share members are strained alike. Those
  * that share few, or with small weights, come apart instead. With n the mean of 1 / sum w^2 over
@@ -102,7 +102,7 @@ void pl_firm_levels(pl_body* body, uint32_t particles, const pl_by_particle* lis
         double part, length = lengthiness(body, l, &part), loose = 1;
         if (l == 0 && body->level_begin[1] > 1)
             loose = looseness(sharing(body, particles, lists));
-        body->level_firm[l] = loose / (1 + (length - 1) * fmax(0, 1 - 2 * part));
+        body->level_firm[l] = loose / (1 + (length - 1) * fmax(0, 1 - 3 * part));
         if (loose > UNSURE && !literal)
             body->warnings |= PLIANT_WARN_LOOSE_CLUSTERS;
     }
