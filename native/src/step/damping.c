@@ -37,6 +37,7 @@
 
 #include "../base/elementary.h"
 #include "../base/forest.h"
+#include "cluster_motion.h"
 
 #include <string.h>
 
@@ -128,27 +129,6 @@ static pl_status follow(pl_body* body)
 
 /* ------------------------------------------------------------------ rigid motion */
 
-static vec3 place_of(const pl_clusters* k, uint32_t c)
-{
-    return v3_add(v3_from(k->ref[c]), v3_from(k->sums[c] + 9));
-}
-
-static mat3 moments_of(const pl_clusters* k, uint32_t c)
-{
-    mat3 m;
-    for (int i = 0; i < 9; ++i)
-        m.m[i / 3][i % 3] = k->sums[c][i];
-    return m;
-}
-
-/* F as the lever arms have it: 0 along directions in which the cluster has no extent. */
-static mat3 lever_of(const pl_clusters* k, uint32_t c)
-{
-    const float* s = k->arr_inv[c];
-    mat3 inverse = {{{s[0], s[3], s[5]}, {s[3], s[1], s[4]}, {s[5], s[4], s[2]}}};
-    return m3_mul(moments_of(k, c), inverse);
-}
-
 static void add_mass(rigid_sums* sums, double mass, vec3 x, vec3 v)
 {
     sums->mass += mass;
@@ -163,20 +143,11 @@ static void centre(rigid_sums* sums)
     sums->v = v3_scale(sums->v, per_mass);
 }
 
-/* tr(K) I - K, symmetric. */
-static mat3 inertia_from(mat3 k)
-{
-    mat3 made = m3_scale(m3_add(k, m3_transpose(k)), -.5);
-    for (int i = 0; i < 3; ++i)
-        made.m[i][i] += m3_trace(k);
-    return made;
-}
-
 static void add_spin(rigid_sums* sums, double mass, vec3 x, vec3 v)
 {
     vec3 arm = v3_sub(x, sums->x);
     sums->spin = v3_mad(sums->spin, v3_cross(arm, v3_sub(v, sums->v)), mass);
-    sums->inertia = m3_add(sums->inertia, m3_scale(inertia_from(m3_outer(arm, arm)), mass));
+    sums->inertia = m3_add(sums->inertia, m3_scale(pl_inertia_from(m3_outer(arm, arm)), mass));
     sums->flux = m3_add(sums->flux, m3_scale(m3_outer(v3_sub(v, sums->v), arm), mass));
 }
 
@@ -297,8 +268,8 @@ static void sum_clusters(pl_body* body)
         if (own->root[c] == c)
             own->motion[c] = (pl_rigid_fit){0};
     for (uint32_t c = 0; c < count; ++c)
-        add_mass(&own->motion[own->root[c]].body, kappa_of(k, c) * k->sums[c][18], place_of(k, c),
-                 v3_from(k->sums[c] + 12));
+        add_mass(&own->motion[own->root[c]].body, kappa_of(k, c) * k->sums[c][18],
+                 pl_cluster_place(k, c), v3_from(k->sums[c] + 12));
     add_particles(body, add_mass);
     for (uint32_t c = 0; c < count; ++c)
         if (own->root[c] == c)
@@ -313,10 +284,10 @@ static void sum_clusters(pl_body* body)
         double kappa = kappa_of(k, c);
         if (!(kappa > 0))
             continue;
-        mat3 around = m3_mul(moments_of(k, c), m3_transpose(lever_of(k, c)));
-        add_spin(sums, kappa * k->sums[c][18], place_of(k, c), v3_from(k->sums[c] + 12));
+        mat3 around = m3_mul(pl_cluster_moments(k, c), m3_transpose(pl_cluster_lever(k, c)));
+        add_spin(sums, kappa * k->sums[c][18], pl_cluster_place(k, c), v3_from(k->sums[c] + 12));
         sums->spin = v3_mad(sums->spin, v3_from(k->sums[c] + 15), kappa);
-        sums->inertia = m3_add(sums->inertia, m3_scale(inertia_from(around), kappa));
+        sums->inertia = m3_add(sums->inertia, m3_scale(pl_inertia_from(around), kappa));
     }
     add_particles(body, add_spin);
 }
@@ -375,26 +346,13 @@ static void find_motions(pl_body* body, double gravity)
 
 /* ------------------------------------------------------------------ rows */
 
-/* Adds kappa (v - member's velocity) + A p to what a cluster gives to its members. */
-static void add_affine(pl_clusters* k, uint32_t c, mat3 a, vec3 v, double kappa)
-{
-    float* row = k->row[c];
-    vec3 b = v3_sub(v3_scale(v, kappa), m3_mulv(a, v3_from(k->sums[c] + 19)));
-    for (int i = 0; i < 9; ++i)
-        row[PL_ROW_A + i] += (float)a.m[i / 3][i % 3];
-    row[PL_ROW_B] += (float)b.x;
-    row[PL_ROW_B + 1] += (float)b.y;
-    row[PL_ROW_B + 2] += (float)b.z;
-    row[PL_ROW_KAPPA] += (float)kappa;
-}
-
 /* kappa dt (V + G (x_c - X) + G F p - v), with the gradient G. */
 static void add_row(pl_clusters* k, uint32_t c, const pl_rigid_fit* fit, double dt)
 {
     double kappa = kappa_of(k, c) * dt;
-    mat3 a = m3_scale(m3_mul(fit->gradient, lever_of(k, c)), kappa);
-    vec3 v = v3_add(fit->v, m3_mulv(fit->gradient, v3_sub(place_of(k, c), fit->x)));
-    add_affine(k, c, a, v, kappa);
+    mat3 a = m3_scale(m3_mul(fit->gradient, pl_cluster_lever(k, c)), kappa);
+    vec3 v = v3_add(fit->v, m3_mulv(fit->gradient, v3_sub(pl_cluster_place(k, c), fit->x)));
+    pl_row_add_affine(k, c, a, v, kappa);
 }
 
 /* kappa dt (v_c + omega x F p - v), with what kappa there is room for. */
@@ -403,11 +361,12 @@ static void add_calm_row(pl_clusters* k, uint32_t c, double rest, double dt)
     float* row = k->row[c];
     double room = fmax(0, .9 - row[PL_ROW_KAPPA] / dt);
     double kappa = rest * fmin(1 - pl_exp(-CALM_RATE * dt), room) * dt;
-    mat3 lever = lever_of(k, c);
+    mat3 lever = pl_cluster_lever(k, c);
     rigid_sums own = {.spin = v3_from(k->sums[c] + 15),
-                      .inertia = inertia_from(m3_mul(moments_of(k, c), m3_transpose(lever)))};
+                      .inertia =
+                          pl_inertia_from(m3_mul(pl_cluster_moments(k, c), m3_transpose(lever)))};
     mat3 a = m3_scale(m3_mul(m3_cross(turn_of(&own)), lever), kappa);
-    add_affine(k, c, a, v3_from(k->sums[c] + 12), kappa);
+    pl_row_add_affine(k, c, a, v3_from(k->sums[c] + 12), kappa);
 }
 
 /* What the rows give to the whole body: nothing where it is free. */

@@ -18,6 +18,8 @@
  */
 #include "shards.h"
 
+#include "cluster_motion.h"
+
 #include <string.h>
 
 static const double BRITTLE = .02; /* toughness: what breaks at less does not bend visibly */
@@ -45,30 +47,6 @@ static bool is_alive(const pl_body* body, uint32_t c)
     const pl_clusters* k = &body->clusters;
     return k->part_begin[c] < k->part_begin[c + 1] && k->fade[c] > 0 &&
            !body->fracture->pieces[k->piece[c]].asleep;
-}
-
-static vec3 place_of(const pl_clusters* k, uint32_t c)
-{
-    return v3_add(v3_from(k->ref[c]), v3_from(k->sums[c] + 9));
-}
-
-/* A_xr, and F as the lever arms have it: A_xr A_rr^-1. */
-static mat3 lever_of(const pl_clusters* k, uint32_t c, mat3* moments)
-{
-    const float* s = k->arr_inv[c];
-    mat3 inverse = {{{s[0], s[3], s[5]}, {s[3], s[1], s[4]}, {s[5], s[4], s[2]}}};
-    for (int i = 0; i < 9; ++i)
-        moments->m[i / 3][i % 3] = k->sums[c][i];
-    return m3_mul(*moments, inverse);
-}
-
-/* tr(K) I - K, symmetric. */
-static mat3 inertia_from(mat3 k)
-{
-    mat3 made = m3_scale(m3_add(k, m3_transpose(k)), -.5);
-    for (int i = 0; i < 3; ++i)
-        made.m[i][i] += m3_trace(k);
-    return made;
 }
 
 /* Particles that are held keep their pieces from being rigid. */
@@ -126,21 +104,21 @@ static void find_motions(const pl_body* body, shard* shards)
         if (is_alive(body, c))
         {
             shard* s = &shards[k->piece[c]];
-            s->x = v3_mad(s->x, place_of(k, c), k->sums[c][18] / s->mass);
+            s->x = v3_mad(s->x, pl_cluster_place(k, c), k->sums[c][18] / s->mass);
             s->v = v3_mad(s->v, v3_from(k->sums[c] + 12), k->sums[c][18] / s->mass);
         }
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
         if (is_alive(body, c))
         {
             shard* s = &shards[k->piece[c]];
-            mat3 moments, lever = lever_of(k, c, &moments);
-            vec3 arm = v3_sub(place_of(k, c), s->x);
+            mat3 moments = pl_cluster_moments(k, c), lever = pl_cluster_lever(k, c);
+            vec3 arm = v3_sub(pl_cluster_place(k, c), s->x);
             vec3 away = v3_sub(v3_from(k->sums[c] + 12), s->v);
             mat3 around = m3_add(m3_mul(moments, m3_transpose(lever)),
                                  m3_scale(m3_outer(arm, arm), k->sums[c][18]));
             s->spin = v3_mad(s->spin, v3_cross(arm, away), k->sums[c][18]);
             s->spin = v3_add(s->spin, v3_from(k->sums[c] + 15));
-            s->inertia = m3_add(s->inertia, inertia_from(around));
+            s->inertia = m3_add(s->inertia, pl_inertia_from(around));
         }
     for (uint32_t p = 0; p < body->fracture->piece_count; ++p)
     {
@@ -159,17 +137,10 @@ static void find_motions(const pl_body* body, shard* shards)
 static void add_row(pl_clusters* k, uint32_t c, const shard* s, double dt)
 {
     double kappa = s->kappa * dt;
-    mat3 moments, lever = lever_of(k, c, &moments);
+    mat3 lever = pl_cluster_lever(k, c);
     mat3 a = m3_scale(m3_mul(m3_cross(s->turn), lever), kappa);
-    vec3 v = v3_add(s->v, v3_cross(s->turn, v3_sub(place_of(k, c), s->x)));
-    vec3 b = v3_sub(v3_scale(v, kappa), m3_mulv(a, v3_from(k->sums[c] + 19)));
-    float* row = k->row[c];
-    for (int i = 0; i < 9; ++i)
-        row[PL_ROW_A + i] += (float)a.m[i / 3][i % 3];
-    row[PL_ROW_B] += (float)b.x;
-    row[PL_ROW_B + 1] += (float)b.y;
-    row[PL_ROW_B + 2] += (float)b.z;
-    row[PL_ROW_KAPPA] += (float)kappa;
+    vec3 v = v3_add(s->v, v3_cross(s->turn, v3_sub(pl_cluster_place(k, c), s->x)));
+    pl_row_add_affine(k, c, a, v, kappa);
 }
 
 pl_status pl_shards_add(pl_body* body, double dt)
