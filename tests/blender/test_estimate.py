@@ -65,7 +65,7 @@ class Estimate(unittest.TestCase):
         wave = bpy.context.object
         wave.modifiers.new("Wave", "WAVE").height = .1
         wave.pliant.role = "COLLIDER"
-        self.assertGreater(self.check(60).reading, 1e-3)
+        self.assertGreater(self.check(60).reading, 0)
 
     def test_a_held_body_that_is_animated(self):
         obj = self.body("cylinder", 3, 1500, depth=4, location=(0, 0, 4))
