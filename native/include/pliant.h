@@ -312,7 +312,7 @@ extern "C"
 
     typedef enum pliant_clustering
     {
-        PLIANT_CLUSTER_FUZZY = 0, /* paper 000's own */
+        PLIANT_CLUSTER_FUZZY = 0, /* the method of Jones et al. 2015 */
         PLIANT_CLUSTER_KMEANS,
         PLIANT_CLUSTER_RANDOM, /* has no count of its own: the radius decides */
     } pliant_clustering;
@@ -348,7 +348,8 @@ extern "C"
     typedef enum pliant_level_kind
     {
         PLIANT_LEVELS_NESTED = 0,  /* coarse clusters are made of fine clusters */
-        PLIANT_LEVELS_INDEPENDENT, /* each level clusters the particles anew, as in paper 002 */
+        PLIANT_LEVELS_INDEPENDENT, /* each level clusters the particles anew, as Kaliappan and
+                                      Bargteil 2020 do */
     } pliant_level_kind;
 
     typedef enum pliant_weighting
@@ -406,7 +407,7 @@ extern "C"
     {
         PLIANT_RECLUSTER_OFF = 0,
         PLIANT_RECLUSTER_ON,    /* they fade out, and clusters made anew where the body's rest shape
-                                   fits best into space fade in (paper 001) */
+                                   fits best into space fade in (Falkenstein 2017) */
         PLIANT_RECLUSTER_WORLD, /* the new ones are made of where particles are, for comparison:
                                    what is strained elastically then is forgotten */
     } pliant_recluster;

@@ -332,7 +332,7 @@ typedef struct pl_runs
     pl_part* part;
 } pl_runs;
 
-/* Nested levels: links from a finer cluster to a coarser one, with u, B and q (DESIGN.md). */
+/* Nested levels: links from a finer cluster to a coarser one, with u, B and q (levels.simd.c). */
 typedef struct pl_links
 {
     uint32_t count;

@@ -26,7 +26,8 @@ ROWS = ["beam", "ball", "bunny", "cube125k"]
 LEVELS = [("ball", "ball-levels"), ("bunny", "bunny-levels"), ("armadillo", "armadillo-levels")]
 
 
-# The papers' examples, and paper 002's own ms a frame of 1/30 s with all levels (Table 2).
+# The papers' examples, and the ms a frame of 1/30 s with all levels that Kaliappan and Bargteil 2020
+# give in Table 2.
 SCENES = {"stretched-cube": None, "falling-ball": 10.82, "hovering-cube": 1.27,
           "falling-bunny": 108.92, "plinko": 12.20, "falling-armadillo": 1818.50}
 

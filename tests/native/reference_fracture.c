@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Fracture of the oracle: Jones et al. 2016 with what ALGORITHMS.md mends, by the rules that the
- * library has but for its limits on pieces. Memberships are one plain list that is searched from
- * end to end for everything; when all is done, the body is set up anew.
+ * Fracture of the oracle: Jones et al. 2016 without the mistakes of published code, by the rules
+ * that the library has but for its limits on pieces. Memberships are one plain list that is
+ * searched from end to end for everything; when all is done, the body is set up anew.
  */
 #include "reference.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Plastic flow of the oracle: Falkenstein 2017, 2.24 to 2.31, with what ALGORITHMS.md mends. Of
+ * Plastic flow of the oracle: Falkenstein 2017, 2.24 to 2.31, with the misprints mended. Of
  * F = F^e F^p, F^e = U diag(sigma) V^T, what the stretch s, sigma freed of its change of volume,
  * has over the yield strain y moves to F^p:
  *

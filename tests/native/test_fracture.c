@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Where, when and how bodies break; among the tests are the mistakes of published code that
- * ALGORITHMS.md lists (1 to 6). */
+/* Where, when and how bodies break; among the tests are the mistakes of published code. */
 #include "breaking.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Paper 002, "Three Bunnies Collide": in zero gravity two bunnies fly at one that stands still,
- * from the left and from the right; about as many particles as there, 206 clusters and three
- * coarser levels. The paper's two configurations differ in stiffness and in the weights of levels,
- * and what it finds is that the bunnies go other ways after the impact.
+ * Kaliappan and Bargteil 2020, "Three Bunnies Collide": in zero gravity two bunnies fly at one that
+ * stands still, from the left and from the right; about as many particles as there, 206 clusters
+ * and three coarser levels. The paper's two configurations differ in stiffness and in the weights
+ * of levels, and what it finds is that the bunnies go other ways after the impact.
  */
 #include "contact_bodies.h"
 

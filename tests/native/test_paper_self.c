@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Paper 002's armadillo on the ground, with contacts of the body with itself: a limp body with
- * limbs falls onto a plane and is crushed there. It gets up again, as it does without contacts, and
- * without parts of it in the place of others. */
+/* The armadillo of Kaliappan and Bargteil 2020 on the ground, with contacts of the body with
+ * itself: a limp body with limbs falls onto a plane and is crushed there. It gets up again, as it
+ * does without contacts, and without parts of it in the place of others. */
 #include "contact_bodies.h"
 #include "paper.h"
 

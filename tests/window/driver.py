@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs a test file inside a Blender with a window, from a timer: Blender's own loop goes on between
-two steps of a test, draws, and answers the mouse. blender --python driver.py -- test_file.py
+two steps of a test, draws, and answers the mouse. blender --python driver.py -- TEST.py
 """
 import importlib
 import inspect

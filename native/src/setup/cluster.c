@@ -25,7 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTS_PER_CLUSTER 30 /* where nothing else is known; paper 002, equation 13: 15 to 50 */
+/* Where nothing else is known; Kaliappan and Bargteil 2020, equation 13: 15 to 50. */
+#define POINTS_PER_CLUSTER 30
 #define GROWTH 1.25
 #define MOST_TRIES 60
 /* Iterations of k-means before fuzzy ones, which go on from there just as fast. */

@@ -5,7 +5,7 @@
  * A particle's features are (x r^T, x, v, x cross v, x x^T), 24 floats, times m / n with n its
  * normaliser. They are made for eight particles in lanes, turned by three 8x8 transposes into one
  * row of 24 floats for each particle, and every cluster of the block adds w times each row: a
- * sparse matrix times a dense one, without a single horizontal sum (PERFORMANCE.md, "Rows").
+ * sparse matrix times a dense one, without a single horizontal sum.
  */
 #ifndef PL_STEP_GATHER_H
 #define PL_STEP_GATHER_H

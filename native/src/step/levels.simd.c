@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Nested levels (DESIGN.md; Kaliappan and Bargteil 2020 have independent ones). A coarse cluster
+ * Nested levels (Kaliappan and Bargteil 2020 have independent ones). A coarse cluster
  * treats its fine clusters as elements: a fine offset p_f is B p_f + q in the coarse one. Its
  * moments are sums over fine clusters,
  *

@@ -4,7 +4,7 @@
  * row that a cluster gives to its members. Eight clusters at a time.
  *
  * Mueller et al. 2005, "Meshless Deformations Based on Shape Matching"; Falkenstein 2017, 3.0.1 for
- * the rotation of F instead of A_xr. Departures (ALGORITHMS.md, "Momentum"):
+ * the rotation of F instead of A_xr. Departures, which keep momentum:
  *  - polar(F) is not the rotation of least squares, so its goals exert a torque. It is taken out of
  * the goal transform: T <- T + [theta]x F with theta = -(tr(K) I - K)^-1 tau and K = A_xr F^T. The
  * goals stay one affine map.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Material that means the same everywhere (ALGORITHMS.md has the derivation and measurements).
+ * Material that means the same everywhere.
  *
  * A cluster costs (2 pi f_c)^2 / 2 times the mass-weighted square of how far its members are from
  * their goals. Under uniform strain e along a principal axis in which its members' mean square
@@ -8,9 +8,9 @@
  * rho wants (2 pi f_c)^2 = E / (rho a_k), and each level that gets its f from its own clusters
  * carries the same E, whatever the levels' weights are.
  *
- * Which a_k? With one alpha a cluster there can be one only. ALGORITHMS.md takes their mean, W_c^2
- * / 3 with W_c the RMS radius, which is right for round clusters; but then a cluster that is as
- * long as a slender body is three times too stiff along it, where such a body is strained most.
+ * Which a_k? With one alpha a cluster there can be one only. Their mean, W_c^2 / 3 with W_c the RMS
+ * radius, is right for round clusters; but then a cluster that is as long as a slender body is
+ * three times too stiff along it, where such a body is strained most.
  * Here each axis counts by its own length,
  *
  *   S_c^2 = (a_1^2 + a_2^2 + a_3^2) / (a_1 + a_2 + a_3) = tr(A_rr^2) / (M tr A_rr),

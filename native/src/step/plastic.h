@@ -8,7 +8,7 @@
  *
  *   s = S / cbrt(det S),  n = |s - 1|,  y = max(0, yield + K a),  F^p <- V diag(s^e) V^T F^p.
  *
- * V diag(s^e) V^T, not diag(s^e) V^T as printed, which turns the frame (ALGORITHMS.md). So det F^p
+ * V diag(s^e) V^T, not diag(s^e) V^T as printed, which turns the frame. So det F^p
  * stays 1, and R is the rotation of F^e before and after.
  *
  * Departures. In time, the strain over the yield decays as dn/dt = -nu (n - y); here that is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * One substep, in the order of ALGORITHMS.md ("One step, in order").
+ * One substep: the stages in their order.
  *
  *      rows ──► advance ──► limit ──► contact ──► recluster ──► match ──► levels ──► rows
  *               blend,      only      clusters,   now and       fit,      coarse     and

@@ -5,7 +5,7 @@
  * distance; a particle takes the mean of its clusters' corrections, relaxed by omega. Positions and
  * velocities move together.
  *
- * Departure (ALGORITHMS.md, "Strain limiting" under "Momentum"): only violators move, which would
+ * Departure, which keeps momentum: only violators move, which would
  * push the body about. From each cluster's corrections their mean and their rotation are
  * subtracted. With x += e, v += e / dt the angular momentum changes by sum m (x - dt v) x e / dt,
  * so the lever arms are the positions at the start of the step, x - dt v; and the rotation taken
