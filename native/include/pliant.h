@@ -382,7 +382,8 @@ extern "C"
     {
         PLIANT_STIFFNESS_FREQUENCY = 0, /* hertz, of the whole body: a look that scales with it */
         PLIANT_STIFFNESS_YOUNG,         /* pascals */
-        PLIANT_STIFFNESS_ALPHA,         /* the papers' alpha a substep, 0 to 2 */
+        PLIANT_STIFFNESS_ALPHA,         /* alpha a substep, 0 to 2 (Kaliappan and Bargteil
+                                           2020) */
     } pliant_stiffness;
 
 /* The most that goals may follow what stretches and bends: with 1 they resist a change of volume
@@ -399,7 +400,7 @@ extern "C"
     typedef enum pliant_rotation
     {
         PLIANT_ROTATION_GRADIENT = 0, /* of the deformation gradient, torque removed */
-        PLIANT_ROTATION_MOMENT,       /* of A_xr (Mueller 2005, FastLSM) */
+        PLIANT_ROTATION_MOMENT,       /* of A_xr (Mueller et al. 2005) */
     } pliant_rotation;
 
     /* What becomes of clusters whose rest shape has flowed too far. */
@@ -431,7 +432,8 @@ extern "C"
         uint32_t goal;              /* a pliant_goal. Fixed once the body is made */
         double beta;               /* of LINEAR and QUADRATIC, 0 to PLIANT_BETA_MOST; default 0.5 */
         uint32_t rotation;         /* a pliant_rotation */
-        uint32_t damping_per_step; /* non-zero: damping is the papers' k_d a substep, 0 to 1 */
+        uint32_t damping_per_step; /* non-zero: damping is k_d a substep, 0 to 1 (Kaliappan and
+                                      Bargteil 2020) */
         double pressure;  /* strength with which the enclosed volume is kept, in pascals for each
                              unit of relative volume lost; 0: off (default). Needs a mesh of which
                              some part encloses a volume, small holes apart; each part keeps its
@@ -446,9 +448,9 @@ extern "C"
                              it softens; default 0 */
         double plastic_limit; /* largest plastic strain |s_p - 1|: there it is elastic again; 0: no
                                  limit (default) */
-        uint32_t flow_per_step;     /* non-zero: flow is the papers' nu a substep: of 1 or more, all
-                                       that is over the yield strain flows at once */
-        uint32_t recluster;         /* a pliant_recluster, of bodies that yield; default ON */
+        uint32_t flow_per_step; /* non-zero: flow is nu a substep (Falkenstein 2017): of 1 or more,
+                                   all that is over the yield strain flows at once */
+        uint32_t recluster;     /* a pliant_recluster, of bodies that yield; default ON */
         double recluster_condition; /* a cluster goes when its plastic stretches are this many times
                                        one another (the condition number of F^p), over 1; default 2
                                      */
@@ -456,7 +458,7 @@ extern "C"
         double recluster_fade_out;  /* seconds in which an old one goes, once there are others for
                                        its particles; default .6 */
         uint32_t recluster_least;   /* a new cluster is made where a particle would be in fewer
-                                       clusters that stay (the paper: 1); 0: so many that the
+                                       clusters that stay (Falkenstein 2017: 1); 0: so many that the
                                        memberships a particle stay about as many (default) */
         uint32_t resample; /* non-zero: a particle whose material was drawn out to twice the spacing
                               becomes two, with its mass, momentum and angular momentum, up to four
