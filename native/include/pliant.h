@@ -11,7 +11,7 @@
  *   1. Check pliant_abi_version() against PLIANT_ABI_VERSION before any other call.
  *   2. Create a scene, then bodies, colliders and fields in it.
  *   3. For each frame: tell where colliders, pins and fields are at the END of that frame, then
- * call pliant_scene_advance(). What moves is interpolated over the frame's substeps.
+ *      call pliant_scene_advance(). What moves is interpolated over the frame's substeps.
  *   4. Read particles back, skin meshes with them, or write frames to a store on disk.
  *
  * Conventions
@@ -106,8 +106,8 @@ extern "C"
     PLIANT_API const char* pliant_status_name(pliant_status status);
     PLIANT_API const char* pliant_status_text(pliant_status status);
 
-    /* The sentence for this thread's last failure; "" if there was none. Valid until the next call.
-     */
+    /* The sentence for this thread's last failure; "" if there was none. Valid until the next
+     * call. */
     PLIANT_API const char* pliant_last_error(void);
 
     /* ------------------------------------------------------------------ handles and callbacks */
@@ -452,8 +452,8 @@ extern "C"
                                    all that is over the yield strain flows at once */
         uint32_t recluster;     /* a pliant_recluster, of bodies that yield; default ON */
         double recluster_condition; /* a cluster goes when its plastic stretches are this many times
-                                       one another (the condition number of F^p), over 1; default 2
-                                     */
+                                       one another (the condition number of F^p), over 1;
+                                       default 2 */
         double recluster_fade_in;   /* seconds in which a new cluster comes; default .4 */
         double recluster_fade_out;  /* seconds in which an old one goes, once there are others for
                                        its particles; default .6 */
@@ -729,7 +729,8 @@ extern "C"
         uint32_t cells;        /* 2 or more: the body is cut into so many Voronoi cells beforehand,
                                   and breaks only between them: overloaded clusters are divided by
                                   the cells of their members, no particle is divided, and what lies
-                                  within one cell stays whole; 0 (default) or 1: it breaks anywhere */
+                                  within one cell stays whole; 0 (default) or 1: it breaks
+                                  anywhere */
         uint32_t cell_seed;    /* another one, other cells; default 0 */
         uint32_t reserved;
     } pliant_fracture_desc;
@@ -766,8 +767,8 @@ extern "C"
                                                          const float* positions);
 
     /* The same from the animated mesh: vertices (as many as the body's mesh) at the end of the next
-     * frame. Each particle follows the surface point it is nearest to, with its local deformation.
-     */
+     * frame. Each particle follows the surface point it is nearest to, with its local
+     * deformation. */
     PLIANT_API pliant_status pliant_body_set_pin_mesh(pliant_body body, uint32_t vertex_count,
                                                       const double origin[3],
                                                       const float* vertices);
@@ -1009,8 +1010,8 @@ extern "C"
     PLIANT_API pliant_status pliant_field_create(pliant_scene scene, const pliant_field_desc* desc,
                                                  pliant_field* field);
     PLIANT_API pliant_status pliant_field_destroy(pliant_field field);
-    /* The field's parameters from the next frame on (position and strength interpolated over it).
-     */
+    /* The field's parameters from the next frame on (position and strength interpolated over
+     * it). */
     PLIANT_API pliant_status pliant_field_set(pliant_field field, const pliant_field_desc* desc);
     /* The acceleration that a field gives at points with velocities: what advance() uses. */
     PLIANT_API pliant_status pliant_field_evaluate(const pliant_field_desc* desc, uint32_t count,
@@ -1052,7 +1053,7 @@ extern "C"
     /* Vertices, normals and velocities (any may be NULL) for where the body is now. Vertices are
      * relative to origin (NULL: the world's zero); with a transform (three rows of four, or NULL)
      * they are then mapped by it, which gives them in an object's own coordinates:
-     *     out[row] = ((t[row][0] x + t[row][1] y) + t[row][2] z) + t[row][3]
+     *     out[row] = ((t[row][0] x + t[row][1] y) + t[row][2] z) + t[row][3],
      * x, y, z being what would be written without it, and the sums in double in this order. Normals
      * and velocities stay in the world's axes. */
     PLIANT_API pliant_status pliant_skin_apply(pliant_skin skin, const double origin[3],

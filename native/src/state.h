@@ -66,9 +66,12 @@ enum
 };
 
 /* What a cluster gives to its members: an impulse affine in the rest offset p and linear in x, v:
- *   dt dv = A p + b - a (x - ref) - k v, with A = alpha T + kappa dt [omega]x F and so on
- * (match.simd.c), and in the last place 1 for the finest level, 0 for others, which becomes the
- * normaliser. Fades are multiplied in when a chunk loads its rows. */
+ *
+ *   dt dv = A p + b - a (x - ref) - k v,
+ *
+ * with A = alpha T + kappa dt [omega]x F and so on (match.simd.c), and in the last place 1 for the
+ * finest level, 0 for others, which becomes the normaliser. Fades are multiplied in when a chunk
+ * loads its rows. */
 enum
 {
     PL_ROW_A = 0,

@@ -5,11 +5,13 @@
  *   header.plh          compression, checkpoint interval
  *   layout-000001.pll   for each body: rest positions, masses, shells, finest memberships
  *                       (normalised), nearest clusters, pieces and splits; the number is raised
- * when they change, and then the file has, if that is less, what is different from the layout
- * before frame-000123.plf    for each body: origin, positions, velocities, finest clusters'
- * gradients, their rates and plastic strains check-000120.plc    the whole scene state
- * (pliant_scene_save's block) journal.plj         one record a finished frame (number, hash of the
- * scene, its file, its layout) and one a checkpoint (journal.h)
+ *                       when they change, and then the file has, if that is less, what is different
+ *                       from the layout before
+ *   frame-000123.plf    for each body: origin, positions, velocities, finest clusters' gradients,
+ *                       their rates and plastic strains
+ *   check-000120.plc    the whole scene state (pliant_scene_save's block)
+ *   journal.plj         one record a finished frame (number, hash of the scene, its file, its
+ *                       layout) and one a checkpoint (journal.h)
  *
  * Every file is written to a temporary name, synced and renamed, the folder is synced, then the
  * journal gets its record (frames_file.h has the container). A reader believes only what the

@@ -5,8 +5,8 @@
  * data", 1968; with local maps as in Mueller et al., "Point based animation of elastic, plastic and
  * melting objects", 2004, section 6):
  *
- *     V' = sum_j phi_j (x_j + F_j (V - r_j)),   phi_j = k_j / sum k,   k_j = (1 - |V -
- * r_j|^2/H^2)^3
+ *     V' = sum_j phi_j (x_j + F_j (V - r_j)),
+ *     phi_j = k_j / sum k,   k_j = (1 - |V - r_j|^2 / H^2)^3.
  *
  * The weights must be continuous in V, or neighbouring vertices would tear apart. So the support H
  * is a continuous function of V and a particle enters and leaves with weight zero:

@@ -3,9 +3,9 @@
  * Where the pieces of a body end. Material belongs to the piece that has the particle that is
  * nearest (cuts.c), so a crack runs between the particles of two pieces, in the middle:
  *
- *        o    o  |  .   .        w = exp(-d^2 / 2 s^2): for two rows of particles a spacing h apart
- *          o     |    .          s^2 / h ln(sum w_o / sum w_.) is the distance from the middle;
- * with o    o  |  .   .        more of them the surface is smooth.
+ *        o    o  |  .   .      w = exp(-d^2 / 2 s^2): for two rows of particles a spacing h apart
+ *          o     |    .        s^2 / h ln(sum w_o / sum w_.) is the distance from the middle; with
+ *        o    o  |  .   .      more of them the surface is smooth.
  *
  * Which particle is nearest to a node of the grid of rest_shape does not change; that is found
  * once. What lies in between changes where pieces part, and is found anew near particles that were

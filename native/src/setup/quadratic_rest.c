@@ -11,11 +11,10 @@
  * the sums of p q*^T vanish, so the 9x9 matrix falls apart into A_rr, whose inverse every cluster
  * has anyway, and a 6x6 matrix. (Along directions in which a thin cluster counts as flat they do
  * not; what is left there is kept, for the fit to take out.) For a regular system this is the same
- * fit. Where it is singular,
- * and it often is (flat clusters; curved sheets, where z is a quadratic function of x and y;
- * clusters of less than ten members), leaving small eigenvalues of the whole out would mix linear
- * and quadratic parts and break rigid motions. This way what is left out is bending modes only, and
- * the linear part stays the fit that linear goals have.
+ * fit. Where it is singular, and it often is (flat clusters; curved sheets, where z is a quadratic
+ * function of x and y; clusters of less than ten members), leaving small eigenvalues of the whole
+ * out would mix linear and quadratic parts and break rigid motions. This way what is left out is
+ * bending modes only, and the linear part stays the fit that linear goals have.
  *
  * The 6x6 matrix is kept for a cluster of width 1 and mass 1, so that it fits a float at any scale.
  */

@@ -13,8 +13,8 @@
  * where Q_c is what goals follow of a small displacement, an orthogonal projection (weights m w)
  * blended from those onto rigid motions and onto maps of constant volume (match.simd.c):
  *
- *   Q u = t + (1 - beta) theta x p + beta (H - tr(H) / tr(A^-1) A^-1) p,   H = (sum m w u p^T)
- * A^-1.
+ *   Q u = t + (1 - beta) theta x p + beta (H - tr(H) / tr(A^-1) A^-1) p,
+ *   H = (sum m w u p^T) A^-1.
  *
  * The d of least energy are those of a displacement field mu that is 0 at the supports, less its
  * rigid part in each cluster, d_ic = mu_i - t_c - theta_c x p_ic; so

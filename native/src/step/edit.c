@@ -4,8 +4,8 @@
  * whoever asks sees both as one. pl_edit_end then builds the chunks with changed slots anew, and
  * what follows from them:
  *
- *   changes ──► chunks (edit_build.c) ──► parts ──► rest of clusters (edit_rest.c) ──► coarse
- * levels
+ *   changes ──► chunks ───────► parts ──► rest of clusters ──► coarse levels
+ *               edit_build.c              edit_rest.c
  */
 #include "edit_parts.h"
 

@@ -2,10 +2,10 @@
 /*
  * Fracture as the rest of the library sees it: a stage at the end of a substep, and pieces.
  *
- *   scan ──► candidates, most overloaded first ──► refit, test ──► plan ──► limits ──► split
- *   all      those over their threshold            as edited       who goes  pieces     one edit
- * for clusters                                       so far          where                all of
- * them
+ *   scan ────► candidates ─────► refit, test ──► plan ─────► limits ──► split
+ *   all        over their        as edited       who goes    pieces     one edit
+ *   clusters   threshold, most   so far          where                  for all
+ *              overloaded first                                         of them
  */
 #ifndef PL_STEP_FRACTURE_H
 #define PL_STEP_FRACTURE_H

@@ -4,8 +4,8 @@
  * treats its fine clusters as elements: a fine offset p_f is B p_f + q in the coarse one. Its
  * moments are sums over fine clusters,
  *
- *   A_c = sum_f u (A_f B^T + m_f (x_f - x_c) q^T),   L_c = sum_f u (L_f + m_f (x_f - x_c) x (v_f -
- * v_c))
+ *   A_c = sum_f u (A_f B^T + m_f (x_f - x_c) q^T),
+ *   L_c = sum_f u (L_f + m_f (x_f - x_c) x (v_f - v_c))
  *
  * and its impulse, affine in its own offset, is affine in the fine one:
  *

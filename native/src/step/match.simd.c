@@ -5,12 +5,13 @@
  *
  * Mueller et al. 2005, "Meshless Deformations Based on Shape Matching"; Falkenstein 2017, 3.0.1 for
  * the rotation of F instead of A_xr. Departures, which keep momentum:
- *  - polar(F) is not the rotation of least squares, so its goals exert a torque. It is taken out of
- * the goal transform: T <- T + [theta]x F with theta = -(tr(K) I - K)^-1 tau and K = A_xr F^T. The
- * goals stay one affine map.
- *  - Damping is toward the cluster's rigid motion, v_c + omega x (F p). With the lever arms F p,
- * instead of x - x_c, the velocity is affine in p too, so it costs nothing to blend, and linear and
- * angular momentum are kept exactly: sum m w (x - x_c) x (omega x F p) = (tr(K) I - K) omega.
+ *   - polar(F) is not the rotation of least squares, so its goals exert a torque. It is taken out
+ *     of the goal transform: T <- T + [theta]x F with theta = -(tr(K) I - K)^-1 tau and
+ *     K = A_xr F^T. The goals stay one affine map.
+ *   - Damping is toward the cluster's rigid motion, v_c + omega x (F p). With the lever arms F p,
+ *     instead of x - x_c, the velocity is affine in p too, so it costs nothing to blend, and linear
+ *     and angular momentum are kept exactly:
+ *     sum m w (x - x_c) x (omega x F p) = (tr(K) I - K) omega.
  */
 #include "match.h"
 

@@ -5,9 +5,10 @@
  * draws them apart in others (resample.c). Once what a particle stands for is thinner than half the
  * spacing, and so is its neighbour that way,
  *
+ *      ( . o . )      become      ( . o . )
  *      ( . o . )
- *      ( . o . )      become      ( . o . ),    one with the mass of both, exactly, at their
- * centre, with their momentum.
+ *
+ * one with the mass of both, exactly, at their centre, with their momentum.
  *
  * It joins the clusters that either was in, with weights (m_i w_ic + m_j w_jc) / (m_i + m_j), so
  * that each cluster keeps its mass, at the mean of their rest places, each moved by F_c^-1 d to

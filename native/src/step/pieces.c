@@ -7,9 +7,9 @@
  * When edges have gone, the piece is searched from all clusters that lost one, from each in turn
  * by one cluster, and searches that meet become one:
  *
- *      o-o-o-o-o   x   o-o        each part that has come off contains a cluster that lost an edge;
- *      | |  search |   |s|        the search ends when all parts but one have been seen whole, so
- * it o-o-o-o-<   x   >-o        costs what the smaller parts cost, not what the piece does
+ *      o-o-o-o-o   x   o-o      each part that has come off contains a cluster that lost an edge;
+ *      | |  search |   |s|      the search ends when all parts but one have been seen whole, so it
+ *      o-o-o-o-<   x   >-o      costs what the smaller parts cost, not what the piece does
  */
 #include "fracture_parts.h"
 

@@ -6,9 +6,9 @@
  * clusters too are divided: of those, the ones whose centre is across the plane from the particle
  * get a copy of it,
  *
- *        . o . | D .          particle i is left of the plane, in the split cluster C and in D,
- *        . i . |   .          whose centre is right of it: i stays in what C keeps, its copy is in
- * D C's   | new's        with m w_D / W of its mass, W being the sum of its weights
+ *        . o . | D .        particle i is left of the plane, in the split cluster C and in D, whose
+ *        . i . |   .        centre is right of it: i stays in what C keeps, its copy is in D with
+ *         C's  | new's      m w_D / W of its mass, W being the sum of its weights
  *
  * so that no particle of C holds the two sides together any more, and every cluster keeps its mass.
  * Masses are whole quanta: the body's mass is kept exactly.
