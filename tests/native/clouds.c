@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "clouds.h"
 
+#include "sample_scenes.h"
+#include "scenes/scenes.h"
 #include "test.h"
 
 #include <base/rng.h>
@@ -27,31 +29,33 @@ cloud cloud_box(uint32_t x, uint32_t y, uint32_t z, uint64_t seed)
     return c;
 }
 
-bool cloud_read(cloud* c, const char* name)
+static cloud alike(uint32_t count)
 {
-    char path[512];
-    *c = (cloud){0};
-    if (!test_shared_file(name, path))
-        return false;
-    FILE* file = fopen(path, "r");
-    if (!file)
-        return false;
-    vec3 p;
-    size_t room = 0;
-    while (fscanf(file, "%lf %lf %lf", &p.x, &p.y, &p.z) == 3)
-    {
-        if (c->count == room)
-        {
-            room = room * 2 + 1024;
-            c->points = realloc(c->points, room * sizeof *c->points);
-        }
-        c->points[c->count++] = p;
-    }
-    fclose(file);
-    c->masses = calloc(c->count, sizeof *c->masses);
-    for (uint32_t i = 0; i < c->count; ++i)
-        c->masses[i] = 1;
-    return true;
+    cloud c = {.count = count};
+    c.points = calloc(count ? count : 1, sizeof *c.points);
+    c.masses = calloc(count ? count : 1, sizeof *c.masses);
+    for (uint32_t i = 0; i < count; ++i)
+        c.masses[i] = 1;
+    return c;
+}
+
+cloud cloud_published(const char* name)
+{
+    scene_points points = scene_published(name);
+    cloud c = alike(points.count);
+    for (uint32_t i = 0; i < c.count; ++i)
+        c.points[i] = v3(points.at[3 * i], points.at[3 * i + 1], points.at[3 * i + 2]);
+    scene_points_free(&points);
+    return c;
+}
+
+cloud cloud_sampled(scene_mesh mesh, uint32_t count)
+{
+    pl_samples samples = sample_scene(mesh, by_count(PLIANT_SAMPLE_BLUE_NOISE, count));
+    cloud c = alike(samples.count);
+    memcpy(c.points, samples.points, c.count * sizeof *c.points);
+    pl_samples_free(&samples);
+    return c;
 }
 
 void cloud_free(cloud* c)

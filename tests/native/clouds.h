@@ -3,6 +3,8 @@
 #ifndef PLIANT_TEST_CLOUDS_H
 #define PLIANT_TEST_CLOUDS_H
 
+#include "scenes/meshes.h"
+
 #include <setup/cluster.h>
 
 typedef struct cloud
@@ -15,8 +17,10 @@ typedef struct cloud
 
 /* A jittered grid in the unit cube, of different masses; one point along an axis: flat. */
 cloud cloud_box(uint32_t x, uint32_t y, uint32_t z, uint64_t seed);
-/* A published set; false if it is not there. Masses are 1. */
-bool cloud_read(cloud* c, const char* name);
+/* A published set (scene_published); without points if it is not at hand. Masses are 1. */
+cloud cloud_published(const char* name);
+/* About "count" points of blue noise in a closed mesh, which it takes over. Masses are 1. */
+cloud cloud_sampled(scene_mesh mesh, uint32_t count);
 void cloud_free(cloud* c);
 
 /* The defaults, with a count and a radius. */

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 static struct
 {
@@ -19,6 +18,8 @@ static struct
     void (*run)(void);
 } tests[4096];
 static int test_count, failures_of_test;
+static atomic_bool checked; /* the test has made a check, in whichever thread */
+static char reason[256];    /* why the test is skipped; empty: it is not */
 static char folder_root[256];
 static int folder_count;
 /* how many threads were started; processes that a test makes count here too */
@@ -47,10 +48,24 @@ void test_failed(const char* file, int line, const char* format, ...)
     putchar('\n');
 }
 
+void test_checks(void)
+{
+    if (!atomic_load_explicit(&checked, memory_order_relaxed))
+        atomic_store_explicit(&checked, true, memory_order_relaxed);
+}
+
 void test_skip(const char* format, ...)
 {
     va_list args;
-    printf("    skipped: ");
+    va_start(args, format);
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+}
+
+void test_skip_part(const char* format, ...)
+{
+    va_list args;
+    printf("    not here: ");
     va_start(args, format);
     vprintf(format, args);
     va_end(args);
@@ -61,13 +76,6 @@ bool test_quick(void)
 {
     const char* quick = getenv("PLIANT_TEST_QUICK");
     return quick && quick[0] && strcmp(quick, "0") != 0;
-}
-
-bool test_shared_file(const char* name, char path[512])
-{
-    const char* root = getenv("PLIANT_SHARED");
-    snprintf(path, 512, "%s/%s", root ? root : PLIANT_SHARED_DEFAULT, name);
-    return access(path, R_OK) == 0;
 }
 
 const char* test_folder(void)
@@ -114,19 +122,32 @@ static bool listed_without(const char* whole)
     return found;
 }
 
-/* Runs a test; true if it passed. */
-static bool run_test(int test)
+typedef enum outcome
 {
+    PASSED,
+    FAILED,
+    SKIPPED,
+    OUTCOMES
+} outcome;
+
+static outcome run_test(int test)
+{
+    static const char* const marks[OUTCOMES] = {"ok  ", "FAIL", "skip"};
     struct timespec a, b;
     failures_of_test = 0;
+    reason[0] = 0;
+    atomic_store(&checked, false);
     atomic_store(started, 0);
     clock_gettime(CLOCK_MONOTONIC, &a);
     tests[test].run();
     clock_gettime(CLOCK_MONOTONIC, &b);
     double s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
-    printf("%s %s:%s (%.2f s%s)\n", failures_of_test ? "FAIL" : "ok  ", tests[test].file,
-           tests[test].name, s, atomic_load(started) ? ", threads" : "");
-    return failures_of_test == 0;
+    if (!reason[0] && !atomic_load(&checked))
+        test_failed(tests[test].file, 0, "the test has checked nothing");
+    outcome end = failures_of_test ? FAILED : reason[0] ? SKIPPED : PASSED;
+    printf("%s %s:%s (%.2f s%s)%s%s\n", marks[end], tests[test].file, tests[test].name, s,
+           atomic_load(started) ? ", threads" : "", reason[0] ? ": " : "", reason);
+    return end;
 }
 
 static bool wanted(const char* whole, int argc, char** argv)
@@ -139,7 +160,7 @@ static bool wanted(const char* whole, int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-    int passed = 0, failed = 0, left_out = 0;
+    int ended[OUTCOMES] = {0}, left_out = 0;
     bool list = argc > 1 && strcmp(argv[1], "--list") == 0;
     started =
         mmap(NULL, sizeof *started, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -165,7 +186,7 @@ int main(int argc, char** argv)
             ++left_out;
             continue;
         }
-        run_test(i) ? ++passed : ++failed;
+        ++ended[run_test(i)];
     }
     if (folder_root[0])
     {
@@ -177,7 +198,9 @@ int main(int argc, char** argv)
     if (list)
         return 0;
     if (left_out)
-        printf("%d tests left out\n", left_out);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+        printf("%d left out\n", left_out);
+    if (ended[SKIPPED])
+        printf("%d skipped\n", ended[SKIPPED]);
+    printf("%d passed, %d failed\n", ended[PASSED], ended[FAILED]);
+    return ended[FAILED] != 0;
 }

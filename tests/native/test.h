@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * A small test harness. A test is TEST(name) { ... } in any tests/native/test_*.c; it registers
- * itself. CHECK and friends note a failure and go on; REQUIRE leaves the test.
+ * itself. CHECK and friends note a failure and go on; REQUIRE leaves the test. A test that comes to
+ * its end without a check fails, unless it says with test_skip() why it could not run.
  *
  *   pliant-tests [substring ...]      runs the tests whose file:name contains one of them
  *   pliant-tests --list [...]         only names them
@@ -9,7 +10,8 @@
  * With PLIANT_TEST_QUICK set (sanitizers, slow machines) tests declared with TEST_SLOW are left out
  * and test_quick() is true, so that others may take fewer steps; those that the file in
  * PLIANT_TEST_WITHOUT names ("file:name" a line) are left out too. A test's line says "threads" if
- * it started some. The last line is "N passed, M failed".
+ * it started some. The last line is "N passed, M failed"; before it "K skipped" and "K left out",
+ * where there are any.
  */
 #ifndef PLIANT_TEST_H
 #define PLIANT_TEST_H
@@ -23,12 +25,14 @@ void test_failed(const char* file, int line, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 /* True where less should be done: the same checks on fewer steps or smaller bodies. */
 bool test_quick(void);
-/* True where the published particle files are at hand; sets the path (NULL-safe). */
-bool test_shared_file(const char* name, char path[512]);
 /* A fresh, empty folder for this test, removed at the end of the run. */
 const char* test_folder(void);
-/* Says why (a part of) a test did not run, without failing. */
+/* The test cannot run here, for this reason: it counts as skipped, unless a check failed. */
 void test_skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/* A part of the test cannot run here; the rest decides. */
+void test_skip_part(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/* Every check says that it was made. */
+void test_checks(void);
 
 #define TEST(name) TEST_DECLARE(name, false)
 /* A test of more than some seconds in a release build, whose code others cover too. */
@@ -44,18 +48,21 @@ void test_skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
 #define CHECK(condition)                                                                           \
     do                                                                                             \
     {                                                                                              \
+        test_checks();                                                                             \
         if (!(condition))                                                                          \
             test_failed(__FILE__, __LINE__, "%s", #condition);                                     \
     } while (0)
 #define CHECK_MSG(condition, ...)                                                                  \
     do                                                                                             \
     {                                                                                              \
+        test_checks();                                                                             \
         if (!(condition))                                                                          \
             test_failed(__FILE__, __LINE__, __VA_ARGS__);                                          \
     } while (0)
 #define REQUIRE(condition)                                                                         \
     do                                                                                             \
     {                                                                                              \
+        test_checks();                                                                             \
         if (!(condition))                                                                          \
         {                                                                                          \
             test_failed(__FILE__, __LINE__, "%s", #condition);                                     \
@@ -66,6 +73,7 @@ void test_skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
     do                                                                                             \
     {                                                                                              \
         int test_status_ = (int)(call);                                                            \
+        test_checks();                                                                             \
         if (test_status_ != 0)                                                                     \
             test_failed(__FILE__, __LINE__, "%s gave %d: %s", #call, test_status_,                 \
                         pliant_last_error());                                                      \
@@ -74,6 +82,7 @@ void test_skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
     do                                                                                             \
     {                                                                                              \
         int test_status_ = (int)(call);                                                            \
+        test_checks();                                                                             \
         if (test_status_ != 0)                                                                     \
         {                                                                                          \
             test_failed(__FILE__, __LINE__, "%s gave %d: %s", #call, test_status_,                 \
@@ -86,6 +95,7 @@ void test_skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
     do                                                                                             \
     {                                                                                              \
         double test_a_ = (a), test_b_ = (b), test_t_ = (tolerance);                                \
+        test_checks();                                                                             \
         if (!(fabs(test_a_ - test_b_) <= test_t_))                                                 \
             test_failed(__FILE__, __LINE__, "%s is %.9g, not %.9g within %.3g", #a, test_a_,       \
                         test_b_, test_t_);                                                         \

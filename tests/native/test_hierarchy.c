@@ -171,22 +171,16 @@ static void check_counts(const pl_hierarchy* h, const uint32_t* counts, uint32_t
                   h->level[l].count, counts[l]);
 }
 
-TEST(levels_of_the_bunny_have_the_published_counts)
+/* Four levels of both kinds, each with an eighth of the clusters of the one below. */
+static void check_four_levels(const cloud* c, const uint32_t counts[4], double radius)
 {
-    cloud c;
-    if (!cloud_read(&c, "data/particles/bunny-16525.txt"))
-    {
-        test_skip("the bunny is not there");
-        return;
-    }
-    const uint32_t counts[] = {330, 41, 5, 1};
     for (uint32_t kind = 0; kind <= PLIANT_LEVELS_INDEPENDENT; ++kind)
     {
-        pliant_cluster_desc cluster = cloud_desc(330, .2);
+        pliant_cluster_desc cluster = cloud_desc(counts[0], radius);
         pliant_levels_desc levels = levels_desc(0);
         levels.kind = kind;
         pl_hierarchy h;
-        REQUIRE_OK(build(&c, &cluster, &levels, NULL, NULL, &h));
+        REQUIRE_OK(build(c, &cluster, &levels, NULL, NULL, &h));
         check_counts(&h, counts, 4);
         for (uint32_t l = 0; l < h.level_count; ++l)
         {
@@ -199,14 +193,32 @@ TEST(levels_of_the_bunny_have_the_published_counts)
                 CHECK(tries > -.1 && (tries > .5) == h.level[l].grown);
             }
             if (l > 0 && kind == PLIANT_LEVELS_INDEPENDENT)
-                check_clustering(&c, &h.level[l], &cluster);
+                check_clustering(c, &h.level[l], &cluster);
             if (l > 0 && kind == PLIANT_LEVELS_NESTED)
                 check_nested(&h.level[l - 1], &h.level[l]);
         }
         if (kind == PLIANT_LEVELS_NESTED)
-            check_composed(&c, &h);
+            check_composed(c, &h);
         pl_hierarchy_free(&h);
     }
+}
+
+TEST(levels_of_the_bunny_have_the_published_counts)
+{
+    const uint32_t counts[] = {330, 41, 5, 1};
+    cloud c = cloud_published("bunny-16525");
+    if (c.count)
+        check_four_levels(&c, counts, .2);
+    else
+        test_skip("bunny-16525 is not there");
+    cloud_free(&c);
+}
+
+TEST(levels_of_a_creature_have_the_counts_of_the_rule)
+{
+    const uint32_t counts[] = {200, 25, 3, 1};
+    cloud c = cloud_sampled(scene_creature(4), 3000);
+    check_four_levels(&c, counts, .22);
     cloud_free(&c);
 }
 

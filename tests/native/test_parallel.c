@@ -114,15 +114,10 @@ static void check_pair(pair* p, const char* where, uint32_t particles, uint32_t 
 }
 
 /* Every step would wait for workers that the busy processes keep from their core. */
-TEST(busy_cores_cost_all_threads_little_more_than_one)
+TEST_SLOW(busy_cores_cost_all_threads_little_more_than_one)
 {
     pid_t busy[MOST_BUSY];
     pair p;
-    if (test_quick())
-    {
-        test_skip("times of a quick run");
-        return;
-    }
     pl_pool_share_always = false;
     CHECK(open_pair(&p, 3018));
     int count = start_busy(busy);
@@ -132,15 +127,10 @@ TEST(busy_cores_cost_all_threads_little_more_than_one)
     pl_pool_share_always = true;
 }
 
-TEST(all_threads_are_not_slower_than_one_at_any_size)
+TEST_SLOW(all_threads_are_not_slower_than_one_at_any_size)
 {
     static const uint32_t sizes[] = {60, 300, 1000, 3000, 10000, 50000};
     pair p;
-    if (test_quick())
-    {
-        test_skip("times of a quick run");
-        return;
-    }
     pl_pool_share_always = false;
     for (uint32_t i = 0; i < PL_COUNTOF(sizes); ++i)
     {

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <base/core.h>
+#include <base/cpu.h>
 #include <base/math3.h>
 #include <base/rng.h>
 #include <stdlib.h>
@@ -370,7 +371,7 @@ TEST(quadratic_goals_are_the_same_on_every_path_and_thread_count)
         pliant_status status = open_world(&w, &cloud, &s);
         if (status == PLIANT_ERROR_UNSUPPORTED)
         {
-            test_skip("SIMD path %u is not there", s.simd);
+            test_skip_part("no %s path", pl_cpu_path_name(s.simd));
             continue;
         }
         REQUIRE_OK(status);

@@ -255,7 +255,7 @@ TEST(rotations_have_the_same_bits_in_every_path)
 {
     for (uint32_t simd = PLIANT_SIMD_SSE2; simd <= PLIANT_SIMD_NEON; ++simd)
         if (!pl_cpu_has(simd))
-            test_skip("no %s here", pl_cpu_path_name(simd));
+            test_skip_part("no %s path", pl_cpu_path_name(simd));
     compare_paths();
     uint32_t state = pl_fp_state_enter(); /* as in a step */
     compare_paths();
@@ -324,26 +324,5 @@ TEST(what_has_no_rotation_gets_the_identity)
             for (int k = 0; k < 72; ++k)
                 CHECK_MSG(r[k] == (float)(k / 8 % 4 == 0), "entry %d of lane %d is %g", k / 8,
                           k % 8, r[k]);
-        }
-}
-
-/* No assertion on the time: it is printed for people. */
-TEST(rotation_times_are_printed)
-{
-    static const uint32_t timed[] = {2, 6, 10};
-    for (uint32_t simd = PLIANT_SIMD_SCALAR; simd <= PLIANT_SIMD_NEON; ++simd)
-        for (uint32_t kind = 0; kind < PL_COUNTOF(timed) && pl_cpu_has(simd); ++kind)
-        {
-            double best = 1e9;
-            fill(matrices, COUNT, timed[kind]);
-            for (int repeat = 0; repeat < 10; ++repeat)
-            {
-                double start = pl_now_ms();
-                pl_rotation_batch(simd, matrices, rotations, COUNT);
-                best = PL_MIN(best, pl_now_ms() - start);
-            }
-            CHECK(rotations[0] == rotations[0]);
-            printf("    %-6s %-10s %6.1f ns a rotation\n", pl_cpu_path_name(simd),
-                   kinds[timed[kind]].name, best * 1e6 / COUNT);
         }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* How sampling behaves (threads, cancel, memory, junk), and points that callers bring. */
+#include "clouds.h"
 #include "sample_scenes.h"
 
 #include <base/hash.h>
@@ -313,24 +314,28 @@ TEST(odd_sets_of_points_have_a_spacing)
     pl_samples_free(&s);
 }
 
-TEST(a_published_beam_has_about_its_volume)
+/* The points alone tell the volume of what they fill, 2 x .4 x .4. */
+static void check_beam(uint32_t count, const vec3* points)
 {
-    char path[512];
-    if (!test_shared_file("data/particles/beam-5317.txt", path))
-    {
-        test_skip("no %s", path);
-        return;
-    }
-    static vec3 points[6000];
-    uint32_t count = 0;
-    FILE* file = fopen(path, "r");
-    REQUIRE(file);
-    while (count < 6000 &&
-           fscanf(file, "%lf %lf %lf", &points[count].x, &points[count].y, &points[count].z) == 3)
-        ++count;
-    fclose(file);
     pl_samples s;
     REQUIRE_OK(pl_sample_points(count, points, NULL, &s));
-    CHECK_NEAR(total(&s), .32, .04); /* 2 x .4 x .4 */
+    CHECK_NEAR(total(&s), .32, .04);
     pl_samples_free(&s);
+}
+
+TEST(a_beam_of_blue_noise_has_about_its_volume)
+{
+    cloud c = cloud_sampled(scene_box(2, .4f, .4f, 2), 5317);
+    check_beam(c.count, c.points);
+    cloud_free(&c);
+}
+
+TEST(a_published_beam_has_about_its_volume)
+{
+    cloud c = cloud_published("beam-5317");
+    if (c.count)
+        check_beam(c.count, c.points);
+    else
+        test_skip("beam-5317 is not there");
+    cloud_free(&c);
 }

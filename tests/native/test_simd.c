@@ -153,7 +153,7 @@ TEST(every_operation_is_the_plain_one_in_every_path)
 {
     for (int path = 0; path < PATHS; ++path)
         if (!pl_cpu_has(paths[path].simd))
-            test_skip("no %s here", pl_cpu_path_name(paths[path].simd));
+            test_skip_part("no %s path", pl_cpu_path_name(paths[path].simd));
         else
         {
             run_ops(path);

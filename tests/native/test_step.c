@@ -217,7 +217,7 @@ TEST(bits_do_not_depend_on_threads_or_simd)
     {
         if (!pl_cpu_has(simd))
         {
-            test_skip("this machine has no %s path", pl_cpu_path_name(simd));
+            test_skip_part("no %s path", pl_cpu_path_name(simd));
             continue;
         }
         for (int t = 0; t < 4; t += test_quick() ? 2 : 1)

@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the published points are looked for: the folder that holds "data". */
-static const char* shared_folder(void)
-{
-    const char* root = getenv("PLIANT_SHARED");
-    return root ? root : PLIANT_SHARED_DEFAULT;
-}
-
 static void set_defaults(scene* s)
 {
     memset(s, 0, sizeof *s);
@@ -59,11 +52,18 @@ void scene_use_mesh(scene* s, scene_mesh mesh, uint32_t particles)
     s->body.sample.count = particles;
 }
 
-bool scene_use_published(scene* s, const char* file, uint32_t count)
+scene_points scene_published(const char* file)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/data/particles/%s.txt", shared_folder(), file);
-    scene_points points = scene_points_read(path);
+    const char* root = getenv("PLIANT_SHARED");
+    snprintf(path, sizeof path, "%s/data/particles/%s.txt", root ? root : PLIANT_SHARED_DEFAULT,
+             file);
+    return scene_points_read(path);
+}
+
+bool scene_use_published(scene* s, const char* file, uint32_t count)
+{
+    scene_points points = scene_published(file);
     bool found = points.count == count;
     if (found)
         scene_use_points(s, points);

@@ -66,6 +66,10 @@ typedef struct scene
     pliant_fracture_desc fracture;
 } scene;
 
+/* Published points by name ("beam-5317"); none if the files are not at hand. They lie in
+ * data/particles of the folder that PLIANT_SHARED names. */
+scene_points scene_published(const char* file);
+
 /* How many scenes there are, and their names and what they are in a few words. */
 uint32_t scene_count(void);
 const char* scene_name(uint32_t index);
