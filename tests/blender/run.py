@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs tests/blender/test_*.py in a Python that has the module bpy; the last line is "N passed, M failed".
+"""Runs tests/blender/test_*.py in a Python that has the module bpy; the last line is "N passed, M failed",
+with "K skipped" before it if any were.
 
     python tests/blender/run.py [--jobs 2] [--timeout 600] [pattern ...]
 
@@ -23,7 +24,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed$")
+LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped$")    # of a file, between processes
+
+
+def load_python_run():
+    """tests/python/run.py as a module; its name is this one's."""
+    spec = importlib.util.spec_from_file_location("python_run", FOLDER.parent / "python" / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def run_here(patterns):
@@ -33,9 +42,7 @@ def run_here(patterns):
     import house
     user = house.prepare()
     import bpy
-    spec = importlib.util.spec_from_file_location("python_run", FOLDER.parent / "python" / "run.py")
-    python_run = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(python_run)
+    python_run = load_python_run()
     for line in sys.stdin:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         house.enable()
@@ -48,7 +55,7 @@ def run_here(patterns):
         suite.run(result)
         house.disable()
         sys.stderr.flush()
-        print(f"{result.good} passed, {result.bad} failed", flush=True)
+        print(f"{result.good} passed, {result.bad} failed, {result.left} skipped", flush=True)
     shutil.rmtree(user, ignore_errors=True)
     os._exit(0)    # Blender's own way out of a module may crash; not ours to test
 
@@ -61,7 +68,7 @@ class Worker:
         self.timeout, self.process = timeout, None
 
     def run(self, file):
-        """The tests of one file: (good, bad, what it wrote)."""
+        """The tests of one file: (good, bad, skipped), what it wrote."""
         if self.process is None:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -75,7 +82,7 @@ class Worker:
             for line in self.process.stdout:
                 counts = LAST_LINE.match(line)
                 if counts:
-                    return int(counts[1]), int(counts[2]), text.rstrip() + "\n"
+                    return tuple(map(int, counts.groups())), text.rstrip() + "\n"
                 text += line
         except BrokenPipeError:
             pass
@@ -83,9 +90,9 @@ class Worker:
             too_late.cancel()
         code, self.process = self.process.wait(), None
         ending = f"ended with code {code} before its last test, or took {self.timeout:g} s"
-        good = len(re.findall(r"^ok  ", text, re.MULTILINE))
-        bad = len(re.findall(r"^FAIL ", text, re.MULTILINE))
-        return good, bad + 1, f"{text}\nFAIL {file.name} {ending}\n"
+        good, bad, left = (len(re.findall(f"^{mark} ", text, re.MULTILINE))
+                           for mark in ("ok", "FAIL", "skip"))
+        return (good, bad + 1, left), f"{text}\nFAIL {file.name} {ending}\n"
 
     def end(self):
         if self.process is not None:
@@ -109,7 +116,7 @@ def main():
     if named:
         files = named
     patterns = [p for p in options.patterns if not any(p in f.stem for f in named)]
-    total_good = total_bad = 0
+    total = (0, 0, 0)
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
         here = threading.local()
         workers = []
@@ -120,13 +127,13 @@ def main():
                 workers.append(here.worker)
             return here.worker.run(file)
 
-        for good, bad, text in pool.map(run, files):
-            total_good, total_bad = total_good + good, total_bad + bad
+        for counts, text in pool.map(run, files):
+            total = tuple(map(sum, zip(total, counts)))
             print(text, end="", flush=True)
     for worker in workers:
         worker.end()
-    print(f"{total_good} passed, {total_bad} failed", flush=True)
-    return 1 if total_bad else 0
+    print(load_python_run().last_lines(*total), flush=True)
+    return 1 if total[1] else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the Python tests; the last line is "N passed, M failed".
+"""Runs the Python tests; the last line is "N passed, M failed", with "K skipped" before it if any were.
 
     python tests/python/run.py [--jobs 2] [pattern ...]      (as unittest -k)
 
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed\n\Z")
+LAST_LINES = re.compile(r"(?:(\d+) skipped\n)?(\d+) passed, (\d+) failed\n\Z")
 
 
 class Result(unittest.TextTestResult):
@@ -23,7 +23,7 @@ class Result(unittest.TextTestResult):
 
     def __init__(self, *arguments, **settings):
         super().__init__(*arguments, **settings)
-        self.good = self.bad = 0
+        self.good = self.bad = self.left = 0
         self.began = 0.0
 
     def startTest(self, test):
@@ -41,6 +41,7 @@ class Result(unittest.TextTestResult):
         self.report("ok  ", test)
 
     def addSkip(self, test, reason):
+        self.left += 1
         self.report("skip", test, f": {reason}")
 
     def fault(self, test, error):
@@ -63,8 +64,13 @@ class Result(unittest.TextTestResult):
         self.report("FAIL", test, ": did not fail")
 
 
+def last_lines(good, bad, left):
+    """What a runner ends with."""
+    return (f"{left} skipped\n" if left else "") + f"{good} passed, {bad} failed"
+
+
 def run_here(files, patterns):
-    """The tests of files with such names, in this process: (good, bad)."""
+    """The tests of files with such names, in this process: (good, bad, skipped)."""
     loader = unittest.TestLoader()
     if patterns:
         loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in patterns]
@@ -72,19 +78,21 @@ def run_here(files, patterns):
     stream = unittest.runner._WritelnDecorator(sys.stdout)
     result = Result(stream, descriptions=False, verbosity=0)
     suite.run(result)
-    return result.good, result.bad
+    return result.good, result.bad, result.left
 
 
 def run_file(file, patterns):
-    """The tests of a file in a process of their own: (good, bad, what they wrote)."""
+    """The tests of a file in a process of their own: (good, bad, skipped), what they wrote."""
     done = subprocess.run([sys.executable, "-u", __file__, "--files", file.name, *patterns], text=True,
                           errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    counts = LAST_LINE.search(done.stdout)
+    counts = LAST_LINES.search(done.stdout)
     if counts and done.returncode in (0, 1):
-        return int(counts[1]), int(counts[2]), done.stdout[:counts.start()]
-    ending = f"FAIL {file.name} ended with code {done.returncode}\n"
-    return len(re.findall("^ok  ", done.stdout, re.MULTILINE)), \
-        len(re.findall("^FAIL ", done.stdout, re.MULTILINE)) + 1, done.stdout + ending
+        left, good, bad = (int(n or 0) for n in counts.groups())
+        return (good, bad, left), done.stdout[:counts.start()]
+    good, bad, left = (len(re.findall(f"^{mark} ", done.stdout, re.MULTILINE))
+                       for mark in ("ok", "FAIL", "skip"))
+    return (good, bad + 1, left), \
+        f"{done.stdout}FAIL {file.name} ended with code {done.returncode}\n"
 
 
 def main():
@@ -93,19 +101,19 @@ def main():
     parser.add_argument("--files", default="test_*.py", help=argparse.SUPPRESS)
     parser.add_argument("patterns", nargs="*")
     options = parser.parse_args()
-    good = bad = 0
+    good = bad = left = 0
     if options.jobs > 1:
         # large files first, so that no core waits for another at the end
         files = sorted(FOLDER.glob(options.files), key=lambda file: -file.stat().st_size)
         if options.patterns and all(any(p in f.stem for f in files) for p in options.patterns):
             files = [f for f in files if any(p in f.stem for p in options.patterns)]
         with ThreadPoolExecutor(options.jobs) as pool:
-            for good_here, bad_here, text in pool.map(lambda f: run_file(f, options.patterns), files):
-                good, bad = good + good_here, bad + bad_here
+            for counts, text in pool.map(lambda f: run_file(f, options.patterns), files):
+                good, bad, left = (a + b for a, b in zip((good, bad, left), counts))
                 print(text, end="", flush=True)
     else:
-        good, bad = run_here(options.files, options.patterns)
-    print(f"{good} passed, {bad} failed", flush=True)
+        good, bad, left = run_here(options.files, options.patterns)
+    print(last_lines(good, bad, left), flush=True)
     return 1 if bad else 0
 
 

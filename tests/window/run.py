@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs tests/window/test_*.py in Blenders with a window; the last line is "N passed, M failed".
+"""Runs tests/window/test_*.py in Blenders with a window; the last line is "N passed, M failed", with
+"K skipped" before it if any were.
 
     python tests/window/run.py --extension ZIP [--blender 4.3-window ...] [--shots DIR] [pattern ...]
 
 Each test file gets a Blender of its own, in the Debian that tests/blenders made, on a screen of its own
 (Xvfb), with a copy of a home into which the zip was installed as a user would. Blenders run side by
 side. Screenshots are kept in DIR/BLENDER (default build-release/window-shots). README.md says how a test
-is written. A Blender that is not there is skipped with a line that says so.
+is written. A Blender that is not there counts as one that is skipped.
 """
 import argparse
 import os
@@ -97,7 +98,7 @@ def start(name, root, folder, argument, timeout):
 
 
 def run_file(name, root, user, file, options):
-    """One test file in one Blender: (good, bad, text to show)."""
+    """One test file in one Blender: (good, bad, skipped), text to show."""
     folder = prepare(root, file.stem)
     began = time.monotonic()
     try:
@@ -117,6 +118,7 @@ def run_file(name, root, user, file, options):
     good, bad = map(int, counts[-1]) if counts else \
         [len(re.findall(f"^{mark}", text, re.MULTILINE)) for mark in ("ok  ", "FAIL ")]
     text = LAST_LINE.sub("", text).rstrip() + "\n"
+    left = len(re.findall("^skip ", text, re.MULTILINE))
     if not counts or code != 0:
         bad += not counts or bad == 0
         ending = f"was still running after {options.timeout:g} s" if code is None else \
@@ -126,29 +128,30 @@ def run_file(name, root, user, file, options):
         text += "".join(f"    | install: {line}\n" for line in installed.splitlines())
     else:
         text = "".join(line + "\n" for line in text.splitlines() if re.match("ok  |skip", line))
-    return good, bad, text + f"    {file.name}, Blender {name}: {time.monotonic() - began:.0f} s\n"
+    return (good, bad, left), \
+        text + f"    {file.name}, Blender {name}: {time.monotonic() - began:.0f} s\n"
 
 
 class Tally:
     """Results of Blenders that run side by side; each file's lines stay together."""
 
     def __init__(self):
-        self.good = self.bad = 0
+        self.good = self.bad = self.left = 0
         self.lock = threading.Lock()
 
-    def add(self, good, bad, text):
+    def add(self, counts, text):
         with self.lock:
-            self.good, self.bad = self.good + good, self.bad + bad
+            self.good, self.bad, self.left = map(sum, zip((self.good, self.bad, self.left), counts))
             print(text, end="", flush=True)
 
 
 def run_blender(name, files, options, tally):
     root = blender_root(name)
     if root is None:
-        tally.add(0, 0, f"Blender {name} is skipped: it is not here (bash tests/blenders fetch {name})\n")
+        tally.add((0, 0, 1), f"skip Blender {name}: it is not here (bash tests/blenders fetch {name})\n")
         return
     if os.geteuid() != 0:
-        tally.add(0, 0, f"Blender {name} is skipped: entering its Debian needs root\n")
+        tally.add((0, 0, 1), f"skip Blender {name}: entering its Debian needs root\n")
         return
     user = install(name, root, options)
     try:
@@ -156,7 +159,7 @@ def run_blender(name, files, options, tally):
             try:
                 tally.add(*run_file(name, root, user, file, options))
             except Exception as error:
-                tally.add(0, 1, f"FAIL {file.name} in Blender {name}: {error!r}\n")
+                tally.add((0, 1, 0), f"FAIL {file.name} in Blender {name}: {error!r}\n")
     finally:
         shutil.rmtree(user, ignore_errors=True)
 
@@ -178,6 +181,8 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
+    if tally.left:
+        print(f"{tally.left} skipped")
     print(f"{tally.good} passed, {tally.bad} failed", flush=True)
     return 1 if tally.bad else 0
 
