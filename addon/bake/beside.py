@@ -46,7 +46,7 @@ class Beside:
             error = None
             try:
                 function(*arguments)
-            except BaseException as raised:  # noqa: B036 - the one who waits gets it
+            except BaseException as raised:  # the one who waits gets it
                 error = raised
             self._done.put(error)
             del item, function, arguments, error  # nothing is kept alive until the next

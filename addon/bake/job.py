@@ -350,8 +350,8 @@ class Recorder:
         found = (len(self.bodies), len(self.colliders), len(self.fields))
         wanted = (len(shot.bodies), len(shot.colliders), len(shot.fields))
         if found != wanted:
-            raise CacheError("The cache's checkpoint has %d bodies, %d colliders and %d fields; "
-                             "the scene has %d, %d and %d." % (found + wanted))
+            raise CacheError("The cache's checkpoint has {} bodies, {} colliders and {} fields; "
+                             "the scene has {}, {} and {}.".format(*found, *wanted))
         for field, known in zip(shot.fields, self.fields):
             known._desc.kind = field.kind
         self.take_warnings()

@@ -214,8 +214,9 @@ def _is_gone(owner, silence, locked=None):
 
 def _sentence(path, owner, locked=False):
     who = owner.who() if owner is not None else "another program"
-    lease = "" if locked or owner is not None and owner.is_running else (f" ({NAME} there counts for nothing {ABANDONED / 60:.0f} minutes "
-                               f"after its last sign of life.)")
+    lease = f" ({NAME} there counts for nothing {ABANDONED / 60:.0f} minutes after its last sign of life.)"
+    if locked or (owner is not None and owner.is_running):
+        lease = ""
     return (f"{path.parent} is being written to by {who}: wait until that is done, or stop "
             f"it.{lease}")
 

@@ -21,7 +21,7 @@ def run(options):
         except Interrupted as stopped:
             log.say("interrupted", str(stopped) or "Stopped by a signal.", code=signals.code)
             return signals.code
-        except Exception as error:  # noqa: BLE001 - every failure has an exit code
+        except Exception as error:  # every failure has an exit code
             code = failures.code_of(error)
             sentence = str(error).strip() or type(error).__name__
             if isinstance(error, MemoryError):

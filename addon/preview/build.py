@@ -328,5 +328,5 @@ class Builder:
             self.cancelled = True
         except (PliantError, LibraryError, OSError, MemoryError) as error:
             self.error = str(error) or type(error).__name__
-        except Exception as error:  # noqa: BLE001 - a thread's fault must reach the panel
+        except Exception as error:  # a thread's fault must reach the panel
             self.error = f"{type(error).__name__}: {error}"

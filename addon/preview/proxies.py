@@ -5,7 +5,7 @@ within the cluster's ball, and the ball where the body goes on.
 Each shape is drawn as far as it is seen from its centre: in every direction it ends at the radius or
 where the ray leaves the body, whichever comes first. No bpy in here.
 """
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -17,7 +17,7 @@ SLACK = 1e-3  # of the radius: so near is at the surface
 LIGHT = np.array((-.35, -.55, .76), np.float32)  # towards it, in the body's axes
 
 
-@lru_cache(maxsize=None)
+@cache
 def ball(subdivisions):
     """Directions (n, 3) and triangles (m, 3) of a unit ball."""
     g = (1 + 5 ** .5) / 2

@@ -43,7 +43,7 @@ class Progress:
     def _call(self, _user, fraction, stage):
         try:
             return 1 if self._function(fraction, (stage or b"").decode("utf-8", "replace")) else 0
-        except BaseException as error:  # noqa: B036 - also KeyboardInterrupt; raised again below
+        except BaseException as error:  # also KeyboardInterrupt; raised again below
             self._error = error
             return 1
 

@@ -162,7 +162,7 @@ collider instead"""
             there.pliant.role = "COLLIDER"
             self.report({"INFO"}, f"'{there.name}' is the floor: it is a collider now")
             return {"FINISHED"}
-        side = max(max(high - low), 1e-3)
+        side = max(*(high - low), 1e-3)
         # further down than they are high at most: what stands on the ground stays there
         height = 0.0 if 0 <= low.z < 4 * side else low.z - side
         half = FLOOR_SIZE * side / 2

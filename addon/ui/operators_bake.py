@@ -13,7 +13,7 @@ from ..bake.errors import BakeError
 from ..bridge import capture, folders, results, settings
 from ..solver import LibraryError
 from . import drawing, runs
-from .runs import running  # noqa: F401 - panels ask here
+from .runs import running
 
 TICK = .05  # seconds between looks at a run
 CAPTURE_BUDGET = .03  # seconds of a tick that reading the scene may take
@@ -310,7 +310,8 @@ in the file, stay. This cannot be undone"""
         return {"FINISHED"}
 
 
-classes = (PLIANT_OT_bake, PLIANT_OT_quick_bake, PLIANT_OT_set_substeps, PLIANT_OT_resume, PLIANT_OT_rebake_from_current,
+classes = (PLIANT_OT_bake, PLIANT_OT_quick_bake, PLIANT_OT_set_substeps, PLIANT_OT_resume,
+           PLIANT_OT_rebake_from_current,
            PLIANT_OT_cancel, PLIANT_OT_allow_folder, PLIANT_OT_clear)
 
 

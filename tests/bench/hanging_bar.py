@@ -46,7 +46,8 @@ def measure(tests):
 
 def table(rows):
     sags = {(row["axis"], row["value"]): row["ratio"] for row in rows if row["what"] == "sag"}
-    lines = ["| what changes | to | particles | clusters | memberships | levels | substeps | stretch | over theory | sag over theory |",
+    lines = ["| what changes | to | particles | clusters | memberships | levels | substeps | stretch | "
+             "over theory | sag over theory |",
              "|---|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         if row["what"] != "stretch":

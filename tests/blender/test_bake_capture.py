@@ -336,7 +336,7 @@ class Colliders(Captures):
 
     def test_cylinders_lie_along_any_axis(self):
         obj = add_collider("cylinder", radius=.5, depth=4)
-        for turn, axis in ((("X", 0)), (("Y", 1)), (("Z", 2))):
+        for axis in range(3):
             obj.data.transform(Matrix.Rotation(math.pi / 2, 4, "Y" if axis == 0 else "X")
                                if axis < 2 else Matrix())
             collider, state, _ = self.place(obj)

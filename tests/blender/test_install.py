@@ -106,7 +106,7 @@ class Install(unittest.TestCase):
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
             lines = [line for line in done.stdout.splitlines() if line.startswith("SAID ")]
             self.assertTrue(lines, done.stdout)
-            left = [p for p in Path(user, "extensions").rglob("*pliant*")]
+            left = list(Path(user, "extensions").rglob("*pliant*"))
         said = json.loads(lines[0][5:])
         self.assertEqual(said["done"], ["FINISHED"], done.stdout)
         self.assertTrue(said["enabled"], done.stdout)

@@ -88,7 +88,7 @@ class Messy(unittest.TestCase):
         self.assertEqual(self.bake(head, fine)[0], "INFO")
         for obj in (head, fine):
             self.assert_lands(obj, 2)
-            self.assertEqual([m.name for m in obj.modifiers][0], "Pliant")
+            self.assertEqual(obj.modifiers[0].name, "Pliant")
             shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
             self.assertGreater(len(shown.vertices), 1900)
 

@@ -11,7 +11,7 @@ import house
 import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-import figures  # noqa: E402
+import figures
 
 capture, settings = house.addon("bridge.capture"), house.addon("bridge.settings")
 presets = house.addon("ui.presets")

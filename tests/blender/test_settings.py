@@ -2,7 +2,6 @@
 """Every setting of the library can be reached, and those of the material may change in mid-bake."""
 import unittest
 
-import bpy
 import house
 from cubes import Cubes, add
 

@@ -6,7 +6,7 @@ from unittest import mock
 import bpy
 import house
 from test_bake_operators import Bakes, caches, runs
-from test_cli import SMALL, WithShot, run
+from test_cli import SMALL, WithShot
 
 capture = house.addon("bridge.capture")
 WITHOUT = {"manifold3d": None, "pliant_native.manifold3d": None}

@@ -5,13 +5,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 
-import bake_scene  # noqa: E402
-import harness  # noqa: E402
-import numpy as np  # noqa: E402
-from addon.bake import job as jobs  # noqa: E402
-from addon.bake import lock, plan  # noqa: E402
-from addon.bake import shot as shots  # noqa: E402
-from addon.bake.cache import INFO_NAME, Cache  # noqa: E402
+import bake_scene
+import harness
+import numpy as np
+from addon.bake import job as jobs
+from addon.bake import lock, plan
+from addon.bake import shot as shots
+from addon.bake.cache import INFO_NAME, Cache
 
 BAR = bake_scene.CUBE * np.array([1.0, .2, .2], np.float32)
 

@@ -97,8 +97,8 @@ programs = {
     "weld": CONTACTS + body() + body(1, POINTS, 1) + [80, 0, *changes((2, number(2))), 0, 1, 0] + FRAME + FRAME,
     "asleep": SLEEP + CONTACTS + body() + body(1, POINTS, 1) + FRAME + FRAME + FRAME + SAVE + RESTORE,
     "watched": body() + collider() + WATCHED_FRAME + FRAME + WATCHED_FRAME + SAVE + RESTORE,
-    "painted": body() + sum((on_body(5, word=f) for f in range(8)), []) + on_body(7) + PULL + FRAME + FRAME,
-    "read": body() + FRACTURE + PULL + FRAME + sum((on_body(2, 0, word=c) for c in range(0, 40, 2)), []),
+    "painted": body() + [b for f in range(8) for b in on_body(5, word=f)] + on_body(7) + PULL + FRAME + FRAME,
+    "read": body() + FRACTURE + PULL + FRAME + [b for c in range(0, 40, 2) for b in on_body(2, 0, word=c)],
 }
 for name, program in programs.items():
     write("calls", name, program)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "native"))
-import bindgen  # noqa: E402
+import bindgen
 
 
 class Type(str):

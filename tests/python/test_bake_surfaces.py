@@ -7,7 +7,6 @@ from pathlib import Path
 
 import bake_scene
 import numpy as np
-from addon import solver
 from addon.bake import job as jobs
 from addon.bake import pc2, plan, shot
 from addon.bake.fingerprint import fingerprint

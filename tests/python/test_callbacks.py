@@ -27,7 +27,7 @@ def declared():
 def make():
     """A scene with one of everything; handles by type."""
     made = scene.Scene(threads=2)
-    body = made.add_body(points=POINTS, cluster=dict(count=6))
+    body = made.add_body(points=POINTS, cluster={"count": 6})
     handles = {"pliant_scene": made, "pliant_body": body,
                "pliant_collider": made.add_collider(scene.Shape.PLANE),
                "pliant_field": made.add_field(_abi.FieldKind.FORCE), "pliant_skin": body.skin(POINTS)}
@@ -119,7 +119,7 @@ class Refused(unittest.TestCase):
                 raised.append(error)
             seen.append(stage)
 
-        self.scene.add_body(points=POINTS, cluster=dict(count=6), progress=progress)
+        self.scene.add_body(points=POINTS, cluster={"count": 6}, progress=progress)
         if raised:
             raise raised[0]
         self.assertTrue(seen)

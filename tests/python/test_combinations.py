@@ -11,7 +11,7 @@ import support  # noqa: F401 - finds the library
 from addon.solver import Goal, LevelKind, PliantError, Recluster, Scene, Shape
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
-import shapes  # noqa: E402
+import shapes
 
 FRAMES = 30
 FEATURES = {

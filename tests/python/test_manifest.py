@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files of the user in and around a cache folder: none is deleted, followed, waited for or written over."""
-import json
 import os
 import subprocess
 import sys
