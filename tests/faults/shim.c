@@ -66,9 +66,9 @@ static char* trace; /* names of the operations, for reports */
 static size_t trace_room;
 
 #define REAL(name)                                                                                 \
-    static __typeof__(&name) real;                                                                 \
+    static __typeof__(&(name)) real;                                                               \
     if (!real)                                                                                     \
-    real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+    real = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name)
 
 static bool path_counts(const char* path)
 {

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <base/parallel.h>
+#include <ftw.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -158,6 +159,12 @@ static bool wanted(const char* whole, int argc, char** argv)
     return argc < 2;
 }
 
+static int remove_entry(const char* path, const struct stat* status, int kind, struct FTW* place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
 int main(int argc, char** argv)
 {
     int ended[OUTCOMES] = {0}, left_out = 0;
@@ -188,13 +195,8 @@ int main(int argc, char** argv)
         }
         ++ended[run_test(i)];
     }
-    if (folder_root[0])
-    {
-        char command[400];
-        snprintf(command, sizeof command, "rm -rf '%s'", folder_root);
-        if (system(command) != 0)
-            printf("could not remove %s\n", folder_root);
-    }
+    if (folder_root[0] && nftw(folder_root, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0)
+        printf("could not remove %s\n", folder_root);
     if (list)
         return 0;
     if (left_out)

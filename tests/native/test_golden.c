@@ -22,7 +22,8 @@ enum
     MOST_POINTS = 3000
 };
 
-/* What happens in a scene: one that no longer does what it is for would have a hash all the same. */
+/* What happens in a scene: one that no longer does what it is for would have a hash all the
+ * same. */
 typedef enum deeds
 {
     TOUCHES = 1,

@@ -280,7 +280,7 @@ static pl_status check_size(const char* path, const file_header* head, uint64_t 
     if (head->stored_bytes != file_bytes - sizeof *head)
         return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: it is %llu bytes long, not %llu", path,
                        (unsigned long long)file_bytes,
-                       (unsigned long long)(head->stored_bytes + sizeof *head));
+                       (unsigned long long)head->stored_bytes + sizeof *head);
     if (packed ? head->bytes / ZSTD_MOST_RATIO > head->stored_bytes
                : head->bytes != head->stored_bytes)
         return pl_fail(PLIANT_ERROR_FORMAT,
