@@ -17,6 +17,8 @@ PACKAGES_FOR_ALL="clang libclang-rt-dev clang-format git" # with libFuzzer
 # What bpy links to beyond libc: nothing of it is used without a window, but loading needs it.
 BLENDER_PACKAGES="libx11-6 libxi6 libxxf86vm1 libxfixes3 libxrender1 libxext6 libxt6 libxkbcommon0
                   libsm6 libice6 libgl1 libegl1 libgomp1"
+LINT_PACKAGES="clang-format clang-tidy git"
+RUFF_PACKAGE="ruff==0.14.5" # .pre-commit-config.yaml has it too
 WINDOW_PACKAGES="debootstrap debian-archive-keyring"
 PYTHON_PACKAGES="numpy scipy-openblas32 manifold3d==3.5.4"
 
@@ -117,6 +119,15 @@ need_python()
     make_environment "$base" "$folder" 'import numpy, manifold3d' $PYTHON_PACKAGES ||
         give_up "a Python environment could not be made in $folder"
     PYTHON=$folder/bin/python
+}
+
+# Sets RUFF: the linter and formatter for Python.
+need_ruff()
+{
+    local folder=$CACHE/${RUFF_PACKAGE/==/-}
+    make_environment "$(base_python)" "$folder" 'import ruff' "$RUFF_PACKAGE" ||
+        give_up "a Python environment could not be made in $folder"
+    RUFF=$folder/bin/ruff
 }
 
 # The folder of PyPI's OpenBLAS, for the build that is packaged later.
