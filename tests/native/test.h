@@ -69,6 +69,16 @@ void test_checks(void);
             return;                                                                                \
         }                                                                                          \
     } while (0)
+#define REQUIRE_MSG(condition, ...)                                                                \
+    do                                                                                             \
+    {                                                                                              \
+        test_checks();                                                                             \
+        if (!(condition))                                                                          \
+        {                                                                                          \
+            test_failed(__FILE__, __LINE__, __VA_ARGS__);                                          \
+            return;                                                                                \
+        }                                                                                          \
+    } while (0)
 #define CHECK_OK(call)                                                                             \
     do                                                                                             \
     {                                                                                              \

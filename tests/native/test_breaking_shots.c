@@ -241,11 +241,9 @@ TEST(rubble_comes_to_rest_sleeps_and_wakes)
     breaking_free(&b);
 }
 
-TEST(rubble_sleeps_the_same_with_any_number_of_threads)
+TEST_SLOW(rubble_sleeps_the_same_with_any_number_of_threads)
 {
     uint64_t hash[2];
-    if (test_quick())
-        return;
     for (uint32_t i = 0; i < 2; ++i)
     {
         breaking b = rubble_of(i ? 3 : 1);

@@ -284,12 +284,8 @@ TEST(nothing_passes_through_a_shape_however_fast_either_is)
         {
             vec3 p = v3_mad(a, v3_sub(b, a), i / 64.0);
             double d = reference_distance(shape, from.extent, p);
-            if (d < c.thickness - (i < 64 ? bulge : 0) - 2e-5)
-            {
-                CHECK_MSG(false, "trial %d: shape %u is %g deep at %d/64", trial, shape,
-                          c.thickness - d, i);
-                return;
-            }
+            REQUIRE_MSG(d >= c.thickness - (i < 64 ? bulge : 0) - 2e-5,
+                        "trial %d: shape %u is %g deep at %d/64", trial, shape, c.thickness - d, i);
         }
         /* Never more speed than it had, or than the collider has. */
         double collider_speed = (v3_length(shift) + (turns ? 0.5 * 4 : 0)) / dt;
@@ -319,11 +315,7 @@ TEST(a_dense_volley_cannot_cross_a_thin_plate)
             vec3 local = to_pose(&p, position(&e));
             if (fabs(local.x) > 9 || fabs(local.y) > 9)
                 break;
-            if (local.z < 0.001 - 1e-5)
-            {
-                CHECK_MSG(false, "crossed to %g", local.z);
-                return;
-            }
+            REQUIRE_MSG(local.z >= 0.001 - 1e-5, "crossed to %g", local.z);
         }
     }
 }
@@ -355,11 +347,8 @@ TEST(containers_keep_everything_inside)
             fall(&step, 1, 1.0 / 240, 9.81, &e);
             pl_collider_finish(&c);
             double d = reference_distance(shape, p.extent, to_pose(&c.to, position(&e)));
-            if (!(d <= -0.05 + 3e-5))
-            {
-                CHECK_MSG(false, "trial %d: shape %u: %g outside", trial, shape, d + 0.05);
-                return;
-            }
+            REQUIRE_MSG(d <= -0.05 + 3e-5, "trial %d: shape %u: %g outside", trial, shape,
+                        d + 0.05);
         }
         CHECK(v3_length(velocity(&e)) < 600);
     }
