@@ -551,9 +551,9 @@ static vec3 turn_of(const reference* o, const reference_level* level, uint32_t c
     inertia = m3_scale(second, -1);
     for (int i = 0; i < 3; ++i)
         inertia.m[i][i] += trace;
-    if (!(m3_det(inertia) > 1e-9 * trace * trace * trace)) /* a needle: not about its axis */
+    if (!(m3_det(inertia) > 1e-5 * trace * trace * trace)) /* a needle: not about its axis */
         for (int i = 0; i < 3; ++i)
-            inertia.m[i][i] += trace * 1e-6;
+            inertia.m[i][i] += trace * 1e-4;
     return trace > 0 ? m3_mulv(m3_inverse(inertia), torque) : v3(0, 0, 0);
 }
 

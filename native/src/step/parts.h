@@ -194,7 +194,10 @@ PL_INLINE void pl_centre(const pl_moments* t, vf fade, vf s[24], vd x[3])
     s[22] = s[23] = vf_set1(0);
 }
 
-/* The inverse of the inertia about x_c, for strain limiting; what cannot be turned gets 0. */
+/* The inverse of the inertia about x_c, for strain limiting; what cannot be turned gets 0. Sums are
+ * floats about a chunk's point, some widths of the cluster away: they tell its inertia to 1e-5. In
+ * a needle, as of two or three members, that about its axis is less than that, and what is found by
+ * too small a one would throw its members about. */
 PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
 {
     vd s[6], i[6], c0, c3, c5, det, zero = vd_set1(0);
@@ -205,7 +208,7 @@ PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
         s[3 + j] = vd_sub(t->xx[3 + j], vd_mul(mx, x[(j + 1) % 3]));
     }
     vd trace = vd_add(vd_add(s[0], s[1]), s[2]);
-    vd least = vd_mul(vd_mul(vd_mul(vd_set1(1e-9), trace), trace), trace);
+    vd least = vd_mul(vd_mul(vd_mul(vd_set1(1e-5), trace), trace), trace);
     for (int j = 0; j < 3; ++j)
     {
         i[j] = vd_sub(trace, s[j]);
@@ -220,7 +223,7 @@ PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
         if (round == 1)
             break;
         /* a needle cannot be turned about its axis */
-        vd more = vd_if_less(least, det, zero, vd_mul(vd_set1(1e-6), trace));
+        vd more = vd_if_less(least, det, zero, vd_mul(vd_set1(1e-4), trace));
         for (int j = 0; j < 3; ++j)
             i[j] = vd_add(i[j], more);
     }
