@@ -35,9 +35,9 @@ class MaterialSettings(bpy.types.PropertyGroup):
         description="Part of the way to the goal that a particle takes in each substep")
     damping: FloatProperty(
         name="Damping", default=2.0, min=0.0, soft_max=20.0, max=1000.0,
-        description="Rate per second at which wobbling loses speed: 0 never, 2 within some seconds, "
-                    "20 almost at once. Falling and spinning are not slowed, slow rocking on the "
-                    "ground is")
+        description="How fast wobbling dies away: its energy falls by this rate per second, how far "
+                    "it swings by half of it. 0 never, 2 within some seconds, 20 almost at once. "
+                    "Falling and spinning are not slowed, slow rocking on the ground is")
     damping_per_step: BoolProperty(
         name="Damping per Substep", default=False, options=set(),
         description="Damping is the papers' k_d, the part of a wobble that each substep takes away "

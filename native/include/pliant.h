@@ -418,12 +418,13 @@ extern "C"
         uint32_t size;
         uint32_t stiffness_kind; /* a pliant_stiffness */
         double stiffness;        /* in the kind's unit; default 2 (Hz) */
-        double damping;          /* rate per second at which the body's modes lose speed; their
-                                    amplitudes decay at half of it, whatever clusters, levels and
-                                    substeps are, up to critical damping. In the frame of the rigid
-                                    motion of each part that hangs together: momentum and spin are
-                                    kept. Held particles carry that frame, and what touches does
-                                    where it hardly moves: bodies come to rest. Default 1 */
+        double damping;          /* per second: the energy of what bends, stretches and twists falls
+                                    as exp(-damping t), so the amplitude of each such mode as
+                                    exp(-damping t / 2), whatever clusters, levels and substeps are,
+                                    up to critical damping. In the frame of the rigid motion of each
+                                    part that hangs together: momentum and spin are kept. Held
+                                    particles carry that frame, and what touches does where it
+                                    hardly moves: bodies come to rest. Default 1 */
         double density;          /* kg per cubic metre; default 1000. Fixed once the body is made */
         double strain_limit;     /* gamma: how far a member may be from its goal, over the cluster's
                                     width; 0: off (default) */
