@@ -10,7 +10,7 @@ import bpy
 import house
 import numpy as np
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
 import figures
 
 capture, settings = house.addon("bridge.capture"), house.addon("bridge.settings")
