@@ -87,11 +87,11 @@ static motion motion_of(const reference* o, const point* points, uint32_t count,
         return body;
     vec3 away = v3_sub(body.v, under.v);
     double energy = .5 * (v3_dot(away, away) + v3_dot(body.turn, body.spin) / body.mass);
-    double most = v3_length(v3_fromd(o->settings.gravity)) * .06 *
+    double most = v3_length(v3_fromd(o->settings.gravity)) * (o->settings.breaks ? .02 : .06) *
                   sqrt(.5 * m3_trace(body.inertia) / body.mass);
     double factor = energy < most ? 40 * body.mass / under.mass * (1 - energy / most) : 0;
     motion all = fit(points, count, component, 1, factor);
-    double slow = 1 - 2 * energy / most; /* rolling resistance */
+    double slow = 1 - (o->settings.breaks ? 10 : 2) * energy / most; /* rolling resistance */
     if (slow > 0)
     {
         double inertia = slow * 4 * .5 * m3_trace(body.inertia);
