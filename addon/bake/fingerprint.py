@@ -5,11 +5,14 @@ Parts have names for people, so that a bake which cannot go on says what has cha
 hash for each thing that moves: later frames may change, or be added, without touching those that
 are baked.
 """
+import enum
 import hashlib
 import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from ..solver import Stiffness
 
 RATE = "the first frame, the frame rate or the substeps"
 
@@ -177,9 +180,23 @@ def _plain(values):
 
 
 def _text(value):
+    if isinstance(value, enum.Enum):
+        return value.name.lower().replace("_", " ")
     if isinstance(value, (bool, int, np.integer)):
         return str(int(value))
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)[:64]
+
+
+_PANELS = {"sample": "particles", "cluster": "clusters"}  # as panels call them
+
+
+def _in_metres(material, metre):
+    """A material's settings with pascals as panels show them."""
+    found = {"unit scale": metre, **material}
+    for name in ("pressure", "stiffness"):
+        if name == "pressure" or found.get("stiffness_kind") == Stiffness.YOUNG:
+            found[name] = found.get(name, 0.0) * metre * metre
+    return found
 
 
 def _values(shot):
@@ -195,8 +212,12 @@ def _values(shot):
         "the collision of bodies": first.contacts or {},
     }
     for body, state in zip(shot.bodies, first.bodies):
-        found[f"the material of '{body.name}'"] = state.material
-        found[f"the particles, clusters or start of '{body.name}'"] = body.settings
+        found[f"the material of '{body.name}'"] = _in_metres(state.material, shot.metre)
+        found[f"the particles, clusters or start of '{body.name}'"] = {
+            _PANELS.get(key, key): value for key, value in body.settings.items()}
+        found[f"the pins of '{body.name}'"] = {
+            "pull": body.pin_frequency, "exact": body.pin_exact, "follow until": body.follow_until,
+            "pre-settle": body.presettle}
         found[f"the fracture of '{body.name}'"] = state.fracture or {}
     for collider, state in zip(shot.colliders, first.colliders):
         found[f"the collider '{collider.name}'"] = vars(state)

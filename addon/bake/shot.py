@@ -132,6 +132,7 @@ class Shot:
     compression: bool = True
     checkpoint_every: int = 10
     quick: bool = False  # with fewer particles than asked for, to judge the motion
+    metre: float = 1.0  # how long a unit of length is, for texts: all values are in that unit
     warnings: list = field(default_factory=list)  # sentences on what could not be taken over
 
     @property

@@ -240,7 +240,7 @@ class Capture:
 
     def _begin(self, scene, graph):
         self.shot = Shot(scene.name, settings.frame_rate(scene), self.start, self.end,
-                         self._origin(scene, graph), [], **settings.shot_settings(scene))
+                         self._origin(scene, graph), [], metre=self._metre, **settings.shot_settings(scene))
         if self.quick is not None:
             self.shot.quick = True
         for sentence in self._told:

@@ -6,8 +6,8 @@ and nothing is evaluated for it. Meshes of bodies, which play the bake, are comp
 what they are made from (sources.py). What is animated is compared at the current frame only, and
 what pins follow not at all: going on with a bake reads everything.
 """
-from ..bake.fingerprint import fingerprint
-from . import capture, meshes, settings, sources
+from ..bake.fingerprint import RATE, fingerprint
+from . import capture, meshes, modifiers, settings, sources
 
 
 class _Glance(capture.Capture):
@@ -53,7 +53,11 @@ def outdated(scene, cache, known=None):
     now = fingerprint(shot)
     found = []
     unseen = set()
+    unweighed = set()  # hashed with vertex groups that modifiers change
     for body in shot.bodies:
+        if modifiers.weigh(scene.objects[body.name]):
+            unweighed |= {f"the pins of '{body.name}'",
+                          f"the particles, clusters or start of '{body.name}'"}
         unseen.add(f"the mesh of '{body.name}'")
         if body.pins is not None or body.follow_until is not None:
             unseen.add(f"the animation of '{body.name}'")
@@ -64,8 +68,10 @@ def outdated(scene, cache, known=None):
     other = {body.name for body in shot.bodies} ^ {body.name for body in cache.bodies}
     for name, what in cache.fingerprint.glance(now, scene.frame_current):
         # what is of a body that came or went is said by the list of bodies
-        if name not in unseen and not any(name.endswith(f" '{gone}'") for gone in other):
-            found.append(f"{name} ({what})" if what else name)
+        if name in unseen or name in unweighed and not what or \
+                any(name.endswith(f" '{gone}'") for gone in other):
+            continue
+        found.append(what if name == RATE and what else f"{name} ({what})" if what else name)
     last = settings.frame_range(scene)[1]
     if last != cache.end:
         found.append(f"the last frame ({cache.end}, now {last})")

@@ -22,6 +22,9 @@ DEFORMING = {
     "DATA_TRANSFER", "NORMAL_EDIT", "WEIGHTED_NORMAL", "UV_PROJECT", "UV_WARP",
     "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY",
 }
+# Modifiers that may change vertex groups.
+WEIGHING = {"DATA_TRANSFER", "NODES", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX",
+            "VERTEX_WEIGHT_PROXIMITY"}
 # Modifiers whose additions look like parts of the body.
 ADDING = {"ARRAY", "MIRROR", "SCREW", "SKIN"}
 # Modifiers by which a rig moves a mesh.
@@ -40,6 +43,11 @@ def split(obj):
         if is_playback(modifier) or modifier.type not in DEFORMING:
             return index
     return len(obj.modifiers)
+
+
+def weigh(obj):
+    """Whether vertex groups may be others in a bake than the mesh has."""
+    return any(m.type in WEIGHING for m in list(obj.modifiers)[:split(obj)])
 
 
 def following(obj):

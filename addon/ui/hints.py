@@ -121,7 +121,8 @@ def floor_like(scene, low, high):
     layer = bpy.context.view_layer
     for obj in scene.objects:
         if obj.type != "MESH" or obj.pliant.role != "NONE" or not len(obj.data.polygons) or \
-                obj.name not in layer.objects or obj.hide_get() or obj.hide_viewport:
+                obj.name not in layer.objects or obj.hide_get() or obj.hide_viewport or \
+                operators_roles.problem_of(obj, "COLLIDER") is not None:
             continue
         corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
         under, over = (Vector(choose(c[k] for c in corners) for k in range(3))

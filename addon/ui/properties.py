@@ -195,8 +195,9 @@ class StartSettings(bpy.types.PropertyGroup):
         items=[("EXACT", "Exactly", "Painted 1: exactly where the animation has it; less: pulled"),
                ("SPRING", "Softly", "Pulled by springs: it lags behind and swings")])
     pin_frequency: FloatProperty(
-        name="Pull", default=8.0, min=.01, soft_max=60.0, max=10000.0,
-        description="How fast pins pull, in swings a second (Hz), where the group is painted 1")
+        name="Pull", default=8.0, min=.01, soft_max=60.0, max=10000.0, options=set(),
+        description="How fast pins pull, in swings a second (Hz), where the group is painted 1. "
+                    "Keyframe Strength to change it")
     use_presettle: BoolProperty(
         name="Pre-settle", default=True, options=set(),
         description="The body hangs from its pins in equilibrium at the first frame, as it was "

@@ -30,7 +30,7 @@ def keyframe(test):
 
 CHANGES = {
     "damping 3, now 5": lambda test: setattr(test.body.pliant.material, "damping", 5),
-    "sample count 150, now 160": lambda test: setattr(test.body.pliant.particles, "count", 160),
+    "particles count 150, now 160": lambda test: setattr(test.body.pliant.particles, "count", 160),
     "the mesh of 'A'": move_a_vertex,
     "the modifier": lambda test: setattr(test.body.modifiers["Bend"], "factor", .4),
     "the animation of 'A'": lambda test: setattr(test.body, "location", (0, 0, 3)),
@@ -42,6 +42,8 @@ CHANGES = {
     "first frame 1, now 2": lambda test: setattr(test.scene, "frame_start", 2),
     "gravity 0 0 -9.81, now 0 0 -5": lambda test: setattr(test.scene, "gravity", (0, 0, -5)),
     "the list of bodies (bodies A, now A B)": lambda test: add("B", 6),
+    "goal linear, now rigid": lambda test: setattr(test.body.pliant.material, "goal", "RIGID"),
+    "(unit scale 1, now 0.01)": lambda test: setattr(test.scene.unit_settings, "scale_length", .01),
 }
 
 
@@ -84,6 +86,33 @@ class Outdated(Cubes):
                 self.assertIn(wanted, "; ".join(found))
                 self.assertEqual(timeline.spans(self.scene)[0][2], timeline.OUT_OF_DATE)
                 self.assertIn("Out of date: ", outdated.sentence(self.scene))
+
+    def test_pascals_are_those_of_the_panel(self):
+        self.scene.unit_settings.scale_length = .01
+        material = self.body.pliant.material
+        material.use_pressure, material.stiffness_kind, material.young = False, "YOUNG", 30000
+        self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
+        self.assertEqual(outdated.look(self.scene), [])
+        material.young = 40000
+        self.assertEqual(outdated.look(self.scene),
+                         ["the material of 'A' (stiffness 30000, now 40000)"])
+
+    def test_vertex_groups_that_modifiers_change(self):
+        group = self.body.vertex_groups.new(name="Half")
+        group.add([0, 1, 2, 3], .5, "ADD")
+        weights = self.body.modifiers.new("Weights", "VERTEX_WEIGHT_EDIT")
+        weights.vertex_group, weights.falloff_type = "Half", "SHARP"
+        start, paint = self.body.pliant.start, self.body.pliant.paint
+        paint.stiffness_group, start.use_pins, start.pin_group = "Half", True, "Half"
+        start.pin_mode = "SPRING"
+        self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
+        bpy.context.view_layer.update()
+        self.assertEqual(outdated.look(self.scene), [])
+        start.pin_frequency = 3
+        self.body.pliant.particles.count = 160
+        self.assertEqual(outdated.look(self.scene), [
+            "the particles, clusters or start of 'A' (particles count 150, now 160)",
+            "the pins of 'A' (pull 8, now 3)"])
 
     def test_a_new_body_is_named_once(self):
         add("B", 6)

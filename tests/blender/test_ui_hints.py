@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is said before a bake that would disappoint, and the floor that a click adds."""
+import tempfile
 import unittest
 
 import bmesh
@@ -145,6 +146,18 @@ class Floors(unittest.TestCase):
         self.plane("Hidden", -1).hide_viewport = True
         add("uv_sphere", location=(1, 0, 1))
         self.assertEqual(self.taken(), "Floor")
+
+    def test_a_linked_floor_would_forget_that_it_is_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/ground.blend"
+            self.plane("Ground", size=30)
+            bpy.ops.wm.save_as_mainfile(filepath=path)
+            self.scene = house.fresh()
+            with bpy.data.libraries.load(path, link=True) as (_, linked):
+                linked.objects = ["Ground"]
+            self.scene.collection.objects.link(linked.objects[0])
+            add("uv_sphere", location=(1, 0, 1))
+            self.assertEqual(self.taken(), "Floor")
 
     def test_its_size_is_that_of_the_bodies(self):
         floor = self.add(0, 0, -.03, radius=.01)
