@@ -332,7 +332,8 @@ extern "C"
         uint32_t algorithm;  /* a pliant_clustering */
         uint32_t kernel;     /* a pliant_kernel */
         uint32_t count;      /* clusters wanted; 0: from cluster_size (default) */
-        double cluster_size; /* length; 0: so that about 30 particles come on a cluster (default) */
+        double cluster_size; /* length; 0: so that about 30 particles come on a cluster (default).
+                              No smaller than three particles for each cluster */
         double radius;       /* of the clusters; 0: the smallest that converges with the overlap */
         double overlap;      /* memberships a particle wanted with radius 0; default 5 */
         double kernel_parameter; /* 0: the kernel's default */

@@ -339,6 +339,11 @@ TEST(cluster_size_means_the_same_at_every_sampling)
         REQUIRE_OK(cloud_cluster(&c, &desc, NULL, &g));
         CHECK(g.count == 1);
         pl_clustering_free(&g);
+        desc.cluster_size = .001;
+        REQUIRE_OK(cloud_cluster(&sheet, &desc, NULL, &g));
+        CHECK_MSG(3 * g.count <= 16 * side * side + 1, "%u clusters of %u particles", g.count,
+                  16 * side * side);
+        pl_clustering_free(&g);
         cloud_free(&c);
         cloud_free(&sheet);
     }

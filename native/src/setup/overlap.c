@@ -115,6 +115,9 @@ pl_status pl_clouds_radius(const pl_cloud* clouds, uint32_t count, double overla
 /* ------------------------------------------------------------------ the number for a size */
 
 #define SIZE_SAMPLES 512
+/* Particles for each cluster, however small it is asked to be. With one for each, all of them are
+ * made of the same few particles: so stiff that no substeps carry them, and without a rotation. */
+#define LEAST_HELD 3u
 
 /* A cluster of that size holds what a ball of the volume size^3 around a point well inside the body
  * holds; the body has as many clusters as that goes into it. Points well inside are found by taking
@@ -134,7 +137,8 @@ pl_status pl_clouds_count(const pl_cloud* clouds, uint32_t count, double size, u
             held[s] = pl_kd_within(&cloud->tree, centre, radius, NULL, 0);
         }
         pl_sort_u32(held, samples);
-        sum += PL_MAX(1.0, (double)cloud->count / held[(uint64_t)samples * 9 / 10]);
+        uint32_t each = PL_MAX(held[(uint64_t)samples * 9 / 10], LEAST_HELD);
+        sum += PL_MAX(1.0, (double)cloud->count / each);
     }
     *clusters = (uint32_t)PL_CLAMP(sum + 0.5, 1.0, 4e9);
     return PLIANT_OK;
