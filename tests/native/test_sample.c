@@ -258,6 +258,14 @@ TEST(open_edges_have_particles)
         most = fmax(most, nearest);
     }
     CHECK_MSG(most < .08, "a gap of %g on the rim", most);
+    for (int c = 0; c < 4; ++c)
+    {
+        double nearest = 1;
+        for (uint32_t k = 0; k < s.count; ++k)
+            nearest = fmin(
+                nearest, v3_length(v3_sub(s.points[k], v3(corners[3 * c], corners[3 * c + 1], 0))));
+        CHECK_MSG(nearest < 1e-6, "corner %d is %g from the next particle", c, nearest);
+    }
     pl_samples_free(&s);
     pl_mesh_free(&mesh);
 }

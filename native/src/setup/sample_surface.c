@@ -7,8 +7,9 @@
  * So no table of areas has to be searched, darts fall evenly, and each walk fills gaps that the
  * walks before it left, until hardly any are found.
  *
- * Open edges come first, with as many points as fit: a rim without particles of its own would be
- * extrapolated by those behind it, and hang through what they rest on.
+ * Open edges come first, with as many points as fit, and their corners before all: a rim without
+ * particles of its own would be extrapolated by those behind it, and hang through what they rest
+ * on.
  */
 #include "../base/rng.h"
 #include "sample_parts.h"
@@ -25,6 +26,8 @@ enum
 static const double PACKING = .605;
 /* Places that are tried along open edges, over the distance. */
 static const double RIM_STEP = .25;
+/* A rim that turns by more has a corner: half a radian. */
+static const double CORNER = .5;
 
 double pl_surface_noise_count(double distance, double area)
 {
@@ -125,6 +128,36 @@ static double rim_length(const pl_mesh* mesh, const rim_edge* e)
                             pl_mesh_corner(mesh, e->triangle, (int)e->corner)));
 }
 
+/* Points at the rim's corners: where the unit vectors along its edges, away from a vertex, do not
+ * cancel each other. */
+static pl_status add_corners(const pl_mesh* mesh, const rim_edge* edges, uint32_t count,
+                             pl_poisson* grid)
+{
+    vec3* away = PL_NEW(vec3, mesh->vertex_count);
+    pl_status status = away ? PLIANT_OK : pl_fail_memory(sizeof *away * (size_t)mesh->vertex_count);
+    for (uint32_t i = 0; i < count && away; ++i)
+    {
+        const uint32_t* corners = mesh->triangles + 3 * (size_t)edges[i].triangle;
+        uint32_t a = mesh->weld[corners[edges[i].corner]];
+        uint32_t b = mesh->weld[corners[(edges[i].corner + 1) % 3]];
+        vec3 along = v3_sub(pl_mesh_corner(mesh, edges[i].triangle, (int)(edges[i].corner + 1) % 3),
+                            pl_mesh_corner(mesh, edges[i].triangle, (int)edges[i].corner));
+        double length = v3_length(along), unit = length > 0 ? 1 / length : 0;
+        away[a] = v3_mad(away[a], along, unit);
+        away[b] = v3_mad(away[b], along, -unit);
+    }
+    for (uint32_t i = 0; i < count && status == PLIANT_OK && !pl_poisson_full(grid); ++i)
+    {
+        uint32_t triangle = edges[i].triangle, k = edges[i].corner;
+        vec3 p = pl_mesh_corner(mesh, triangle, (int)k);
+        if (v3_length(away[mesh->weld[mesh->triangles[3 * (size_t)triangle + k]]]) > CORNER &&
+            pl_poisson_free_at(grid, p))
+            status = pl_poisson_add(grid, p, triangle);
+    }
+    pl_free(away);
+    return status;
+}
+
 static pl_status walk_rim(const pl_surface* s, pl_poisson* grid)
 {
     const pl_mesh* mesh = s->mesh;
@@ -134,12 +167,12 @@ static pl_status walk_rim(const pl_surface* s, pl_poisson* grid)
     if (!edges)
         return pl_fail_memory(3 * sizeof *edges * (size_t)mesh->triangle_count);
     uint32_t count = list_rim(mesh, edges), work = 0;
-    pl_status status = PLIANT_OK;
     double length = 0;
     for (uint32_t i = 0; i < count; ++i)
         length += rim_length(mesh, &edges[i]);
     if (length > pl_surface_noise_count(grid->distance, mesh->area) * grid->distance)
         count = 0; /* strips and shreds: all would be rim */
+    pl_status status = add_corners(mesh, edges, count, grid);
     for (uint32_t i = 0; i < count && status == PLIANT_OK && !pl_poisson_full(grid); ++i)
     {
         vec3 a = pl_mesh_corner(mesh, edges[i].triangle, (int)edges[i].corner);
