@@ -43,9 +43,9 @@ def of(obj):
     if material.use_pressure:
         why = None
         if obj.pliant.fracture.use_fracture:
-            why = "What breaks would leak: no volume is kept"
+            why = "Keep Volume has no effect: a body that may break would leak"
         elif settings.resamples(material):
-            why = "What gets more particles would leak: no volume is kept"
+            why = "Keep Volume has no effect: a body that is resampled would leak"
         elif not fitting.encloses(obj):
             why = "The mesh is open: there is no volume to keep. Close its holes, or switch Keep " \
                   "Volume off"

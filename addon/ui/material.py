@@ -51,9 +51,9 @@ class MaterialSettings(bpy.types.PropertyGroup):
         description="Keep every part of the body near its shape however hard it is pulled")
     strain_limit: FloatProperty(
         name="Largest Strain", default=.3, min=.001, soft_max=1.0, max=10.0,
-        description="How far a part may leave its goal, over the size of its cluster. Edges as short "
-                    "as particles are apart stretch up to three times as much: .03 keeps cloth "
-                    "within a tenth, but for where it is hung up")
+        description="How far a part may leave the shape of its cluster, over the cluster's size. It is "
+                    "no limit of edges, which stretch about three times as much: .03 keeps nearly all "
+                    "edges of cloth within a tenth, but not where it is hit or hung up")
     strain_relaxation: FloatProperty(
         name="Relaxation", default=.3, min=.01, max=1.0,
         description="How much of an excess each iteration takes away")

@@ -57,7 +57,8 @@ class ClusterSettings(bpy.types.PropertyGroup):
     size: FloatProperty(
         name="Size", default=.3, min=1e-6, soft_max=10.0, unit="LENGTH", options=set(),
         update=settings_changed,
-        description="How large clusters are: about the smallest thing that bends by itself")
+        description="How large clusters are: about the smallest thing that bends by itself. No smaller "
+                    "than three particles for each")
     max_iterations: IntProperty(
         name="Iterations", default=100, min=1, soft_max=1000, max=100000, options=set(),
         update=settings_changed,
