@@ -19,6 +19,7 @@ GRAVITY = 9.81
 PER_VOLUME = {"BLUE_NOISE": .73, "GRID": 1.0}
 PER_AREA = .6
 PARTICLES_PER_CLUSTER = 30
+LEAST_IN_A_CLUSTER = 3  # however small clusters are asked to be
 
 
 def extents(obj):
@@ -172,7 +173,8 @@ def guess_clusters(obj, particles):
         return max(1, round(particles / PARTICLES_PER_CLUSTER))
     spacing = guess_spacing(obj, max(4, particles))
     width = 2 if sampled_kind(obj) in ("SURFACE", "VERTICES") else 3
-    return min(max(1, round(particles * (spacing / settings.size) ** width)), particles)
+    return max(1, min(round(particles * (spacing / settings.size) ** width),
+                      particles // LEAST_IN_A_CLUSTER))
 
 
 def gravity(scene):
