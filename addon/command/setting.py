@@ -281,8 +281,9 @@ def read_value(prop, text):
 
 
 def _data_block(prop, text):
-    """A material by its name; nothing: none."""
-    known = bpy.data.materials if prop.fixed_type.identifier == "Material" else {}
+    """A material or an object by its name; nothing: none."""
+    known = {"Material": bpy.data.materials, "Object": bpy.data.objects}.get(
+        prop.fixed_type.identifier, {})
     if text and text not in known:
         raise ValueError(f"there is no {prop.fixed_type.name.lower()} '{text}'")
     return known[text] if text else None

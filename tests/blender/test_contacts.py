@@ -122,6 +122,11 @@ class Roles(Cubes):
             bpy.ops.pliant.set_role(role="BODY")
         self.assertFalse(own.use_contacts)
 
+    def test_objects_by_name_on_the_command_line(self):
+        own, other = add("A").pliant.fracture, add("B", 3)
+        setting._assign(own, "cells_object", "B", "fracture.cells_object=B")
+        self.assertEqual(own.cells_object, other)
+
     def test_copies_have_the_settings_and_collide(self):
         source = add("A")
         target = add("B", role="")
