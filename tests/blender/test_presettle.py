@@ -63,7 +63,10 @@ class Presettle(unittest.TestCase):
 
     def test_sheets_fall_into_folds(self):
         obj = self.add("grid", "Sheet", x_subdivisions=8, y_subdivisions=8, size=1)
-        self.assertGreater(max(self.moved(obj)), .2)
+        falling = self.moved(obj)
+        self.assertGreater(max(falling), .02)
+        obj.pliant.start.use_presettle = False
+        self.assertEqual(self.moved(obj), falling)
 
     def test_what_cannot_be_balanced_is_told(self):
         obj = self.add(depth=2, radius=.3)
