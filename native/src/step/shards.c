@@ -71,7 +71,7 @@ static void mark_held(const pl_body* body, shard* shards)
 }
 
 /* How rigid each piece is to be; false: none at all. */
-static bool weigh(const pl_body* body, shard* shards)
+static bool weigh(const pl_body* body, double dt, shard* shards)
 {
     const pl_clusters* k = &body->clusters;
     bool any = false;
@@ -91,7 +91,7 @@ static bool weigh(const pl_body* body, shard* shards)
         if (is_alive(body, c))
         {
             shard* s = &shards[k->piece[c]];
-            double room = MOST - k->kappa[c] - k->kappa_body[c];
+            double room = MOST - k->row[c][PL_ROW_KAPPA] / dt;
             s->kappa = fmin(s->kappa, fmax(room, 0));
         }
     return any;
@@ -151,7 +151,7 @@ pl_status pl_shards_add(pl_body* body, double dt)
     shard* shards = PL_NEW(shard, pieces);
     if (!shards)
         return pl_fail_memory(pieces * sizeof *shards);
-    if (weigh(body, shards))
+    if (weigh(body, dt, shards))
     {
         find_motions(body, shards);
         for (uint32_t c = 0; c < body->level_begin[1]; ++c)
