@@ -21,6 +21,9 @@ PL_DEFINE_KERNELS_FOR(pl_look_kernels)
 #define RECOVERY_TIME 0.1
 /* Spacings a second with which sides of material that came apart leave each other. */
 #define PARTING_SPEED 0.5
+/* How far away from its cluster a particle may be pushed, over its distance: from this on it gives
+ * way, and at twice as much there is no contact. */
+#define HOOKED .1
 /* In spacings: how far a cluster would go past a surface within a substep. */
 #define DEEP 1.0
 
@@ -138,17 +141,20 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
 
 /* A particle that was pressed through half of a body must not be drawn out on the far side: where
  * the way out leads away from its own cluster, deep inside or far from it, the cluster brings it
- * back. Sheets wrap around what they touch: they have no inside to go back to. */
-static bool is_hooked(const search* s, const pl_verdict* found, const pl_traveller* p,
-                      uint32_t home)
+ * back. Sheets wrap around what they touch: they have no inside to go back to. 0: the contact
+ * holds, 1: the particle is hooked and there is none. Between them the particle may go back the
+ * faster the more it is hooked: a contact that came and went would shake what lies at the limit. */
+static double hooked(const search* s, const pl_verdict* found, const pl_traveller* p, uint32_t home)
 {
     const pl_contacts* all = s->contacts;
     uint32_t owner = pl_contact_body_of(all, home), c = home - all->pair_bodies[owner].first;
     if (!s->bodies[owner].proxies->solid[c])
-        return false;
+        return 0;
     vec3 back = v3_sub(v3_fromd(all->poses[home].x), p->end);
     double away = -v3_dot(found->n, back), distance = v3_length(back);
-    return away > .2 * distance || (away > 0 && distance > 2 * p->body->clusters.width_max[c]);
+    if (away > 0 && distance > 2 * p->body->clusters.width_max[c])
+        return 1;
+    return PL_CLAMP(away / (HOOKED * fmax(distance, 1e-30)) - 1, 0.0, 1.0);
 }
 
 /* The least velocity along the normal that resolves a contact. Where material
@@ -163,13 +169,13 @@ static double recovery(const pl_verdict* found, double spacing, double dt)
 }
 
 static void make_contact(const search* s, const pl_verdict* found, uint32_t home,
-                         const pl_traveller* p, uint32_t particle, pl_contact* out)
+                         const pl_traveller* p, uint32_t particle, double back, pl_contact* out)
 {
     const pl_cluster_motion* m = &s->contacts->motions[found->cluster];
     vec3 start = p->start;
     double spacing = p->body->rest_shape.spacing;
     memset(out, 0, sizeof *out);
-    out->target = recovery(found, spacing, s->dt);
+    out->target = recovery(found, spacing, s->dt) - back / (1 - back) * spacing;
     out->particle = particle;
     out->cluster = found->cluster;
     vec3 carried = v3_add(m->v, v3_cross(m->spin, v3_sub(start, m->x)));
@@ -426,14 +432,15 @@ static void test_piece(search* s, const meeting* m, crowd* g, pl_contact_list* l
             continue;
         pl_traveller p = traveller_of(s, m, g->member[i]);
         pl_verdict best = ask_clusters(s, m, g, i, &p);
-        if (!best.touches || is_hooked(s, &best, &p, m->home))
+        double back = best.touches ? hooked(s, &best, &p, m->home) : 1;
+        if (back >= 1)
             continue;
         if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
         {
             __atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
             return;
         }
-        make_contact(s, &best, m->home, &p, s->contacts->slot_begin[from] + p.slot,
+        make_contact(s, &best, m->home, &p, s->contacts->slot_begin[from] + p.slot, back,
                      &list->items[list->count++]);
     }
 }
