@@ -232,6 +232,8 @@ TEST(a_bake_of_a_body_that_breaks_is_resumed_to_the_same_frames)
     pliant_store second = open_store(path, PLIANT_STORE_CREATE);
     for (int f = 0; f <= FRAMES; ++f)
     {
+        if (f == 10)
+            breaking_tough(&b, .005);
         if (f)
             breaking_pull(&b, 1, .028);
         CHECK_OK(pliant_store_write_frame(store, b.scene, FIRST + f));
@@ -252,6 +254,8 @@ TEST(a_bake_of_a_body_that_breaks_is_resumed_to_the_same_frames)
               (unsigned long long)breaking_info(&b).splits);
     for (int f = 5; f <= FRAMES; ++f)
     {
+        if (f == 10)
+            breaking_tough(&other, .005);
         breaking_pull(&other, 1, .028);
         CHECK_OK(pliant_store_write_frame(second, other.scene, FIRST + f)); /* compares hashes */
     }
