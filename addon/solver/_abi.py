@@ -123,6 +123,8 @@ class Warning(IntFlag):
     STIFFNESS_CUT = 64
     COUNT_MISSED = 128
     SHELLS_JOINED = 256
+    STIFF_BENDING = 512
+    LOOSE_CLUSTERS = 1024
 
 
 class Channel(IntEnum):

@@ -106,8 +106,10 @@ class ClusterSettings(bpy.types.PropertyGroup):
     favour: EnumProperty(
         name="Favour", default="COARSE", options=set(), update=settings_changed,
         description="Which end of the levels counts more",
-        items=[("COARSE", "Coarse", "Large shapes: firmer, springs back as a whole"),
-               ("FINE", "Fine", "Details: softer, moves in parts")])
+        items=[("COARSE", "Coarse", "Large shapes: springs back as a whole, gives way around what "
+                "holds or hits it. With Alpha as the stiffness it is firmer too"),
+               ("FINE", "Fine", "Details: moves in parts, resists dents. With Alpha as the "
+                "stiffness it is softer too")])
     weight_a: FloatProperty(
         name="A", default=-1.0, min=-1.0, max=1000.0, options=set(), update=settings_changed,
         description="Linear: weight of the first level. Polynomial: how fast weights rise. -1 takes "

@@ -395,7 +395,9 @@ extern "C"
     {
         PLIANT_GOAL_RIGID = 0,
         PLIANT_GOAL_LINEAR,    /* rigid blended with the volume-preserving linear fit by "beta" */
-        PLIANT_GOAL_QUADRATIC, /* and with bending and twisting modes (Mueller et al. 2005) */
+        PLIANT_GOAL_QUADRATIC, /* and with bending and twisting modes (Mueller et al. 2005); with
+                                  stiffness in hertz or pascals these are as stiff as the material,
+                                  whatever beta is */
     } pliant_goal;
 
     typedef enum pliant_rotation
@@ -432,10 +434,12 @@ extern "C"
         double strain_relaxation;   /* omega at 1/60 s; default 0.3 */
         uint32_t strain_iterations; /* default 4 */
         uint32_t goal;              /* a pliant_goal. Fixed once the body is made */
-        double beta;               /* of LINEAR and QUADRATIC, 0 to PLIANT_BETA_MOST; default 0.5 */
-        uint32_t rotation;         /* a pliant_rotation */
-        uint32_t damping_per_step; /* non-zero: damping is k_d a substep, 0 to 1 (Kaliappan and
-                                      Bargteil 2020) */
+        double beta;                /* of LINEAR and QUADRATIC, 0 to PLIANT_BETA_MOST; default 0.5.
+                                       With hertz or pascals Young's modulus stays as asked, and
+                                       Poisson's ratio is beta / (3 - beta) */
+        uint32_t rotation;          /* a pliant_rotation */
+        uint32_t damping_per_step;  /* non-zero: damping is k_d a substep, 0 to 1 (Kaliappan and
+                                       Bargteil 2020) */
         double pressure;  /* strength with which the enclosed volume is kept, in pascals for each
                              unit of relative volume lost; 0: off (default). Needs a mesh of which
                              some part encloses a volume, small holes apart; each part keeps its
@@ -524,6 +528,10 @@ extern "C"
         PLIANT_WARN_STIFFNESS_CUT = 64,   /* not reached with the substeps allowed: it is softer */
         PLIANT_WARN_COUNT_MISSED = 128,   /* the particle count wanted could not be met */
         PLIANT_WARN_SHELLS_JOINED = 256,  /* shells too small for clusters of their own */
+        PLIANT_WARN_STIFF_BENDING = 512,  /* hardly thicker than its clusters: with RIGID or LINEAR
+                                             goals it bends less than its stiffness says */
+        PLIANT_WARN_LOOSE_CLUSTERS = 1024, /* its stiffness is uncertain: clusters are few, or share
+                                              few or nearly all of their particles */
     } pliant_warning;
 
     typedef struct pliant_level_info

@@ -183,6 +183,13 @@ const char* pliant_body_warning_text(pliant_body handle)
         {PLIANT_WARN_COUNT_MISSED, "The number of particles asked for could not be met."},
         {PLIANT_WARN_SHELLS_JOINED,
          "Parts of the mesh that are too small for clusters of their own were joined."},
+        {PLIANT_WARN_STIFF_BENDING,
+         "Much of the body is hardly thicker than its clusters: it bends less than its stiffness "
+         "says. Choose Quadratic goals, or more particles."},
+        {PLIANT_WARN_LOOSE_CLUSTERS,
+         "How stiff the body is is uncertain: its clusters are few, or share few or nearly all of "
+         "their particles. Choose more particles, some 5 memberships for each, or a parameter m of "
+         "the fuzzy c-means kernel of 1.5 or more."},
     };
     pl_body* body;
     pl_scene* scene;

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 15
+#define STATE_VERSION 16
 
 _Static_assert(sizeof(pliant_material_desc) == 168,
                "pliant_material_desc changed: raise STATE_VERSION and check visit_body");
@@ -166,6 +166,7 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
         {quadratic ? k->quad_inverse : NULL, sizeof *k->quad_inverse, sizeof(float)},
         {quadratic ? k->quad_slope : NULL, sizeof *k->quad_slope, sizeof(float)},
         {quadratic ? k->quad_thin : NULL, sizeof *k->quad_thin, sizeof(float)},
+        {quadratic ? k->quad_bend : NULL, sizeof *k->quad_bend, sizeof(float)},
     };
     for (size_t i = 0; i < PL_COUNTOF(saved); ++i)
     {
@@ -233,6 +234,7 @@ static void visit_figures(pl_archive* a, pl_body* body)
     pl_archive_bytes(a, body->level_begin, sizeof body->level_begin);
     pl_archive_bytes(a, body->level_weight, sizeof body->level_weight);
     pl_archive_bytes(a, body->level_damping, sizeof body->level_damping);
+    pl_archive_bytes(a, body->level_firm, sizeof body->level_firm);
     pl_archive_bytes(a, body->level_radius, sizeof body->level_radius);
     pl_archive_bytes(a, body->level_memberships, sizeof body->level_memberships);
     pl_archive_bytes(a, &body->material, sizeof body->material);
@@ -249,6 +251,7 @@ static void visit_figures(pl_archive* a, pl_body* body)
                            body->level_kind <= PLIANT_LEVELS_INDEPENDENT &&
                            pl_numbers_fit(body->level_weight, body->level_count, sizeof(double)) &&
                            pl_numbers_fit(body->level_damping, body->level_count, sizeof(double)) &&
+                           pl_numbers_fit(body->level_firm, body->level_count, sizeof(double)) &&
                            pl_numbers_fit(body->level_radius, body->level_count, sizeof(double)) &&
                            isfinite(body->first_overlap) && isfinite(body->recluster_clock),
                        "the levels");

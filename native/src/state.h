@@ -301,6 +301,8 @@ typedef struct pl_clusters
     float (*quad_inverse)[36]; /* (sum m w q* q*^T)^-1 for width 1 and mass 1 (quadratic_rest.c) */
     float (*quad_slope)[18];   /* S in q* = q - mean - S p */
     float (*quad_thin)[18];    /* mean of p q*^T: not nil along directions that count as missing */
+    float (*quad_bend)[324];   /* 18 x 18: from moments in the rest frame to the modes that goals
+                                  of a material follow (quadratic_bend.c) */
     float (*quad_row)[24];
     /* Where each cluster's partial sums are, chunks ascending. */
     uint32_t* part_begin; /* count + 1 */
@@ -620,8 +622,9 @@ typedef struct pl_body
     double mass;
     double rest_volume;
     double spacing;
-    double width;       /* W_body */
-    double shape_width; /* S_body (material.c), of the first rest shape */
+    double width;                         /* W_body */
+    double shape_width;                   /* S_body (material.c), of the first rest shape */
+    double level_firm[PLIANT_MAX_LEVELS]; /* factors on the clusters' stiffness (firm.c) */
     double sample_ms, cluster_ms;
     double overlap;
     uint32_t sampling, cluster_iterations;

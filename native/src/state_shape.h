@@ -84,4 +84,13 @@ static inline void pl_set_shape(pl_body* body, uint32_t c, mat3 arr, double mass
     pl_store_symmetric(inverse, k->arr_inv[c]);
 }
 
+/* How much stiffer than rigid goals those with "beta" must be for the same Young's modulus, where
+ * they resist: what they follow of a stretch is taken from it. 1 for the papers' alpha. */
+static inline double pl_material_firmness(const pliant_material_desc* m)
+{
+    if (m->stiffness_kind == PLIANT_STIFFNESS_ALPHA || m->goal == PLIANT_GOAL_RIGID)
+        return 1;
+    return (3 - m->beta) / (3 * (1 - m->beta));
+}
+
 #endif

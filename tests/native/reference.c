@@ -321,9 +321,14 @@ static void find_goal(const reference_settings* s, reference_cluster* cluster,
     bool sound = s->material.goal != PLIANT_GOAL_RIGID && keep_volume(cluster, &volume);
     if (sound)
         cluster->t = m3_add(m3_scale(cluster->r, 1 - beta), m3_scale(volume, beta));
+    bool bends = s->material.goal == PLIANT_GOAL_QUADRATIC;
+    double firmness = bends ? reference_firmness(&s->material) : 1;
+    cluster->t = m3_add(m3_scale(cluster->f, 1 - firmness), m3_scale(cluster->t, firmness));
     if (quad)
         memset(quad->t, 0, sizeof quad->t);
-    if (quad && sound)
+    if (quad && sound && s->material.stiffness_kind != PLIANT_STIFFNESS_ALPHA)
+        reference_follow(cluster, quad);
+    else if (quad && sound)
         fit_quadratic(cluster, quad, beta);
     cluster->omega = v3(0, 0, 0);
     if (s->literal)

@@ -59,6 +59,7 @@ typedef struct reference_desc
     uint32_t levels;
     const reference_level_desc* level; /* finest first */
     const double (*plastic)[10];       /* of the finest clusters: F^p, plastic strain; NULL: I, 0 */
+    double thickness;                  /* of the material across a sheet of particles */
 } reference_desc;
 
 /* What nested coarse levels want of a cluster's member with rest offset p and weight w:
@@ -105,9 +106,10 @@ typedef struct reference_quadratic
 {
     double inverse[36]; /* (sum m w q q^T)^-1 */
     double mean[6], slope[6][3];
-    double axq[3][6]; /* sum m w (x - x_c) q^T */
-    double arq[3][6]; /* sum m w p q^T: nil but for directions that count as missing */
-    double t[3][6];   /* goal = T p + t q + x_c */
+    double axq[3][6];    /* sum m w (x - x_c) q^T */
+    double arq[3][6];    /* sum m w p q^T: nil but for directions that count as missing */
+    double t[3][6];      /* goal = T p + t q + x_c */
+    double bend[18][18]; /* of materials: from the moments in the rest frame to t there */
 } reference_quadratic;
 
 typedef struct reference_member
@@ -141,7 +143,8 @@ typedef struct reference
     uint8_t* touch;     /* the plane acted on it in the last step */
     uint32_t levels;
     reference_level level[PLIANT_MAX_LEVELS];
-    double width;    /* of the body, for stiffness and damping */
+    double width; /* of the body, for stiffness and damping */
+    double thickness;
     double alpha_dt; /* what alpha and kappa belong to; 0: compute them; negative: given */
     uint64_t pairs_tested, pairs_violated; /* of the last step's strain limiting */
     double least_violated;                 /* share of pairs, of its least violated iteration */
@@ -179,6 +182,16 @@ double reference_body_kappa(const reference* oracle, const reference_cluster* cl
 
 /* The width of a cluster over that of the body, at most 1. */
 double reference_part(const reference* oracle, const reference_cluster* cluster);
+
+/* reference_bend.c: sets bend of a cluster's quadratic modes, whose matrix (6 x 6, for its mass) is
+ * given, with modes below "least" left out. */
+void reference_bend(const reference* oracle, reference_level* level, uint32_t c,
+                    const double matrix[36], double least);
+/* The modes that the goals follow, from the fit's moments. */
+void reference_follow(const reference_cluster* cluster, reference_quadratic* quad);
+/* How much stiffer linear maps are than the rest, and the factor on a level's stiffness. */
+double reference_firmness(const pliant_material_desc* material);
+double reference_firm(const reference* oracle, uint32_t level);
 
 /* reference_plastic.c: F^p takes up what a cluster's elastic strain has over the yield strain. */
 void reference_flow(const reference_settings* settings, reference_cluster* cluster, double dt);

@@ -72,7 +72,8 @@ reference* reference_from_body(pliant_body body, const double origin[3],
                            NULL,
                            info.levels,
                            level,
-                           (const double(*)[10])plastic};
+                           (const double(*)[10])plastic,
+                           info.spacing}; /* as of bodies that are made of points */
     reference* o = good ? reference_create(&desc, settings) : NULL;
     void* blocks[] = {rest, position, velocity, mass, plastic};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i)

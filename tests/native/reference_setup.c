@@ -161,6 +161,10 @@ static void prepare_quadratic(const reference* o, reference_level* level, uint32
         abort();
     for (int j = 0; j < 36; ++j)
         quad->inverse[j] = inverse[j / 6 * 7 + j % 6];
+    double modes[36];
+    for (int j = 0; j < 36; ++j)
+        modes[j] = matrix[j / 6 * 7 + j % 6] / cluster->mass;
+    reference_bend(o, level, c, modes, MODE_BELOW);
 }
 
 static void prepare_level(reference* o, uint32_t l, const reference_desc* desc)
@@ -272,6 +276,7 @@ reference* reference_create(const reference_desc* desc, const reference_settings
     o->old = NEW(vec3, desc->particles);
     o->change = NEW(vec3, desc->particles);
     o->width = body_width(o);
+    o->thickness = desc->thickness;
     o->levels = desc->levels;
     for (uint32_t l = 0; l < desc->levels; ++l)
         prepare_level(o, l, desc);
@@ -292,6 +297,8 @@ void reference_set_stiffness(reference* o, double dt)
 {
     const pliant_material_desc* material = &o->settings.material;
     for (uint32_t l = 0; l < o->levels; ++l)
+    {
+        double firm = reference_firm(o, l);
         for (uint32_t c = 0; c < o->level[l].clusters; ++c)
         {
             reference_level* level = &o->level[l];
@@ -305,10 +312,12 @@ void reference_set_stiffness(reference* o, double dt)
                     2 * 3.14159265358979323846 * material->stiffness * dt; /* 2 pi f dt */
                 if (material->stiffness_kind == PLIANT_STIFFNESS_YOUNG)
                     phase = sqrt(material->stiffness / material->density) / o->width * dt;
-                phase *= sqrt(cluster->stiffness_factor);
+                phase *= sqrt(cluster->stiffness_factor * firm);
                 alpha =
                     width > 0 ? 2 * (1 - cos(fmin(phase, 1.5707963267948966))) / (part * part) : 0;
             }
+            if (material->goal != PLIANT_GOAL_QUADRATIC)
+                alpha *= reference_firmness(material);
             cluster->alpha = alpha * level->level_weight;
             double rate = material->damping * cluster->damping_factor, most = 1;
             double kappa = rate * level->level_damping;
@@ -319,6 +328,7 @@ void reference_set_stiffness(reference* o, double dt)
             }
             cluster->kappa = level->level_weight * fmin(kappa, most);
         }
+    }
     o->alpha_dt = dt;
 }
 

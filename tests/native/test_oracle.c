@@ -187,6 +187,25 @@ TEST(oracle_agrees_for_every_kind_of_level)
     scene_points_free(&p.points);
 }
 
+/* What goals follow is taken from the modulus, and quadratic modes are as stiff as the material. */
+TEST(oracle_agrees_for_goals_of_materials)
+{
+    pairing p = new_pairing();
+    p.body.material.stiffness_kind = PLIANT_STIFFNESS_YOUNG;
+    p.body.material.stiffness = 2e4;
+    for (uint32_t goal = PLIANT_GOAL_LINEAR; goal <= PLIANT_GOAL_QUADRATIC; ++goal)
+        for (uint32_t levels = 1; levels <= 2; ++levels)
+        {
+            char what[64];
+            snprintf(what, sizeof what, "goal %u, %u levels", goal, levels);
+            p.body.material.goal = goal;
+            p.body.material.beta = .3;
+            p.body.levels.count = levels;
+            compare(&p, what);
+        }
+    scene_points_free(&p.points);
+}
+
 TEST(oracle_agrees_for_every_kind_of_stiffness)
 {
     static const double stiffness[] = {1.5, 2e4, 1.2};

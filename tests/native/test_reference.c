@@ -124,7 +124,8 @@ static reference* oracle_of(const hand_body* body, const reference_settings* set
                            NULL,
                            1,
                            &level,
-                           NULL};
+                           NULL,
+                           0};
     return reference_create(&desc, settings);
 }
 
@@ -211,7 +212,8 @@ TEST(reference_best_rotation_is_that_of_the_rectangle)
                            NULL,
                            1,
                            &level,
-                           NULL};
+                           NULL,
+                           0};
     reference_settings settings = papers_settings(1);
     for (uint32_t moment = 0; moment < 2; ++moment)
     {
@@ -485,7 +487,8 @@ static reference* with_coarse_level(const hand_body* body, const reference_setti
                            NULL,
                            2,
                            level,
-                           NULL};
+                           NULL,
+                           0};
     reference* o = reference_create(&desc, settings);
     free(member);
     free(weight);

@@ -57,12 +57,16 @@ static pliant_status create(const scene_bar* bar, pliant_scene* scene, pliant_bo
     bd.cluster.count = bar->clusters;
     bd.cluster.overlap = bar->overlap;
     bd.cluster.kernel = bar->kernel;
+    bd.cluster.kernel_parameter = bar->kernel_parameter;
+    bd.cluster.algorithm = bar->algorithm;
     bd.levels.count = bar->levels;
     bd.levels.weighting = bar->weighting;
     bd.levels.favour_fine = 1;
     bd.material.stiffness_kind = PLIANT_STIFFNESS_YOUNG;
     bd.material.stiffness = DENSITY * SOUND * SOUND;
     bd.material.density = DENSITY;
+    bd.material.goal = bar->goal;
+    bd.material.beta = bar->beta;
     bd.material.damping = 2;
     bd.material.drag = 2 * slowest(bar); /* critical */
     pliant_status status = pliant_scene_create(&sd, scene);

@@ -21,6 +21,10 @@ typedef struct scene_bar
     uint32_t levels;
     uint32_t weighting; /* a pliant_weighting, favouring fine levels */
     double thickness;   /* of the bar, whose free length is 1 */
+    uint32_t goal;      /* a pliant_goal */
+    double beta;
+    uint32_t algorithm; /* a pliant_clustering */
+    double kernel_parameter;
 } scene_bar;
 
 typedef struct scene_bar_result

@@ -19,7 +19,7 @@
 
 enum
 {
-    LARGEST = 16
+    LARGEST = 18
 };
 
 const char* pl_lapack_name(void)
@@ -66,10 +66,9 @@ bool pl_lapack_ready(void)
     return ready;
 }
 
-/* LAPACKE's dsyev, rows first; false if it fails. */
-static bool eigen(int n, double* matrix, double* values)
+bool pl_eigen(int n, double* matrix, double* values)
 {
-    if (!enter())
+    if (n < 1 || n > LARGEST || !enter())
         return false;
     int info = PL_LAPACKE(dsyev)(LAPACK_ROW_MAJOR, 'V', 'U', n, matrix, n, values);
     leave();
@@ -80,7 +79,7 @@ bool pl_eigen3(mat3 symmetric, double values[3], mat3* vectors)
 {
     double a[9];
     memcpy(a, symmetric.m, sizeof a);
-    if (!eigen(3, a, values))
+    if (!pl_eigen(3, a, values))
         return false;
     memcpy(vectors->m, a, sizeof a);
     if (m3_det(*vectors) < 0)
@@ -112,7 +111,7 @@ int pl_pseudo_inverse(int n, const double* matrix, double relative, double* inve
     if (n < 1 || n > LARGEST)
         return -1;
     memcpy(vectors, matrix, sizeof(double) * (size_t)(n * n));
-    if (!eigen(n, vectors, values))
+    if (!pl_eigen(n, vectors, values))
         return -1;
     int rank = 0;
     memset(inverse, 0, sizeof(double) * (size_t)(n * n));

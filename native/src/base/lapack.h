@@ -11,9 +11,11 @@
 /* Eigenvalues (ascending) and orthonormal eigenvectors (columns of "vectors", det +1) of a
  * symmetric matrix. False if LAPACK fails (not finite). */
 bool pl_eigen3(mat3 symmetric, double values[3], mat3* vectors);
+/* The same for n x n, n at most 18, in place: the matrix (row-major) becomes the eigenvectors. */
+bool pl_eigen(int n, double* matrix, double* values);
 /* a = u diag(sigma) v^T, sigma descending, u and v orthogonal (not necessarily det +1). */
 bool pl_svd3(mat3 a, mat3* u, double sigma[3], mat3* v);
-/* The inverse of a symmetric positive semi-definite n x n matrix (row-major, n at most 16), with
+/* The inverse of a symmetric positive semi-definite n x n matrix (row-major, n at most 18), with
  * eigenvalues below "relative" times the largest left out (their inverse is 0). Returns the rank,
  * or -1 on failure. */
 int pl_pseudo_inverse(int n, const double* matrix, double relative, double* inverse);

@@ -286,10 +286,19 @@ static pl_status build_all(pl_body* body, const pliant_body_desc* desc, pl_pool*
     PL_TRY(paint(desc, desc->toughness_factor, pool, b, &b->factor[7]));
     PL_TRY(make_masses(desc, b));
     PL_TRY(make_clusters(body, desc, pool, task, b));
-    pl_layout_input input = {b->samples.count, b->samples.points, b->samples.volumes,
-                             b->samples.shell, b->density,        b->factor[0],
-                             b->factor[1],     b->factor[2],      b->factor[4],
-                             b->factor[5],     b->factor[6],      b->factor[7]};
+    pl_layout_input input = {.count = b->samples.count,
+                             .points = b->samples.points,
+                             .volumes = b->samples.volumes,
+                             .shell = b->samples.shell,
+                             .density = b->density,
+                             .thickness = b->samples.thickness,
+                             .stiffness_factor = b->factor[0],
+                             .damping_factor = b->factor[1],
+                             .limit_factor = b->factor[2],
+                             .yield_factor = b->factor[4],
+                             .flow_factor = b->factor[5],
+                             .hardening_factor = b->factor[6],
+                             .toughness_factor = b->factor[7]};
     PL_TRY(pl_layout_build(body, &input, &b->hierarchy));
     for (uint32_t l = 0; l < body->level_count; ++l)
         body->level_damping[l] = desc->levels.damping[l];

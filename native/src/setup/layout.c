@@ -9,6 +9,7 @@
 #include "../base/lapack.h"
 #include "../state_shape.h"
 #include "blocks.h"
+#include "firm.h"
 #include "quadratic_rest.h"
 
 #include <math.h>
@@ -94,7 +95,7 @@ static pl_status rest_of_particles(pl_body* body, const pl_layout_input* in, con
             k->density[index] = (float)(density / mass);
             PL_TRY(set_shape(body, index, arr, mass));
             if (k->quad_inverse)
-                PL_TRY(pl_quadratic_rest(k, index, &quadratic));
+                PL_TRY(pl_quadratic_rest(k, index, &quadratic, in->thickness));
         }
     return PLIANT_OK;
 }
@@ -308,6 +309,7 @@ static pl_status build(pl_body* body, const pl_layout_input* in, const pl_hierar
     if (body->level_kind == PLIANT_LEVELS_NESTED)
         PL_TRY(build_links(body, h));
     set_figures(body, in, h);
+    pl_firm_levels(body, in->count, lists);
     PL_TRY(pl_layout_average_factor(body, in->stiffness_factor, body->clusters.stiffness_factor));
     PL_TRY(pl_layout_average_factor(body, in->damping_factor, body->clusters.damping_factor));
     PL_TRY(pl_layout_average_factor(body, in->limit_factor, body->clusters.limit_factor));

@@ -13,6 +13,7 @@ typedef struct pl_layout_input
     const double* volumes; /* cubic metres */
     const uint32_t* shell;
     const double* density; /* kg per cubic metre, of each particle */
+    double thickness;      /* of the material across a sheet of particles; 0: they fill it */
     const float *stiffness_factor, *damping_factor, *limit_factor, *yield_factor, *flow_factor,
         *hardening_factor, *toughness_factor; /* by particle, or NULL */
 } pl_layout_input;

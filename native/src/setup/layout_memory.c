@@ -55,7 +55,7 @@ static void particles_free(pl_particles* p)
     X(energy) X(rest_change) X(alpha) X(kappa) X(kappa_body) X(ref) X(limit_ref) X(lever[0]) X(lever[1]) X(x)    \
     X(f) X(row) X(limit) X(sums) X(own) X(in_body) X(from_body) X(changed) X(birth)    \
     X(toughness_factor) X(piece) X(split_time) X(settling) X(cracked) X(fading)
-#define QUADRATIC_ARRAYS(X) X(quad_inverse) X(quad_slope) X(quad_thin) X(quad_row)
+#define QUADRATIC_ARRAYS(X) X(quad_inverse) X(quad_slope) X(quad_thin) X(quad_bend) X(quad_row)
 // clang-format on
 
 bool pl_clusters_alloc(pl_clusters* c, uint32_t count, bool quadratic)

@@ -21,6 +21,7 @@
 #include "quadratic_rest.h"
 
 #include "../base/lapack.h"
+#include "quadratic_bend.h"
 
 #include <string.h>
 
@@ -56,7 +57,30 @@ static mat3 scatter_inverse(const pl_clusters* k, uint32_t c, const pl_quadratic
                            : (mat3){{{a[0], a[3], a[5]}, {a[3], a[1], a[4]}, {a[5], a[4], a[2]}}};
 }
 
-pl_status pl_quadratic_rest(pl_clusters* k, uint32_t c, const pl_quadratic_sums* s)
+/* How stiff the modes are, by the matrix of pl_quadratic_rest. */
+static pl_status bend(pl_clusters* k, uint32_t c, const pl_quadratic_sums* s, double thickness,
+                      const double matrix[49])
+{
+    mat3 second, scatter, vectors;
+    double modes[36], values[3];
+    memcpy(second.m, s->pp, sizeof second.m);
+    scatter = second;
+    for (int i = 0; i < 36; ++i)
+        modes[i] = matrix[i / 6 * 7 + i % 6];
+    if (thickness > 0)
+    {
+        if (!pl_eigen3(second, values, &vectors))
+            return pl_fail(PLIANT_ERROR_INTERNAL,
+                           "The scatter matrix of cluster %u has no eigenvalues", c);
+        vec3 across = v3(vectors.m[0][0], vectors.m[1][0], vectors.m[2][0]);
+        double more = s->mass * thickness * thickness / 12;
+        scatter = m3_add(scatter, m3_scale(m3_outer(across, across), more));
+    }
+    return pl_quadratic_bend(k, c, scatter, second, modes, LEAST_MODE);
+}
+
+pl_status pl_quadratic_rest(pl_clusters* k, uint32_t c, const pl_quadratic_sums* s,
+                            double thickness)
 {
     double width = k->width_rms[c], slope[6][3], unit = s->mass * width * width * width * width;
     /* the seventh row and column are the unit with which the modes compare */
@@ -65,6 +89,7 @@ pl_status pl_quadratic_rest(pl_clusters* k, uint32_t c, const pl_quadratic_sums*
     memset(k->quad_inverse[c], 0, sizeof k->quad_inverse[c]);
     memset(k->quad_slope[c], 0, sizeof k->quad_slope[c]);
     memset(k->quad_thin[c], 0, sizeof k->quad_thin[c]);
+    memset(k->quad_bend[c], 0, sizeof k->quad_bend[c]);
     if (!(unit > 0))
         return PLIANT_OK;
     for (int i = 0; i < 6; ++i)
@@ -96,5 +121,5 @@ pl_status pl_quadratic_rest(pl_clusters* k, uint32_t c, const pl_quadratic_sums*
                        "The quadratic modes of cluster %u have no eigenvalues", c);
     for (int i = 0; i < 36; ++i)
         k->quad_inverse[c][i] = (float)inverse[i / 6 * 7 + i % 6];
-    return PLIANT_OK;
+    return bend(k, c, s, thickness, matrix);
 }

@@ -17,8 +17,9 @@ typedef struct pl_quadratic_sums
 } pl_quadratic_sums;
 
 void pl_quadratic_sums_add(pl_quadratic_sums* sums, vec3 offset, double mass);
-/* Sets quad_inverse, quad_slope and quad_thin of cluster c, whose shape (arr_inv, rank, width) is
- * set. */
-pl_status pl_quadratic_rest(pl_clusters* clusters, uint32_t c, const pl_quadratic_sums* sums);
+/* Sets quad_inverse, quad_slope, quad_thin and quad_bend of cluster c, whose shape (arr_inv, rank,
+ * width) is set. "thickness": of the material across a sheet of particles; 0: they fill it. */
+pl_status pl_quadratic_rest(pl_clusters* clusters, uint32_t c, const pl_quadratic_sums* sums,
+                            double thickness);
 
 #endif

@@ -229,7 +229,8 @@ static pl_status sample_surface(sampler* s)
         s->out->warnings |= missed ? PLIANT_WARN_COUNT_MISSED : 0;
         if (!(s->out->spacing > 0)) /* a single particle */
             s->out->spacing = PL_MIN(grid.distance, sqrt(s->mesh->area));
-        share(s->out, s->mesh->area * thickness_of(s));
+        s->out->thickness = thickness_of(s);
+        share(s->out, s->mesh->area * s->out->thickness);
         status = give_shells(s, grid.tags);
     }
     pl_poisson_free(&grid);
@@ -297,6 +298,8 @@ static pl_status total_volume(sampler* s, double* total)
         status = pl_volume_refine(&volume, mesh->extent / 50);
         *total = volume.volume;
     }
+    else
+        s->out->thickness = thickness_of(s);
     pl_volume_free(&volume);
     return status;
 }
@@ -438,6 +441,7 @@ pl_status pl_sample_points(uint32_t count, const vec3* points, const float* volu
     PL_TRY(pl_typical_spacing(count, points, &samples->spacing, &places_found));
     if (!(samples->spacing > 0)) /* all at one place */
         samples->spacing = volumes ? cbrt(sum / count / PACKING) : 1;
+    samples->thickness = samples->spacing;
     double s = samples->spacing, whole = places_found * PACKING * s * s * s;
     for (uint32_t i = 0; i < count; ++i)
         samples->volumes[i] = volumes ? volumes[i] : whole / count;

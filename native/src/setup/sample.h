@@ -15,6 +15,7 @@ typedef struct pl_samples
     uint32_t* shell; /* of each particle; shells that touch, overlap or nest count as one */
     uint32_t shell_count; /* shells that have particles: numbers are below this */
     uint32_t mode;        /* the pliant_sampling that was used */
+    double thickness;     /* of the material across a sheet of particles; 0: they fill it */
     double spacing;       /* typical distance to the nearest neighbour */
     uint32_t warnings;    /* pliant_warning bits */
 } pl_samples;

@@ -57,6 +57,8 @@ typedef struct pl_match_batch
     uint32_t begin, end; /* clusters */
     float dt;
     float beta;
+    float firmness; /* how much stiffer linear maps are than the rest (material.c) */
+    bool bend;      /* quadratic modes are as stiff as the material, not by beta */
     uint32_t goal, rotation;
     bool sum_parts; /* the moments come from chunks (otherwise clusters->sums is set already) */
     bool finest;    /* rows carry the fade */
@@ -119,9 +121,16 @@ static inline size_t pl_pass_scratch(uint32_t rows, bool quadratic)
  * (det F = 1), which plastic flow asks. */
 void pl_complete_gradient(int rank, const float axis[3], bool keep_volume, float f[9]);
 
-/* Quadratic goals of one cluster: from the moments (3 x 3 and 3 x 6, centred), F and the linear
- * goals' T to quad_row and the T that goes with it. */
-void pl_match_quadratic(pl_clusters* clusters, uint32_t c, const float a_xr[9], const float f[9],
-                        const float a_xq[18], float beta, float t[9]);
+/* The fit of a cluster that quadratic goals start from: the moments (3 x 3 and 3 x 6, centred), F,
+ * and R if the modes are as stiff as the material, otherwise NULL. */
+typedef struct pl_quadratic_fit
+{
+    const float *a_xr, *f, *r, *a_xq;
+    float beta;
+} pl_quadratic_fit;
+
+/* Quadratic goals of one cluster: from its fit and the linear goals' T to quad_row and the T that
+ * goes with it. */
+void pl_match_quadratic(pl_clusters* clusters, uint32_t c, const pl_quadratic_fit* fit, float t[9]);
 
 #endif

@@ -216,22 +216,31 @@ PL_INLINE void store_limit(const pl_match_batch* batch, const pl_eight* eight, c
     pl_eight_store_rows(eight, k->limit[0], row);
 }
 
-static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, const vf a[9],
-                            const vf f[9], float quad[8][24], vf t[9])
+/* F + firmness (T - F): linear maps are resisted more than what is not affine. */
+PL_INLINE void stiffen_linear(float firmness, const vf f[9], vf t[9])
 {
-    float al[9][8], fl[9][8], tl[9][8];
+    for (int j = 0; j < 9; ++j)
+        t[j] = vf_mad(f[j], vf_set1(firmness), vf_sub(t[j], f[j]));
+}
+
+static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, const vf a[9],
+                            const vf f[9], const vf r[9], float quad[8][24], vf t[9])
+{
+    float al[9][8], fl[9][8], rl[9][8], tl[9][8];
     for (int j = 0; j < 9; ++j)
     {
         vf_store(al[j], a[j]);
         vf_store(fl[j], f[j]);
+        vf_store(rl[j], r[j]);
         vf_store(tl[j], t[j]);
     }
     for (int i = 0; i < 8; ++i)
     {
-        float a1[9], f1[9], t1[9];
+        float a1[9], f1[9], r1[9], t1[9];
         for (int j = 0; j < 9; ++j)
-            a1[j] = al[j][i], f1[j] = fl[j][i], t1[j] = tl[j][i];
-        pl_match_quadratic(batch->clusters, eight->c[i], a1, f1, quad[i], batch->beta, t1);
+            a1[j] = al[j][i], f1[j] = fl[j][i], r1[j] = rl[j][i], t1[j] = tl[j][i];
+        pl_quadratic_fit fit = {a1, f1, batch->bend ? r1 : NULL, quad[i], batch->beta};
+        pl_match_quadratic(batch->clusters, eight->c[i], &fit, t1);
         for (int j = 0; j < 9; ++j)
             tl[j][i] = t1[j];
     }
@@ -343,9 +352,13 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
     if (batch->goal == PLIANT_GOAL_RIGID)
         memcpy(t, r, sizeof t);
     else
+    {
         linear_goal(k, eight, f, r, batch->beta, t);
+        if (batch->firmness != 1)
+            stiffen_linear(batch->firmness, f, t);
+    }
     if (quadratic)
-        quadratic_goals(batch, eight, s, f, quad, t);
+        quadratic_goals(batch, eight, s, f, r, quad, t);
     pl_lever_inverse(s, lever, inverse);
     if (batch->rotation != PLIANT_ROTATION_MOMENT || batch->goal != PLIANT_GOAL_RIGID)
     {

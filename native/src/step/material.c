@@ -29,6 +29,18 @@
  *
  * which is the same where the body is one cluster, and gives 1.04 at every number of substeps.
  *
+ * Goals with beta. Linear and quadratic goals follow beta of what leaves the volume alone. Of the
+ * energy of a strain e they leave (1 - beta) e : e + beta (tr e)^2 / 3, which is a material of
+ * Poisson's ratio beta / (3 - beta) and 3 (1 - beta) / (3 - beta) of the modulus. With q the
+ * inverse of that, linear goals have q times the alpha, and E is as asked. (Measured before: bars
+ * with LINEAR .3, .5, .9 stretched 1.42, 1.81 and 7.0 times as far.) What is not affine is then q
+ * times as stiff, so they bend less than rigid goals. With quadratic goals, which are there to
+ * bend, match pulls toward F + q (T - F) instead, and what is not affine is resisted as with rigid
+ * goals. Linear goals would do so too, but two boxes on each other then shook at 2 mm/s for ever. A
+ * change of volume is q times as stiff with both, so q alpha is what the substep must carry.
+ *
+ * Each level has a factor for the shapes and the overlap of its clusters (setup/firm.c).
+ *
  * Damping. Most of it is mass-proportional, in the frame of the body's rigid motion (damping.c):
  * every mode loses speed at the same rate. Beside that a cluster takes away speed that its members
  * have beside its rigid motion. That is stiffness-proportional: it calms what contacts excite, and
@@ -56,17 +68,30 @@ static const double CALM = 1;
 static const double MOST = 1.8;
 static const double LOCAL = .18;
 
+/* What a substep carries at most. Modes that are hardly resisted are calm up to CALM only: a curved
+ * sheet that bends freely gained energy at 1.8, undamped, and not at 1. */
+static double most_of(const pliant_material_desc* m)
+{
+    return m->goal == PLIANT_GOAL_QUADRATIC ? CALM : MOST;
+}
+
 /* How a cluster swings: 2 pi f_c, and S_c / S_body, by which the whole body swings slower. */
 typedef struct swing
 {
     double frequency, part;
 } swing;
 
-static swing swing_of(const pl_body* body, uint32_t c, double body_width)
+double pl_material_goal_firmness(const pliant_material_desc* m)
+{
+    return m->goal == PLIANT_GOAL_QUADRATIC ? pl_material_firmness(m) : 1;
+}
+
+static swing swing_of(const pl_body* body, uint32_t level, uint32_t c, double body_width)
 {
     const pl_clusters* k = &body->clusters;
     const pliant_material_desc* m = &body->material;
-    double width = k->shape_width[c], factor = sqrt(fmax(0, k->stiffness_factor[c]));
+    double width = k->shape_width[c];
+    double factor = sqrt(fmax(0, k->stiffness_factor[c]) * body->level_firm[level]);
     if (!(width > 0) || !(body_width > 0))
         return (swing){0, 1};
     double speed = m->stiffness_kind == PLIANT_STIFFNESS_FREQUENCY
@@ -88,7 +113,7 @@ static swing fastest(const pl_body* body, uint32_t level, double body_width)
     swing found = {0, 1};
     for (uint32_t c = body->level_begin[level]; c < body->level_begin[level + 1]; ++c)
     {
-        swing s = swing_of(body, c, body_width);
+        swing s = swing_of(body, level, c, body_width);
         found = s.frequency > found.frequency ? s : found;
     }
     return found;
@@ -99,7 +124,7 @@ uint32_t pl_material_substeps(const pl_body* body, double dt, uint32_t most)
     if (body->material.stiffness_kind == PLIANT_STIFFNESS_ALPHA)
         return 1;
     swing largest[PLIANT_MAX_LEVELS];
-    double width = body->shape_width;
+    double width = body->shape_width, firmness = pl_material_firmness(&body->material);
     for (uint32_t l = 0; l < body->level_count; ++l)
         largest[l] = fastest(body, l, width);
     for (uint32_t n = 1; n < most; ++n)
@@ -107,7 +132,7 @@ uint32_t pl_material_substeps(const pl_body* body, double dt, uint32_t most)
         double total = 0;
         for (uint32_t l = 0; l < body->level_count; ++l)
             total += body->level_weight[l] * alpha_for(largest[l], dt / n);
-        if (total <= CALM)
+        if (total * firmness <= CALM)
             return n;
     }
     return PL_MAX(most, 1u);
@@ -118,28 +143,28 @@ uint32_t pl_material_substeps(const pl_body* body, double dt, uint32_t most)
 static void share_out(pl_body* body, const double wanted[PLIANT_MAX_LEVELS],
                       double limit[PLIANT_MAX_LEVELS])
 {
-    double total = 0;
+    double total = 0, most = most_of(&body->material);
     for (uint32_t l = 0; l < body->level_count; ++l)
     {
         body->level_share[l] = body->level_weight[l];
         total += body->level_share[l] * wanted[l];
     }
-    for (uint32_t l = 0; l + 1 < body->level_count && total > MOST; ++l)
+    for (uint32_t l = 0; l + 1 < body->level_count && total > most; ++l)
     {
         double gain = wanted[l] - wanted[l + 1];
         if (gain <= 0)
             continue;
-        double moved = fmin(body->level_share[l], (total - MOST) / gain);
+        double moved = fmin(body->level_share[l], (total - most) / gain);
         body->level_share[l] -= moved;
         body->level_share[l + 1] += moved;
         total -= moved * gain;
         body->warnings |= PLIANT_WARN_STIFFNESS_MOVED;
     }
-    bool too_much = total > MOST * (1 + 1e-12);
+    bool too_much = total > most * (1 + 1e-12);
     if (too_much)
         body->warnings |= PLIANT_WARN_STIFFNESS_CUT;
     for (uint32_t l = 0; l < body->level_count; ++l)
-        limit[l] = too_much ? body->level_share[l] * wanted[l] * MOST / total : MOST;
+        limit[l] = too_much ? body->level_share[l] * wanted[l] * most / total : most;
 }
 
 /* Alphas of the material's stiffness. A few small clusters must not soften the whole body: only
@@ -148,16 +173,17 @@ static void stiffen(pl_body* body, double dt)
 {
     pl_clusters* k = &body->clusters;
     double wanted[PLIANT_MAX_LEVELS], limit[PLIANT_MAX_LEVELS], width = body->shape_width;
-    double reached = 0, mass = 0;
+    double reached = 0, mass = 0, firmness = pl_material_firmness(&body->material);
+    double of_goals = pl_material_goal_firmness(&body->material);
     for (uint32_t l = 0; l < body->level_count; ++l)
-        wanted[l] = alpha_for(fastest(body, l, width), dt);
+        wanted[l] = firmness * alpha_for(fastest(body, l, width), dt);
     share_out(body, wanted, limit);
     for (uint32_t l = 0; l < body->level_count; ++l)
         for (uint32_t c = body->level_begin[l]; c < body->level_begin[l + 1]; ++c)
         {
-            double whole = alpha_for(swing_of(body, c, width), dt);
+            double whole = firmness * alpha_for(swing_of(body, l, c, width), dt);
             double alpha = fmin(body->level_share[l] * whole, limit[l]);
-            k->alpha[c] = (float)alpha;
+            k->alpha[c] = (float)(alpha / of_goals);
             reached += k->mass[c] * (whole > 0 ? alpha / whole : body->level_share[l]);
             mass += k->mass[c] * body->level_share[l];
         }
@@ -168,7 +194,9 @@ double pl_material_softness(const pl_body* body, uint32_t c, double dt)
 {
     if (!(body->warnings & PLIANT_WARN_STIFFNESS_CUT))
         return 1;
-    double whole = alpha_for(swing_of(body, c, body->shape_width), dt);
+    const pliant_material_desc* m = &body->material;
+    double firmness = pl_material_firmness(m) / pl_material_goal_firmness(m);
+    double whole = firmness * alpha_for(swing_of(body, 0, c, body->shape_width), dt);
     double wanted = body->level_share[0] * whole, alpha = body->clusters.alpha[c];
     return alpha > 0 && wanted > alpha ? wanted / alpha : 1;
 }
@@ -199,7 +227,7 @@ static void dampen(pl_body* body, double dt)
         for (uint32_t c = body->level_begin[l]; c < body->level_begin[l + 1]; ++c)
         {
             double rate = m->damping * fmax(0, k->damping_factor[c]);
-            double part = swing_of(body, c, width).part, most = 1;
+            double part = swing_of(body, l, c, width).part, most = 1;
             double kappa = rate * body->level_damping[l];
             k->kappa_body[c] = 0;
             if (!m->damping_per_step)

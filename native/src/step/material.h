@@ -5,6 +5,10 @@
 
 #include "../state.h"
 
+/* The part of pl_material_firmness that is in the goals, instead of in alpha: that of quadratic
+ * ones. */
+double pl_material_goal_firmness(const pliant_material_desc* material);
+
 /* Sets alpha and kappa of every cluster for substeps of length dt, moving stiffness that a level
  * cannot carry to coarser ones; sets the body's warnings about that. */
 void pl_material_apply(pl_body* body, double dt);

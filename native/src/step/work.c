@@ -2,6 +2,7 @@
 /* What a stage works on: the lists of items, and what a kernel is told about one. */
 #include "../base/elementary.h"
 #include "../base/platform.h"
+#include "material.h"
 #include "substep.h"
 
 static bool add_item(pl_items* list, pl_body* body, uint32_t begin, uint32_t end)
@@ -132,6 +133,8 @@ pl_match_batch pl_substep_batch(const pl_substep* step, const pl_item* item)
                             .end = item->end,
                             .dt = step->dt,
                             .beta = (float)body->material.beta,
+                            .firmness = (float)pl_material_goal_firmness(&body->material),
+                            .bend = body->material.stiffness_kind != PLIANT_STIFFNESS_ALPHA,
                             .goal = body->material.goal,
                             .rotation = body->material.rotation,
                             .sum_parts = true,
