@@ -278,7 +278,8 @@ extern "C"
     {
         PLIANT_SAMPLE_AUTO = 0,   /* blue noise if the mesh has a volume, otherwise surface */
         PLIANT_SAMPLE_BLUE_NOISE, /* Poisson disks in the volume (Bridson 2007) */
-        PLIANT_SAMPLE_GRID,       /* a regular grid in the volume */
+        PLIANT_SAMPLE_GRID,       /* a regular grid in the volume; blue noise where none has about
+                                     as many points */
         PLIANT_SAMPLE_SURFACE,    /* Poisson disks on the surface */
         PLIANT_SAMPLE_VERTICES,   /* the mesh's own vertices */
     } pliant_sampling;

@@ -160,6 +160,12 @@ static pl_status blue_noise(sampler* s, pl_volume* volume, pl_poisson* grid, boo
                            s->mesh->lower, pl_blue_noise, volume, grid, missed);
 }
 
+/* Where a body is much thinner than the spacing, a lattice meets it nowhere or in far too many. */
+static bool is_far(const sampler* s, uint32_t count)
+{
+    return count > 2 * (uint64_t)s->desc->count || 2 * (uint64_t)count < s->desc->count;
+}
+
 static pl_status sample_volume(sampler* s, pl_volume* volume)
 {
     pl_poisson grid = {0};
@@ -172,7 +178,7 @@ static pl_status sample_volume(sampler* s, pl_volume* volume)
         status = count > PL_MOST_SAMPLES
                      ? fail_spacing(spacing, count)
                      : pl_grid_points(volume, s->desc->count, spacing, &grid, &missed);
-        if (status == PLIANT_OK && !grid.count)
+        if (status == PLIANT_OK && (!grid.count || (spacing <= 0 && is_far(s, grid.count))))
             s->out->mode = PLIANT_SAMPLE_BLUE_NOISE;
     }
     if (status == PLIANT_OK && s->out->mode == PLIANT_SAMPLE_BLUE_NOISE)
