@@ -35,7 +35,7 @@ static void each_node(const pl_rest_shape* shape, vec3 r, double reach, node_fn 
     {
         double low = (at[k] - reach - shape->lower[k]) * shape->per_cell;
         double high = (at[k] + reach - shape->lower[k]) * shape->per_cell;
-        from[k] = (uint32_t)PL_MAX(low, 0);
+        from[k] = (uint32_t)PL_CLAMP(low, 0, (double)shape->size[k]); /* a hostile r is far off */
         to[k] = (uint32_t)PL_CLAMP(high, 0, shape->size[k] - 1.0);
     }
     for (uint32_t z = from[2]; z <= to[2]; ++z)
