@@ -34,7 +34,7 @@ void pl_gone_offset(const pl_body* body, uint32_t id,
         uint32_t cluster = chunk->rows[chunk->entry_row[e]];
         if (!(kernel > 0))
             continue;
-        double weight = (double)kernel * body->clusters.fade[cluster] * p->norm[slot];
+        float weight = kernel * p->norm[slot] * body->clusters.fade[cluster]; /* as it is stored */
         map(body, cluster, m);
         for (size_t k = 0; k < 3; ++k)
             sum[k] += weight * ((double)m[3 * k] * offset[0] + (double)m[3 * k + 1] * offset[1] +

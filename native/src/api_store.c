@@ -90,8 +90,6 @@ static pl_status fill_fracture(const pl_body* body, double shift, pl_frame_body*
     const pl_fracture* f = body->fracture;
     const pl_particles* p = &body->particles;
     uint32_t first = pl_first_particles(p);
-    frame->copies = p->id_count - first;
-    frame->pieces = f->piece_count;
     frame->splits = (uint32_t)f->split_count;
     frame->divisions = (uint32_t)f->divided_count;
     frame->copy_parent = PL_NEW(uint32_t, frame->copies);
@@ -138,11 +136,12 @@ static pl_status fill_copies(const pl_body* body, double shift, pl_frame_body* f
 {
     const pl_particles* p = &body->particles;
     uint32_t first = pl_first_particles(p);
-    frame->copies = p->id_count - first;
+    uint32_t shares = frame->copies ? frame->particles : 0;
     frame->copy_parent = PL_NEW(uint32_t, frame->copies);
     frame->copy_birth = PL_NEW(double, frame->copies);
-    frame->share = PL_NEW(float, frame->copies ? frame->particles : 0);
-    if (!frame->copy_parent || !frame->copy_birth || !frame->share)
+    frame->share = PL_NEW(float, shares);
+    frame->offset = PL_NEW(float, 3 * (size_t)shares);
+    if (!frame->copy_parent || !frame->copy_birth || !frame->share || !frame->offset)
         return pl_fail_memory((size_t)frame->copies * 12);
     for (uint32_t i = 0; i < frame->copies; ++i)
     {
@@ -151,6 +150,9 @@ static pl_status fill_copies(const pl_body* body, double shift, pl_frame_body* f
     }
     if (frame->copies)
         pl_body_shares(body, frame->share);
+    for (uint32_t i = 0; i < shares; ++i)
+        if (!pl_lives(p, i))
+            memcpy(frame->offset + 3 * (size_t)i, p->resampled.offset[i], 12);
     return PLIANT_OK;
 }
 
@@ -181,8 +183,11 @@ static pl_status fill_layout(const pl_body* body, double shift, pl_frame_body* f
 
 static pl_status fill_frame(const pl_body* body, bool layout, double shift, pl_frame_body* frame)
 {
-    frame->particles = body->particles.id_count;
+    const pl_particles* p = &body->particles;
+    frame->particles = p->id_count;
     frame->clusters = body->level_begin[1];
+    frame->copies = p->id_count - pl_first_particles(p);
+    frame->pieces = body->fracture ? body->fracture->piece_count : 0;
     memcpy(frame->origin, body->origin, sizeof frame->origin);
     frame->x = PL_NEW(float, (size_t)frame->particles * 3);
     frame->v = PL_NEW(float, (size_t)frame->particles * 3);
@@ -190,8 +195,9 @@ static pl_status fill_frame(const pl_body* body, bool layout, double shift, pl_f
     frame->rate = PL_NEW(float, (size_t)frame->clusters * 9);
     frame->plastic = PL_NEW(float, frame->clusters);
     frame->renewed = PL_NEW(float, frame->clusters);
+    frame->successor = PL_NEW(uint32_t, frame->particles);
     if (!frame->x || !frame->v || !frame->gradient || !frame->rate || !frame->plastic ||
-        !frame->renewed)
+        !frame->renewed || !frame->successor)
         return pl_fail_memory((size_t)frame->particles * 24);
     pl_body_positions(body, body->origin, frame->x);
     pl_body_velocities(body, frame->v);
@@ -202,6 +208,8 @@ static pl_status fill_frame(const pl_body* body, bool layout, double shift, pl_f
         pl_cluster_rate(body, c, frame->rate + 9 * (size_t)c);
         frame->renewed[c] = body->clusters.own[c] ? 1.0f : 0.0f;
     }
+    for (uint32_t i = 0; i < frame->particles; ++i)
+        frame->successor[i] = pl_lives(p, i) ? i : p->resampled.successor[i];
     return layout ? fill_layout(body, shift, frame) : PLIANT_OK;
 }
 

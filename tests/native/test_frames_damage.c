@@ -269,7 +269,7 @@ TEST(nonsense_in_layouts_and_frames_is_refused)
         uint64_t size = round % 3 ? layout_bytes : pl_rng_below(&rng, (uint32_t)layout_bytes);
         uint64_t frame_size = round % 5 ? frame_bytes : pl_rng_below(&rng, (uint32_t)frame_bytes);
         unsigned char* bad = pl_alloc(size, 1);
-        unsigned char* bad_frame = pl_alloc(frame_size, 1);
+        void* bad_frame = pl_alloc(frame_size, 1);
         pl_frame_body* got = NULL;
         uint32_t count = 0, word = round % 2 ? pl_rng_next(&rng) : pl_rng_below(&rng, 8);
         memcpy(bad, layout, size);
@@ -277,11 +277,12 @@ TEST(nonsense_in_layouts_and_frames_is_refused)
         if (size >= 8 && round % 4)
             memcpy(bad + pl_rng_below(&rng, (uint32_t)(size / 4)) * 4, &word, 4);
         if (frame_size >= 8 && round % 4 == 0)
-            memcpy(bad_frame + pl_rng_below(&rng, (uint32_t)(PL_MIN(frame_size, 100) / 4)) * 4,
+            memcpy((char*)bad_frame +
+                       pl_rng_below(&rng, (uint32_t)(PL_MIN(frame_size, 100) / 4)) * 4,
                    &word, 4);
         pl_status status = pl_layout_unpack("it", bad, size, &count, &got);
         if (status == PLIANT_OK)
-            status = pl_frame_unpack("it", bad_frame, frame_size, count, got);
+            status = pl_frame_unpack("it", &bad_frame, frame_size, count, got);
         CHECK(status == PLIANT_OK || status == PLIANT_ERROR_FORMAT);
         refused += status != PLIANT_OK;
         for (uint32_t i = 0; status == PLIANT_OK && i < count; ++i)

@@ -8,7 +8,8 @@
  *                       when they change, and then the file has, if that is less, what is different
  *                       from the layout before
  *   frame-000123.plf    for each body: origin, positions, velocities, finest clusters' gradients,
- *                       their rates and plastic strains
+ *                       their rates and plastic strains; nothing of particles that were merged
+ *                       (frames_gone.h)
  *   check-000120.plc    the whole scene state (pliant_scene_save's block)
  *   journal.plj         one record a finished frame (number, hash of the scene, its file, its
  *                       layout) and one a checkpoint (journal.h)
@@ -65,9 +66,11 @@ typedef struct pl_frame_body
     uint32_t copies, pieces, splits, divisions;
     uint32_t* copy_parent; /* by copy: a particle before it, or itself */
     double* copy_birth;    /* by copy */
-    float* share;          /* a particle, of those that were resampled: mass of the first one that
-                              it came of, where it is (state_resampled.h) */
-    uint32_t* piece;       /* by cluster; none without pieces */
+    /* Of a body whose particles were resampled (state_resampled.h), by particle. */
+    float* share;        /* mass of the first one that it came of, where it is */
+    uint32_t* successor; /* itself, or who has its mass if it was merged; also without a layout */
+    float* offset;       /* 3 a particle: from its successor, at rest */
+    uint32_t* piece;     /* by cluster; none without pieces */
     uint32_t* piece_parent;
     double* piece_birth;
     pl_frame_split* split;

@@ -14,12 +14,14 @@ _Static_assert(sizeof(frame_head) == 32,
 
 enum
 {
-    FRAME_CHANNELS = 6
+    FRAME_CHANNELS = 6,
+    VECTORS = 2 /* of them are by particle, and come first */
 };
 
-static void frame_channels(pl_frame_body* b, pl_frame_channel out[FRAME_CHANNELS])
+/* As they lie in files, where there is nothing of particles that have gone. */
+static void frame_channels(pl_frame_body* b, uint32_t living, pl_frame_channel out[FRAME_CHANNELS])
 {
-    uint64_t p = b->particles, c = b->clusters;
+    uint64_t p = living, c = b->clusters;
     out[0] = (pl_frame_channel){"positions", (void**)&b->x, 12 * p};
     out[1] = (pl_frame_channel){"velocities", (void**)&b->v, 12 * p};
     out[2] = (pl_frame_channel){"gradients", (void**)&b->gradient, 36 * c};
@@ -32,7 +34,7 @@ void pl_frame_body_free(pl_frame_body* body)
 {
     pl_frame_channel channels[PL_LAYOUT_CHANNELS + FRAME_CHANNELS];
     pl_layout_channels(body, channels);
-    frame_channels(body, channels + PL_LAYOUT_CHANNELS);
+    frame_channels(body, 0, channels + PL_LAYOUT_CHANNELS);
     for (size_t i = 0; i < PL_COUNTOF(channels); ++i)
         pl_free(*channels[i].array);
     memset(body, 0, sizeof *body);
@@ -49,7 +51,9 @@ pl_status pl_frame_pack(uint32_t count, const pl_frame_body* bodies, void** bloc
     for (uint32_t i = 0; i < count; ++i)
     {
         pl_frame_body body = bodies[i];
-        frame_channels(&body, channels);
+        if (pl_has_shares(body.copies, body.pieces) && !body.successor)
+            return pl_fail(PLIANT_ERROR_ARGUMENT, "body %u has no successors of particles", i);
+        frame_channels(&body, pl_frame_living(&body), channels);
         for (int k = 0; k < FRAME_CHANNELS; ++k)
         {
             if (!*channels[k].array && channels[k].bytes)
@@ -70,8 +74,13 @@ pl_status pl_frame_pack(uint32_t count, const pl_frame_body* bodies, void** bloc
     for (uint32_t i = 0; i < count; ++i)
     {
         pl_frame_body body = bodies[i];
-        frame_channels(&body, channels);
-        for (int k = 0; k < FRAME_CHANNELS; ++k)
+        frame_channels(&body, pl_frame_living(&body), channels);
+        for (int k = 0; k < VECTORS; ++k)
+        {
+            pl_gone_pack(&body, *channels[k].array, (float*)(void*)to.at);
+            to.at += channels[k].bytes;
+        }
+        for (int k = VECTORS; k < FRAME_CHANNELS; ++k)
             pl_pack(&to, *channels[k].array, channels[k].bytes);
     }
     return PLIANT_OK;
@@ -111,27 +120,63 @@ static pl_status read_count(const char* name, const void* block, uint64_t bytes,
     return PLIANT_OK;
 }
 
-pl_status pl_frame_unpack(const char* name, void* block, uint64_t bytes, uint32_t count,
+/* Positions and velocities of all particles, in the bytes behind those that were read. */
+static void take_in_gone(pl_frame_body* b, unsigned char** room)
+{
+    float* all = (float*)(void*)*room;
+    if (pl_frame_living(b) == b->particles)
+        return;
+    pl_gone_unpack(b, b->x, b->gradient, all);
+    b->x = all, all += 3 * (size_t)b->particles;
+    pl_gone_unpack(b, b->v, b->rate, all);
+    b->v = all, all += 3 * (size_t)b->particles;
+    *room = (unsigned char*)all;
+}
+
+static pl_status check_counts(const char* name, const frame_head* heads, uint32_t count,
+                              const pl_frame_body* bodies, uint64_t* room)
+{
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        const pl_frame_body* b = &bodies[i];
+        if (heads[i].particles != b->particles || heads[i].clusters != b->clusters)
+            return fault_in(name, "its counts are not those of its layout");
+        *room += pl_frame_living(b) < b->particles ? 24 * (uint64_t)b->particles : 0;
+    }
+    return PLIANT_OK;
+}
+
+pl_status pl_frame_unpack(const char* name, void** block, uint64_t bytes, uint32_t count,
                           pl_frame_body* bodies)
 {
     uint32_t stored = 0;
-    PL_TRY(read_count(name, block, bytes, sizeof(frame_head), &stored));
+    uint64_t room = 0;
+    PL_TRY(read_count(name, *block, bytes, sizeof(frame_head), &stored));
     if (stored != count)
         return fault_in(name, "its bodies are not those of its layout");
-    const frame_head* heads = (const frame_head*)((unsigned char*)block + sizeof(pl_block_head));
+    const unsigned char* first = (const unsigned char*)*block + sizeof(pl_block_head);
+    PL_TRY(check_counts(name, (const frame_head*)(const void*)first, count, bodies, &room));
+    void* longer = room ? pl_realloc(*block, bytes + room, 1) : *block;
+    if (!longer)
+        return pl_fail_memory(bytes + room);
+    *block = longer;
+    const frame_head* heads =
+        (const frame_head*)(const void*)((unsigned char*)*block + sizeof(pl_block_head));
     unsigned char* at = (unsigned char*)(uintptr_t)(heads + count);
-    unsigned char* end = (unsigned char*)block + bytes;
+    unsigned char* end = (unsigned char*)*block + bytes;
     for (uint32_t i = 0; i < count; ++i)
     {
         pl_frame_channel channels[FRAME_CHANNELS];
-        if (heads[i].particles != bodies[i].particles || heads[i].clusters != bodies[i].clusters)
-            return fault_in(name, "its counts are not those of its layout");
         memcpy(bodies[i].origin, heads[i].origin, sizeof bodies[i].origin);
-        frame_channels(&bodies[i], channels);
+        frame_channels(&bodies[i], pl_frame_living(&bodies[i]), channels);
         if (!point_channels(channels, FRAME_CHANNELS, &at, end))
             return fault_in(name, "it is too short for its particles");
     }
-    return at == end ? PLIANT_OK : fault_in(name, "it is too long for its particles");
+    if (at != end)
+        return fault_in(name, "it is too long for its particles");
+    for (uint32_t i = 0; i < count; ++i)
+        take_in_gone(&bodies[i], &at);
+    return PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ deformation */

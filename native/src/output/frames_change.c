@@ -4,8 +4,8 @@
  * in a body of thousands, so nearly all stays:
  *
  *   particles   who changed, with their mass, nearest cluster, memberships and, where they are
- *               resampled, shares; of copies also the parent and the birth (they rest where their
- *               parents do)
+ *               resampled, shares, successors and places; of copies also the parent and the birth
+ *               (they rest where their parents do)
  *   clusters    the pieces of all of them
  *   history     pieces, splits and divided particles that are behind those of before
  *
@@ -88,10 +88,29 @@ static float share_of(const pl_frame_body* a, uint32_t i)
     return shares(a) ? a->share[i] : a->mass[i];
 }
 
+static const float NOWHERE[3] = {0, 0, 0};
+
+static const float* offset_of(const pl_frame_body* a, uint32_t i)
+{
+    return shares(a) ? a->offset + 3 * (size_t)i : NOWHERE;
+}
+
+/* Memberships that are written: those that have gone have their successors'. */
+static uint32_t count_of(const pl_frame_body* b, uint32_t i)
+{
+    return pl_frame_has_gone(b, i) ? 0 : b->begin[i + 1] - b->begin[i];
+}
+
 static bool has_changed(const pl_frame_body* a, const pl_frame_body* b, uint32_t i)
 {
-    if (i >= a->particles || a->mass[i] != b->mass[i] || a->nearest[i] != b->nearest[i] ||
-        (shares(b) && share_of(a, i) != b->share[i]))
+    if (i >= a->particles || a->mass[i] != b->mass[i] ||
+        (shares(b) &&
+         (share_of(a, i) != b->share[i] || pl_frame_successor(a, i) != b->successor[i] ||
+          !same(offset_of(a, i), offset_of(b, i), 12))))
+        return true;
+    if (pl_frame_has_gone(b, i))
+        return false;
+    if (a->nearest[i] != b->nearest[i])
         return true;
     uint32_t count = b->begin[i + 1] - b->begin[i];
     return a->begin[i + 1] - a->begin[i] != count ||
@@ -106,7 +125,7 @@ static change_head head_of(const pl_frame_body* a, const pl_frame_body* b)
         if (has_changed(a, b, i))
         {
             ++head.changed;
-            head.memberships += b->begin[i + 1] - b->begin[i];
+            head.memberships += count_of(b, i);
         }
     return head;
 }
@@ -118,7 +137,7 @@ static bool will_share(const pl_frame_body* before, const change_head* h)
 
 static uint64_t size_of(const pl_frame_body* before, const change_head* h)
 {
-    return (will_share(before, h) ? 20 : 16) * (uint64_t)h->changed + 8 * h->memberships +
+    return (will_share(before, h) ? 36 : 16) * (uint64_t)h->changed + 8 * h->memberships +
            12 * (uint64_t)(h->particles - before->particles) +
            (h->pieces ? 4 * (uint64_t)h->clusters : 0) +
            12 * (uint64_t)(h->pieces - before->pieces) +
@@ -131,20 +150,25 @@ static uint64_t size_of(const pl_frame_body* before, const change_head* h)
 static void pack_body(pl_packer* to, const pl_frame_body* a, const pl_frame_body* b)
 {
     uint32_t fresh = b->particles - a->particles;
-    for (int what = 0; what < (shares(b) ? 7 : 6); ++what)
+    static const uint32_t none = 0;
+    for (int what = 0; what < (shares(b) ? 9 : 6); ++what)
         for (uint32_t i = 0; i < b->particles; ++i)
         {
-            uint32_t begin = b->begin[i], count = b->begin[i + 1] - begin;
+            uint32_t begin = b->begin[i], count = count_of(b, i);
             if (!has_changed(a, b, i))
                 continue;
-            const void* data[7] = {&i,
+            const void* data[9] = {&i,
                                    &b->mass[i],
-                                   &b->nearest[i],
+                                   pl_frame_has_gone(b, i) ? &none : &b->nearest[i],
                                    &count,
                                    b->cluster + begin,
                                    b->weight + begin,
-                                   shares(b) ? &b->share[i] : NULL};
-            pl_pack(to, data[what], what == 4 || what == 5 ? 4 * (uint64_t)count : 4);
+                                   shares(b) ? &b->share[i] : NULL,
+                                   shares(b) ? &b->successor[i] : NULL,
+                                   offset_of(b, i)};
+            const uint64_t bytes[9] = {4, 4, 4, 4, 4 * (uint64_t)count, 4 * (uint64_t)count,
+                                       4, 4, 12};
+            pl_pack(to, data[what], bytes[what]);
         }
     if (fresh)
     {
@@ -201,8 +225,8 @@ pl_status pl_change_pack(uint32_t count, const pl_frame_body* before, const pl_f
 typedef struct change
 {
     change_head head;
-    uint32_t *id, *nearest, *count, *cluster, *copy_parent, *piece, *piece_parent;
-    float *mass, *weight, *share;
+    uint32_t *id, *nearest, *count, *cluster, *copy_parent, *piece, *piece_parent, *successor;
+    float *mass, *weight, *share, *offset;
     double *copy_birth, *piece_birth;
     pl_frame_split* split;
     pl_frame_divided* divided;
@@ -210,9 +234,10 @@ typedef struct change
 
 static void change_free(change* c)
 {
-    void* all[] = {c->id,          c->nearest,      c->count,   c->cluster, c->copy_parent,
-                   c->piece,       c->piece_parent, c->mass,    c->weight,  c->copy_birth,
-                   c->piece_birth, c->split,        c->divided, c->share};
+    void* all[] = {c->id,          c->nearest,    c->count,        c->cluster,
+                   c->copy_parent, c->piece,      c->piece_parent, c->mass,
+                   c->weight,      c->copy_birth, c->piece_birth,  c->split,
+                   c->divided,     c->share,      c->successor,    c->offset};
     for (size_t i = 0; i < PL_COUNTOF(all); ++i)
         pl_free(all[i]);
 }
@@ -234,6 +259,8 @@ static pl_status read_change(pl_packer* from, const pl_frame_body* a, change* c)
     c->cluster = pl_unpack(from, 4 * h->memberships, &status);
     c->weight = pl_unpack(from, 4 * h->memberships, &status);
     c->share = pl_unpack(from, will_share(a, h) ? 4 * n : 0, &status);
+    c->successor = pl_unpack(from, will_share(a, h) ? 4 * n : 0, &status);
+    c->offset = pl_unpack(from, will_share(a, h) ? 12 * n : 0, &status);
     c->copy_parent = pl_unpack(from, 4 * fresh, &status);
     c->copy_birth = pl_unpack(from, 8 * fresh, &status);
     c->piece = pl_unpack(from, h->pieces ? 4 * (uint64_t)h->clusters : 0, &status);
@@ -281,7 +308,7 @@ static void merge_members(const pl_frame_body* a, const change* c, pl_frame_body
     for (uint32_t i = 0; i < b->particles; ++i)
     {
         bool changed = next < c->head.changed && c->id[next] == i;
-        uint32_t count = changed ? c->count[next] : a->begin[i + 1] - a->begin[i];
+        uint32_t count = changed ? c->count[next] : count_of(a, i);
         const uint32_t* cluster = changed ? c->cluster + from : a->cluster + a->begin[i];
         const float* weight = changed ? c->weight + from : a->weight + a->begin[i];
         if (count)
@@ -293,7 +320,11 @@ static void merge_members(const pl_frame_body* a, const change* c, pl_frame_body
         {
             b->mass[i] = c->mass[next];
             if (shares(b))
+            {
                 b->share[i] = c->share[next];
+                b->successor[i] = c->successor[next];
+                memcpy(b->offset + 3 * (size_t)i, c->offset + 3 * (size_t)next, 12);
+            }
             b->nearest[i] = c->nearest[next++];
             from += count;
         }
@@ -304,10 +335,12 @@ static void merge_members(const pl_frame_body* a, const change* c, pl_frame_body
 
 static uint64_t memberships_of(const pl_frame_body* a, const change* c)
 {
-    uint64_t total = a->memberships + c->head.memberships;
+    uint64_t total = c->head.memberships;
+    for (uint32_t i = 0; i < a->particles; ++i)
+        total += count_of(a, i);
     for (uint32_t i = 0; i < c->head.changed; ++i)
         if (c->id[i] < a->particles)
-            total -= a->begin[c->id[i] + 1] - a->begin[c->id[i]];
+            total -= count_of(a, c->id[i]);
     return total;
 }
 
@@ -337,6 +370,8 @@ static pl_status apply(const pl_frame_body* a, const change* c, pl_frame_body* b
     b->weight = PL_NEW(float, b->memberships);
     b->copy_parent = appended(a->copy_parent, 4 * (uint64_t)a->copies, c->copy_parent, 4 * fresh);
     b->share = PL_NEW(float, shares(b) ? p + fresh : 0);
+    b->successor = PL_NEW(uint32_t, shares(b) ? p + fresh : 0);
+    b->offset = PL_NEW(float, shares(b) ? 3 * (p + fresh) : 0);
     b->copy_birth = appended(a->copy_birth, 8 * (uint64_t)a->copies, c->copy_birth, 8 * fresh);
     b->piece = appended(c->piece, h->pieces ? 4 * (uint64_t)h->clusters : 0, NULL, 0);
     b->piece_parent = appended(a->piece_parent, 4 * (uint64_t)a->pieces, c->piece_parent,
@@ -359,7 +394,11 @@ static pl_status apply(const pl_frame_body* a, const change* c, pl_frame_body* b
         b->shell[i] = b->shell[parent];
     }
     for (uint32_t i = 0; i < a->particles && shares(b); ++i)
+    {
         b->share[i] = share_of(a, i);
+        b->successor[i] = pl_frame_successor(a, i);
+        memcpy(b->offset + 3 * (size_t)i, offset_of(a, i), 12);
+    }
     merge_members(a, c, b);
     return PLIANT_OK;
 }
@@ -375,7 +414,8 @@ static pl_status unpack_body(const char* name, pl_packer* from, const pl_frame_b
                        name);
     PL_TRY(apply(before, c, body));
     const char* fault = pl_layout_fault(body);
-    return fault ? pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: %s", name, fault) : PLIANT_OK;
+    return fault ? pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: %s", name, fault)
+                 : pl_gone_take_in(name, body);
 }
 
 pl_status pl_change_unpack(const char* name, const void* block, uint64_t bytes, uint32_t count,

@@ -14,7 +14,7 @@
 
 #include "../base/core.h"
 
-#define PL_STORE_VERSION 5
+#define PL_STORE_VERSION 6
 #define PL_STORE_BYTE_ORDER 0x01020304u
 
 typedef enum pl_store_file

@@ -32,6 +32,8 @@ void pl_layout_channels(pl_frame_body* b, pl_frame_channel out[PL_LAYOUT_CHANNEL
         {"parents of copies", (void**)&b->copy_parent, 4 * c},
         {"births of copies", (void**)&b->copy_birth, 8 * c},
         {"shares of particles", (void**)&b->share, share},
+        {"successors of particles", (void**)&b->successor, share},
+        {"places of merged particles", (void**)&b->offset, 3 * share},
         {"pieces of clusters", (void**)&b->piece, piece},
         {"parents of pieces", (void**)&b->piece_parent, 4 * (uint64_t)b->pieces},
         {"births of pieces", (void**)&b->piece_birth, 8 * (uint64_t)b->pieces},
@@ -97,11 +99,20 @@ static const char* pieces_fault(const pl_frame_body* b)
     return before == b->divisions ? NULL : "its divided particles belong to no split";
 }
 
+static const char* successors_fault(const pl_frame_body* b)
+{
+    for (uint32_t i = 0; pl_has_shares(b->copies, b->pieces) && i < b->particles; ++i)
+        if (b->successor[i] >= b->particles || pl_frame_has_gone(b, b->successor[i]))
+            return "a merged particle's successor does not live";
+    return NULL;
+}
+
 const char* pl_layout_fault(const pl_frame_body* b)
 {
     const char* fault =
         b->copies > b->particles ? "it has more copies than particles" : members_fault(b);
-    return fault ? fault : pieces_fault(b);
+    fault = fault ? fault : pieces_fault(b);
+    return fault ? fault : successors_fault(b);
 }
 
 /* ------------------------------------------------------------------ packing */
@@ -131,52 +142,76 @@ void* pl_unpack(pl_packer* from, uint64_t bytes, pl_status* failed)
     return copy;
 }
 
-static pl_status check_body(uint32_t index, pl_frame_body* body, uint64_t* bytes)
+static pl_status check_body(uint32_t index, pl_frame_body* body)
 {
     pl_frame_channel channels[PL_LAYOUT_CHANNELS];
     pl_layout_channels(body, channels);
     for (int k = 0; k < PL_LAYOUT_CHANNELS; ++k)
-    {
         if (!*channels[k].array && channels[k].bytes)
             return pl_fail(PLIANT_ERROR_ARGUMENT, "body %u has no %s", index, channels[k].name);
-        *bytes += channels[k].bytes;
-    }
     const char* fault = pl_layout_fault(body);
     return fault ? pl_fail(PLIANT_ERROR_ARGUMENT, "body %u cannot be stored: %s", index, fault)
                  : PLIANT_OK;
 }
 
-pl_status pl_layout_pack(uint32_t count, const pl_frame_body* bodies, void** block, uint64_t* bytes)
+/* Bodies as they lie in files. */
+static void pack_bodies(pl_packer* to, uint32_t count, pl_frame_body* bodies)
 {
     pl_block_head start = {count, 0};
-    *block = NULL;
-    *bytes = sizeof start + count * (uint64_t)sizeof(layout_head);
-    for (uint32_t i = 0; i < count; ++i)
-    {
-        pl_frame_body body = bodies[i];
-        PL_TRY(check_body(i, &body, bytes));
-    }
-    if (!(*block = pl_alloc(*bytes, 1)))
-        return pl_fail_memory(*bytes);
-    pl_packer to = {*block, (unsigned char*)*block + *bytes};
-    pl_pack(&to, &start, sizeof start);
+    pl_pack(to, &start, sizeof start);
     for (uint32_t i = 0; i < count; ++i)
     {
         const pl_frame_body* b = &bodies[i];
         layout_head head = {b->particles, b->clusters, b->memberships, {0},         b->spacing,
                             b->copies,    b->pieces,   b->splits,      b->divisions};
         memcpy(head.rest_origin, b->rest_origin, sizeof head.rest_origin);
-        pl_pack(&to, &head, sizeof head);
+        pl_pack(to, &head, sizeof head);
     }
     for (uint32_t i = 0; i < count; ++i)
     {
         pl_frame_channel channels[PL_LAYOUT_CHANNELS];
-        pl_frame_body body = bodies[i];
-        pl_layout_channels(&body, channels);
+        pl_layout_channels(&bodies[i], channels);
         for (int k = 0; k < PL_LAYOUT_CHANNELS; ++k)
-            pl_pack(&to, *channels[k].array, channels[k].bytes);
+            pl_pack(to, *channels[k].array, channels[k].bytes);
     }
-    return PLIANT_OK;
+}
+
+static uint64_t bytes_of(pl_frame_body* body)
+{
+    pl_frame_channel channels[PL_LAYOUT_CHANNELS];
+    uint64_t bytes = sizeof(layout_head);
+    pl_layout_channels(body, channels);
+    for (int k = 0; k < PL_LAYOUT_CHANNELS; ++k)
+        bytes += channels[k].bytes;
+    return bytes;
+}
+
+pl_status pl_layout_pack(uint32_t count, const pl_frame_body* bodies, void** block, uint64_t* bytes)
+{
+    pl_frame_body* less = PL_NEW(pl_frame_body, count);
+    pl_status status = less ? PLIANT_OK : pl_fail_memory(count * sizeof *less);
+    uint32_t done = 0;
+    *block = NULL;
+    *bytes = sizeof(pl_block_head);
+    for (; done < count && status == PLIANT_OK; ++done)
+    {
+        less[done] = bodies[done];
+        status = check_body(done, &less[done]);
+        if (status == PLIANT_OK)
+            status = pl_gone_leave_out(&bodies[done], &less[done]);
+        *bytes += status == PLIANT_OK ? bytes_of(&less[done]) : 0;
+    }
+    if (status == PLIANT_OK && !(*block = pl_alloc(*bytes, 1)))
+        status = pl_fail_memory(*bytes);
+    if (status == PLIANT_OK)
+    {
+        pl_packer to = {*block, (unsigned char*)*block + *bytes};
+        pack_bodies(&to, count, less);
+    }
+    for (uint32_t i = 0; i < done; ++i)
+        pl_gone_free(&bodies[i], &less[i]);
+    pl_free(less);
+    return status;
 }
 
 /* ------------------------------------------------------------------ unpacking */
@@ -216,7 +251,7 @@ static pl_status unpack_body(const char* name, uint32_t index, const layout_head
         return fault_in(name, "it is too short for its particles");
     const char* fault = pl_layout_fault(b);
     return fault ? pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: in body %u, %s", name, index, fault)
-                 : PLIANT_OK;
+                 : pl_gone_take_in(name, b);
 }
 
 pl_status pl_layout_unpack(const char* name, const void* block, uint64_t bytes, uint32_t* count,

@@ -4,7 +4,7 @@
 #ifndef PL_OUTPUT_FRAMES_LAYOUT_H
 #define PL_OUTPUT_FRAMES_LAYOUT_H
 
-#include "frames.h"
+#include "frames_gone.h"
 
 /* One array of a body: where its pointer is, and how long it must be. */
 typedef struct pl_frame_channel
@@ -16,14 +16,8 @@ typedef struct pl_frame_channel
 
 enum
 {
-    PL_LAYOUT_CHANNELS = 15
+    PL_LAYOUT_CHANNELS = 17
 };
-
-/* Whether particles were resampled: copies of bodies that break belong to pieces. */
-static inline bool pl_has_shares(uint32_t copies, uint32_t pieces)
-{
-    return copies > 0 && pieces == 0;
-}
 
 void pl_layout_channels(pl_frame_body* body, pl_frame_channel out[PL_LAYOUT_CHANNELS]);
 /* NULL, or what is wrong with a layout. Reading relies on this for every index. */

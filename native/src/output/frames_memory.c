@@ -116,7 +116,7 @@ pl_status pl_store_load_frame(pl_frame_store* store, const pl_journal_record* re
     PL_TRY(pl_store_read_file(store->folder, PL_STORE_FRAME, record->frame, &record->content,
                               &store->frame_block, &bytes));
     pl_status status =
-        pl_frame_unpack(path, store->frame_block, bytes, store->body_count, store->bodies);
+        pl_frame_unpack(path, &store->frame_block, bytes, store->body_count, store->bodies);
     if (status != PLIANT_OK)
     {
         drop_frame(store);
