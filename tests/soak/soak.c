@@ -17,11 +17,13 @@ typedef struct soak_case
     bool wrung; /* by its ends; otherwise it tumbles in a box that turns, with a heavy ball */
     uint32_t resample;
     double toughness; /* 0: it does not break */
+    bool shell;       /* the box is a mesh without an inside */
 } soak_case;
 
 static const soak_case CASES[] = {
-    {"wrung", true, 0, 0},       {"tumbled-resampled", false, 1, 0}, {"tumbled", false, 0, 0},
-    {"wrung-torn", true, 0, .2}, {"tumbled-torn", false, 0, .15},
+    {"wrung", true, 0, 0, false},           {"tumbled-resampled", false, 1, 0, false},
+    {"tumbled", false, 0, 0, false},        {"wrung-torn", true, 0, .2, false},
+    {"tumbled-torn", false, 0, .15, false}, {"tumbled-in-a-shell", false, 0, .15, true},
 };
 
 enum
@@ -55,6 +57,56 @@ static pliant_pose pose_of(double angle, double z, double extent)
         {0, 0, z}, {cos(angle / 2), 0, sin(angle / 2), 0}, {extent, extent, extent}};
 }
 
+enum
+{
+    CORNERS = 8
+};
+
+/* The box's corners where the pose has them. */
+static void place_corners(const pliant_pose* pose, float at[3 * CORNERS])
+{
+    double c = 1 - 2 * pose->rotation[2] * pose->rotation[2],
+           s = 2 * pose->rotation[0] * pose->rotation[2];
+    for (int i = 0; i < CORNERS; ++i)
+    {
+        double x = i & 1 ? .6 : -.6, z = i & 4 ? .6 : -.6;
+        at[3 * i] = (float)(c * x + s * z);
+        at[3 * i + 1] = i & 2 ? .6f : -.6f;
+        at[3 * i + 2] = (float)(c * z - s * x);
+    }
+}
+
+static bool add_shell(soak* s)
+{
+    static const uint32_t triangles[36] = {0, 1, 2, 3, 2, 1, 4, 6, 5, 7, 5, 6, 0, 4, 1, 5, 1, 4,
+                                           2, 3, 6, 7, 6, 3, 0, 2, 4, 6, 4, 2, 1, 5, 3, 7, 3, 5};
+    pliant_pose pose = pose_of(0, 0, .6);
+    pliant_collider_desc desc;
+    pliant_mesh_desc mesh;
+    float corners[3 * CORNERS];
+    pliant_collider_desc_init(&desc, sizeof desc);
+    pliant_mesh_desc_init(&mesh, sizeof mesh);
+    place_corners(&pose, corners);
+    desc.shape = PLIANT_SHAPE_SHELL;
+    desc.thickness = .01;
+    mesh.vertices = corners, mesh.vertex_count = CORNERS;
+    mesh.triangles = triangles, mesh.triangle_count = 12;
+    TRY(pliant_collider_create_mesh(s->scene, &desc, &mesh, &s->box));
+    return true;
+}
+
+static bool move_box(soak* s, double angle)
+{
+    pliant_pose pose = pose_of(angle, 0, .6);
+    float corners[3 * CORNERS];
+    place_corners(&pose, corners);
+    if (CASES[s->index].shell)
+        TRY(pliant_collider_set_mesh(s->box, CORNERS, NULL, corners));
+    else
+        TRY(pliant_collider_move(s->box, &pose));
+    return true;
+}
+
 static bool add_box(soak* s)
 {
     pliant_collider_desc desc;
@@ -63,7 +115,10 @@ static bool add_box(soak* s)
     desc.shape = PLIANT_SHAPE_BOX;
     desc.inside_out = 1;
     desc.pose = pose_of(0, 0, CASES[s->index].wrung ? 1.6 : .6);
-    TRY(pliant_collider_create(s->scene, &desc, &s->box));
+    if (CASES[s->index].shell && !add_shell(s))
+        return false;
+    if (!CASES[s->index].shell)
+        TRY(pliant_collider_create(s->scene, &desc, &s->box));
     if (!CASES[s->index].wrung)
     {
         pliant_collider_desc_init(&desc, sizeof desc);
@@ -128,8 +183,9 @@ static bool drive(soak* s)
     double angle = 2 * 3.14159265358979323846 * (s->frame + 1) / PERIOD;
     if (!CASES[s->index].wrung)
     {
-        pliant_pose box = pose_of(angle, 0, .6), ball = pose_of(0, .6 * cos(.7 * angle), .3);
-        TRY(pliant_collider_move(s->box, &box));
+        pliant_pose ball = pose_of(0, .6 * cos(.7 * angle), .3);
+        if (!move_box(s, angle))
+            return false;
         TRY(pliant_collider_move(s->ball, &ball));
         return true;
     }

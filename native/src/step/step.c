@@ -250,9 +250,30 @@ static void keep_starts(float dt, uint32_t count, float* const x[3], float* cons
             start[k][i] = pl_start_of(x[k][i], v[k][i], dt);
 }
 
-/* A push out of one mesh may be into another: again until no more than one is touched. */
-static bool touch_meshes(pl_near_job* job, const pl_scene* scene, uint32_t* touched)
+/* Masses of those that a collider moves: held particles go where they are held, whatever is there,
+ * sleeping ones stay where they are, and ghosts are not there; to a shell those of a body that
+ * flows are: once behind it, they would be held there when they are far, and draw their piece after
+ * them.
+ */
+static void take_out(const pl_body* body, uint32_t slot, uint32_t count, bool shell, float* movable)
 {
+    const float* frequency = body->pins.any ? body->pins.frequency + slot : NULL;
+    bool ghosts = body->cuts.plane_count && !(shell && body->plastic);
+    const uint8_t* ghost = ghosts ? body->cuts.ghost + slot : NULL;
+    const float* still = body->still.slot ? body->still.slot + slot : NULL;
+    for (uint32_t n = 0; n < count; ++n)
+    {
+        bool out = (frequency && frequency[n] >= PLIANT_PIN_HELD) ||
+                   (ghost && ghost[n] == PL_GHOST) || (still && still[n] > 0);
+        movable[n] = out ? 0 : body->particles.mass[slot + n];
+    }
+}
+
+/* A push out of one mesh may be into another: again until no more than one is touched. "movable" is
+ * NULL where all particles are. */
+static bool touch_meshes(pl_near_job* job, const pl_scene* scene, float* movable, uint32_t* touched)
+{
+    const pl_chunk* chunk = &job->body->chunks[job->chunk];
     uint32_t touching = 2;
     for (uint32_t pass = 0; pass < MESH_PASSES && touching > 1; ++pass)
     {
@@ -263,6 +284,9 @@ static bool touch_meshes(pl_near_job* job, const pl_scene* scene, uint32_t* touc
             job->collider = scene->colliders[i];
             if (!job->collider->mesh)
                 continue;
+            if (movable)
+                take_out(job->body, chunk->slot_begin, 8 * chunk->block_count,
+                         job->collider->shape == PLIANT_SHAPE_SHELL, movable);
             if (!pl_near_resolve(job, &count))
                 return false;
             touching += count > 0;
@@ -270,21 +294,6 @@ static bool touch_meshes(pl_near_job* job, const pl_scene* scene, uint32_t* touc
         }
     }
     return true;
-}
-
-/* Masses of those that colliders move: held particles go where they are held, whatever is there,
- * sleeping ones stay where they are, and ghosts are not there. */
-static void take_out(const pl_body* body, uint32_t slot, uint32_t count, float* movable)
-{
-    const float* frequency = body->pins.any ? body->pins.frequency + slot : NULL;
-    const uint8_t* ghost = body->cuts.plane_count ? body->cuts.ghost + slot : NULL;
-    const float* still = body->still.slot ? body->still.slot + slot : NULL;
-    for (uint32_t n = 0; n < count; ++n)
-    {
-        bool out = (frequency && frequency[n] >= PLIANT_PIN_HELD) ||
-                   (ghost && ghost[n] == PL_GHOST) || (still && still[n] > 0);
-        movable[n] = out ? 0 : body->particles.mass[slot + n];
-    }
 }
 
 static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
@@ -306,9 +315,10 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
             pl_near_forget_chunk(body, item->begin);
             continue;
         }
-        if (body->pins.any || body->cuts.plane_count || body->still.slot)
+        bool some = body->pins.any || body->cuts.plane_count || body->still.slot;
+        if (some)
         {
-            take_out(body, slot, count, movable);
+            take_out(body, slot, count, false, movable);
             mass = movable;
         }
         float* before = movable + 4 * count;
@@ -336,7 +346,7 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         if (step->meshes < scene->collider_count)
             touched = scene->resolve(step->colliders + (size_t)body->index * scene->collider_count,
                                      scene->collider_count, step->dt, count, mass, x, v, &moved);
-        if (step->meshes && !touch_meshes(&job, scene, &touched))
+        if (step->meshes && !touch_meshes(&job, scene, some ? movable : NULL, &touched))
             chunk->failed = 1;
         chunk->touched += touched;
         chunk->moved = touched > 0;
