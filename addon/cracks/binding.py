@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which particles the vertices of a broken mesh follow, and until when.
 
-The weights are the library's skin (native/src/output/skin.c): a vertex V follows the particles near it
+The weights are the library's skin (native/src/output/skin/skin.c): a vertex V follows the particles near it
 with a smooth compact kernel. Across a crack that must end. A vertex in the cell of copy c follows
 
     one copy of each particle within the support of V, the one that c stays connected with longest,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes a table and a plot of the bars that tests/native/test_material_bars.c measures.
+"""Makes a table and a plot of the bars that tests/native/dynamics/test_material_bars.c measures.
 
     tests/bench/hanging_bar.py [--tests build/tests/pliant-tests] [--out tests/bench]
 
@@ -25,7 +25,7 @@ A bar of length 1 and thickness 1/4, held at one end: it hangs, or it sticks out
 200 clusters, five memberships a particle, inverse-square kernel, one level, automatic substeps (frames of 1/300 s).
 Each row changes one thing. Both are over what the theory of slender bars says: a stretch of rho g L / (2 E) = .09,
 a sag of rho g A L^3 / (8 E I) = .15. Made by `tests/bench/hanging_bar.py` from what
-`tests/native/test_material_bars.c` checks: the stretch within 15 % (35 % with levels); the sag, which is smaller for
+`tests/native/dynamics/test_material_bars.c` checks: the stretch within 15 % (35 % with levels); the sag, which is smaller for
 clusters about as large as the bar is thick, alike within 15 %.
 
 ![stretch of the hanging bar](hanging-bar.png)

@@ -3,7 +3,7 @@
  * as many neighbours whatever their number is; against asking every pair. */
 #include "base/rng.h"
 #include "bench.h"
-#include "contact/broadphase.h"
+#include "collision/broadphase/broadphase.h"
 
 #include <math.h>
 #include <stdlib.h>

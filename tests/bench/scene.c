@@ -9,7 +9,7 @@
  */
 #include "base/cpu.h"
 #include "bench.h"
-#include "native/reference.h"
+#include "native/oracle/oracle.h"
 #include "scenes/bars.h"
 
 #include <math.h>

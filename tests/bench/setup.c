@@ -3,8 +3,8 @@
 #include "base/cpu.h"
 #include "base/rng.h"
 #include "bench.h"
-#include "native/reference.h"
-#include "step/rotation.h"
+#include "dynamics/rotation.h"
+#include "native/oracle/oracle.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures Blender's force fields, for tests/native/test_fields.c.
+"""Measures Blender's force fields, for tests/native/dynamics/test_fields.c.
 
     python make_fields_reference.py OUTPUT.h        (a Python that has the bpy module, 4.2)
 

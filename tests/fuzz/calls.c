@@ -7,7 +7,7 @@
  */
 #include "call_fields.h"
 #include "harness.h"
-#include "native/poke.h"
+#include "native/support/call_everything.h"
 #include "scenes/meshes.h"
 #include "scenes/points.h"
 

@@ -5,7 +5,7 @@
  * defect.
  *
  *   target.c                     one program of libFuzzer for each harness (preset "fuzz")
- *   native/test_fuzz_inputs.c    replays corpus/ and regressions/ in the ordinary native tests
+ *   native/api/test_fuzz_inputs.c    replays corpus/ and regressions/ in the ordinary native tests
  *
  * Inputs are recipes (which scene, which edits), not the files themselves: they stay small, and a
  * new version of a file format does not make them useless.

@@ -8,7 +8,7 @@
  */
 #include "harness.h"
 #include "input.h"
-#include "native/poke.h"
+#include "native/support/call_everything.h"
 #include "scenes/meshes.h"
 #include "small_scenes.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "small_scenes.h"
 
-#include "native/test.h"
+#include "native/support/test.h"
 #include "scenes/meshes.h"
 #include "scenes/points.h"
 

@@ -3,7 +3,7 @@
  * checksum are mended afterwards, so that what is read behind them is reached. */
 #include "edits.h"
 #include "harness.h"
-#include "native/poke.h"
+#include "native/support/call_everything.h"
 #include "small_scenes.h"
 
 #include <base/archive.h>

@@ -9,14 +9,14 @@
  */
 #include "edits.h"
 #include "harness.h"
-#include "native/poke.h"
-#include "native/store_scene.h"
+#include "native/support/call_everything.h"
+#include "native/support/store_scene.h"
 #include "small_scenes.h"
 
 #include <base/core.h>
 #include <base/hash.h>
 #include <base/platform.h>
-#include <output/journal.h>
+#include <output/store/journal.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * that the input is kept. */
 #define _GNU_SOURCE 1
 #include "harness.h"
-#include "native/test.h"
+#include "native/support/test.h"
 
 #include <signal.h>
 #include <stdarg.h>

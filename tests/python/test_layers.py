@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who may include or import whom, and a few rules of the house that a machine can check.
+"""Who may import whom in the add-on, and a few rules that a machine can check.
 
-    base <- state.h <- {setup, step, contact, output} <- api*.c, save*.c
-
-Stages do not include each other. What departs from a rule is listed here, with its reason.
+The order of native modules is in test_layers_native.py.
 """
 import ast
 import re
@@ -15,29 +13,6 @@ from pathlib import Path
 from support import ADDON, NATIVE, ROOT
 
 SOURCES = NATIVE / "src"
-STAGES = {"setup", "step", "contact", "output"}
-# layer -> layers that it may include besides itself
-ALLOWED = {
-    "base": set(),
-    "state": {"base"},
-    **{stage: {"base", "state"} for stage in STAGES},
-    "api": {"base", "state", *STAGES},
-}
-# file -> what it may include on top of that
-EXCEPTIONS = {
-    # the list of the stages: it sees them all
-    "step/step.c": {"setup", "contact", "output"},
-    "step/step.h": {"setup", "contact", "output"},
-    # clusters made anew while simulating weigh their members as those of set-up do
-    "step/fresh.c": {"setup/kernel.h"},
-    # members are walked as set-up walks them
-    "step/fold.c": {"setup/memberships.h"},
-    # what changes memberships lays chunks out as set-up does, and tells everyone who has slots
-    "step/edit_parts.h": {"setup"},
-    "step/edit_room.c": {"contact/mesh_near.h"},
-    # colliders have the tree over triangles that set-up has
-    "contact/mesh_collider.h": {"setup/mesh_tree.h"},
-}
 STANDARD_HEADERS = {
     f"{name}.h" for name in
     "assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool stddef stdint "
@@ -46,7 +21,7 @@ STANDARD_HEADERS = {
 # header -> the only files that may include it; every other header is not to be used at all
 SPECIAL_HEADERS = {
     "lapacke.h": {"base/lapack.c"},
-    "zstd.h": {"output/frames_file.c"},
+    "zstd.h": {"output/store/frames_file.c"},
     **{name: {"base/simd.h"} for name in ("immintrin.h", "emmintrin.h", "arm_neon.h")},
     "xmmintrin.h": {"base/platform.c"},  # the floating-point state
     **{name: {"base/cpu.c"} for name in ("cpuid.h", "intrin.h", "sys/auxv.h")},
@@ -70,26 +45,8 @@ def short(path):
     return path.relative_to(SOURCES).as_posix()
 
 
-def layer(name):
-    folder, slash, _ = name.partition("/")
-    if slash:
-        return folder
-    return "state" if name.startswith("state") else \
-        "api" if name.startswith(("api", "save")) else name
-
-
 def without_comments(text):
     return re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: "\n" * m.group().count("\n"), text, flags=re.S)
-
-
-def quoted_includes(path):
-    for target in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), flags=re.M):
-        for folder in (path.parent, SOURCES):
-            if (folder / target).is_file():
-                yield target, short((folder / target).resolve())
-                break
-        else:
-            yield target, None
 
 
 def tracked(*suffixes):
@@ -104,25 +61,6 @@ def tracked(*suffixes):
 
 
 class Native(unittest.TestCase):
-    def test_includes_go_one_way(self):
-        wrong = []
-        for path in native_files():
-            name = short(path)
-            own = layer(name)
-            self.assertIn(own, ALLOWED, f"{name} belongs to no layer")
-            for target, resolved in quoted_includes(path):
-                if resolved is None:
-                    wrong.append(f"{name}: {target} is not there")
-                    continue
-                extra = EXCEPTIONS.get(name, set())
-                if layer(resolved) not in ALLOWED[own] | {own} | extra and resolved not in extra:
-                    wrong.append(f"{name} includes {resolved}")
-        self.assertEqual(wrong, [])
-
-    def test_exceptions_name_real_rules(self):
-        for name in EXCEPTIONS:
-            self.assertIn(layer(name), STAGES, name)
-
     def test_system_headers_stay_in_their_files(self):
         wrong = []
         for path in native_files():

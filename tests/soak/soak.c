@@ -4,7 +4,7 @@
 #include <base/core.h>
 #include <base/hash.h>
 #include <math.h>
-#include <output/journal.h>
+#include <output/store/journal.h>
 #include <scenes/points.h>
 #include <stdio.h>
 #include <stdlib.h>

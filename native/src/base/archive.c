@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "archive.h"
+#include "base/archive.h"
 
-#include "hash.h"
+#include "base/hash.h"
 
 #include <string.h>
 

@@ -25,7 +25,7 @@
 #ifndef PL_ARCHIVE_H
 #define PL_ARCHIVE_H
 
-#include "core.h"
+#include "base/core.h"
 
 typedef enum pl_archive_mode
 {

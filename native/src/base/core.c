@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core.h"
+#include "base/core.h"
 
-#include "platform.h"
+#include "base/platform.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cpu.h"
+#include "base/cpu.h"
 
 #if defined(PL_WITH_AVX2) || defined(PL_WITH_AVX512)
 #include <cpuid.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* A handle is kind (8 bits), generation (32), place (24). A place that is freed raises its
  * generation, so an old handle never fits a new object. */
-#include "handles.h"
+#include "base/handles.h"
 
-#include "platform.h"
+#include "base/platform.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

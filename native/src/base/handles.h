@@ -3,7 +3,7 @@
 #ifndef PL_HANDLES_H
 #define PL_HANDLES_H
 
-#include "core.h"
+#include "base/core.h"
 
 enum
 {

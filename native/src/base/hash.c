@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "hash.h"
+#include "base/hash.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "lapack.h"
+#include "base/lapack.h"
 
-#include "core.h"
-#include "platform.h"
+#include "base/core.h"
+#include "base/platform.h"
 
 #include <lapacke.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 #ifndef PL_LAPACK_H
 #define PL_LAPACK_H
 
-#include "math3.h"
+#include "base/math3.h"
 
 #include <stdbool.h>
 

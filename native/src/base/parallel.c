@@ -22,10 +22,10 @@
  *     RETRY-th of the work since. A worker that is preempted in a batch costs milliseconds: on a
  *     busy machine the pool's sum is soon below 0.
  */
-#include "parallel.h"
+#include "base/parallel.h"
 
-#include "core.h"
-#include "platform.h"
+#include "base/core.h"
+#include "base/platform.h"
 
 #include <stdatomic.h>
 

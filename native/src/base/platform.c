@@ -2,9 +2,9 @@
 #if !defined(_WIN32)
 #define _GNU_SOURCE 1
 #endif
-#include "platform.h"
+#include "base/platform.h"
 
-#include "core.h"
+#include "base/core.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef PL_RNG_H
 #define PL_RNG_H
 
-#include "math3.h"
+#include "base/math3.h"
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 #ifndef PL_SIMD_DOUBLE_H
 #define PL_SIMD_DOUBLE_H
 
-#include "simd.h"
+#include "base/simd.h"
 
 #if defined(PL_PATH_AVX2) || defined(PL_PATH_AVX512)
 

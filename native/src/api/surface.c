@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Reading the surface at which others touch a body. */
+#include "api/api.h"
+#include "body/rest_query.h"
+#include "body/rest_sdf.h"
+
+#include <string.h>
+
+/* A body that has touched nothing yet has no surface. It is made aside: reading changes nothing of
+ * what a simulation goes on with. */
+pliant_status pliant_body_surface_distance(pliant_body handle, uint32_t count, const double* origin,
+                                           const float* points, float* distances)
+{
+    pl_body* body;
+    pl_scene* scene;
+    PL_TRY(pl_get_body(handle, &body, &scene));
+    if (count && (!points || !distances))
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "The %s are NULL with %u points",
+                       points ? "distances" : "points", count);
+    if (origin)
+        PL_TRY(pl_check_vector(origin, "origin"));
+    PL_TRY(pl_check_floats(points, (uint64_t)count * 3, "points"));
+    pl_rest_shape made = {.distance = NULL};
+    bool has = body->rest_shape.distance != NULL;
+    if (!has)
+    {
+        pl_body aside = *body;
+        memset(&aside.rest_shape, 0, sizeof aside.rest_shape);
+        pl_status status = pl_rest_shape_build(&aside, &aside.rest_shape);
+        made = aside.rest_shape;
+        if (status != PLIANT_OK)
+        {
+            pl_rest_shape_free(&made);
+            return status;
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        double at[3];
+        for (int k = 0; k < 3; ++k)
+            at[k] = points[3 * (size_t)i + k] + (origin ? origin[k] : 0) - body->rest_origin[k];
+        distances[i] = (float)pl_rest_distance(has ? &body->rest_shape : &made, v3_fromd(at), NULL);
+    }
+    pl_rest_shape_free(&made);
+    return PLIANT_OK;
+}

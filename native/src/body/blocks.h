@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Particles in slots, blocks and chunks, with the memberships of each block (body.h). */
+#ifndef PL_SETUP_BLOCKS_H
+#define PL_SETUP_BLOCKS_H
+
+#include "body/layout.h"
+
+/* Memberships of each particle, clusters ascending, over the levels that hold particles. */
+typedef struct pl_by_particle
+{
+    uint32_t* begin; /* count + 1 */
+    uint32_t* cluster;
+    float* kernel;
+} pl_by_particle;
+
+/* Kernel values are kept to a sum of 1 for each particle and level. */
+pl_status pl_by_particle_list(const pl_body* body, uint32_t count, const pl_hierarchy* h,
+                              pl_by_particle* lists);
+void pl_by_particle_free(pl_by_particle* lists);
+/* How many levels hold particles themselves. */
+uint32_t pl_particle_levels(const pl_body* body);
+
+/* Gives every particle its slot. */
+pl_status pl_blocks_place(pl_body* body, const pl_layout_input* in, const pl_by_particle* lists);
+/* The chunks' rows, entries and normalisers. */
+pl_status pl_blocks_build(pl_body* body, const pl_by_particle* lists);
+/* Where each cluster's partial sums are, chunks ascending. */
+pl_status pl_blocks_list_parts(pl_body* body);
+
+#endif

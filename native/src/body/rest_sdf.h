@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* How far a point of rest space is from a body's surface, by looking it up in a grid. */
+#ifndef PL_SETUP_REST_SHAPE_H
+#define PL_SETUP_REST_SHAPE_H
+
+#include "body/body.h"
+
+/* Makes the grid of a body that has been laid out; what was there is freed. Freed by
+ * pl_rest_shape_free in every case. */
+pl_status pl_rest_shape_build(const pl_body* body, pl_rest_shape* shape);
+void pl_rest_shape_free(pl_rest_shape* shape);
+
+#endif

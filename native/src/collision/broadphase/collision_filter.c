@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Which clusters of one body may not collide. Clusters that share a particle never do (Jones et al.
+ * 2015, 3.4). Balls stick out of the body where it is thin or bent, so others may overlap at rest
+ * too; were they to collide, the body would inflate. Published code lets it. Here they are held
+ * back until they have been seen apart. Bounds are along the world's axes, and may be apart for no
+ * other reason than that the body turned: balls must be apart too, at rest and later.
+ */
+#include "body/cut_query.h"
+#include "collision/broadphase/broadphase.h"
+#include "collision/broadphase/pose.h"
+
+#include <string.h>
+
+void pl_pair_rules_free(pl_pair_rules* rules)
+{
+    pl_free(rules->share_begin);
+    pl_free(rules->share);
+    pl_free(rules->held);
+    pl_free(rules->released);
+    pl_free(rules->near_begin);
+    pl_free(rules->near);
+    memset(rules, 0, sizeof *rules);
+}
+
+/* The clusters of each slot. */
+typedef struct by_slot
+{
+    uint32_t *begin, *cluster, *seen;
+} by_slot;
+
+static pl_status list_by_slot(uint32_t slots, const pl_proxies* proxies, by_slot* lists)
+{
+    uint32_t members = proxies->member_begin[proxies->count];
+    lists->begin = PL_NEW(uint32_t, (size_t)slots + 2);
+    lists->cluster = PL_NEW(uint32_t, members);
+    lists->seen = PL_NEW(uint32_t, proxies->count);
+    if (!lists->begin || !lists->cluster || !lists->seen)
+        return pl_fail_memory((size_t)members * 4);
+    uint32_t* at = lists->begin + 1; /* one further, so that filling leaves the begins */
+    for (uint32_t m = 0; m < members; ++m)
+        ++at[proxies->member_slot[m] + 1];
+    for (uint32_t s = 0; s < slots; ++s)
+        at[s + 1] += at[s];
+    for (uint32_t c = 0; c < proxies->count; ++c)
+        for (uint32_t m = proxies->member_begin[c]; m < proxies->member_begin[c + 1]; ++m)
+            lists->cluster[at[proxies->member_slot[m]]++] = c;
+    return PLIANT_OK;
+}
+
+static pl_status list_shares(const pl_proxies* proxies, const by_slot* lists, pl_pair_rules* rules)
+{
+    size_t capacity = 0;
+    pl_free(rules->share_begin);
+    pl_free(rules->share);
+    rules->share = NULL;
+    rules->share_begin = PL_NEW(uint32_t, (size_t)proxies->count + 1);
+    if (!rules->share_begin)
+        return pl_fail_memory((size_t)proxies->count * 4);
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < proxies->count; ++c)
+    {
+        for (uint32_t m = proxies->member_begin[c]; m < proxies->member_begin[c + 1]; ++m)
+        {
+            uint32_t slot = proxies->member_slot[m];
+            for (uint32_t i = lists->begin[slot]; i < lists->begin[slot + 1]; ++i)
+            {
+                uint32_t other = lists->cluster[i];
+                if (other == c || lists->seen[other] == c + 1)
+                    continue;
+                lists->seen[other] = c + 1;
+                if (!pl_grow((void**)&rules->share, &capacity, (size_t)count + 1,
+                             sizeof *rules->share))
+                    return pl_fail_memory(((size_t)count + 1) * 4);
+                rules->share[count++] = other;
+            }
+        }
+        rules->share_begin[c + 1] = count;
+        if (count > rules->share_begin[c]) /* otherwise there may be no list yet */
+            pl_sort_u32(rules->share + rules->share_begin[c], count - rules->share_begin[c]);
+    }
+    return PLIANT_OK;
+}
+
+static bool was_held(const uint64_t* held, size_t count, uint64_t key)
+{
+    size_t low = 0, high = count;
+    while (low < high)
+    {
+        size_t middle = low + (high - low) / 2;
+        if (held[middle] == key)
+            return true;
+        if (held[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static bool bounds_overlap(const double* lower, const double* upper, const double* other_lower,
+                           const double* other_upper)
+{
+    for (int k = 0; k < 3; ++k)
+        if (!(lower[k] <= other_upper[k] && other_lower[k] <= upper[k]))
+            return false;
+    return true;
+}
+
+bool pl_pair_apart(const pl_proxy_pose* a, const pl_proxy_pose* b)
+{
+    vec3 between = v3_sub(v3_fromd(a->centre), v3_fromd(b->centre));
+    double reach = a->reach + b->reach;
+    return v3_dot(between, between) > reach * reach &&
+           !bounds_overlap(a->lower, a->upper, b->lower, b->upper);
+}
+
+static bool came_apart(const pl_cuts* cuts, uint32_t a, uint32_t b)
+{
+    return cuts->plane_count && (cuts->piece[a] != cuts->piece[b] || pl_cuts_between(cuts, a, b));
+}
+
+/* Of the pairs that overlap at rest: all that are new, and the old ones that were held. Those that
+ * a cut came between collide at once: they meet at a surface, and do not overlap there. */
+static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, const pl_cuts* cuts,
+                      const uint8_t* changed, pl_pair_rules* rules)
+{
+    uint64_t* held = PL_NEW(uint64_t, pairs->count);
+    size_t count = 0;
+    if (!held)
+        return pl_fail_memory(pairs->count * 8);
+    for (size_t i = 0; i < pairs->count; ++i)
+    {
+        pl_pair pair = pairs->pairs[i];
+        uint64_t key = (uint64_t)pair.a << 32 | pair.b;
+        if (pair.a < pair.b && !pl_pair_apart(&poses[pair.a], &poses[pair.b]) &&
+            (!changed || changed[pair.a] || changed[pair.b] ||
+             was_held(rules->held, rules->held_count, key)) &&
+            !came_apart(cuts, pair.a, pair.b))
+            held[count++] = key;
+    }
+    pl_free(rules->held);
+    pl_free(rules->released);
+    rules->held = held;
+    rules->held_count = count;
+    rules->released = PL_NEW(uint64_t, count);
+    rules->released_count = 0;
+    return rules->released ? PLIANT_OK : pl_fail_memory(count * 8);
+}
+
+/* No two sets of rules have the same, nor has one after it changed: what was found by rules tells
+ * by it that they are others now. Results do not depend on it. */
+static uint64_t next_serial(void)
+{
+    static uint64_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+/* Lists what each cluster shares with or is held back from; there is room for it. */
+static void list_near(uint32_t count, pl_pair_rules* rules)
+{
+    uint32_t* at = rules->near_begin + 1; /* one further, so that filling leaves the begins */
+    memset(rules->near_begin, 0, sizeof *at * ((size_t)count + 2));
+    for (uint32_t c = 0; c < count; ++c)
+        at[c + 1] = rules->share_begin[c + 1] - rules->share_begin[c];
+    for (size_t i = 0; i < rules->held_count; ++i)
+        ++at[(uint32_t)(rules->held[i] >> 32) + 1], ++at[(uint32_t)rules->held[i] + 1];
+    for (uint32_t c = 0; c < count; ++c)
+        at[c + 1] += at[c];
+    for (uint32_t c = 0; c < count; ++c)
+        for (uint32_t i = rules->share_begin[c]; i < rules->share_begin[c + 1]; ++i)
+            rules->near[at[c]++] = rules->share[i];
+    for (size_t i = 0; i < rules->held_count; ++i)
+    {
+        uint32_t a = (uint32_t)(rules->held[i] >> 32), b = (uint32_t)rules->held[i];
+        rules->near[at[a]++] = b;
+        rules->near[at[b]++] = a;
+    }
+}
+
+static pl_status make_near(uint32_t count, pl_pair_rules* rules)
+{
+    size_t room = rules->share_begin[count] + 2 * rules->held_count;
+    pl_free(rules->near_begin);
+    pl_free(rules->near);
+    rules->near = PL_NEW(uint32_t, room);
+    rules->near_begin = PL_NEW(uint32_t, (size_t)count + 2);
+    if (!rules->near_begin || !rules->near)
+        return pl_fail_memory(room * 4);
+    list_near(count, rules);
+    rules->serial = next_serial();
+    return PLIANT_OK;
+}
+
+void pl_pair_rules_release(pl_pair_rules* rules, uint32_t count, const pl_proxy_pose* poses,
+                           uint64_t turn)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rules->held_count; ++i)
+    {
+        uint64_t key = rules->held[i];
+        if ((i & (PL_RELEASE_TURNS - 1)) != (turn & (PL_RELEASE_TURNS - 1)) ||
+            !pl_pair_apart(&poses[key >> 32], &poses[(uint32_t)key]))
+            rules->held[kept++] = key;
+        else
+            rules->released[rules->released_count++] = key;
+    }
+    if (kept == rules->held_count)
+        return;
+    rules->held_count = kept;
+    list_near(count, rules);
+}
+
+/* Bounds around balls as well, so that all pairs are found that may be held. */
+static void widen(uint32_t count, pl_proxy_pose* poses)
+{
+    for (uint32_t c = 0; c < count; ++c)
+        for (int k = 0; k < 3; ++k)
+        {
+            pl_proxy_pose* p = &poses[c];
+            double low = fmin(p->lower[k], p->centre[k] - p->reach);
+            double high = fmax(p->upper[k], p->centre[k] + p->reach);
+            p->lower[k] = p->shape_lower[k] = p->part_lower[k] = low;
+            p->upper[k] = p->shape_upper[k] = p->part_upper[k] = high;
+        }
+}
+
+pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, double thickness,
+                             const uint8_t* changed, pl_pair_rules* rules)
+{
+    by_slot lists = {0};
+    pl_broadphase broadphase = {0};
+    pl_pair_list pairs = {0};
+    pl_proxy_pose* poses = PL_NEW(pl_proxy_pose, proxies->count);
+    pl_status status =
+        poses ? PLIANT_OK : pl_fail_memory((size_t)proxies->count * sizeof(pl_proxy_pose));
+    if (status == PLIANT_OK)
+        status = list_by_slot(body->particles.slot_count, proxies, &lists);
+    if (status == PLIANT_OK)
+        status = list_shares(proxies, &lists, rules);
+    if (status == PLIANT_OK)
+        status = pl_poses_rest(body, proxies, thickness, poses);
+    if (status == PLIANT_OK)
+    {
+        pl_pair_rules shares = {.share_begin = rules->share_begin,
+                                .share = rules->share,
+                                .near_begin = rules->share_begin,
+                                .near = rules->share};
+        pl_pair_body all = {.count = proxies->count, .groups = 1, .self = true, .rules = &shares};
+        widen(proxies->count, poses);
+        status = pl_broadphase_find(&broadphase, proxies->count, poses, 0, 1, &all, NULL, &pairs);
+    }
+    if (status == PLIANT_OK)
+        status = pl_poses_rest(body, proxies, thickness, poses);
+    if (status == PLIANT_OK)
+        status = hold(&pairs, poses, &body->cuts, changed, rules);
+    if (status == PLIANT_OK)
+        status = make_near(proxies->count, rules);
+    pl_broadphase_free(&broadphase);
+    pl_pair_list_free(&pairs);
+    pl_free(poses);
+    pl_free(lists.begin);
+    pl_free(lists.cluster);
+    pl_free(lists.seen);
+    return status;
+}

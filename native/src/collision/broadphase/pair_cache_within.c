@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Pairs that may touch, remembered. They are looked for with wider bounds than needed, and as long
+ * as everyone is within those, the pairs of now are among them (Verlet, Computer "Experiments" on
+ * Classical Fluids, 1967, for neighbours of molecules). What they are is still asked of the bounds
+ * of now, so the result is the same as if the tree were made and asked each time.
+ *
+ * How much wider follows from how far bounds go in a substep, seen from the middle of all: what
+ * falls or flies together stays together. Where they go too far for their size, nothing is gained
+ * by that. Then pairs within bodies are remembered, each body as it is seen from its own middle,
+ * and those between bodies are looked for each time (pair_cache_between.c). Where that is of no use
+ * either, all are looked for.
+ */
+#include "collision/broadphase/broadphase.h"
+
+#include <string.h>
+
+/* Substeps that the wider bounds are made for, and how much wider than they are large they may be.
+ */
+#define SUBSTEPS 8
+#define MOST_MARGIN 0.25
+/* Substeps after which those that go too fast are looked at again. */
+#define PAUSE 16
+/* Of the margin: what is left aside for rounding. */
+#define ROUNDING 1e-3
+
+void pl_pair_memory_free(pl_pair_memory* m)
+{
+    pl_free(m->bounds);
+    pl_free(m->bodies);
+    pl_free(m->rules);
+    pl_free(m->centre);
+    pl_free(m->box);
+    pl_free(m->alone);
+    pl_pair_list_free(&m->likely);
+    pl_pair_list_free(&m->met);
+    pl_pair_between_free(&m->between);
+    if (m->own)
+        pl_pair_memory_free(m->own);
+    pl_free(m->own);
+    memset(m, 0, sizeof *m);
+}
+
+static uint64_t serial_of(const pl_pair_body* body)
+{
+    return body->self && body->rules ? body->rules->serial : 0;
+}
+
+static bool same_bodies(const pl_pair_memory* m, uint32_t count, uint32_t body_count,
+                        const pl_pair_body* bodies)
+{
+    if (!m->cluster_count || m->cluster_count != count || m->body_count != body_count)
+        return false;
+    for (uint32_t b = 0; b < body_count; ++b)
+    {
+        const pl_pair_body *was = &m->bodies[b], *is = &bodies[b];
+        if (was->first != is->first || was->count != is->count || was->groups != is->groups ||
+            was->self != is->self || was->asleep != is->asleep ||
+            m->rules[b].serial != serial_of(is))
+            return false;
+    }
+    return true;
+}
+
+/* What bodies are seen from: the middle of all, or each its own; or where it was, if some of them
+ * sleep and so stay where they are. */
+static pl_status find_centres(pl_pair_memory* m, const pl_proxy_pose* poses, uint32_t body_count,
+                              const pl_pair_body* bodies, bool own)
+{
+    if (!pl_grow((void**)&m->centre, &m->centre_capacity, body_count, sizeof *m->centre))
+        return pl_fail_memory(body_count * sizeof *m->centre);
+    double sum[3] = {0, 0, 0};
+    uint32_t count = 0;
+    bool asleep = false;
+    for (uint32_t b = 0; b < body_count; ++b)
+    {
+        for (int k = 0; k < 3; ++k)
+            sum[k] = own ? 0 : sum[k];
+        count = own ? bodies[b].count : count + bodies[b].count;
+        asleep = bodies[b].asleep || (asleep && !own);
+        for (uint32_t c = bodies[b].first; c < bodies[b].first + bodies[b].count; ++c)
+            for (int k = 0; k < 3; ++k)
+                sum[k] += poses[c].x[k];
+        for (int k = 0; k < 3; ++k)
+            m->centre[b][k] = asleep || !count ? 0 : sum[k] / count;
+    }
+    for (uint32_t b = 0; b < body_count && !own; ++b)
+        for (int k = 0; k < 3; ++k)
+            m->centre[b][k] = asleep || !count ? 0 : sum[k] / count;
+    return PLIANT_OK;
+}
+
+static void bounds_of(const pl_proxy_pose* pose, const double centre[3], double out[12])
+{
+    for (int k = 0; k < 3; ++k)
+    {
+        out[k] = pose->part_lower[k] - centre[k];
+        out[3 + k] = pose->part_upper[k] - centre[k];
+        out[6 + k] = pose->shape_lower[k] - centre[k];
+        out[9 + k] = pose->shape_upper[k] - centre[k];
+    }
+}
+
+/* Bounds of now in few bytes: most pairs need not be looked at more closely. */
+static void note_box(const double bounds[12], float box[12])
+{
+    for (int k = 0; k < 12; ++k)
+    {
+        double a = bounds[k], slack = 1.5e-7 * fabs(a) + 1e-30;
+        box[k] = (float)(k / 3 % 2 ? a + slack : a - slack);
+    }
+}
+
+/* Whether particles of one may be where the shape of the other is. */
+static bool boxes_meet(const float part[12], const float shape[12])
+{
+    return (part[0] <= shape[9]) & (shape[6] <= part[3]) & (part[1] <= shape[10]) &
+           (shape[7] <= part[4]) & (part[2] <= shape[11]) & (shape[8] <= part[5]);
+}
+
+/* Whether all are within the wider bounds. */
+static bool all_within(pl_pair_memory* m, const pl_proxy_pose* poses)
+{
+    double margin = (1 - ROUNDING) * m->margin;
+    for (uint32_t b = 0; b < m->body_count; ++b)
+        for (uint32_t c = m->bodies[b].first; c < m->bodies[b].first + m->bodies[b].count; ++c)
+        {
+            const double* was = m->bounds[c];
+            double is[12];
+            bounds_of(&poses[c], m->centre[b], is);
+            note_box(is, m->box[c]);
+            bool in = true;
+            for (int k = 0; k < 3; ++k)
+                in = in & (is[k] >= was[k] - margin) & (is[3 + k] <= was[3 + k] + margin) &
+                     (is[6 + k] >= was[6 + k] - margin) & (is[9 + k] <= was[9 + k] + margin);
+            if (!in)
+                return false;
+        }
+    return true;
+}
+
+/* What it is worth to be wider by: nothing if that is too much for the size of clusters, or too
+ * little for the precision of places. */
+static double choose_margin(const pl_pair_memory* m, const pl_proxy_pose* poses)
+{
+    double most = 0, size = 0, farthest = 0;
+    for (uint32_t b = 0; b < m->body_count; ++b)
+        for (uint32_t c = m->bodies[b].first; c < m->bodies[b].first + m->bodies[b].count; ++c)
+        {
+            const double* centre = m->centre[b];
+            double is[12];
+            bounds_of(&poses[c], centre, is);
+            for (int k = 0; k < 12; ++k)
+            {
+                double way = fabs(is[k] - m->bounds[c][k]);
+                most = way > most ? way : most; /* what is not a number, or dead, goes nowhere */
+                double far = fabs(is[k] + centre[k % 3]);
+                farthest = far > farthest && far < INFINITY ? far : farthest;
+            }
+            double wide = is[9] - is[6] + is[10] - is[7] + is[11] - is[8];
+            size += wide > 0 ? wide / (3 * m->cluster_count) : 0;
+        }
+    /* what does not move is within anything */
+    double margin = fmax(SUBSTEPS * most / (m->age ? m->age : 1), 2e-14 * farthest / ROUNDING);
+    return margin < MOST_MARGIN * size ? margin : 0;
+}
+
+static pl_status remember(pl_pair_memory* m, uint32_t count, const pl_proxy_pose* poses,
+                          uint32_t body_count, const pl_pair_body* bodies)
+{
+    m->cluster_count = 0;
+    if (!pl_grow((void**)&m->bounds, &m->bounds_capacity, count, sizeof *m->bounds) ||
+        !pl_grow((void**)&m->box, &m->box_capacity, count, sizeof *m->box) ||
+        !pl_grow((void**)&m->bodies, &m->body_capacity, body_count, sizeof *m->bodies) ||
+        !pl_grow((void**)&m->rules, &m->rules_capacity, body_count, sizeof *m->rules))
+        return pl_fail_memory(count * sizeof *m->bounds);
+    for (uint32_t b = 0; b < body_count; ++b)
+    {
+        for (uint32_t c = bodies[b].first; c < bodies[b].first + bodies[b].count; ++c)
+        {
+            bounds_of(&poses[c], m->centre[b], m->bounds[c]);
+            note_box(m->bounds[c], m->box[c]);
+        }
+        m->bodies[b] = bodies[b];
+        m->rules[b].serial = serial_of(&bodies[b]);
+        m->rules[b].released = m->rules[b].serial ? bodies[b].rules->released_count : 0;
+    }
+    m->age = 0;
+    m->cluster_count = count;
+    m->body_count = body_count;
+    return PLIANT_OK;
+}
+
+static bool insert(pl_pair_list* list, pl_pair pair)
+{
+    if (!pl_grow((void**)&list->pairs, &list->capacity, list->count + 1, sizeof *list->pairs))
+        return false;
+    size_t low = 0, high = list->count;
+    while (low < high)
+    {
+        size_t middle = low + (high - low) / 2;
+        pl_pair at = list->pairs[middle];
+        if (at.a < pair.a || (at.a == pair.a && at.b < pair.b))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(list->pairs + low + 1, list->pairs + low, (list->count - low) * sizeof *list->pairs);
+    list->pairs[low] = pair;
+    ++list->count;
+    return true;
+}
+
+/* Pairs that were held back when they were looked for, and may touch now. */
+static pl_status add_released(pl_pair_memory* m, const pl_pair_body* bodies)
+{
+    for (uint32_t b = 0; b < m->body_count; ++b)
+        for (size_t* seen = &m->rules[b].released;
+             m->rules[b].serial && *seen < bodies[b].rules->released_count; ++*seen)
+        {
+            uint64_t key = bodies[b].rules->released[*seen];
+            uint32_t one = bodies[b].first + (uint32_t)(key >> 32);
+            uint32_t other = bodies[b].first + (uint32_t)key;
+            if (!insert(&m->likely, (pl_pair){one, other}) ||
+                !insert(&m->likely, (pl_pair){other, one}))
+            {
+                m->cluster_count = 0;
+                return pl_fail_memory(m->likely.count * sizeof(pl_pair));
+            }
+        }
+    return PLIANT_OK;
+}
+
+/* What the tree is asked for, and by whom. */
+typedef struct question
+{
+    pl_broadphase* tree;
+    uint32_t count, body_count;
+    const pl_proxy_pose* poses;
+    const pl_pair_body* bodies;
+    pl_pool* pool;
+} question;
+
+/* Finds the likely pairs anew, unless they are still right. The margin is 0 afterwards if they are
+ * not worth to be found. */
+static pl_status renew(pl_pair_memory* m, const question* q, bool own)
+{
+    PL_TRY(find_centres(m, q->poses, q->body_count, q->bodies, own));
+    bool same = same_bodies(m, q->count, q->body_count, q->bodies);
+    ++m->age;
+    if (same && m->margin > 0 && all_within(m, q->poses))
+        return add_released(m, q->bodies);
+    m->margin = same ? choose_margin(m, q->poses) : 0;
+    PL_TRY(remember(m, q->count, q->poses, q->body_count, q->bodies));
+    if (!(m->margin > 0))
+        return PLIANT_OK;
+    pl_status status = pl_broadphase_find(q->tree, q->count, q->poses, m->margin, q->body_count,
+                                          q->bodies, q->pool, &m->likely);
+    if (status != PLIANT_OK)
+        m->cluster_count = 0;
+    return status == PLIANT_OK ? add_released(m, q->bodies) : status;
+}
+
+static bool comes_before(pl_pair a, pl_pair b)
+{
+    return a.a < b.a || (a.a == b.a && a.b < b.b);
+}
+
+/* Those likely pairs that may touch now, and the others, which are in order, too. */
+static pl_status list_pairs(const pl_pair_memory* m, const pl_proxy_pose* poses,
+                            const pl_pair_list* others, pl_pair_list* pairs)
+{
+    size_t most = m->likely.count + (others ? others->count : 0), at = 0;
+    pairs->count = 0;
+    if (!pl_grow((void**)&pairs->pairs, &pairs->capacity, most, sizeof(pl_pair)))
+        return pl_fail_memory(most * sizeof(pl_pair));
+    for (size_t i = 0; i < m->likely.count; ++i)
+    {
+        pl_pair pair = m->likely.pairs[i];
+        if (!boxes_meet(m->box[pair.a], m->box[pair.b]) ||
+            !pl_pair_may_touch(&poses[pair.a], &poses[pair.b]))
+            continue;
+        for (; others && at < others->count && comes_before(others->pairs[at], pair); ++at)
+            pairs->pairs[pairs->count++] = others->pairs[at];
+        pairs->pairs[pairs->count++] = pair;
+    }
+    for (; others && at < others->count; ++at)
+        pairs->pairs[pairs->count++] = others->pairs[at];
+    return PLIANT_OK;
+}
+
+/* The same bodies, as if each were alone. */
+static pl_status leave_alone(pl_pair_memory* m, question* q)
+{
+    if (!m->own)
+        m->own = PL_NEW(pl_pair_memory, 1);
+    if (!m->own || !pl_grow((void**)&m->alone, &m->alone_capacity, q->body_count, sizeof *m->alone))
+        return pl_fail_memory(sizeof *m->own + q->body_count * sizeof *m->alone);
+    for (uint32_t b = 0; b < q->body_count; ++b)
+    {
+        m->alone[b] = q->bodies[b];
+        m->alone[b].groups = 0;
+    }
+    q->bodies = m->alone;
+    return PLIANT_OK;
+}
+
+pl_status pl_pairs_follow(pl_pair_memory* m, pl_broadphase* b, uint32_t count,
+                          const pl_proxy_pose* poses, uint32_t body_count,
+                          const pl_pair_body* bodies, pl_pool* pool, pl_pair_list* pairs)
+{
+    question all = {b, count, body_count, poses, bodies, pool}, alone = all;
+    if (m->pause)
+        --m->pause;
+    else
+    {
+        bool asked = m->cluster_count > 0;
+        PL_TRY(renew(m, &all, false));
+        if (m->margin > 0)
+            return list_pairs(m, poses, NULL, pairs);
+        if (asked)
+            m->pause = PAUSE, m->cluster_count = 0;
+    }
+    PL_TRY(leave_alone(m, &alone));
+    PL_TRY(renew(m->own, &alone, true));
+    if (!(m->own->margin > 0))
+        return pl_broadphase_find(b, count, poses, 0, body_count, bodies, pool, pairs);
+    PL_TRY(pl_pairs_between(&m->between, count, poses, body_count, bodies, pool, &m->met));
+    return list_pairs(m->own, poses, &m->met, pairs);
+}

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Pairs of overlapping boxes with a tree of boxes, four children to a node, over the clusters in
+ * the order of a curve that fills space (Lauterbach et al., Fast BVH Construction on GPUs, 2009).
+ * Hilbert's instead of Morton's: it never jumps, so runs of it have smaller boxes, and a third less
+ * of them is visited. The tree has no pointers:
+ *
+ *     level 1   |               0               |        node i of a level holds the boxes of its
+ *     level 0   |   0   |   1   |   2   |   3   |        children 4 i to 4 i + 3 of the level
+ *                0 1 2 3 4 5 6 7 ...   clusters          below; below level 0 are the clusters
+ *
+ * The tree holds shapes; each cluster with particles at the surface asks it with the bounds of
+ * these, which are much smaller. It is made anew each time, which costs less than asking it, and
+ * unlike a grid it does not mind clusters of different sizes. Boxes in it are floats, rounded
+ * outward; what it finds is tested as it is, but last: most neighbours share a particle, and a mark
+ * says so at once. With a constant number of neighbours the whole costs n log n.
+ *
+ * Where no body collides with itself, clusters stand body by body, bodies in the order in which the
+ * curve meets them: whoever asks passes by the branches of its own body.
+ */
+#include "collision/broadphase/broadphase.h"
+
+#include <float.h>
+#include <string.h>
+
+enum
+{
+    BATCH = 64,      /* queries that share a list of what they found */
+    MOST_LEVELS = 18 /* four to this power is more than there are indices */
+};
+
+/* ------------------------------------------------------------------ memory */
+
+static void release(pl_broadphase* b)
+{
+    pl_free(b->key);
+    pl_free(b->order);
+    pl_free(b->other_key);
+    pl_free(b->other_order);
+    pl_free(b->box);
+    pl_free(b->only);
+    pl_free(b->marks);
+    pl_free(b->body_of);
+    for (size_t i = 0; i < b->batch_count; ++i)
+        pl_free(b->found[i].pairs);
+    pl_free(b->found);
+    b->key = b->order = b->other_key = b->other_order = b->body_of = NULL;
+    b->box = NULL;
+    b->only = NULL;
+    b->marks = NULL;
+    b->mark_capacity = 0;
+    b->found = NULL;
+    b->batch_count = b->capacity = 0;
+}
+
+void pl_pair_list_free(pl_pair_list* pairs)
+{
+    pl_free(pairs->pairs);
+    memset(pairs, 0, sizeof *pairs);
+}
+
+void pl_broadphase_free(pl_broadphase* b)
+{
+    release(b);
+}
+
+static pl_status reserve(pl_broadphase* b, uint32_t count)
+{
+    if (b->key && count <= b->capacity)
+        return PLIANT_OK;
+    release(b);
+    size_t nodes = (size_t)count / 2 + 2 * MOST_LEVELS, batches = count / BATCH + 1;
+    size_t fours = (size_t)count + 4; /* the last four are not full */
+    b->key = PL_NEW(uint32_t, count);
+    b->order = PL_NEW(uint32_t, fours);
+    b->other_key = PL_NEW(uint32_t, count);
+    b->other_order = PL_NEW(uint32_t, fours);
+    b->body_of = PL_NEW(uint32_t, count);
+    b->box = (float(*)[6][4])pl_alloc(nodes, sizeof *b->box);
+    b->only = PL_NEW(uint32_t, nodes);
+    b->found = PL_NEW(pl_pair_list, batches);
+    b->batch_count = b->found ? batches : 0;
+    if (!b->key || !b->order || !b->other_key || !b->other_order || !b->body_of || !b->box ||
+        !b->only || !b->found)
+    {
+        release(b);
+        return pl_fail_memory(nodes * sizeof *b->box);
+    }
+    b->capacity = count;
+    return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ along the curve */
+
+/* Ten bits with two zeros between each two of them. */
+static uint32_t spread_bits(uint32_t v)
+{
+    v = (v | v << 16) & 0x030000ff;
+    v = (v | v << 8) & 0x0300f00f;
+    v = (v | v << 4) & 0x030c30c3;
+    return (v | v << 2) & 0x09249249;
+}
+
+/* Where a cell of 1024 to the third is along Hilbert's curve (Skilling, Programming the Hilbert
+ * curve, 2004): from the coarsest bit on, finer ones are mirrored or exchanged as the curve turns;
+ * what is left is a Gray code. */
+static uint32_t along_curve(uint32_t x[3])
+{
+    for (uint32_t q = 512; q > 1; q >>= 1)
+    {
+        uint32_t low = q - 1;
+        for (int k = 0; k < 3; ++k)
+        {
+            uint32_t swap = x[k] & q ? 0 : (x[0] ^ x[k]) & low;
+            x[0] ^= x[k] & q ? low : swap;
+            x[k] ^= swap;
+        }
+    }
+    x[1] ^= x[0], x[2] ^= x[1];
+    uint32_t flip = 0;
+    for (uint32_t q = 512; q > 1; q >>= 1)
+        flip ^= x[2] & q ? q - 1 : 0;
+    return spread_bits(x[0] ^ flip) << 2 | spread_bits(x[1] ^ flip) << 1 | spread_bits(x[2] ^ flip);
+}
+
+static void make_keys(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses)
+{
+    double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, scale[3];
+    for (int k = 0; k < 3; ++k)
+    {
+        double high = -DBL_MAX;
+        for (uint32_t i = 0; i < count; ++i)
+        {
+            double middle = .5 * (poses[i].lower[k] + poses[i].upper[k]);
+            if (fabs(middle) <= DBL_MAX)
+                low[k] = PL_MIN(low[k], middle), high = PL_MAX(high, middle);
+        }
+        scale[k] = high > low[k] ? 1023.999 / (high - low[k]) : 0;
+    }
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        uint32_t x[3];
+        for (int k = 0; k < 3; ++k)
+        {
+            double at = (.5 * (poses[i].lower[k] + poses[i].upper[k]) - low[k]) * scale[k];
+            x[k] = at > 0 && at < 1024 ? (uint32_t)at : 0;
+        }
+        b->key[i] = along_curve(x);
+        b->order[i] = i;
+    }
+}
+
+static void swap_lists(uint32_t** a, uint32_t** b)
+{
+    uint32_t* kept = *a;
+    *a = *b, *b = kept;
+}
+
+static void sort_keys(pl_broadphase* b, uint32_t count)
+{
+    for (int shift = 0; shift < 30; shift += 10)
+    {
+        uint32_t begin[1025] = {0};
+        for (uint32_t i = 0; i < count; ++i)
+            ++begin[(b->key[i] >> shift & 1023) + 1];
+        for (int d = 0; d < 1024; ++d)
+            begin[d + 1] += begin[d];
+        for (uint32_t i = 0; i < count; ++i)
+        {
+            uint32_t at = begin[b->key[i] >> shift & 1023]++;
+            b->other_key[at] = b->key[i];
+            b->other_order[at] = b->order[i];
+        }
+        swap_lists(&b->key, &b->other_key);
+        swap_lists(&b->order, &b->other_order);
+    }
+}
+
+/* The same order within each body, bodies as the curve meets them. */
+static void sort_bodies(pl_broadphase* b, uint32_t count, uint32_t body_count)
+{
+    uint32_t *begin = b->other_key, *size = b->key, at = 0; /* there are no more bodies */
+    for (uint32_t n = 0; n < body_count; ++n)
+        begin[n] = UINT32_MAX, size[n] = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        ++size[b->body_of[i]];
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        uint32_t body = b->body_of[b->order[i]];
+        if (begin[body] == UINT32_MAX)
+            begin[body] = at, at += size[body];
+        b->other_order[begin[body]++] = b->order[i];
+    }
+    swap_lists(&b->order, &b->other_order);
+}
+
+/* ------------------------------------------------------------------ the tree */
+
+/* Four boxes at a time. Nothing is computed with them but comparisons: every machine gives the same
+ * bits. */
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_masks __attribute__((vector_size(16)));
+
+typedef struct tree
+{
+    const pl_broadphase* b;
+    const pl_proxy_pose* poses;
+    const pl_pair_body* bodies;
+    double zero[3];                        /* boxes of the tree are relative to this */
+    double margin;                         /* all bounds are wider than they are by this */
+    double awake_lower[3], awake_upper[3]; /* around all that is not asleep */
+    uint32_t count, levels;
+    bool apart;                          /* no body collides with itself */
+    size_t level_begin[MOST_LEVELS + 1]; /* first node of each level */
+    uint32_t level_count[MOST_LEVELS + 1];
+    int failed;
+} tree;
+
+/* Floats that are surely not more, or not less. */
+static float round_down(double a)
+{
+    return (float)(a - 1.5e-7 * fabs(a) - 1e-30);
+}
+
+static float round_up(double a)
+{
+    return (float)(a + 1.5e-7 * fabs(a) + 1e-30);
+}
+
+static void shape_box(const tree* t, uint32_t cluster, float box[6])
+{
+    const pl_proxy_pose* pose = &t->poses[cluster];
+    for (int k = 0; k < 3; ++k)
+    {
+        box[k] = round_down(pose->shape_lower[k] - t->zero[k] - t->margin);
+        box[3 + k] = round_up(pose->shape_upper[k] - t->zero[k] + t->margin);
+    }
+}
+
+static void empty_node(float node[6][4])
+{
+    for (int c = 0; c < 4; ++c)
+        for (int k = 0; k < 3; ++k)
+            node[k][c] = INFINITY, node[3 + k][c] = -INFINITY;
+}
+
+static tree make_tree(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses, double margin)
+{
+    tree t = {.b = b, .poses = poses, .count = count, .margin = margin};
+    memcpy(t.zero, poses[b->order[0]].lower, sizeof t.zero);
+    for (int k = 0; k < 3; ++k)
+        t.zero[k] = fabs(t.zero[k]) <= DBL_MAX ? t.zero[k] : 0;
+    uint32_t below = count;
+    do
+    {
+        uint32_t here = (below + 3) / 4;
+        float(*node)[6][4] = b->box + t.level_begin[t.levels];
+        for (uint32_t i = 0; i < here; ++i)
+            empty_node(node[i]);
+        for (uint32_t i = 0; i < below; ++i)
+        {
+            float box[6] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
+            if (t.levels == 0)
+                shape_box(&t, b->order[i], box);
+            else
+                for (int k = 0; k < 3; ++k)
+                    for (int c = 0; c < 4; ++c)
+                    {
+                        /* these comparisons leave out what is not a number */
+                        const float(*child)[4] = b->box[t.level_begin[t.levels - 1] + i];
+                        box[k] = child[k][c] < box[k] ? child[k][c] : box[k];
+                        box[3 + k] = child[3 + k][c] > box[3 + k] ? child[3 + k][c] : box[3 + k];
+                    }
+            for (int k = 0; k < 6; ++k)
+                node[i / 4][k][i % 4] = box[k];
+        }
+        t.level_begin[t.levels + 1] = t.level_begin[t.levels] + here;
+        t.level_count[t.levels++] = here;
+        below = here;
+    } while (below > 1);
+    return t;
+}
+
+/* Which nodes are of one body alone. */
+static void note_bodies(const tree* t)
+{
+    const pl_broadphase* b = t->b;
+    for (uint32_t level = 0, below = t->count; level < t->levels; below = t->level_count[level++])
+        for (uint32_t i = 0; i < below; ++i)
+        {
+            uint32_t own =
+                level == 0 ? b->body_of[b->order[i]] + 1 : b->only[t->level_begin[level - 1] + i];
+            uint32_t* only = &b->only[t->level_begin[level] + i / 4];
+            *only = i % 4 == 0 || *only == own ? own : 0;
+        }
+}
+
+static bool overlap(const double* lower, const double* upper, const double* other_lower,
+                    const double* other_upper)
+{
+    return (lower[0] <= other_upper[0]) & (other_lower[0] <= upper[0]) &
+           (lower[1] <= other_upper[1]) & (other_lower[1] <= upper[1]) &
+           (lower[2] <= other_upper[2]) & (other_lower[2] <= upper[2]);
+}
+
+bool pl_pair_may_touch(const pl_proxy_pose* a, const pl_proxy_pose* b)
+{
+    return overlap(a->part_lower, a->part_upper, b->shape_lower, b->shape_upper);
+}
+
+/* The same of bounds that are wider. */
+static bool may_touch(const tree* t, const pl_proxy_pose* a, const pl_proxy_pose* b)
+{
+    double lower[3], upper[3];
+    if (!(t->margin > 0))
+        return pl_pair_may_touch(a, b);
+    for (int k = 0; k < 3; ++k)
+        lower[k] = a->part_lower[k] - 2 * t->margin, upper[k] = a->part_upper[k] + 2 * t->margin;
+    return overlap(lower, upper, b->shape_lower, b->shape_upper);
+}
+
+/* Which of a node's children a box overlaps: a bit each. */
+static uint32_t overlaps(const four own[6], const float node[6][4])
+{
+    four_masks all = {-1, -1, -1, -1};
+    for (int k = 0; k < 3; ++k)
+    {
+        four lower, upper;
+        memcpy(&lower, node[k], sizeof lower);
+        memcpy(&upper, node[3 + k], sizeof upper);
+        all &= (own[k] <= upper) & (lower <= own[3 + k]);
+    }
+    uint64_t pairs[2];
+    memcpy(pairs, &all, sizeof pairs);
+    return (uint32_t)((pairs[0] & 1) | (pairs[0] >> 32 & 2) | (pairs[1] & 4) |
+                      (pairs[1] >> 32 & 8));
+}
+
+bool pl_pair_shares(const pl_pair_rules* rules, uint32_t a, uint32_t b)
+{
+    uint32_t low = rules->share_begin[a], high = rules->share_begin[a + 1];
+    while (low < high)
+    {
+        uint32_t middle = low + (high - low) / 2;
+        if (rules->share[middle] == b)
+            return true;
+        if (rules->share[middle] < b)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static void note_pair(tree* t, pl_pair_list* list, uint32_t a, uint32_t b)
+{
+    uint32_t first = t->b->body_of[a], second = t->b->body_of[b];
+    const pl_pair_body *one = &t->bodies[first], *other = &t->bodies[second];
+    if (first == second ? !one->self : !(one->groups & other->groups))
+        return;
+    if (one->asleep && other->asleep)
+        return;
+    if (!may_touch(t, &t->poses[a], &t->poses[b]))
+        return;
+    if (!pl_grow((void**)&list->pairs, &list->capacity, list->count + 1, sizeof *list->pairs))
+    {
+        __atomic_store_n(&t->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    size_t at = list->count++;
+    for (; at > 0 && list->pairs[at - 1].a == a && list->pairs[at - 1].b > b; --at)
+        list->pairs[at] = list->pairs[at - 1]; /* in order: there are only few of one cluster */
+    list->pairs[at] = (pl_pair){a, b};
+}
+
+static void mark_near(const tree* t, uint32_t cluster, uint32_t* marks)
+{
+    const pl_pair_body* body = &t->bodies[t->b->body_of[cluster]];
+    const pl_pair_rules* rules = body->self ? body->rules : NULL;
+    uint32_t own = cluster - body->first;
+    marks[cluster] = cluster + 1;
+    if (!rules || !rules->near_begin)
+        return;
+    for (uint32_t i = rules->near_begin[own]; i < rules->near_begin[own + 1]; ++i)
+        marks[body->first + rules->near[i]] = cluster + 1;
+}
+
+/* What one worker needs to ask. */
+typedef struct asking
+{
+    uint32_t* marks;    /* by cluster: whom the one that asks does not collide with */
+    uint32_t* found;    /* clusters */
+    uint32_t* nodes[2]; /* of a level, and of the next */
+} asking;
+
+/* Room for as much as a worker may find, and for four more that may be written beyond it. */
+static size_t asking_room(uint32_t count)
+{
+    return 2 * (size_t)count + 2 * ((size_t)count / 4 + 8) + 8;
+}
+
+static asking asking_in(uint32_t* room, uint32_t count)
+{
+    uint32_t nodes = count / 4 + 8;
+    uint32_t* found = room + count;
+    return (asking){room, found, {found + count + 8, found + count + 8 + nodes}};
+}
+
+/* All clusters whose shapes this one's particles may touch. Which of four boxes overlap nobody can
+ * foretell: all four are written down, and those that do not are written over. */
+static void ask(tree* t, pl_pair_list* list, const asking* w, uint32_t cluster)
+{
+    const pl_proxy_pose* pose = &t->poses[cluster];
+    four own[6];
+    for (int k = 0; k < 3; ++k)
+    {
+        float low = round_down(pose->part_lower[k] - t->zero[k] - t->margin);
+        float high = round_up(pose->part_upper[k] - t->zero[k] + t->margin);
+        if (!(low <= high))
+            return;
+        own[k] = (four){low, low, low, low};
+        own[3 + k] = (four){high, high, high, high};
+    }
+    const pl_pair_body* body = &t->bodies[t->b->body_of[cluster]];
+    if (body->asleep &&
+        !overlap(pose->part_lower, pose->part_upper, t->awake_lower, t->awake_upper))
+        return;
+    mark_near(t, cluster, w->marks);
+    uint32_t own_body = t->b->body_of[cluster] + 1, count = 1, level = t->levels - 1;
+    uint32_t *now = w->nodes[0], *next = w->nodes[1];
+    now[0] = 0;
+    for (; level > 0; --level)
+    {
+        const float(*box)[6][4] = (const float(*)[6][4])t->b->box + t->level_begin[level];
+        const uint32_t* only = t->b->only + t->level_begin[level - 1];
+        uint32_t more = 0;
+        list->visited += count;
+        for (uint32_t i = 0; i < count; ++i)
+        {
+            uint32_t overlapping = overlaps(own, box[now[i]]);
+            for (uint32_t c = 0; c < 4; ++c)
+            {
+                next[more] = 4 * now[i] + c;
+                more += overlapping >> c & 1 & !(t->apart && only[next[more]] == own_body);
+            }
+        }
+        swap_lists(&now, &next);
+        count = more;
+    }
+    uint32_t found = 0;
+    list->visited += count;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        uint32_t overlapping = overlaps(own, t->b->box[now[i]]);
+        for (uint32_t c = 0; c < 4; ++c)
+        {
+            uint32_t other = t->b->order[4 * now[i] + c];
+            w->found[found] = other;
+            found += overlapping >> c & 1 & (w->marks[other] != cluster + 1);
+        }
+    }
+    for (uint32_t i = 0; i < found; ++i)
+        note_pair(t, list, cluster, w->found[i]);
+}
+
+static void bound_awake(tree* t, uint32_t body_count)
+{
+    for (int k = 0; k < 3; ++k)
+        t->awake_lower[k] = DBL_MAX, t->awake_upper[k] = -DBL_MAX;
+    for (uint32_t b = 0; b < body_count; ++b)
+        for (uint32_t c = 0; c < t->bodies[b].count && !t->bodies[b].asleep; ++c)
+            for (int k = 0; k < 3; ++k)
+            {
+                const pl_proxy_pose* pose = &t->poses[t->bodies[b].first + c];
+                t->awake_lower[k] = PL_MIN(t->awake_lower[k], pose->shape_lower[k] - 2 * t->margin);
+                t->awake_upper[k] = PL_MAX(t->awake_upper[k], pose->shape_upper[k] + 2 * t->margin);
+            }
+}
+
+static void ask_batches(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    tree* t = context;
+    asking w = asking_in(t->b->marks + worker * asking_room(t->count), t->count);
+    for (uint32_t n = begin; n < end; ++n)
+    {
+        pl_pair_list* list = &t->b->found[n];
+        list->count = 0;
+        list->visited = 0;
+        for (uint32_t i = n * BATCH; i < PL_MIN((n + 1) * BATCH, t->count); ++i)
+            ask(t, list, &w, i);
+    }
+}
+
+pl_status pl_broadphase_list(pl_broadphase* b, uint32_t count, uint32_t body_count,
+                             const pl_pair_body* bodies)
+{
+    PL_TRY(reserve(b, count));
+    for (uint32_t n = 0; n < body_count; ++n)
+        for (uint32_t c = 0; c < bodies[n].count; ++c)
+            b->body_of[bodies[n].first + c] = n;
+    return PLIANT_OK;
+}
+
+pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses,
+                             double margin, uint32_t body_count, const pl_pair_body* bodies,
+                             pl_pool* pool, pl_pair_list* pairs)
+{
+    pairs->count = 0;
+    if (count == 0)
+        return PLIANT_OK;
+    PL_TRY(pl_broadphase_list(b, count, body_count, bodies));
+    make_keys(b, count, poses);
+    sort_keys(b, count);
+    bool apart = body_count > 1 && body_count <= count;
+    for (uint32_t n = 0; n < body_count; ++n)
+        apart = apart && !bodies[n].self;
+    if (apart)
+        sort_bodies(b, count, body_count);
+    memset(b->order + count, 0, 4 * sizeof *b->order); /* nobody: their boxes overlap nothing */
+    size_t marks = asking_room(count) * (pool ? pl_pool_threads(pool) : 1);
+    if (!pl_grow((void**)&b->marks, &b->mark_capacity, marks, sizeof *b->marks))
+        return pl_fail_memory(marks * sizeof *b->marks);
+    for (size_t worker = 0; worker < marks; worker += asking_room(count))
+        memset(b->marks + worker, 0, count * sizeof *b->marks);
+    tree t = make_tree(b, count, poses, margin);
+    t.bodies = bodies;
+    t.apart = apart;
+    if (apart)
+        note_bodies(&t);
+    bound_awake(&t, body_count);
+    uint32_t batches = (count + BATCH - 1) / BATCH;
+    pl_parallel_for(pool, batches, 1, ask_batches, &t);
+    if (t.failed)
+        return pl_fail_memory((size_t)count * sizeof(pl_pair));
+    size_t total = 0;
+    b->visited = 0;
+    for (uint32_t n = 0; n < batches; ++n)
+    {
+        total += b->found[n].count;
+        b->visited += b->found[n].visited;
+    }
+    if (!pl_grow((void**)&pairs->pairs, &pairs->capacity, total, sizeof(pl_pair)))
+        return pl_fail_memory(total * sizeof(pl_pair));
+    for (uint32_t n = 0; n < batches; ++n)
+    {
+        if (b->found[n].count)
+            memcpy(pairs->pairs + pairs->count, b->found[n].pairs,
+                   b->found[n].count * sizeof(pl_pair));
+        pairs->count += b->found[n].count;
+    }
+    return PLIANT_OK;
+}

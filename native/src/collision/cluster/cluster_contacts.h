@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Contacts between clusters: particles of one against the proxy of another, within one substep. */
+#ifndef PL_CONTACT_CLUSTERS_H
+#define PL_CONTACT_CLUSTERS_H
+
+#include "collision/broadphase/broadphase.h"
+
+/* In spacings: how near counts as a contact that must not get any nearer, so that contacts do not
+ * come and go. */
+#define PL_CONTACT_NEARNESS 0.1
+
+/* Restitution and waking are for impacts: not for what gravity does within so many substeps. */
+#define PL_CONTACT_RESTING 4
+
+typedef struct pl_contact_settings
+{
+    double stiffness; /* firmness, the papers' gamma: the part of an overlap that is removed */
+    double friction;  /* Coulomb coefficient */
+    double restitution;
+    double thickness;    /* distance kept from the surface */
+    double gravity;      /* how strong it is */
+    uint64_t turn;       /* counts substeps */
+    double wake_speed;   /* what hits a sleeper faster than this, gravity apart, wakes it */
+    uint32_t iterations; /* of the solver */
+} pl_contact_settings;
+
+pl_contact_settings pl_contact_defaults(void);
+
+/* A body that takes part. The caller owns what it points to. */
+typedef struct pl_contact_body
+{
+    pl_body* body;
+    const pl_proxies* proxies;
+    pl_pair_rules* rules;
+    uint32_t groups;
+    bool self;
+} pl_contact_body;
+
+/* What a body's surface is like: its own, or the scene's. */
+static inline double pl_own_or(double own, double common)
+{
+    return own < 0 ? common : own;
+}
+static inline double pl_contact_thickness(const pl_body* body, const pl_contact_settings* settings)
+{
+    return pl_own_or(body->thickness, settings->thickness);
+}
+
+/* One particle against one cluster. */
+typedef struct pl_contact
+{
+    uint32_t particle; /* in the list of all slots of all bodies */
+    uint32_t cluster;  /* in the list of all clusters */
+    uint32_t bond;     /* 1 + its index if it is one */
+    uint32_t home;    /* 1 + the cluster that the particle is at home in, if all of it comes so fast
+                         that stopping the particle would not stop it; otherwise 0 */
+    uint32_t body;    /* out: of the particle */
+    float impulse[3]; /* out: on the particle, in all */
+    double n[3];      /* world, away from the cluster, length 1 */
+    double target;    /* the least normal velocity, relative to the cluster, that resolves it */
+    double goal[3];   /* of bonds: the change of the relative velocity that resolves it */
+} pl_contact;
+
+/* The rigid motion of a cluster at the start of the substep, near enough for a path. */
+typedef struct pl_cluster_motion
+{
+    vec3 x, v, spin; /* centre of mass, velocity, angular velocity */
+    bool wanted;     /* particles are near it */
+} pl_cluster_motion;
+
+struct pl_bonds;
+struct pl_rebounds;
+struct pl_collider;
+
+/* What holds besides contacts, and what lasts longer than a substep. */
+typedef struct pl_bond_work
+{
+    struct pl_bonds* bonds;
+    struct pl_rebounds* rebounds;
+    const struct pl_collider* const* colliders;
+    double t1;  /* the substep's end, as a fraction of the frame */
+    bool touch; /* contacts are on: false leaves bonds alone */
+} pl_bond_work;
+
+typedef struct pl_contact_list
+{
+    pl_contact* items;
+    size_t count, capacity;
+} pl_contact_list;
+
+/* Scratch of the response (contact_solver.h); zeroed before the first call. */
+typedef struct pl_unit pl_unit;
+typedef struct pl_toucher pl_toucher;
+typedef struct pl_press pl_press;
+typedef struct pl_tie pl_tie;
+typedef struct pl_island pl_island;
+typedef struct pl_response
+{
+    uint32_t unit_count, toucher_count;
+    pl_unit* units;
+    pl_toucher* touchers;
+    pl_press* presses; /* by contact */
+    uint32_t* homes;   /* those contacts that stop the cluster behind the particle */
+    size_t home_count, home_capacity;
+    uint32_t *unit_of, *toucher_of; /* by cluster, by particle: 1 + its index; nil between calls */
+    uint8_t* touches;               /* by eight particles: how many touch; nil between calls */
+    float *fresh[3], *total[3];     /* by particle; nil between calls */
+    pl_tie* ties;
+    pl_island* islands;
+    uint32_t *forest, *piece_unit; /* contact_solver_islands.c */
+    struct pl_reply* replies;
+    struct pl_reply_block* blocks;
+    struct pl_reply_entry* entries;
+    float* members; /* by block: contact_solver.h */
+    float* weights; /* by entry: of eight members, as the chunk has them, next to each other */
+    uint32_t *row_unit, *unit_rows;
+    float *sums, *rows;      /* by row */
+    double (*row_origin)[3]; /* by row: where its chunk has its point, in the world */
+    size_t reply_count, block_count, entry_count, row_count;
+    uint32_t island_count;
+    size_t island_capacity, forest_capacity, piece_capacity;
+    size_t tie_capacity, unit_capacity, toucher_capacity, press_capacity, particle_capacity,
+        cluster_capacity, reply_capacity, block_capacity, entry_capacity, row_capacity,
+        unit_row_capacity, sum_capacity, move_capacity, origin_capacity, weight_capacity,
+        member_capacity;
+} pl_response;
+
+/* Scratch that is kept from call to call; zeroed before the first. */
+typedef struct pl_contacts
+{
+    uint32_t body_count, cluster_count, particle_count;
+    double drift[3]; /* what all bodies have in common of their velocities */
+    size_t body_capacity, cluster_capacity, partner_capacity;
+    pl_pair_body* pair_bodies;
+    uint32_t* slot_begin; /* by body: its first particle in the list of all */
+    pl_proxy_pose* poses;
+    const pl_body** posed;           /* by body: a sleeper whose poses are still right, or NULL */
+    struct pl_surface_eight* eights; /* particles at the surface, cluster by cluster, */
+    uint32_t* eight_begin;           /* and where each body's begin, and one more */
+    size_t eight_capacity;
+    pl_cluster_motion* motions;
+    uint32_t *partner_begin, *partner;
+    struct pl_look_target* shown; /* by cluster: those that have a partner, for narrowphase.c; */
+    struct pl_target* targets;    /* and the same for sdf_query.c */
+    float* crowds;                /* narrowphase.c: of each worker */
+    size_t crowd_capacity;
+    pl_contact_list* found;
+    size_t found_capacity;
+    pl_contact_list list;
+    pl_broadphase broadphase;
+    pl_pair_memory memory;
+    pl_pair_list pairs;
+    const struct pl_response_kernels* kernels; /* set by the owner */
+    const struct pl_look_kernels* look;        /* this, too */
+    pl_response response;
+} pl_contacts;
+
+/* Finds and resolves the contacts of the substep of length dt that has just moved the particles;
+ * the clusters' fits belong to where they are now. Positions and velocities change together. Chunks
+ * whose particles moved are marked; their fits are to be made again. */
+pl_status pl_contacts_resolve(pl_contacts* contacts, uint32_t body_count,
+                              const pl_contact_body* bodies, const pl_contact_settings* settings,
+                              const pl_bond_work* held, double dt, pl_pool* pool);
+void pl_contacts_free(pl_contacts* contacts);
+
+/* contact_solver.c */
+const struct pl_response_kernels* pl_response_kernels_for(uint32_t simd);
+void pl_response_free(pl_response* response);
+
+/* narrowphase.c: the contacts of the pairs that were found, by cluster. Motions are made for every
+ * cluster that has a partner. */
+pl_status pl_contacts_find(pl_contacts* contacts, const pl_contact_body* bodies,
+                           const pl_contact_settings* settings, double dt, pl_pool* pool);
+
+/* welds.c: adds the bonds to the list, and takes out contacts of particles with what they are
+ * bonded to; and says which of them broke. Bonds to colliders have the cluster behind the last one.
+ */
+pl_status pl_contacts_add_bonds(pl_contacts* contacts, const pl_contact_body* bodies,
+                                const pl_bond_work* held, double dt);
+void pl_contacts_break_bonds(const pl_contacts* contacts, const pl_bond_work* held, double dt);
+
+static inline uint32_t pl_contact_body_of(const pl_contacts* c, uint32_t cluster)
+{
+    return c->broadphase.body_of[cluster];
+}
+
+/* Where a particle was when the substep began, and its velocity now. */
+static inline vec3 pl_contact_velocity(const pl_body* body, uint32_t slot)
+{
+    const pl_particles* p = &body->particles;
+    return v3(p->v[0][slot], p->v[1][slot], p->v[2][slot]);
+}
+static inline vec3 pl_contact_end(const pl_body* body, uint32_t slot)
+{
+    const pl_particles* p = &body->particles;
+    return v3_add(v3_fromd(body->origin), v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]));
+}
+static inline vec3 pl_contact_start(const pl_body* body, uint32_t slot, double dt)
+{
+    return v3_mad(pl_contact_end(body, slot), pl_contact_velocity(body, slot), -dt);
+}
+
+#endif

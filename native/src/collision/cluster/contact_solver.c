@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The response to contacts between clusters (Jones et al. 2015, section 3.4, Eq. 17). The paper
+ * moves the particle alone; published code keeps neither momentum, and velocities never see the
+ * contact. Here a contact is a condition on a velocity: that of the particle relative to the
+ * cluster's rigid motion, along the normal, is at least a target. With a firmness of 1 that is what
+ * narrowphase.c found; with less it is so far on the way there from what the velocity was, so that
+ * of the overlap that the substep would make that part is removed.
+ *
+ *     particle i   dv_i += J / m_i                         J: impulse of the contact
+ *     cluster c    dv_j -= w_jc (J / M_c + (I_c^-1 (a x J)) x (x_j - x_c))   for its members j
+ *
+ * With M_c, x_c, I_c the cluster's weighted mass, centre and inertia, members get J and a x J in
+ * all, so linear and angular momentum are kept. Arms are taken at the start of the substep, and
+ * positions follow velocities (x += dt dv): x_end cross v = x_start cross v, so it is kept at the
+ * substep's end too.
+ *
+ * Contacts are solved one after the other, in a fixed order, with touched clusters as rigid bodies
+ * of their own ("units"). They are not: members are shared, and what a cluster gives them others
+ * feel. So after a few sweeps members get what their clusters got, and clusters are seen again as
+ * their members move; what that leaves undone the next sweeps see, and what has overshot is taken
+ * back (contact_solver_islands.c). In the last sweep the particles do what is left.
+ */
+#include "collision/cluster/contact_solver.h"
+
+#include "base/simd_dispatch.h"
+
+#include <string.h>
+
+/* Sweeps over the contacts between two looks at the members. */
+#define SWEEPS 2
+/* Spacings a second: overlaps that are pushed apart get the energy of this speed at most. */
+#define RECOVERY_SPEED 1.0
+/* Of the mass of particles that touch a unit to its own: the most at which it stands. */
+#define MOST_LOAD 1.0
+/* Contacts between one that is solved and the one whose clusters are fetched then. */
+#define AHEAD 3
+
+PL_DEFINE_KERNELS_FOR(pl_response_kernels)
+
+/* A contact as sweeps see it. */
+struct pl_press
+{
+    uint32_t toucher, unit, bond;
+    uint32_t home; /* 1 + the unit that is stopped with it, or 0 */
+    uint32_t island;
+    float n[3], arm[3];
+    float target, friction;
+    float per_k, per_slide;   /* effective masses along n, and across it */
+    float cross[3];           /* the slip that an impulse of 1 along n makes */
+    float normal, tangent[3]; /* impulses so far; of bonds the whole of it */
+    float goal[3];            /* of bonds: the relative velocity that resolves it */
+    float home_arm[3], home_per_k, home_normal, home_target;
+    float was[5]; /* normal, tangent and home_normal when the round began */
+};
+
+/* ------------------------------------------------------------------ contacts */
+
+/* What a toucher's clusters are about to give it. */
+static vec3 about_to_get(const pl_response* r, const pl_toucher* t)
+{
+    vec3 sum = v3(0, 0, 0);
+    for (size_t i = t->tie_begin; i < t->tie_begin + t->tie_count; ++i)
+    {
+        const pl_tie* tie = &r->ties[i];
+        const pl_unit* unit = &r->units[tie->unit];
+        sum = v3_mad(sum, v3_add(unit->dv, v3_cross(unit->dspin, v3_from(tie->arm))), tie->weight);
+    }
+    return sum;
+}
+
+/* A sleeper wakes where it is hit faster than what rests on it would. */
+static void note_hit(const pl_response_work* s, const pl_press* p, const pl_contact* c)
+{
+    const pl_unit* unit = &s->r->units[p->unit];
+    const pl_toucher* t = &s->r->touchers[p->toucher];
+    uint32_t target_of = pl_contact_body_of(s->all, c->cluster);
+    pl_pair_body* target = &s->all->pair_bodies[target_of];
+    pl_pair_body* source = &s->all->pair_bodies[t->body];
+    pl_still *still = &s->bodies[target_of].body->still, *other = &s->bodies[t->body].body->still;
+    uint8_t* hit = still->cluster ? &still->cluster[c->cluster - target->first] : NULL;
+    float* hits = other->slot ? &other->slot[t->slot] : NULL;
+    bool sleeps = target->asleep || (hit && *hit), it_does = source->asleep || (hits && *hits > 0);
+    if (sleeps == it_does)
+        return;
+    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, v3_from(p->arm)));
+    double speed = v3_dot(v3_sub(t->v, surface), v3_fromd(c->n));
+    double resting = PL_CONTACT_RESTING * s->settings->gravity * s->dt;
+    if (!(speed < -(s->settings->wake_speed + resting)))
+        return;
+    if (target->asleep || source->asleep)
+        (target->asleep ? target : source)->hit = true;
+    else if (sleeps)
+        *hit = PL_STILL_HIT;
+    else
+        *hits = PL_STILL_HIT;
+}
+
+static double pair_friction(const pl_response_work* s, const pl_body* body, uint32_t cluster)
+{
+    double common = s->settings->friction, own = body->friction;
+    double other = s->bodies[pl_contact_body_of(s->all, cluster)].body->friction;
+    if (own < 0 && other < 0)
+        return common;
+    return sqrt(pl_own_or(own, common) * pl_own_or(other, common));
+}
+
+/* How the point of a unit at an arm moves when an impulse of 1 along n meets it there. */
+static vec3 give_way(const pl_unit* unit, vec3 arm, vec3 n)
+{
+    if (unit->fixed)
+        return v3(0, 0, 0);
+    vec3 spin = m3_mulv(unit->inertia_inverse, v3_cross(arm, n));
+    return v3_mad(v3_cross(spin, arm), n, unit->per_mass);
+}
+
+/* The sum of the inverse masses in all three directions that turning alone gives an arm: not less
+ * than the one in any direction. */
+static double turning(const pl_unit* unit, vec3 arm)
+{
+    if (unit->fixed)
+        return 0;
+    return m3_trace(unit->inertia_inverse) * v3_dot(arm, arm) -
+           v3_dot(arm, m3_mulv(unit->inertia_inverse, arm));
+}
+
+static float reciprocal(double k)
+{
+    return k > 0 ? (float)(1 / k) : 0;
+}
+
+/* The effective masses of a contact. Across the normal the largest inverse mass is not more than
+ * what turning gives in all directions, less what it gives along the normal. */
+static void weigh_press(pl_press* p, pl_unit* unit, const pl_toucher* t)
+{
+    vec3 arm = v3_from(p->arm), n = v3_from(p->n), way = give_way(unit, arm, n);
+    double along = v3_dot(way, n), turns = turning(unit, arm);
+    double mass = unit->fixed ? 0 : unit->per_mass, slide = along;
+    if (p->bond)
+        along = mass + turns;
+    else
+        slide = mass + fmax(turns - (along - mass), 0);
+    v3_store(v3_mad(way, n, -v3_dot(way, n)), p->cross);
+    p->per_k = reciprocal(along + t->inverse_mass);
+    p->per_slide = reciprocal(slide + t->inverse_mass);
+    if (t->inverse_mass > 0)
+        unit->load += fmax(along, slide) / t->inverse_mass;
+}
+
+/* A relative velocity that is to be "whole" or more is to come part of the way there. */
+static double part_of_way(const pl_response_work* s, double now, double whole)
+{
+    return now < whole ? now + s->settings->stiffness * (whole - now) : whole;
+}
+
+static void make_press(const pl_response_work* s, size_t index, pl_press* p)
+{
+    const pl_contact* c = &s->all->list.items[index];
+    memset(p, 0, sizeof *p);
+    p->bond = c->bond;
+    p->toucher = s->r->toucher_of[c->particle] - 1;
+    p->unit = s->r->unit_of[c->cluster] - 1;
+    pl_unit* unit = &s->r->units[p->unit];
+    const pl_toucher* t = &s->r->touchers[p->toucher];
+    const pl_body* body = s->bodies[t->body].body;
+    vec3 arm = v3_sub(pl_contact_start(body, t->slot, s->dt), unit->x), n = v3_fromd(c->n);
+    p->island = unit->fixed ? t->island : unit->island;
+    v3_store(arm, p->arm);
+    v3_store(n, p->n);
+    weigh_press(p, unit, t);
+    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm)), now = v3_sub(t->v, surface);
+    p->target = (float)part_of_way(s, v3_dot(now, n), c->target);
+    if (c->bond)
+    {
+        v3_store(v3_add(v3_fromd(c->goal), now), p->goal);
+        s->r->islands[p->island].most = INFINITY; /* bonds pull */
+    }
+    else
+    {
+        p->friction = (float)pair_friction(s, body, c->cluster);
+        note_hit(s, p, c);
+    }
+    if (c->home)
+    {
+        p->home = s->r->unit_of[c->home - 1];
+        const pl_unit* home = &s->r->units[p->home - 1];
+        vec3 from = v3_sub(pl_contact_start(body, t->slot, s->dt), home->x);
+        vec3 comes = v3_sub(v3_add(home->v, v3_cross(home->spin, from)), surface);
+        v3_store(from, p->home_arm);
+        p->home_target = (float)part_of_way(s, v3_dot(comes, n), c->target);
+        p->home_per_k =
+            reciprocal(v3_dot(v3_add(give_way(unit, arm, n), give_way(home, from, n)), n));
+        if (unit->fixed)
+            p->island = home->fixed ? p->island : home->island;
+    }
+    double parts = fmax(v3_dot(now, n), 0);
+    double aims = fmin(p->target, RECOVERY_SPEED * body->rest_shape.spacing);
+    if (aims > parts)
+        s->r->islands[p->island].most += .5 * p->per_k * (aims * aims - parts * parts);
+}
+
+static pl_status add_presses(const pl_response_work* s)
+{
+    pl_response* r = s->r;
+    if (!pl_grow((void**)&r->presses, &r->press_capacity, s->all->list.count, sizeof *r->presses) ||
+        !pl_grow((void**)&r->homes, &r->home_capacity, s->all->list.count, sizeof *r->homes))
+        return pl_fail_memory(s->all->list.count * sizeof *r->presses);
+    r->home_count = 0;
+    for (size_t i = 0; i < s->all->list.count; ++i)
+    {
+        make_press(s, i, &r->presses[i]);
+        if (r->presses[i].home)
+            r->homes[r->home_count++] = (uint32_t)i;
+    }
+    return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ sweeps */
+
+/* The impulse that a contact asks for now, added to what it has: first along the normal, then
+ * across it, with the slip that the first leaves. Sums never pull, and friction stays within its
+ * cone. */
+static inline vec3 ask(pl_press* p, vec3 relative, pl_island* island)
+{
+    if (p->bond)
+    {
+        vec3 whole = v3_scale(v3_sub(v3_from(p->goal), relative), p->per_k);
+        v3_store(v3_add(v3_from(p->tangent), whole), p->tangent);
+        island->aimed += v3_dot(whole, v3_from(p->goal));
+        return whole;
+    }
+    vec3 n = v3_from(p->n), before = v3_from(p->tangent);
+    double speed = v3_dot(relative, n), was = p->normal;
+    double asked = was + p->per_k * (p->target - speed), normal = PL_MAX(asked, 0);
+    vec3 slip = v3_mad(v3_mad(relative, n, -speed), v3_from(p->cross), normal - was);
+    vec3 tangent = v3_mad(before, slip, -p->per_slide);
+    double most = p->friction * normal, square = v3_dot(tangent, tangent);
+    if (square > most * most)
+        tangent = v3_scale(tangent, most / sqrt(square));
+    if (normal < was)
+        island->slack += p->friction * (was - normal) * v3_length(slip);
+    p->normal = (float)normal;
+    v3_store(tangent, p->tangent);
+    island->aimed += (p->normal - was) * p->target;
+    return v3_mad(v3_sub(v3_from(p->tangent), before), n, p->normal - was);
+}
+
+/* An impulse on a unit, at an arm. */
+static void hit(pl_unit* unit, vec3 arm, vec3 impulse, bool seen)
+{
+    if (unit->fixed)
+        return;
+    vec3 twist = v3_cross(arm, impulse), turn = m3_mulv(unit->inertia_inverse, twist);
+    unit->push = v3_add(unit->push, impulse);
+    unit->twist = v3_add(unit->twist, twist);
+    unit->dv = v3_mad(unit->dv, impulse, unit->per_mass);
+    unit->dspin = v3_add(unit->dspin, turn);
+    if (!seen)
+        return;
+    unit->v = v3_mad(unit->v, impulse, unit->yield * unit->per_mass);
+    unit->spin = v3_mad(unit->spin, turn, unit->yield);
+}
+
+/* The cluster behind a particle, which comes too fast for the particle to stop it. */
+static void stop_home(const pl_response_work* s, pl_press* p)
+{
+    pl_unit *unit = &s->r->units[p->unit], *home = &s->r->units[p->home - 1];
+    vec3 arm = v3_from(p->arm), from = v3_from(p->home_arm), n = v3_from(p->n);
+    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
+    vec3 comes = v3_add(home->v, v3_cross(home->spin, from));
+    double speed = v3_dot(v3_sub(comes, surface), n), was = p->home_normal;
+    double asked = was + p->home_per_k * (p->home_target - speed);
+    p->home_normal = (float)PL_MAX(asked, 0);
+    vec3 impulse = v3_scale(n, p->home_normal - was);
+    s->r->islands[p->island].aimed += (p->home_normal - was) * p->home_target;
+    hit(home, from, impulse, true);
+    hit(unit, arm, v3_scale(impulse, -1), true);
+}
+
+/* Whether a unit stands like a wall in the last sweep. Its contacts do not see each other through
+ * it then. It must be heavy enough for all of them together not to throw it about: what breaks off
+ * may be lighter than a particle. */
+static bool stands(const pl_unit* unit)
+{
+    return unit->load <= MOST_LOAD;
+}
+
+/* What a contact that is soon to come will read: touchers' clusters are listed by place. */
+static void fetch_ties(const pl_response* r, const pl_press* p)
+{
+    const pl_toucher* t = &r->touchers[p->toucher];
+    if (!t->tie_count) /* there may be no list */
+        return;
+    const char* ties = (const char*)(r->ties + t->tie_begin);
+    for (size_t byte = 0; byte < t->tie_count * sizeof *r->ties; byte += 64)
+        __builtin_prefetch(ties + byte);
+}
+
+/* Once through all contacts, forth or back: always the same way, piles would creep. */
+static void sweep(const pl_response_work* s, bool back)
+{
+    pl_response* r = s->r;
+    for (size_t i = 0; i < r->home_count && !s->last; ++i)
+        stop_home(s, &r->presses[r->homes[i]]);
+    size_t count = s->all->list.count;
+    for (size_t i = 0; i < count; ++i)
+    {
+        if (i + AHEAD < count)
+            fetch_ties(r, &r->presses[back ? count - 1 - (i + AHEAD) : i + AHEAD]);
+        pl_press* p = &r->presses[back ? count - 1 - i : i];
+        pl_unit* unit = &r->units[p->unit];
+        pl_toucher* t = &r->touchers[p->toucher];
+        vec3 arm = v3_from(p->arm);
+        vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
+        if (!(p->per_k > 0))
+            continue;
+        vec3 now = v3_add(t->v, about_to_get(r, t));
+        pl_island* island = &r->islands[p->island];
+        vec3 impulse = ask(p, v3_sub(now, surface), island);
+        if (impulse.x == 0 && impulse.y == 0 && impulse.z == 0)
+            continue;               /* a contact that is none: a quarter of them */
+        if (!(t->inverse_mass > 0)) /* it moves as it is held to, and does work */
+            island->held += v3_dot(impulse, t->v);
+        vec3 dv = v3_scale(impulse, t->inverse_mass);
+        t->v = v3_add(t->v, dv);
+        t->dv = v3_add(t->dv, dv);
+        hit(unit, arm, v3_scale(impulse, -1), !(s->last && stands(unit)));
+    }
+}
+
+/* What is left in the last sweep is the particles' to resolve, as if clusters were fixed: none may
+ * get through. */
+static void let_particles_finish(const pl_response_work* s)
+{
+    for (size_t i = 0; i < s->all->list.count; ++i)
+    {
+        pl_press* p = &s->r->presses[i];
+        double inverse = s->r->touchers[p->toucher].inverse_mass;
+        if (!(inverse > 0) || !stands(&s->r->units[p->unit]))
+            continue;
+        p->per_k = p->per_slide = (float)(1 / inverse);
+        v3_store(v3(0, 0, 0), p->cross);
+    }
+}
+
+/* ------------------------------------------------------------------ rounds */
+
+static void begin_round(pl_press* p)
+{
+    p->was[0] = p->normal, p->was[4] = p->home_normal;
+    memcpy(p->was + 1, p->tangent, sizeof p->tangent);
+}
+
+static void shorten(pl_press* p, double keep)
+{
+    float* now[5] = {&p->normal, &p->tangent[0], &p->tangent[1], &p->tangent[2], &p->home_normal};
+    for (int k = 0; k < 5; ++k)
+        *now[k] = (float)(p->was[k] + keep * ((double)*now[k] - p->was[k]));
+}
+
+/* Members get what a round found; where that overshot, some of it is taken back. */
+static void end_round(pl_response_work* s, pl_pool* pool)
+{
+    pl_response* r = s->r;
+    size_t count = s->all->list.count;
+    pl_units_give(s, pool);
+    if (pl_islands_judge(s))
+    {
+        pl_islands_take_back(s);
+        for (size_t i = 0; i < count; ++i)
+            if (r->islands[r->presses[i].island].keep < 1)
+                shorten(&r->presses[i], r->islands[r->presses[i].island].keep);
+        pl_units_give(s, pool);
+    }
+    for (size_t i = 0; i < count && !s->last; ++i)
+        begin_round(&r->presses[i]);
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+static void solve(pl_response_work* s, pl_pool* pool)
+{
+    pl_response* r = s->r;
+    /* less than all of an overlap takes a look at the members, or it is more than was asked */
+    uint32_t least = s->settings->stiffness < 1 ? SWEEPS : 1;
+    uint32_t count = PL_MAX(s->settings->iterations, least);
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        s->last = i + 1 == count;
+        if (s->last)
+            let_particles_finish(s);
+        sweep(s, i % 2 == 1);
+        if (s->last || (i + 1) % SWEEPS == 0)
+            end_round(s, pool);
+    }
+    for (size_t i = 0; i < s->all->list.count; ++i)
+    {
+        const pl_press* p = &r->presses[i];
+        double normal = (double)p->normal + p->home_normal;
+        v3_store(v3_mad(v3_from(p->tangent), v3_from(p->n), normal), s->all->list.items[i].impulse);
+        const pl_toucher* t = &r->touchers[p->toucher];
+        s->all->list.items[i].body = t->body;
+        if (normal > 0 && p->friction >= PL_LEAST_GRIP)
+            s->bodies[t->body].body->particles.touch[t->slot] = 1;
+    }
+    pl_units_apply(s, pool);
+}
+
+pl_status pl_contacts_respond(pl_contacts* all, const pl_contact_body* bodies,
+                              const pl_contact_settings* settings, double dt, pl_pool* pool)
+{
+    pl_response_work s = {all, &all->response, bodies, settings, dt, false};
+    PL_TRY(pl_response_reserve(&s));
+    pl_status status = pl_response_list(&s);
+    if (status == PLIANT_OK)
+    {
+        pl_units_weigh(&s, pool);
+        status = pl_response_tie(&s);
+    }
+    if (status == PLIANT_OK)
+        status = pl_islands_make(&s);
+    if (status == PLIANT_OK)
+        status = add_presses(&s);
+    if (status == PLIANT_OK)
+        solve(&s, pool);
+    pl_response_clean(&s);
+    return status;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Restitution between bodies and pieces of bodies: what two of them have given each other since
+ * they met. */
+#ifndef PL_CONTACT_REBOUND_H
+#define PL_CONTACT_REBOUND_H
+
+#include "collision/cluster/cluster_contacts.h"
+
+/* A body that bounces, or a piece of one that broke. */
+typedef struct pl_bouncer
+{
+    uint32_t body;  /* index in the scene */
+    uint32_t piece; /* of its fracture; 0 without */
+} pl_bouncer;
+
+/* Two that met and touch. */
+typedef struct pl_rebound
+{
+    pl_bouncer a, b;    /* in order */
+    double pressed[3];  /* the impulse on a while they came nearer to each other */
+    double at[3];       /* where, seen from the centre of the two, weighted by ... */
+    double weight;      /* ... the impulses */
+    double way[3];      /* velocity of a relative to b there when they came nearest the fastest */
+    double approach;    /* how fast that was */
+    double restitution; /* of this pair */
+    double age;         /* seconds */
+} pl_rebound;
+
+typedef struct pl_rebounds
+{
+    pl_rebound* items;
+    size_t count, capacity;
+} pl_rebounds;
+
+/* After the contacts of a substep were solved: begins, follows and ends encounters. What
+ * parts gets what its softness has kept of the bounce. Chunks of these are marked as moved. */
+pl_status pl_rebounds_follow(pl_rebounds* rebounds, const pl_contacts* contacts,
+                             const pl_contact_body* bodies, const pl_contact_settings* settings,
+                             double dt);
+static inline bool pl_bouncer_before(pl_bouncer a, pl_bouncer b)
+{
+    return a.body != b.body ? a.body < b.body : a.piece < b.piece;
+}
+/* After a body has been taken out. */
+void pl_rebounds_drop_body(pl_rebounds* rebounds, uint32_t body);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * A particle against a cluster (Jones et al. 2015, section 3.4, Eq. 16): the particle is taken to
+ * the cluster's rest space, x' = r_c + F_c^-1 (x - x_c), and pushed to the nearest point of the
+ * shape that it finds there. The paper's shape is the cluster's ball and half-spaces. Here the
+ * ball says where the cluster has a say at all, and the surface is that of the whole body at rest
+ * (body/rest_sdf.c) with the cracks that were added since: it is as flat as the body, and it has
+ * no inside faces between one cluster and the next. The half-spaces that bound the members are not
+ * used: pliant_body_surface_distance tells the surface, which the preview shows.
+ *
+ * Where several clusters of a body see a particle, the one in whose ball it is nearest to the
+ * middle decides: each particle touches a body once, and its neighbours see the same surface.
+ *
+ * The particle is a path and not a point, relative to the cluster's rigid motion: with nothing but
+ * the nearest surface a fast one leaves a thin sheet on the far side. The path is followed by
+ * steps of the distance (Hart, Sphere Tracing, 1996) until it enters:
+ *
+ *      start o                  the contact is where the path enters, wherever the end is;
+ *         ----\-------- body    one that starts inside is pushed out by a share of the depth
+ *              o end
+ */
+#include "collision/cluster/sdf_query.h"
+
+#include "body/cut_query.h"
+#include "collision/broadphase/pose.h"
+
+/* In spacings: how short a step along a path is at least. */
+#define LEAST_STEP 0.05
+
+enum
+{
+    MOST_STEPS = 200 /* along a path */
+};
+
+uint64_t pl_piece_of(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster)
+{
+    uint32_t body = pl_contact_body_of(all, cluster);
+    const pl_cuts* cuts = &bodies[body].body->cuts;
+    uint32_t piece = cuts->plane_count ? cuts->piece[cluster - all->pair_bodies[body].first] : 0;
+    return (uint64_t)body << 32 | piece;
+}
+
+/* The ball's radius, if both clusters have their volume. In crushed material a short way in the
+ * world is a long way at rest, and clusters do not agree on what is where. Contacts within it would
+ * hold its folds as they are, when it wants to get out of them; in what is inside out they would
+ * push to the wrong side. */
+double pl_target_apart(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster,
+                       uint32_t home, double radius)
+{
+    uint32_t b = pl_contact_body_of(all, cluster), first = all->pair_bodies[b].first;
+    const pl_clusters* k = &bodies[b].body->clusters;
+    const float* both[2] = {k->f[cluster - first], k->f[home - first]};
+    double volume = 1; /* now, of what it is at rest */
+    for (int i = 0; i < 2; ++i)
+    {
+        const float* f = both[i];
+        mat3 map = {{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}, {f[6], f[7], f[8]}}};
+        double left = m3_det(map);
+        volume = PL_MIN(left, volume);
+    }
+    return volume > 0 ? radius / volume : INFINITY;
+}
+
+pl_target pl_target_of(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster)
+{
+    uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
+    const pl_body* body = bodies[b].body;
+    const pl_clusters* k = &body->clusters;
+    const float* ball = bodies[b].proxies->ball[c];
+    pl_target t = {.body = body,
+                   .shape = &body->rest_shape,
+                   .pose = &all->poses[cluster],
+                   .motion = &all->motions[cluster],
+                   .to_own = m3_identity(),
+                   .radius = ball[3] + .5 * body->rest_shape.spacing,
+                   .cluster = cluster,
+                   .own = c,
+                   .plain = !k->own[c]};
+    vec3 off = v3_from(ball);
+    for (int i = 0; i < 9 && !t.plain; ++i)
+        t.to_own.m[i / 3][i % 3] = k->from_body[c][i];
+    if (!t.plain)
+    {
+        t.to_own = pl_pose_mend(t.to_own);
+        off = m3_mulv(m3_inverse(t.to_own), off);
+    }
+    t.centre = v3_add(v3_from(k->in_body[c]), off);
+    return t;
+}
+
+/* From one rest point to another, as the cluster's ball measures it. */
+static vec3 between(const pl_target* t, vec3 from, vec3 to)
+{
+    vec3 way = v3_sub(to, from);
+    return t->plain ? way : m3_mulv(t->to_own, way);
+}
+
+/* A particle and a cluster. Those on two sides of a slit see its plane between them. */
+typedef struct sight
+{
+    const pl_target* t;
+    const pl_traveller* p;
+    bool slit;
+} sight;
+
+static double distance_to(const sight* v, vec3 at, vec3* slope)
+{
+    const pl_body* body = v->t->body;
+    double distance = pl_cluster_distance(body, v->t->own, at, slope), beyond;
+    vec3 normal;
+    if (!v->slit ||
+        !pl_cuts_part(body, body->particles.id[v->p->slot], v->p->home, v->t->own, at, &beyond,
+                      &normal) ||
+        !(beyond > distance))
+        return distance;
+    if (slope)
+        *slope = normal;
+    return beyond;
+}
+
+/* When the path comes within "thickness": 0 to 1, or more than 1. Its end is at a distance of
+ * "end": around that, too, nothing is as near as the distance. */
+static double follow(const sight* v, vec3 start, vec3 way, double length, double end,
+                     double thickness)
+{
+    double at = 0, least = LEAST_STEP * v->t->shape->spacing, over = end - thickness;
+    double clear = over > 0 && !v->slit ? length - .9 * over : INFINITY;
+    for (int i = 0; i < MOST_STEPS && at <= length; ++i)
+    {
+        double part = length > 0 ? at / length : 0;
+        double left = distance_to(v, v3_mad(start, way, part), NULL) - thickness;
+        if (left <= 0)
+            return part;
+        at += PL_MAX(.9 * left, least);
+        if (at >= clear || !(length > 0))
+            return 2;
+    }
+    return over <= 0 ? 1 : 2;
+}
+
+/* Fills what is known of a particle that touches at the rest point "at" of its path from "from". */
+static bool touch(const sight* v, vec3 from, vec3 at, double keep, pl_verdict* out)
+{
+    const pl_target* t = v->t;
+    vec3 slope;
+    double distance = distance_to(v, at, &slope), steep = v3_length(slope);
+    if (!(steep > .05))
+        return false; /* as deep as it can be: no way out is nearer than another */
+    vec3 rest_n = v3_scale(slope, 1 / steep);
+    vec3 n = m3_mulv(m3_transpose(t->pose->inverse), rest_n);
+    double stretch = v3_length(n);
+    out->n = v3_scale(n, 1 / stretch);
+    out->gap = (v3_dot(rest_n, v3_sub(from, at)) + distance / steep) / stretch - keep;
+    return true;
+}
+
+/* The distance that a particle keeps from what it came apart from. Where cracks face each other it
+ * is the surface of its own that meets the other; otherwise as from others. */
+static double keep_from_parted(const sight* v, vec3 at)
+{
+    const float* crack = v->p->crack;
+    if (!crack || crack[3] > v->t->shape->spacing)
+        return v->p->keep;
+    vec3 slope;
+    distance_to(v, at, &slope);
+    vec3 here = m3_mulv(m3_transpose(v->t->pose->inverse), slope);
+    vec3 own = m3_mulv(m3_transpose(v->p->pose->inverse), v3_from(crack));
+    double facing = -v3_dot(v3_normalised(here), v3_normalised(own));
+    return v->slit || facing > .5 ? crack[3] + v->p->thickness : v->p->keep;
+}
+
+bool pl_target_judge(const pl_target* t, const pl_traveller* p, double apart, double dt,
+                     pl_verdict* out)
+{
+    const pl_proxy_pose* pose = t->pose;
+    double spacing = t->shape->spacing;
+    vec3 to = pl_pose_to_rest(pose, p->end), off = between(t, t->centre, to);
+    vec3 spin = v3_cross(t->motion->spin, v3_sub(p->start, t->motion->x));
+    vec3 relative = v3_sub(p->v, v3_add(t->motion->v, spin));
+    vec3 way = v3_scale(m3_mulv(pose->inverse, relative), dt);
+    double length = v3_length(way), square = v3_dot(off, off);
+    double radius = t->radius + (t->plain ? length : v3_length(m3_mulv(t->to_own, way)));
+    if (!(square <= radius * radius))
+        return false;
+    bool fast = length > PL_SIGHT_FAST * spacing, self = apart >= 0;
+    vec3 from = v3_sub(to, way), at = to, normal;
+    double beyond;
+    const uint32_t* id = p->body->particles.id;
+    sight v = {t, p, false};
+    v.slit = self && p->body->cuts.plane_count &&
+             pl_cuts_part(p->body, id[p->slot], p->home, t->own, to, &beyond, &normal);
+    double end = distance_to(&v, to, NULL);
+    out->parted = v.slit || (t->body == p->body && !self);
+    double keep = out->parted ? keep_from_parted(&v, to) : p->keep;
+    bool near = end <= length + keep + PL_CONTACT_NEARNESS * spacing;
+    double when = near ? follow(&v, from, way, length, end, keep) : 2;
+    out->touches = when <= 1 || (near && end <= keep + PL_CONTACT_NEARNESS * spacing);
+    if (when <= 1)
+        at = v3_mad(from, way, when);
+    double distance = v3_length(between(t, t->centre, at));
+    if (distance > t->radius)
+        return false;
+    /* the same material, seen through another cluster */
+    if (self && !v.slit && !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > apart))
+        return false;
+    /* one that sees it enter knows better than those that find it where it went */
+    out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? PL_SIGHT_ENTERS : 0);
+    out->cluster = t->cluster;
+    return !out->touches || touch(&v, from, at, keep, out);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Contacts between clusters within a substep: who takes part, and fits for them. */
+#include "dynamics/substep.h"
+
+#include <string.h>
+
+/* Shapes and rules of a body that has none. A restored body has its half-spaces and the pairs that
+ * are held back; one whose memberships changed has them as well: what follows from memberships is
+ * made again. */
+static pl_status make_shapes(pl_body* body, double thickness, bool* made)
+{
+    *made = !body->pair_rules.share_begin || body->shapes_stale;
+    if (!*made)
+        return PLIANT_OK;
+    bool had = body->proxies.plane_begin != NULL;
+    pl_proxy_desc desc = pl_proxy_defaults(body);
+    if (!body->rest_shape.distance)
+        PL_TRY(pl_rest_shape_build(body, &body->rest_shape));
+    PL_TRY(pl_cuts_refresh(body));
+    PL_TRY(pl_cracks_refresh(body));
+    if (had)
+        PL_TRY(pl_proxies_list_members(body, &body->proxies));
+    else
+        PL_TRY(pl_proxies_build(body, &desc, &body->proxies));
+    PL_TRY(pl_pair_rules_make(body, &body->proxies, thickness, had ? body->clusters.changed : NULL,
+                              &body->pair_rules));
+    memset(body->clusters.changed, 0, body->clusters.count);
+    body->shapes_stale = false;
+    return PLIANT_OK;
+}
+
+/* Sleepers that were hit are awake from now on; in this substep they stood like a wall. */
+static pl_status wake_touched(pl_scene* scene)
+{
+    bool any = false;
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
+        bool hit = scene->cluster_scratch.pair_bodies[b].hit;
+        if (hit)
+            pl_wake(scene->bodies[b]);
+        any = pl_still_wake_hit(scene->bodies[b]) || hit || any;
+    }
+    if (!any)
+        return PLIANT_OK;
+    PL_TRY(pl_sleep_wake_neighbours(scene));
+    return pl_work_list(scene);
+}
+
+static pl_status list_bodies(pl_scene* scene)
+{
+    if (!pl_grow((void**)&scene->contact_bodies, &scene->contact_body_capacity, scene->body_count,
+                 sizeof *scene->contact_bodies))
+        return pl_fail_memory(scene->body_count * sizeof *scene->contact_bodies);
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
+        pl_body* body = scene->bodies[b];
+        bool made;
+        PL_TRY(make_shapes(body, pl_contact_thickness(body, &scene->contact_settings), &made));
+        if (made)
+            pl_bonds_follow(&scene->bonds, b, body, &body->proxies);
+        scene->contact_bodies[b] = (pl_contact_body){
+            body, &body->proxies, &body->pair_rules,
+            body->contact_groups ? body->contact_groups : UINT32_MAX, !body->no_self_contact};
+    }
+    return PLIANT_OK;
+}
+
+static pl_status weld_bodies(pl_scene* scene, uint32_t a, uint32_t b, double distance,
+                             double strength)
+{
+    static const double still[3] = {0, 0, 0};
+    const pl_contact_body* other = &scene->contact_bodies[b];
+    pl_proxy_pose* poses = PL_NEW(pl_proxy_pose, other->proxies->count);
+    if (!poses)
+        return pl_fail_memory(other->proxies->count * sizeof *poses);
+    pl_poses_set(other->body, other->proxies, 0, still, 0, 0, other->proxies->count, poses);
+    pl_status status = pl_bonds_to_body(&scene->bonds, a, &scene->contact_bodies[a], b, other,
+                                        poses, distance, strength);
+    pl_free(poses);
+    return status;
+}
+
+pl_status pl_scene_make_bonds(pl_scene* scene, uint32_t body, uint32_t other, uint32_t collider,
+                              double distance, double strength, uint32_t* count)
+{
+    size_t before = scene->bonds.count;
+    if (!(distance > 0))
+        distance = scene->bodies[body]->spacing;
+    PL_TRY(pl_scene_refresh(scene));
+    PL_TRY(list_bodies(scene));
+    pl_status status = PLIANT_OK;
+    if (other == PL_NO_BODY)
+        status = pl_bonds_to_collider(&scene->bonds, body, scene->bodies[body], collider,
+                                      scene->colliders[collider], distance, strength);
+    else
+        status = weld_bodies(scene, body, other, distance, strength);
+    if (status == PLIANT_OK && other != PL_NO_BODY)
+        status = weld_bodies(scene, other, body, distance, strength);
+    if (status != PLIANT_OK)
+        scene->bonds.count = before;
+    *count = (uint32_t)(scene->bonds.count - before);
+    return status;
+}
+
+pl_status pl_touch_clusters(pl_substep* step)
+{
+    pl_scene* scene = step->scene;
+    PL_TRY(list_bodies(scene));
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        if (!scene->bodies[b]->asleep)
+            scene->bodies[b]->fitted = scene->bodies[b]->fitted && pl_limits(scene->bodies[b]);
+    pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
+    pl_fit_bodies(step);
+    const double* g = scene->gravity;
+    scene->contact_settings.wake_speed = 2 * scene->sleep_speed;
+    scene->contact_settings.turn = scene->substep;
+    scene->contact_settings.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    pl_bond_work held = {.bonds = &scene->bonds,
+                         .rebounds = &scene->rebounds,
+                         .colliders = (const pl_collider* const*)scene->colliders,
+                         .t1 = step->t1,
+                         .touch = scene->cluster_contacts};
+    scene->cluster_scratch.kernels = scene->cluster_kernels;
+    scene->cluster_scratch.look = scene->look_kernels;
+    PL_TRY(pl_contacts_resolve(&scene->cluster_scratch, scene->body_count, scene->contact_bodies,
+                               &scene->contact_settings, &held, step->dt, scene->pool));
+    pl_bonds_clean(&scene->bonds);
+    PL_TRY(wake_touched(scene));
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+        for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)
+            if (scene->bodies[b]->chunks[c].moved)
+                scene->bodies[b]->fitted = false;
+    pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
+    return PLIANT_OK;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* What a particle meets of a mesh collider within one substep. */
+#ifndef PL_CONTACT_MESH_FIND_H
+#define PL_CONTACT_MESH_FIND_H
+
+#include "collision/collider/particle_collider.h"
+#include "collision/mesh/mesh_collider.h"
+
+#define PL_NO_TRIANGLE UINT32_MAX
+#define PL_MOST_NEIGHBOURS 128
+
+typedef struct pl_moving
+{
+    pl_corners at0, at1; /* at the substep's start and end */
+} pl_moving;
+
+/* The triangles around a few particles that lie together, found once for all of them. */
+typedef struct pl_moving_neighbours
+{
+    pl_box box; /* they are all that touch it */
+    uint32_t count;
+    pl_box swept[PL_MOST_NEIGHBOURS];
+    uint32_t triangle[PL_MOST_NEIGHBOURS];
+    pl_moving at[PL_MOST_NEIGHBOURS];
+} pl_moving_neighbours;
+
+/* The mesh over one substep, seen from one body. */
+typedef struct pl_moving_view
+{
+    const pl_mesh_collider* mesh;
+    const pl_mesh_tree* tree;
+    vec3 origin;
+    double t0, t1;
+    double thickness, friction, restitution;
+    pl_running running;
+    bool solid;
+    const pl_moving_neighbours* near; /* NULL: not known */
+} pl_moving_view;
+
+/* What a path meets. */
+typedef struct pl_moving_meeting
+{
+    uint32_t triangle; /* in tree order, or PL_NO_TRIANGLE */
+    bool crossing;
+    double when;     /* of the crossing, 0 to 1 */
+    double distance; /* of the end from the nearest point */
+    double side;     /* of the crossing: 1 from the front, -1 from the back */
+    double weights[3];
+} pl_moving_meeting;
+
+pl_moving pl_moving_at(const pl_moving_view* s, uint32_t triangle);
+/* All the way. */
+pl_box pl_moving_box(const pl_moving_view* s, const pl_moving* m);
+
+/* Whether a triangle's box over the substep touches the box. */
+bool pl_moving_any(const pl_moving_view* s, const pl_box* box);
+/* All triangles around a box; false if there are too many. */
+bool pl_moving_surround(const pl_moving_view* s, const pl_box* box, pl_moving_neighbours* near);
+/* Whether a point is in the solid when the substep begins. */
+bool pl_moving_inside(const pl_moving_view* s, vec3 p);
+/* The triangle that is nearest to a point when the substep begins, or PL_NO_TRIANGLE. */
+uint32_t pl_moving_nearest(const pl_moving_view* s, vec3 p, double weights[3]);
+/* What the particle's path meets: its first crossing after some time (in 0 to 1), otherwise what
+ * its end is nearer to than the thickness. */
+pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_contact_particle* q,
+                                 double thickness, double after);
+
+/* ccd.c: moves the particle and changes its velocity if it touches. "inside": it began in
+ * the solid. */
+bool pl_mesh_touch(const pl_moving_view* s, pl_contact_particle* q, bool inside);
+
+static inline vec3 pl_corners_mix(const pl_corners* t, const double w[3])
+{
+    return v3_mad(v3_mad(v3_scale(t->a, w[0]), t->b, w[1]), t->c, w[2]);
+}
+
+static inline vec3 pl_corners_normal(const pl_corners* t)
+{
+    return v3_cross(v3_sub(t->b, t->a), v3_sub(t->c, t->a));
+}
+
+static inline bool pl_corners_area(const pl_corners* t)
+{
+    vec3 ab = v3_sub(t->b, t->a), ac = v3_sub(t->c, t->a), n = v3_cross(ab, ac);
+    return v3_dot(n, n) > 1e-24 * v3_dot(ab, ab) * v3_dot(ac, ac);
+}
+
+static inline bool pl_moving_whole(const pl_moving* m)
+{
+    return pl_corners_area(&m->at0) && pl_corners_area(&m->at1);
+}
+
+static inline pl_box pl_box_widened(pl_box box, double by)
+{
+    vec3 margin = v3(by, by, by);
+    return (pl_box){v3_sub(box.lower, margin), v3_add(box.upper, margin)};
+}
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Damping of a whole body (damping.c). */
+#ifndef PL_STEP_DAMPING_H
+#define PL_STEP_DAMPING_H
+
+#include "body/body.h"
+
+/* Finds the connected components again where memberships have changed. */
+pl_status pl_damping_prepare(pl_body* body);
+/* Adds damping toward the components' rigid motions to the finest rows, which belong to the
+ * particles as they are. */
+void pl_damping_add(pl_body* body, const double gravity[3], double dt);
+
+#endif

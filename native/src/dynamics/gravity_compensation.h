@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Starting a held body in equilibrium: its rest shape takes up gravity. */
+#ifndef PL_STEP_BALANCE_H
+#define PL_STEP_BALANCE_H
+
+#include "dynamics/scene.h"
+
+/* Changes the rest offsets of the finest clusters so that the body, at rest where it is created, is
+ * in equilibrium under the scene's gravity with its pins, in substeps of length dt. "share" becomes
+ * the part of gravity that is balanced: 0 where nothing holds the body, less than 1 where all of it
+ * would deform clusters too far. */
+pl_status pl_balance(pl_scene* scene, pl_body* body, double dt, double* share);
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Nested levels before plastic flow (levels.simd.c has the equations, and what happens after). Then
+ * a rest position is the same in a fine cluster and in a coarse one, and clusters are to the next
+ * level what particles are to the finest. So they are treated in the same way: a run of
+ * neighbouring clusters is a chunk with a point for positions and a rest point of its own, eight of
+ * them are a block that shares one list of coarse clusters with dense weights, and sums are made
+ * while the moments of a cluster are at hand.
+ *
+ *   level 0   match ── pl_run_add ──> sums of runs        rows += ... <── run_spread ── rows
+ *                                          │                                              ^
+ *   level 1                                └──> match ── pl_run_add ──> ...   rows += ... ┘
+ */
+#ifndef PL_STEP_RUNS_H
+#define PL_STEP_RUNS_H
+
+#include "dynamics/gather.h"
+#include "dynamics/reduce_moments.h"
+
+/* A run without sums yet; positions will be summed about "origin". */
+PL_INLINE void pl_run_clear(pl_chunk* run, const float origin[3])
+{
+    memcpy(run->pos_origin, origin, sizeof run->pos_origin);
+    memset(run->sums, 0, sizeof(float) * PL_SUM_FLOATS * run->row_count);
+}
+
+/* Adds eight clusters to the sums of their run. "t" are their moments, "s" the centred ones. */
+PL_APART void pl_run_add(const pl_match_batch* batch, const pl_eight* eight, const pl_moments* t,
+                         const vf s[24])
+{
+    const pl_clusters* k = batch->clusters;
+    const pl_chunk* run = batch->run;
+    const float *refs[8], *rests[8];
+    vf ref[4], rest[4], r[3], x[3], v[3];
+    vd fade = vd_from(pl_eight_load(eight, k->fade, 1));
+    pl_features f;
+    for (int i = 0; i < 8; ++i)
+    {
+        refs[i] = k->ref[eight->c[i]];
+        rests[i] = k->rest[eight->c[i]];
+    }
+    vf_load4(refs, ref);
+    vf_load4(rests, rest);
+    for (int j = 0; j < 3; ++j)
+    {
+        vd way = vd_from(vf_sub(ref[j], vf_bcast(run->pos_origin + j)));
+        x[j] = vd_round(vd_mul(vd_mad(t->x[j], t->m, way), fade)); /* times the mass, as v is */
+        v[j] = vd_round(vd_mul(t->v[j], fade));
+        r[j] = vf_add(s[19 + j], vf_sub(rest[j], vf_bcast(run->rest_origin + j)));
+    }
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            f.g[(3 * i + j) / 8][(3 * i + j) % 8] = vf_mad(s[3 * i + j], x[i], r[j]);
+    for (int i = 0; i < 3; ++i)
+    {
+        int a = (i + 1) % 3, b = (i + 2) % 3, spin = PL_SUM_XV + i;
+        vf cross = vf_sub(vf_mul(x[a], s[12 + b]), vf_mul(x[b], s[12 + a]));
+        f.g[1][PL_SUM_X - 8 + i] = x[i];
+        f.g[1][PL_SUM_V - 8 + i] = v[i];
+        f.g[spin / 8][spin % 8] = vf_add(s[15 + i], cross);
+    }
+    for (int j = PL_SUM_XX; j < PL_SUM_FLOATS; ++j)
+        f.g[2][j - 16] = vf_set1(0); /* coarse levels have no strain limits */
+    pl_features_transpose(&f);
+    pl_features_add(&f, run, (eight->c[0] - batch->begin) / 8, run->sums);
+}
+
+#endif

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* The surface that pressure acts on, bound to a body's particles (body.h: pl_pressure). */
+#ifndef PL_SETUP_INFLATE_H
+#define PL_SETUP_INFLATE_H
+
+#include "base/parallel.h"
+#include "body/body.h"
+
+/* Binds the body's mesh to its particles, so that pressure can be used. PLIANT_ERROR_MESH if no
+ * part of it encloses a volume. Does nothing when it is there already. From rest data alone: after
+ * a restore it comes out the same. */
+pl_status pl_pressure_build(pl_body* body, pl_pool* pool);
+void pl_pressure_free(pl_pressure* pressure);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Members that a crack has left behind (Jones et al. 2016). A particle of several clusters leaves
+ * one whose centre is farther away than
+ *
+ *   2 (1 + gamma) |F^p p|,   p its rest offset, gamma the strain limit,
+ *
+ * with F^p, since without it taffy would shed its members; half a spacing is added, since near the
+ * centre of a cluster any distance is many times the one at rest.
+ *
+ * That alone leaves bodies hanging by threads: a few particles that two clusters still share hardly
+ * stretch either of them, however far the two have gone. So a member also leaves when it is off
+ * from where the cluster's own F has it by more than THREAD times the toughness of the cluster's
+ * width, which is many times what a cluster bears before it is split.
+ *
+ * Only clusters beside cracks are looked at, all of them in every fourth substep: a look whose
+ * outcome has to be built into chunks and clusters costs far more than the look. A kernel sorts
+ * out those that are surely near enough (outliers.simd.c); the few that remain are measured.
+ */
+#include "fracture/fracture_internal.h"
+
+#define THREAD 4
+/* What rounding in float leaves of certainty. */
+#define SURELY .998
+enum
+{
+    TURNS = 4
+};
+
+/* What is compared for the members of a cluster. */
+typedef struct looked_at
+{
+    uint32_t cluster;
+    vec3 x, rest;
+    mat3 f, fp;
+    double times, slack; /* of the distance at rest */
+    double off;          /* from where F has a member */
+} looked_at;
+
+static looked_at look_at(const pl_breaking* b, uint32_t c)
+{
+    const pl_clusters* k = &b->body->clusters;
+    double tough = pl_toughness_of(b, c);
+    return (looked_at){.cluster = c,
+                       .x = v3_from(k->x[c]),
+                       .rest = v3_from(k->rest[c]),
+                       .f = m3_from(k->f[c]),
+                       .fp = b->body->plastic ? m3_from(k->fp[c]) : m3_identity(),
+                       .times = 2 * (1 + b->body->material.strain_limit),
+                       .slack = .5 * b->body->spacing,
+                       .off = fmax(THREAD * tough * k->width_max[c], .5 * b->body->spacing)};
+}
+
+/* Who is off by less than it may be is no farther away than |F p| + off, and |F p| is at most
+ * |F^e| |F^p p|. For clusters that are not stretched beyond all measure that is within what the
+ * distance may be: it need not be asked. */
+static bool is_within_anyway(const pl_breaking* b, const looked_at* at)
+{
+    mat3 e = pl_elastic_of(b->body, at->cluster, at->f);
+    double square = 0;
+    for (int i = 0; i < 9; ++i)
+        square += e.m[i / 3][i % 3] * e.m[i / 3][i % 3];
+    return square < SURELY * at->times * at->times && at->off < SURELY * at->times * at->slack;
+}
+
+/* The same for the kernel, but for where it is seen from. */
+static pl_look look_of(const pl_breaking* b, uint32_t c)
+{
+    looked_at at = look_at(b, c);
+    pl_look l = {.off = (float)(SURELY * at.off * at.off),
+                 .times = (float)(SURELY * at.times * at.times),
+                 .slack = (float)(at.slack * at.slack),
+                 .on = is_within_anyway(b, &at) ? PL_LOOK_OFF : PL_LOOK_BOTH};
+    for (int i = 0; i < 9; ++i)
+    {
+        l.f[i] = (float)at.f.m[i / 3][i % 3];
+        l.fp[i] = (float)at.fp.m[i / 3][i % 3];
+    }
+    for (int i = 0; i < 3; ++i)
+        l.centre[i] = b->body->clusters.x[c][i];
+    return l;
+}
+
+/* How many times as far away as it may be; over 1: it leaves. */
+static double farness(const looked_at* l, vec3 x, vec3 rest)
+{
+    vec3 arm = v3_sub(x, l->x), p = v3_sub(rest, l->rest);
+    double far = v3_length(arm) / (l->times * (v3_length(m3_mulv(l->fp, p)) + l->slack));
+    double off = v3_length(v3_sub(arm, m3_mulv(l->f, p))) / l->off;
+    return fmax(far, off);
+}
+
+/* Scratch of a look. */
+typedef struct looking
+{
+    pl_look *clusters, *rows; /* by finest cluster, if it is cracked; by row of the chunk at hand */
+    pl_suspect* suspects;
+} looking;
+
+static bool note(pl_breaking* b, uint32_t id, uint32_t cluster, double far)
+{
+    pl_outlier_list* list = &b->outliers;
+    if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+        return false;
+    list->items[list->count++] = (pl_outlier){id, cluster, far};
+    return true;
+}
+
+/* One cluster at a time: of those that a particle of the block is to leave, the farthest off. */
+static void keep_farthest(pl_outlier_list* list, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < list->count; ++i)
+    {
+        pl_outlier one = list->items[i];
+        size_t at = first;
+        while (at < kept && list->items[at].id != one.id)
+            ++at;
+        if (at == kept)
+            list->items[kept++] = one;
+        else if (one.far > list->items[at].far)
+            list->items[at] = one;
+    }
+    list->count = kept;
+}
+
+/* The suspects of an entry, one by one. */
+static bool look_closely(pl_breaking* b, const pl_chunk* chunk, const pl_suspect* suspect)
+{
+    const pl_particles* p = &b->body->particles;
+    looked_at at = look_at(b, chunk->rows[chunk->entry_row[suspect->entry]]);
+    for (uint32_t lane = 0; lane < 8; ++lane)
+    {
+        uint32_t s = chunk->slot_begin + 8 * suspect->block + lane;
+        if (!(suspect->lanes >> lane & 1))
+            continue;
+        const float* own =
+            chunk->own_rest ? chunk->own_rest + 24 * (size_t)suspect->entry + lane : NULL;
+        vec3 rest = own ? v3(own[0], own[8], own[16]) : v3(p->r[0][s], p->r[1][s], p->r[2][s]);
+        double far = farness(&at, v3(p->x[0][s], p->x[1][s], p->x[2][s]),
+                             v3_add(rest, v3_from(chunk->rest_origin)));
+        if (far > 1 && !note(b, p->id[s], at.cluster, far))
+            return false;
+    }
+    return true;
+}
+
+/* What is known of the rows of a chunk; whether any of them is to be looked at. */
+static bool look_at_rows(const pl_breaking* b, const pl_chunk* chunk, const looking* l)
+{
+    const pl_clusters* k = &b->body->clusters;
+    bool any = false;
+    for (uint32_t r = 0; r < chunk->row_count; ++r)
+    {
+        uint32_t c = chunk->rows[r];
+        l->rows[r].on = k->cracked[c];
+        if (!k->cracked[c])
+            continue;
+        l->rows[r] = l->clusters[c];
+        for (int i = 0; i < 3; ++i)
+            l->rows[r].from_rest[i] = chunk->rest_origin[i] - k->rest[c][i];
+        any = true;
+    }
+    return any;
+}
+
+static pl_status look_at_chunk(pl_breaking* b, const pl_chunk* chunk, const looking* l)
+{
+    if (!look_at_rows(b, chunk, l))
+        return PLIANT_OK;
+    const pl_suspect* suspects = l->suspects;
+    uint32_t count = b->scene->kernels->outliers(chunk, &b->body->particles, l->rows, l->suspects);
+    size_t first = b->outliers.count;
+    for (uint32_t i = 0; i < count; ++i)
+    {
+        if (!look_closely(b, chunk, &suspects[i]))
+            return pl_fail_memory(b->outliers.count * sizeof *b->outliers.items);
+        if (i + 1 < count && suspects[i + 1].block == suspects[i].block)
+            continue;
+        keep_farthest(&b->outliers, first);
+        first = b->outliers.count;
+    }
+    return PLIANT_OK;
+}
+
+pl_status pl_outliers_find(pl_breaking* b)
+{
+    const pl_body* body = b->body;
+    const uint8_t* cracked = body->clusters.cracked;
+    uint32_t most_rows = 0, most_entries = 0, clusters = body->level_begin[1];
+    b->outliers.count = 0;
+    if (b->substep % TURNS)
+        return PLIANT_OK;
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+    {
+        most_rows = PL_MAX(most_rows, body->chunks[c].row_count);
+        most_entries = PL_MAX(most_entries, body->chunks[c].entry_count);
+    }
+    looking l = {PL_BARE(pl_look, clusters), PL_BARE(pl_look, most_rows),
+                 PL_BARE(pl_suspect, most_entries)};
+    bool fine = l.clusters && l.rows && l.suspects;
+    for (uint32_t c = 0; fine && c < clusters; ++c)
+        if (cracked[c])
+            l.clusters[c] = look_of(b, c);
+    pl_status status = fine ? PLIANT_OK : pl_fail_memory((size_t)most_entries * sizeof(pl_suspect));
+    for (uint32_t c = 0; c < body->chunk_count && status == PLIANT_OK; ++c)
+        status = look_at_chunk(b, &body->chunks[c], &l);
+    pl_free(l.clusters);
+    pl_free(l.rows);
+    pl_free(l.suspects);
+    return status;
+}
+
+pl_status pl_outliers_leave(pl_breaking* b)
+{
+    for (size_t i = 0; i < b->outliers.count; ++i)
+    {
+        PL_TRY(pl_member_leave(b, b->outliers.items[i].id, b->outliers.items[i].cluster));
+        if (!pl_note_small(b, b->outliers.items[i].cluster))
+            return pl_fail_memory(64);
+    }
+    return PLIANT_OK;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* How triangles hang together: shells, patches, which way they face. Used by mesh.c only. */
+#ifndef PL_SETUP_MESH_PATCHES_H
+#define PL_SETUP_MESH_PATCHES_H
+
+#include "geometry/mesh.h"
+
+typedef struct pl_patch
+{
+    uint32_t shell;
+    bool closed;        /* no open edge at all */
+    bool nearly_closed; /* its holes, closed by disks, would be less than a third of its area */
+    double area;
+    vec3 centre;   /* of area */
+    double volume; /* signed, about the centre */
+} pl_patch;
+
+typedef struct pl_patches
+{
+    uint32_t count;
+    pl_patch* patches;  /* by shell, then by first triangle */
+    uint32_t* of;       /* each triangle's patch */
+    uint32_t* of_shell; /* each patch's shell */
+} pl_patches;
+
+/* Finds shells and patches and makes each patch face one way. "weld" gives for each vertex the
+ * first one at the same place. Sets mesh->shell and shell_count, turns triangles of the mesh. Freed
+ * by pl_patches_free in every case. */
+pl_status pl_patches_find(pl_mesh* mesh, const uint32_t* weld, pl_patches* patches);
+void pl_patches_free(pl_patches* patches);
+
+static inline void pl_mesh_turn_triangle(pl_mesh* mesh, uint32_t t)
+{
+    uint32_t* v = mesh->triangles + 3 * (size_t)t;
+    uint32_t swap = v[1];
+    v[1] = v[2];
+    v[2] = swap;
+}
+
+/* Decides which closed patches are solid, which are cavities and which add nothing; turns
+ * triangles in the mesh and in its tree accordingly. */
+pl_status pl_patches_orient(pl_mesh* mesh, pl_patches* patches);
+
+#endif

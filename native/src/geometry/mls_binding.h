@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Points as fixed combinations of particles. */
+#ifndef PL_SETUP_CARRY_H
+#define PL_SETUP_CARRY_H
+
+#include "base/core.h"
+#include "base/math3.h"
+#include "base/parallel.h"
+
+enum
+{
+    PL_CARRIERS = 20 /* most particles that carry one point */
+};
+
+/* Point i is the sum over its carriers e (begin[i] to begin[i + 1]) of weight[e] times particle[e].
+ * Weights sum to 1, and at rest the sum is the point itself, as far as the particles around it have
+ * extent (mls_binding.c). */
+typedef struct pl_carried
+{
+    uint32_t* begin;
+    uint32_t* particle;
+    float* weight;
+} pl_carried;
+
+/* "shell" of each particle: a point is carried by particles of one shell. Deterministic for any
+ * number of threads. Freed by pl_carried_free in every case. */
+pl_status pl_carry_points(uint32_t count, const vec3* points, uint32_t particle_count,
+                          const vec3* rest, const uint32_t* shell, pl_pool* pool,
+                          pl_carried* carried);
+void pl_carried_free(pl_carried* carried);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* The nearest of a set of points: a balanced k-d tree (Bentley 1975), chosen over a grid because
+ * the points may be anything (outliers, all in one place) and a query may be far from all of them.
+ */
+#ifndef PL_NEAREST_H
+#define PL_NEAREST_H
+
+#include "base/core.h"
+#include "base/math3.h"
+
+typedef struct pl_near_point
+{
+    double squared_distance;
+    uint32_t index;
+} pl_near_point;
+
+typedef struct pl_near_tree pl_near_tree;
+
+/* NULL when out of memory. Points are copied and must be finite, count at least 1. */
+pl_near_tree* pl_near_tree_create(uint32_t count, const vec3* points);
+void pl_near_tree_destroy(pl_near_tree* tree);
+
+/* The points with a squared distance of at most "within", the nearest first, equally near ones by
+ * index, at most "most" of them (1 or more). Returns how many. From any thread. */
+uint32_t pl_near_tree_query(const pl_near_tree* tree, vec3 position, double within, uint32_t most,
+                            pl_near_point* found);
+
+#endif

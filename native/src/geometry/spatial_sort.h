@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* The order in which particles lie in memory. */
+#ifndef PL_SETUP_ORDER_H
+#define PL_SETUP_ORDER_H
+
+#include "base/math3.h"
+
+#include <stdint.h>
+
+/* Permutes "order" (count indices into points) into kd order: halves along the longest side, cut at
+ * multiples of "chunk" first and of eight below, so that every run of eight, and of "chunk", is a
+ * compact box. Ties are broken by index: the same input gives the same order. */
+void pl_order_kd(uint32_t count, const vec3* points, uint32_t chunk, uint32_t* order);
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* The other way round: particles that follow an animated mesh. */
+#ifndef PL_OUTPUT_FOLLOW_H
+#define PL_OUTPUT_FOLLOW_H
+
+#include "base/parallel.h"
+#include "body/body.h"
+
+/* Where each particle (3 floats by id) is when the body's mesh has these vertices; same origin as
+ * the vertices. Binds the particles to the mesh the first time (body->binding). */
+pl_status pl_follow_mesh(pl_body* body, const float* vertices, pl_pool* pool, float* targets);
+void pl_follow_free(struct pl_mesh_binding* binding);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Which particles of a stored body shared a cluster, and until when. */
+#ifndef PL_OUTPUT_PARTED_H
+#define PL_OUTPUT_PARTED_H
+
+#include "output/store/frames.h"
+
+typedef struct pl_parted_pair
+{
+    uint32_t a, b; /* a < b, of the final set of particles */
+    double until;  /* the last frame in which they did; INFINITY: they do in the last */
+} pl_parted_pair;
+
+typedef struct pl_parted
+{
+    pl_parted_pair* items; /* ascending */
+    size_t count;
+    /* What they are of. */
+    uint32_t body, layout;
+    double reach;
+} pl_parted;
+
+/* Finds all pairs that rest at most "reach" apart (0: three spacings), unless they are there. The
+ * caller frees items. */
+pl_status pl_parted_find(pl_frame_store* store, uint32_t body, double reach, pl_parted* parted);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* What the files of the frame store share: the store itself, and what it keeps in memory. */
+#ifndef PL_OUTPUT_FRAMES_STORE_H
+#define PL_OUTPUT_FRAMES_STORE_H
+
+#include "output/store/frames_body.h"
+#include "output/store/journal.h"
+
+typedef struct pl_store_settings
+{
+    uint32_t compression;
+    uint32_t checkpoint_every;
+} pl_store_settings;
+
+struct pl_frame_store
+{
+    char folder[PL_STORE_FOLDER_MAX + 1];
+    bool writable;
+    pl_store_settings settings;
+    pl_journal journal;
+    /* The layout and the frame that were read last; bodies own the one and point into the block of
+     * the other. */
+    uint32_t layout; /* 0: none */
+    uint32_t body_count;
+    pl_frame_body* bodies;
+    /* The layout of the last frame, if it was asked for. */
+    uint32_t final_layout;
+    uint32_t final_count;
+    pl_frame_body* final;
+    bool has_frame;
+    int32_t frame;
+    void* frame_block;
+    uint32_t chain, chain_of; /* changes since the last whole layout, up to this one */
+};
+
+/* frames_memory.c: what was read last is kept; these forget it. */
+void pl_store_drop_layout(pl_frame_store* store);
+void pl_store_drop_final(pl_frame_store* store);
+/* Reads the layout, or the frame and its layout, of a record, if they are not at hand. */
+pl_status pl_store_load_layout(pl_frame_store* store, const pl_journal_record* record);
+pl_status pl_store_load_frame(pl_frame_store* store, const pl_journal_record* record);
+/* Writes a new layout unless it is the last frame's own; fills the record's part about it. */
+pl_status pl_store_write_layout(pl_frame_store* store, uint32_t count, const pl_frame_body* bodies,
+                                pl_journal_record* record, bool* written);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Particles that were merged with others (resample_state.h) are as many as there ever were of
+ * them. What their successors tell is left out of files: their memberships and nearest clusters,
+ * which are their successors', and where they are,
+ *
+ *   x_i = x_s + sum_c w_sc F_c offset_i       v_i = v_s + sum_c w_sc dF_c/dt offset_i
+ *
+ * In memory bodies have all of it, when they are given to be written as well as when they were
+ * read, with the same bits (pl_gone_offset).
+ */
+#ifndef PL_OUTPUT_FRAMES_GONE_H
+#define PL_OUTPUT_FRAMES_GONE_H
+
+#include "output/store/frames.h"
+
+/* Whether particles were resampled: copies of bodies that break belong to pieces. */
+static inline bool pl_has_shares(uint32_t copies, uint32_t pieces)
+{
+    return copies > 0 && pieces == 0;
+}
+
+/* Who has the mass of a particle. */
+static inline uint32_t pl_frame_successor(const pl_frame_body* body, uint32_t particle)
+{
+    return pl_has_shares(body->copies, body->pieces) ? body->successor[particle] : particle;
+}
+
+static inline bool pl_frame_has_gone(const pl_frame_body* body, uint32_t particle)
+{
+    return pl_frame_successor(body, particle) != particle;
+}
+
+uint32_t pl_frame_living(const pl_frame_body* body);
+
+/* A layout without what successors tell, in *less: arrays that are not its own are the body's. */
+pl_status pl_gone_leave_out(const pl_frame_body* body, pl_frame_body* less);
+void pl_gone_free(const pl_frame_body* body, pl_frame_body* less);
+/* The other way, for a layout that was read. "name" is for sentences. */
+pl_status pl_gone_take_in(const char* name, pl_frame_body* body);
+
+/* Vectors by particle (3 floats each) without those of particles that have gone. */
+void pl_gone_pack(const pl_frame_body* body, const float* vectors, float* less);
+/* The other way; "map" has a matrix a cluster. */
+void pl_gone_unpack(const pl_frame_body* body, const float* less, const float* map, float* vectors);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* The surroundings of a particle: what is embedded to make a new cluster there (embed.h). */
+#ifndef PL_STEP_PATCH_H
+#define PL_STEP_PATCH_H
+
+#include "plasticity/embed.h"
+
+/* A box around each block's particles as they are now, for all seeds of a substep. */
+typedef struct pl_block_boxes
+{
+    float (*box)[6]; /* lower, upper; by block of eight slots */
+    size_t capacity;
+} pl_block_boxes;
+
+pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes);
+
+typedef struct pl_patch
+{
+    pl_embedding embedding;
+    vec3 origin;          /* the seed, in the body's coordinates; places are relative to it */
+    uint32_t seed;        /* its index: eight times its block, and its lane */
+    uint32_t* block_slot; /* the first slot of each block */
+    float* lasting;       /* 8 a block: sum of the kernel values of its clusters that stay */
+    uint32_t* beside;     /* by block: the lanes that share a cluster with the seed, as bits */
+    uint32_t* cluster;    /* by row: the body's */
+    double (*mean)[4];    /* by row: what was taken off q so that it sums to nil; sum of m w */
+    /* What all of this lies in, kept from seed to seed; and by the body's clusters: their ring, and
+     * 1 + their row. */
+    struct pl_patch_memory
+    {
+        uint32_t *block, *lanes, *block_begin;
+        uint16_t* entry_row;
+        float *entry_weight, *entry_offset, *per_weight, *place;
+        float (*row)[PL_EMBED_FLOATS];
+        uint8_t* ring;
+        uint32_t* row_of;
+        uint8_t* mask;        /* by entry of the blocks found: the lanes that are in its cluster */
+        uint32_t* mask_begin; /* by block */
+        size_t capacity[18];
+        uint32_t blocks, entries, rows;
+    } memory;
+} pl_patch;
+
+/* Collects the particles within "reach" (as they are now) of a slot that hang together with it: its
+ * clusters, those that share a particle with them (3.6), and the particles of all these (3.7). The
+ * paper takes whole clusters; beyond the reach they have no say here, so that the work goes by the
+ * size of a cluster and not by how many of them overlap. */
+pl_status pl_patch_collect(const pl_body* body, const pl_block_boxes* boxes, uint32_t slot,
+                           double reach, pl_patch* patch);
+void pl_patch_free(pl_patch* patch);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Nested levels: how a new cluster lies in the coarse ones. A coarse cluster remembers where its
+ * fine clusters' members are in its own rest shape, at B_f p_if + q_f, and a new cluster must not
+ * change that. The embedding has placed the members of f at e_i = R_f F^p_f p_if + e_f, so what the
+ * coarse cluster remembers is, near them, B_f (F^p_f)^-1 R_f^T (e_i - e_f) + q_f. Of these maps the
+ * new cluster gets the mean over its members i and their clusters f, weighted by m w_new w_if u_f,
+ * and u is the mean of what its members have of the coarse cluster.
+ *
+ * (The affine map that fits best where the members are has less of an error on paper; but many
+ * coarse clusters have only a few of the members, in one plane or on one side, and what it does to
+ * the others then is anything. For the same reason coarse clusters that have hardly any part of the
+ * new one are left out.)
+ */
+#include "plasticity/new_cluster.h"
+
+#include <string.h>
+
+/* Least share of the new cluster that a coarse one has to have. */
+#define LEAST_SHARE .02
+
+/* Sums over the members of the new cluster that are in one of the patch's, weighted by m w_new
+ * w_if: places, and offsets after F^p. */
+typedef struct pair_sums
+{
+    double mass;
+    vec3 p, q;
+} pair_sums;
+
+static void sum_pairs(const pl_patch* patch, const pl_fresh* fresh, const uint32_t* member_of,
+                      pair_sums* sums)
+{
+    const pl_embedding* e = &patch->embedding;
+    for (uint32_t b = 0; b < e->block_count; ++b)
+        for (uint32_t n = e->block_begin[b]; n < e->block_begin[b + 1]; ++n)
+            for (uint32_t lane = 0; lane < 8; ++lane)
+            {
+                uint32_t index = 8 * b + lane;
+                double w = e->entry_weight[8 * (size_t)n + lane];
+                if (!member_of[index] || !(w > 0))
+                    continue;
+                const pl_fresh_member* m = &fresh->members[member_of[index] - 1];
+                pair_sums* s = &sums[e->entry_row[n]];
+                const float* q = e->entry_offset + 24 * (size_t)n + lane;
+                const double* mean = patch->mean[e->entry_row[n]];
+                w *= m->weight * e->per_weight[index];
+                s->mass += w;
+                s->p = v3_mad(s->p, m->place, w);
+                s->q = v3_mad(s->q, v3(q[0] + mean[0], q[8] + mean[1], q[16] + mean[2]), w);
+            }
+}
+
+/* What goes into one coarse cluster: means of p, of where it has them, and of the map. */
+typedef struct coarse_sums
+{
+    uint32_t coarse;
+    double mass;
+    vec3 p, s;
+    mat3 map;
+} coarse_sums;
+
+static mat3 load33(const float a[9])
+{
+    return (mat3){{{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}}};
+}
+
+/* Adds a link of a fine cluster; "map" is B (F^p)^-1, "back" R^T. */
+static void add_pair(const pair_sums* from, double u, mat3 map, mat3 back, vec3 shift,
+                     coarse_sums* to)
+{
+    vec3 s = v3_mad(m3_mulv(map, from->q), shift, from->mass);
+    to->mass += u * from->mass;
+    to->p = v3_mad(to->p, from->p, u);
+    to->s = v3_mad(to->s, s, u);
+    to->map = m3_add(to->map, m3_scale(m3_mul(map, back), u * from->mass));
+}
+
+static pl_edit_link link_of(const coarse_sums* c, double total)
+{
+    vec3 p = v3_scale(c->p, 1 / c->mass), s = v3_scale(c->s, 1 / c->mass);
+    mat3 map = m3_scale(c->map, 1 / c->mass);
+    pl_edit_link link = {.coarse = c->coarse, .u = (float)(c->mass / total)};
+    for (int i = 0; i < 9; ++i)
+        link.b[i] = (float)map.m[i / 3][i % 3];
+    v3_store(v3_sub(s, m3_mulv(map, p)), link.q);
+    return link;
+}
+
+/* The place of a coarse cluster in the list, made if it is not there: ascending. */
+static coarse_sums* coarse_at(coarse_sums* list, uint32_t* count, uint32_t coarse)
+{
+    uint32_t at = *count;
+    for (uint32_t i = 0; i < *count; ++i)
+        if (list[i].coarse == coarse)
+            return &list[i];
+    for (; at > 0 && list[at - 1].coarse > coarse; --at)
+        list[at] = list[at - 1];
+    list[at] = (coarse_sums){.coarse = coarse};
+    ++*count;
+    return &list[at];
+}
+
+static uint32_t gather_coarse(const pl_body* body, const pl_patch* patch, const pair_sums* sums,
+                              coarse_sums* list)
+{
+    const pl_links* links = &body->links;
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < patch->embedding.row_count; ++r)
+    {
+        uint32_t f = patch->cluster[r];
+        mat3 undo = m3_inverse(load33(body->clusters.fp[f]));
+        mat3 back = m3_transpose(load33(patch->embedding.row[r]));
+        for (uint32_t n = links->by_fine_begin[f]; n < links->by_fine_begin[f + 1]; ++n)
+        {
+            uint32_t i = links->by_fine[n];
+            if (sums[r].mass > 0)
+                add_pair(&sums[r], links->u[i], m3_mul(load33(links->b[i]), undo), back,
+                         v3_from(links->q[i]),
+                         coarse_at(list, &count, links->coarse[i] - body->level_begin[1]));
+        }
+    }
+    return count;
+}
+
+/* Leaves out those that have hardly any part; the sum of the others. */
+static double trim(coarse_sums* list, uint32_t* count)
+{
+    double total = 0, kept_mass = 0, most = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; ++i)
+    {
+        total += list[i].mass;
+        most = fmax(most, list[i].mass);
+    }
+    for (uint32_t i = 0; i < *count; ++i)
+        if (list[i].mass >= fmin(LEAST_SHARE * total, most))
+        {
+            kept_mass += list[i].mass;
+            list[kept++] = list[i];
+        }
+    *count = kept;
+    return kept_mass;
+}
+
+static uint32_t links_of_patch(const pl_body* body, const pl_patch* patch)
+{
+    const uint32_t* begin = body->links.by_fine_begin;
+    uint32_t sum = 0;
+    for (uint32_t r = 0; r < patch->embedding.row_count; ++r)
+        sum += begin[patch->cluster[r] + 1] - begin[patch->cluster[r]];
+    return sum;
+}
+
+pl_status pl_fresh_link(const pl_body* body, const pl_patch* patch, pl_fresh* fresh)
+{
+    fresh->link_count = 0;
+    if (!body->links.count || fresh->count == 0)
+        return PLIANT_OK;
+    pair_sums* sums = PL_NEW(pair_sums, patch->embedding.row_count);
+    coarse_sums* list = PL_NEW(coarse_sums, links_of_patch(body, patch));
+    uint32_t* member_of = PL_NEW(uint32_t, 8 * (size_t)patch->embedding.block_count);
+    bool fine = sums && list && member_of;
+    uint32_t count = 0;
+    if (fine)
+    {
+        for (uint32_t i = 0; i < fresh->count; ++i)
+            member_of[fresh->members[i].index] = i + 1;
+        sum_pairs(patch, fresh, member_of, sums);
+        count = gather_coarse(body, patch, sums, list);
+        fine = pl_grow((void**)&fresh->links, &fresh->link_capacity, count, sizeof *fresh->links);
+    }
+    double total = fine ? trim(list, &count) : 0;
+    for (uint32_t i = 0; fine && i < count; ++i)
+        fresh->links[fresh->link_count++] = link_of(&list[i], total);
+    pl_free(sums);
+    pl_free(list);
+    pl_free(member_of);
+    return fine ? PLIANT_OK : pl_fail_memory((size_t)patch->embedding.row_count * 300);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Points that keep a distance from each other, and a grid that knows which places are still free
+ * (Bridson, "Fast Poisson Disk Sampling in Arbitrary Dimensions", 2007, step 0). */
+#ifndef PL_SETUP_POISSON_H
+#define PL_SETUP_POISSON_H
+
+#include "base/core.h"
+#include "base/math3.h"
+
+typedef struct pl_poisson
+{
+    double distance;
+    vec3 origin;
+    double cells_per_length;
+    uint32_t count;
+    uint32_t most; /* whoever adds points may stop at more than this; 0: no such limit */
+    size_t capacity, tag_capacity;
+    vec3* points;
+    uint32_t* tags; /* whatever the caller gave with each point */
+    /* The grid; see poisson.c. */
+    uint32_t block_count, last;
+    size_t block_capacity;
+    struct pl_poisson_block* blocks;
+    uint32_t* table;
+    uint32_t table_size;
+} pl_poisson;
+
+/* Freed by pl_poisson_free in every case. Points stay within 1e9 distances of the origin. */
+pl_status pl_poisson_init(pl_poisson* grid, double distance, vec3 origin);
+void pl_poisson_free(pl_poisson* grid);
+
+static inline bool pl_poisson_full(const pl_poisson* grid)
+{
+    return grid->most && grid->count > grid->most;
+}
+
+/* Whether no point is closer than the distance. */
+bool pl_poisson_free_at(pl_poisson* grid, vec3 point);
+/* Adds a point that pl_poisson_free_at allowed. */
+pl_status pl_poisson_add(pl_poisson* grid, vec3 point, uint32_t tag);
+/* The nearest other point, if it is within about 1.15 distances; otherwise UINT32_MAX. */
+uint32_t pl_poisson_nearest(pl_poisson* grid, uint32_t point, double* distance2);
+
+#endif

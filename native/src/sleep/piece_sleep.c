@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Pieces that sleep while their body does not (sleep.c says which). A piece shares chunks with
+ * others, so its particles are marked one by one:
+ *
+ *      chunk   | all of it stands still | some of it does      | none does |
+ *      advance | nothing to do          | marked lanes stay    | as ever   |
+ *
+ * Colliders do not see marked particles, contacts meet them as they meet a wall. Whatever moves
+ * them all the same (strain limiting, a bounce of the whole body) is taken back before clusters
+ * are fitted at the end of a substep.
+ */
+#include "body/piece_query.h"
+#include "dynamics/substep.h"
+
+#include <string.h>
+
+static void still_free(pl_still* still)
+{
+    pl_free(still->slot);
+    pl_free(still->cluster);
+    pl_free(still->chunk);
+    still->slot = NULL;
+    still->cluster = still->chunk = NULL;
+    for (int k = 0; k < 3; ++k)
+    {
+        pl_free(still->x[k]);
+        still->x[k] = NULL;
+    }
+}
+
+static pl_status still_make(const pl_body* body, pl_still* still)
+{
+    size_t slots = body->particles.slot_count;
+    still->slot = PL_NEW(float, slots);
+    still->cluster = PL_NEW(uint8_t, body->level_begin[1]);
+    still->chunk = PL_NEW(uint8_t, body->chunk_count);
+    bool fine = still->slot && still->cluster && still->chunk;
+    for (int k = 0; k < 3; ++k)
+        fine = (still->x[k] = PL_NEW(float, slots)) != NULL && fine;
+    return fine ? PLIANT_OK : pl_fail_memory(slots * 16);
+}
+
+/* ------------------------------------------------------------------ marks */
+
+static void mark_chunk(pl_body* body, uint32_t index, const uint32_t* piece)
+{
+    pl_still* still = &body->still;
+    pl_chunk* chunk = &body->chunks[index];
+    uint32_t some = 0, others = 0;
+    for (uint32_t s = chunk->slot_begin; s < chunk->slot_begin + 8 * chunk->block_count; ++s)
+    {
+        if (piece[s] == PL_NO_PIECE)
+            continue;
+        bool stands = body->fracture->pieces[piece[s]].asleep;
+        still->slot[s] = stands ? PL_STILL : 0;
+        some += stands;
+        others += !stands;
+    }
+    still->chunk[index] = some == 0 ? 0 : others == 0 ? PL_STILL_ALL : PL_STILL;
+    if (still->chunk[index] != PL_STILL_ALL)
+        return;
+    /* sums are made once, about the same place in every run that comes by here */
+    chunk->moved = 1;
+    for (int k = 0; k < 3; ++k)
+    {
+        chunk->pos_origin[k] = body->particles.x[k][chunk->middle_slot];
+        chunk->remainder[k] = chunk->torque[k] = 0;
+    }
+}
+
+pl_status pl_still_follow(pl_body* body)
+{
+    const pl_fracture* f = body->fracture;
+    pl_still* still = &body->still;
+    bool any = false;
+    if (!f || still->revision == body->revision + 1)
+        return PLIANT_OK;
+    still_free(still);
+    still->revision = body->revision + 1;
+    for (uint32_t p = 0; p < f->piece_count; ++p)
+        any = any || (f->pieces[p].asleep && f->pieces[p].clusters);
+    if (!any)
+        return PLIANT_OK;
+    uint32_t* piece = pl_pieces_of_slots(body);
+    pl_status status = piece ? still_make(body, still) : pl_fail_memory(64);
+    if (status != PLIANT_OK)
+    {
+        still_free(still);
+        pl_free(piece);
+        still->revision = 0;
+        return status;
+    }
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+        still->cluster[c] = f->pieces[body->clusters.piece[c]].asleep ? PL_STILL : 0;
+    for (uint32_t c = 0; c < body->chunk_count; ++c)
+        mark_chunk(body, c, piece);
+    for (int k = 0; k < 3; ++k)
+        memcpy(still->x[k], body->particles.x[k], sizeof(float) * body->particles.slot_count);
+    body->matched = false;
+    pl_free(piece);
+    return PLIANT_OK;
+}
+
+/* ------------------------------------------------------------------ staying */
+
+static bool stay(pl_body* body, uint32_t index)
+{
+    const pl_still* still = &body->still;
+    const pl_chunk* chunk = &body->chunks[index];
+    pl_particles* p = &body->particles;
+    bool any = false;
+    for (uint32_t s = chunk->slot_begin; s < chunk->slot_begin + 8 * chunk->block_count; ++s)
+        for (int k = 0; k < 3 && still->slot[s] > 0; ++k)
+            if (p->x[k][s] != still->x[k][s] || p->v[k][s] != 0)
+            {
+                p->x[k][s] = still->x[k][s];
+                p->v[k][s] = 0;
+                any = true;
+            }
+    return any;
+}
+
+void pl_still_stay(pl_substep* step)
+{
+    pl_scene* scene = step->scene;
+    bool any = false;
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
+        pl_body* body = scene->bodies[b];
+        for (uint32_t c = 0; c < body->chunk_count && body->still.slot && !body->asleep; ++c)
+            if (body->still.chunk[c] && stay(body, c))
+            {
+                body->chunks[c].moved = 1;
+                body->fitted = false;
+                any = true;
+            }
+    }
+    if (any)
+        pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+static void stop_crumbs(pl_fracture* f, const pl_clusters* k, uint32_t piece)
+{
+    for (uint32_t i = 0; i < f->crumb_count; ++i)
+        if (k->piece[f->crumbs[i].cluster] == piece)
+            memset(f->crumbs[i].spin, 0, sizeof f->crumbs[i].spin);
+}
+
+/* The velocities of its particles are the caller's, who knows them. */
+void pl_piece_sleep(pl_body* body, uint32_t piece)
+{
+    body->fracture->pieces[piece].asleep = 1;
+    stop_crumbs(body->fracture, &body->clusters, piece);
+    body->still.revision = 0;
+}
+
+void pl_piece_wake(pl_body* body, uint32_t piece)
+{
+    pl_piece* one = &body->fracture->pieces[piece];
+    one->quiet = 0;
+    if (!one->asleep)
+        return;
+    one->asleep = 0;
+    body->still.revision = 0;
+    body->matched = false;
+}
+
+void pl_pieces_wake(pl_body* body)
+{
+    for (uint32_t p = 0; body->fracture && p < body->fracture->piece_count; ++p)
+        pl_piece_wake(body, p);
+    still_free(&body->still);
+}
+
+bool pl_still_wake_hit(pl_body* body)
+{
+    pl_still* still = &body->still;
+    bool any = false;
+    if (!still->slot || body->asleep)
+        return false;
+    for (uint32_t c = 0; c < body->level_begin[1]; ++c)
+        if (still->cluster[c] == PL_STILL_HIT)
+        {
+            pl_piece_wake(body, body->clusters.piece[c]);
+            any = true;
+        }
+    for (uint32_t i = 0; i < body->chunk_count; ++i)
+    {
+        const pl_chunk* chunk = &body->chunks[i];
+        for (uint32_t e = 0, b = 0; e < chunk->block_begin[chunk->block_count]; ++e)
+        {
+            while (e >= chunk->block_begin[b + 1])
+                ++b;
+            for (uint32_t lane = 0; lane < 8 && still->chunk[i]; ++lane)
+                if (still->slot[chunk->slot_begin + 8 * b + lane] == PL_STILL_HIT &&
+                    chunk->entry_kernel[8 * (size_t)e + lane] > 0)
+                {
+                    pl_piece_wake(body, body->clusters.piece[chunk->rows[chunk->entry_row[e]]]);
+                    any = true;
+                }
+        }
+    }
+    return any;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#if defined(__x86_64__)
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512dq,avx512bw"))),        \
+                             apply_to = function)
+#else
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw")
+#endif
+#define PL_PATH avx512
+#define PL_PATH_AVX512 1
+#define SIMD_OPS_DEFINE 1
+#include "native/support/simd_ops.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#endif
