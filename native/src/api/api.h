@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What the files of the API share: objects behind handles, and checks. */
-#ifndef PL_API_H
-#define PL_API_H
+#ifndef PL_API_API_H
+#define PL_API_API_H
 
 #include "base/handles.h"
 #include "dynamics/scene.h"

@@ -10,6 +10,7 @@
 #include "dynamics/pressure_setup.h"
 #include "fracture/fracture.h"
 #include "output/skin/pin_binding.h"
+#include "sleep/sleep.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 /* Colliders behind handles: simple shapes and meshes. */
 #include "api/api.h"
 #include "collision/mesh/triangle_cache.h"
+#include "sleep/sleep.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Contacts between bodies: checks and settings. */
 #include "api/api.h"
+#include "collision/cluster/stage.h"
+#include "sleep/sleep.h"
 
 #include <float.h>
 

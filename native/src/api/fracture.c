@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "body/memberships.h"
+#include "sleep/sleep.h"
 
 #include <string.h>
 

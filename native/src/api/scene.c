@@ -9,6 +9,7 @@
 #include "collision/mesh/triangle_cache.h"
 #include "dynamics/pressure_setup.h"
 #include "output/skin/pin_binding.h"
+#include "sleep/sleep.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -22,8 +22,8 @@
  * after the first one nothing is written, and reads give zeros and NULLs, so a visitor needs no
  * checks of its own except of what it uses as an index or a size.
  */
-#ifndef PL_ARCHIVE_H
-#define PL_ARCHIVE_H
+#ifndef PL_BASE_ARCHIVE_H
+#define PL_BASE_ARCHIVE_H
 
 #include "base/core.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Memory, errors and time: what every other file stands on. */
-#ifndef PL_CORE_H
-#define PL_CORE_H
+#ifndef PL_BASE_CORE_H
+#define PL_BASE_CORE_H
 
 #include <assert.h>
 #include <pliant.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Which SIMD paths can run: those that were compiled and that this machine has. */
-#ifndef PL_CPU_H
-#define PL_CPU_H
+#ifndef PL_BASE_CPU_H
+#define PL_BASE_CPU_H
 
 #include <pliant.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Eigenvectors of a symmetric 3x3 matrix where LAPACKE may not be asked (inside a step, whose it is
  * would become part of the results) or need not be. Plain IEEE operations. */
-#ifndef PL_JACOBI_H
-#define PL_JACOBI_H
+#ifndef PL_BASE_EIGEN_H
+#define PL_BASE_EIGEN_H
 
 #include "base/math3.h"
 

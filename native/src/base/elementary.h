@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* cos and exp of our own, in plain IEEE operations: a machine's libm would make its last bits part
  * of the results. Good to a few ulp, which is all that material settings need. */
-#ifndef PL_ELEMENTARY_H
-#define PL_ELEMENTARY_H
+#ifndef PL_BASE_ELEMENTARY_H
+#define PL_BASE_ELEMENTARY_H
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Handles: integers that name objects and notice when the object is gone. Safe from any thread. */
-#ifndef PL_HANDLES_H
-#define PL_HANDLES_H
+#ifndef PL_BASE_HANDLES_H
+#define PL_BASE_HANDLES_H
 
 #include "base/core.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* A 64-bit hash for state comparisons and checksums (not for security): 8 bytes at a time,
  * multiply and rotate, little-endian everywhere. */
-#ifndef PL_HASH_H
-#define PL_HASH_H
+#ifndef PL_BASE_HASH_H
+#define PL_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The dense linear algebra of set-up, on LAPACKE; lapack.c alone includes its header. Results enter
  * the saved state, so that a resumed bake does not depend on whose LAPACK resumes it. */
-#ifndef PL_LAPACK_H
-#define PL_LAPACK_H
+#ifndef PL_BASE_LAPACK_H
+#define PL_BASE_LAPACK_H
 
 #include "base/math3.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Three-vectors and 3x3 matrices in double, for set-up, API and tests. Row-major. Step kernels work
  * on arrays of lanes instead (simd.h). */
-#ifndef PL_MATH3_H
-#define PL_MATH3_H
+#ifndef PL_BASE_MATH3_H
+#define PL_BASE_MATH3_H
 
 #include <math.h>
 #include <stdbool.h>

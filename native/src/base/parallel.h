@@ -6,8 +6,8 @@
  * before they sleep, and a call is shared only where that has been found to save time: see
  * parallel.c.
  */
-#ifndef PL_PARALLEL_H
-#define PL_PARALLEL_H
+#ifndef PL_BASE_PARALLEL_H
+#define PL_BASE_PARALLEL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Everything that differs between operating systems; nothing else may include their headers. */
-#ifndef PL_PLATFORM_H
-#define PL_PLATFORM_H
+#ifndef PL_BASE_PLATFORM_H
+#define PL_BASE_PLATFORM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* One small generator (PCG32, O'Neill 2014), so that runs repeat on every machine. */
-#ifndef PL_RNG_H
-#define PL_RNG_H
+#ifndef PL_BASE_RNG_H
+#define PL_BASE_RNG_H
 
 #include "base/math3.h"
 

@@ -9,8 +9,8 @@
  * fused multiply-add, no approximate reciprocals), and sums over lanes use one tree, so all paths
  * give the same bits. Intrinsics are used here and nowhere else.
  */
-#ifndef PL_SIMD_H
-#define PL_SIMD_H
+#ifndef PL_BASE_SIMD_H
+#define PL_BASE_SIMD_H
 
 #include <math.h>
 #include <stdint.h>

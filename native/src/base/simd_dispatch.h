@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Choosing among what a file that is compiled once for each SIMD path has given: names end with the
  * path's. The scalar one is always there. */
-#ifndef PL_PATHS_H
-#define PL_PATHS_H
+#ifndef PL_BASE_SIMD_DISPATCH_H
+#define PL_BASE_SIMD_DISPATCH_H
 
 #include "base/cpu.h"
 

@@ -3,8 +3,8 @@
  * Eight double lanes, for the few sums that need them (simd.h has the floats and the rules). Lane i
  * of a vd belongs to lane i of a vf.
  */
-#ifndef PL_SIMD_DOUBLE_H
-#define PL_SIMD_DOUBLE_H
+#ifndef PL_BASE_SIMD_DOUBLE_H
+#define PL_BASE_SIMD_DOUBLE_H
 
 #include "base/simd.h"
 

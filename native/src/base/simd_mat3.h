@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Eight small matrices at a time, one in each lane. A 3x3 matrix is nine lane values, row-major; a
  * symmetric one is six: xx xy xz yy yz zz. Outputs may not be inputs. For kernels (*.simd.c). */
-#ifndef PL_SMALL_H
-#define PL_SMALL_H
+#ifndef PL_BASE_SIMD_MAT3_H
+#define PL_BASE_SIMD_MAT3_H
 
 #include "base/simd.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Vectors of three, eight of them in lanes (for *.simd.c). */
-#ifndef PL_CONTACT_LANES3_H
-#define PL_CONTACT_LANES3_H
+#ifndef PL_BASE_SIMD_VEC3_H
+#define PL_BASE_SIMD_VEC3_H
 
 #include "base/simd.h"
 

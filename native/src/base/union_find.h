@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What belongs together: a forest of numbers, each with its parent, roots with themselves. Trees
  * that are united have the smallest number of all as their root, in whatever order that is done. */
-#ifndef PL_FOREST_H
-#define PL_FOREST_H
+#ifndef PL_BASE_UNION_FIND_H
+#define PL_BASE_UNION_FIND_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Which particles of a chunk stand in the same block. */
-#ifndef PL_SETUP_GROUP_H
-#define PL_SETUP_GROUP_H
+#ifndef PL_BODY_BLOCK_PACKING_H
+#define PL_BODY_BLOCK_PACKING_H
 
 #include "body/blocks.h"
 

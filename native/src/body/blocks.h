@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Particles in slots, blocks and chunks, with the memberships of each block (body.h). */
-#ifndef PL_SETUP_BLOCKS_H
-#define PL_SETUP_BLOCKS_H
+#ifndef PL_BODY_BLOCKS_H
+#define PL_BODY_BLOCKS_H
 
 #include "body/layout.h"
 

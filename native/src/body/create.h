@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* From a descriptor to a body: mesh, particles, clusters, levels, layout. */
-#ifndef PL_SETUP_BODY_H
-#define PL_SETUP_BODY_H
+#ifndef PL_BODY_CREATE_H
+#define PL_BODY_CREATE_H
 
 #include "base/parallel.h"
 #include "body/body.h"

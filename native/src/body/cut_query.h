@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Looking up what cuts have left of a body's material (fracture/cuts/cuts.c,
  * fracture/cuts/cracks.c). */
-#ifndef PL_STATE_CUTS_H
-#define PL_STATE_CUTS_H
+#ifndef PL_BODY_CUT_QUERY_H
+#define PL_BODY_CUT_QUERY_H
 
 #include "body/rest_query.h"
 

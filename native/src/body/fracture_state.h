@@ -7,8 +7,8 @@
  * the particles that two of them share. clusters.piece says which piece a cluster is in; a particle
  * is in that of its clusters. Numbers of pieces are never used again.
  */
-#ifndef PL_STATE_FRACTURE_H
-#define PL_STATE_FRACTURE_H
+#ifndef PL_BODY_FRACTURE_STATE_H
+#define PL_BODY_FRACTURE_STATE_H
 
 #include "base/core.h"
 

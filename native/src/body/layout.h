@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* From particles and levels of clusters to the flat arrays that a step works on. */
-#ifndef PL_SETUP_LAYOUT_H
-#define PL_SETUP_LAYOUT_H
+#ifndef PL_BODY_LAYOUT_H
+#define PL_BODY_LAYOUT_H
 
 #include "body/body.h"
 #include "clustering/hierarchy.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What the clusters' shapes and overlap do to the stiffness of a body. */
-#ifndef PL_SETUP_FIRM_H
-#define PL_SETUP_FIRM_H
+#ifndef PL_BODY_LEVEL_FIRMNESS_H
+#define PL_BODY_LEVEL_FIRMNESS_H
 
 #include "body/blocks.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The memberships of a body, one by one. */
-#ifndef PL_SETUP_MEMBERSHIPS_H
-#define PL_SETUP_MEMBERSHIPS_H
+#ifndef PL_BODY_MEMBERSHIPS_H
+#define PL_BODY_MEMBERSHIPS_H
 
 #include "body/body.h"
 

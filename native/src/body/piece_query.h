@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Which piece particles are in (fracture_state.h), for whoever treats pieces one by one. */
-#ifndef PL_STATE_PIECES_H
-#define PL_STATE_PIECES_H
+#ifndef PL_BODY_PIECE_QUERY_H
+#define PL_BODY_PIECE_QUERY_H
 
 #include "body/body.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* How stiff the quadratic modes of a cluster are for a material. */
-#ifndef PL_SETUP_QUADRATIC_BEND_H
-#define PL_SETUP_QUADRATIC_BEND_H
+#ifndef PL_BODY_QUADRATIC_BEND_H
+#define PL_BODY_QUADRATIC_BEND_H
 
 #include "body/body.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What quadratic goals need to know of a cluster at rest. */
-#ifndef PL_SETUP_QUADRATIC_REST_H
-#define PL_SETUP_QUADRATIC_REST_H
+#ifndef PL_BODY_QUADRATIC_REST_H
+#define PL_BODY_QUADRATIC_REST_H
 
 #include "body/body.h"
 

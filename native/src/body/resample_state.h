@@ -10,8 +10,8 @@
  *       ├──► m         x_i = x_m + F_m offset_i, and so for j
  *   j ──┘
  */
-#ifndef PL_STATE_RESAMPLED_H
-#define PL_STATE_RESAMPLED_H
+#ifndef PL_BODY_RESAMPLE_STATE_H
+#define PL_BODY_RESAMPLE_STATE_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* From the scatter of a cluster's members at rest to what matching uses of it. Set-up finds the
  * eigenvectors with LAPACKE, a step with Jacobi's method (base/eigen.h). */
-#ifndef PL_STATE_SHAPE_H
-#define PL_STATE_SHAPE_H
+#ifndef PL_BODY_REST_MOMENTS_H
+#define PL_BODY_REST_MOMENTS_H
 
 #include "body/body.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Looking up the rest state: where slots are at rest, and how far from the surface a point is. */
-#ifndef PL_STATE_REST_H
-#define PL_STATE_REST_H
+#ifndef PL_BODY_REST_QUERY_H
+#define PL_BODY_REST_QUERY_H
 
 #include "body/body.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* How far a point of rest space is from a body's surface, by looking it up in a grid. */
-#ifndef PL_SETUP_REST_SHAPE_H
-#define PL_SETUP_REST_SHAPE_H
+#ifndef PL_BODY_REST_SDF_H
+#define PL_BODY_REST_SDF_H
 
 #include "body/body.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Clustering of points (Jones et al. 2015, section 3.3): random, k-means, fuzzy; five kernels. */
-#ifndef PL_SETUP_CLUSTER_H
-#define PL_SETUP_CLUSTER_H
+#ifndef PL_CLUSTERING_CLUSTER_H
+#define PL_CLUSTERING_CLUSTER_H
 
 #include "base/core.h"
 #include "base/math3.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* One shell's points and the centres of its clusters, while these are being found. */
-#ifndef PL_SETUP_CLOUD_H
-#define PL_SETUP_CLOUD_H
+#ifndef PL_CLUSTERING_CLUSTER_INTERNAL_H
+#define PL_CLUSTERING_CLUSTER_INTERNAL_H
 
 #include "base/parallel.h"
 #include "geometry/kdtree.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Levels of clusters (Kaliappan and Bargteil 2020, Algorithms 1 to 3), nested or independent. */
-#ifndef PL_SETUP_HIERARCHY_H
-#define PL_SETUP_HIERARCHY_H
+#ifndef PL_CLUSTERING_HIERARCHY_H
+#define PL_CLUSTERING_HIERARCHY_H
 
 #include "clustering/cluster.h"
 

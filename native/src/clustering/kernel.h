@@ -7,8 +7,8 @@
  * (equation 13), and relative values fit into a float at every scale. Equation 12, summed over the
  * clusters that contain the particle, is the normalised d^(-2/(m-1)).
  */
-#ifndef PL_SETUP_KERNEL_H
-#define PL_SETUP_KERNEL_H
+#ifndef PL_CLUSTERING_KERNEL_H
+#define PL_CLUSTERING_KERNEL_H
 
 #include "base/core.h"
 #include "base/elementary.h"

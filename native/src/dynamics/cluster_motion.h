@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* How a cluster moves, from its sums, and what is added to its row: for damping and shards. */
-#ifndef PL_STEP_CLUSTER_MOTION_H
-#define PL_STEP_CLUSTER_MOTION_H
+#ifndef PL_DYNAMICS_CLUSTER_MOTION_H
+#define PL_DYNAMICS_CLUSTER_MOTION_H
 
 #include "body/body.h"
 

@@ -4,8 +4,8 @@
  * about its rest centre and its reference point; the copy is about the chunk's rest origin and
  * pos_origin, so that one r and one x serve all clusters of a particle.
  */
-#ifndef PL_STEP_ROWS_H
-#define PL_STEP_ROWS_H
+#ifndef PL_DYNAMICS_CLUSTER_ROWS_H
+#define PL_DYNAMICS_CLUSTER_ROWS_H
 
 #include "dynamics/reduce_moments.h"
 

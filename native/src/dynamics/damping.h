@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Damping of a whole body (damping.c). */
-#ifndef PL_STEP_DAMPING_H
-#define PL_STEP_DAMPING_H
+#ifndef PL_DYNAMICS_DAMPING_H
+#define PL_DYNAMICS_DAMPING_H
 
 #include "body/body.h"
 

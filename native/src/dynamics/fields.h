@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Blender's force fields, by their formulas, evaluated each substep. */
-#ifndef PL_STEP_FIELDS_H
-#define PL_STEP_FIELDS_H
+#ifndef PL_DYNAMICS_FIELDS_H
+#define PL_DYNAMICS_FIELDS_H
 
 #include "base/core.h"
 

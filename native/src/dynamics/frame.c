@@ -4,6 +4,7 @@
 #include "dynamics/damping.h"
 #include "dynamics/material.h"
 #include "dynamics/substep.h"
+#include "sleep/sleep.h"
 
 /* Keeps positions small: the origin follows the body in whole steps of its grid. It looks at
  * particles, since whether the clusters are up to date depends on who has read them, and at one in

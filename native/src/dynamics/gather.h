@@ -7,8 +7,8 @@
  * row of 24 floats for each particle, and every cluster of the block adds w times each row: a
  * sparse matrix times a dense one, without a single horizontal sum.
  */
-#ifndef PL_STEP_GATHER_H
-#define PL_STEP_GATHER_H
+#ifndef PL_DYNAMICS_GATHER_H
+#define PL_DYNAMICS_GATHER_H
 
 #include "dynamics/kernels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Starting a held body in equilibrium: its rest shape takes up gravity. */
-#ifndef PL_STEP_BALANCE_H
-#define PL_STEP_BALANCE_H
+#ifndef PL_DYNAMICS_GRAVITY_COMPENSATION_H
+#define PL_DYNAMICS_GRAVITY_COMPENSATION_H
 
 #include "dynamics/scene.h"
 

@@ -3,13 +3,17 @@
  * The kernels of a step: arrays in, arrays out, one table for each SIMD path. A pass does one
  * chunk, a batch does a run of clusters. Nothing here knows a scene.
  */
-#ifndef PL_STEP_KERNELS_H
-#define PL_STEP_KERNELS_H
+#ifndef PL_DYNAMICS_KERNELS_H
+#define PL_DYNAMICS_KERNELS_H
 
 #include "body/body.h"
-#include "body/edit/rest_sums.h"
-#include "fracture/outliers.h"
-#include "plasticity/embed.h"
+
+/* Jobs of other modules. */
+typedef struct pl_embedding pl_embedding;
+typedef struct pl_look pl_look;
+typedef struct pl_suspect pl_suspect;
+typedef struct pl_rest_moments pl_rest_moments;
+typedef struct pl_rest_job pl_rest_job;
 
 /* One pass over the particles of a chunk. */
 typedef struct pl_pass

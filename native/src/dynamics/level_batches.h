@@ -11,8 +11,8 @@
  *                                          │                                              ^
  *   level 1                                └──> match ── pl_run_add ──> ...   rows += ... ┘
  */
-#ifndef PL_STEP_RUNS_H
-#define PL_STEP_RUNS_H
+#ifndef PL_DYNAMICS_LEVEL_BATCHES_H
+#define PL_DYNAMICS_LEVEL_BATCHES_H
 
 #include "dynamics/gather.h"
 #include "dynamics/reduce_moments.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Small lane algebra that matching and strain limiting share (for *.simd.c). Matrices are row-major
  * arrays of nine lanes-of-eight. */
-#ifndef PL_STEP_MATCH_H
-#define PL_STEP_MATCH_H
+#ifndef PL_DYNAMICS_MATCH_H
+#define PL_DYNAMICS_MATCH_H
 
 #include "dynamics/kernels.h"
 

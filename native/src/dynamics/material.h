@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* From the artist's numbers to what a substep uses. */
-#ifndef PL_STEP_MATERIAL_H
-#define PL_STEP_MATERIAL_H
+#ifndef PL_DYNAMICS_MATERIAL_H
+#define PL_DYNAMICS_MATERIAL_H
 
 #include "body/body.h"
 

@@ -2,8 +2,8 @@
 /* Pressure: keeps the volume that a body's mesh encloses. The surface is bound in
  * dynamics/pressure_setup.c.
  */
-#ifndef PL_STEP_PRESSURE_H
-#define PL_STEP_PRESSURE_H
+#ifndef PL_DYNAMICS_PRESSURE_H
+#define PL_DYNAMICS_PRESSURE_H
 
 #include "base/parallel.h"
 #include "body/body.h"

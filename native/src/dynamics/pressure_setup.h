@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The surface that pressure acts on, bound to a body's particles (body.h: pl_pressure). */
-#ifndef PL_SETUP_INFLATE_H
-#define PL_SETUP_INFLATE_H
+#ifndef PL_DYNAMICS_PRESSURE_SETUP_H
+#define PL_DYNAMICS_PRESSURE_SETUP_H
 
 #include "base/parallel.h"
 #include "body/body.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The closed parts of a mesh, each made watertight. Used by pressure_setup.c only. */
-#ifndef PL_SETUP_INFLATE_SURFACE_H
-#define PL_SETUP_INFLATE_SURFACE_H
+#ifndef PL_DYNAMICS_PRESSURE_SURFACE_H
+#define PL_DYNAMICS_PRESSURE_SURFACE_H
 
 #include "geometry/mesh.h"
 

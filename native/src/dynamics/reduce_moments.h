@@ -8,8 +8,8 @@
  * double: o and d are larger than the cluster, and an error of its mass or centre would push it
  * always the same way.
  */
-#ifndef PL_STEP_PARTS_H
-#define PL_STEP_PARTS_H
+#ifndef PL_DYNAMICS_REDUCE_MOMENTS_H
+#define PL_DYNAMICS_REDUCE_MOMENTS_H
 
 #include "base/simd_double.h"
 #include "dynamics/match.h"

@@ -29,8 +29,8 @@
  * (needle-like, or inverted with s2 + s3 near zero) gets a better root and more steps, and goes to
  * pl_rotation_repair if that does not help either: needles, zero, numbers out of range.
  */
-#ifndef PL_ROTATION_H
-#define PL_ROTATION_H
+#ifndef PL_DYNAMICS_ROTATION_H
+#define PL_DYNAMICS_ROTATION_H
 
 #include "base/simd_dispatch.h"
 #include "base/simd_mat3.h"

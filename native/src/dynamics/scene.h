@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* A scene and how it advances: the list of the stages. */
-#ifndef PL_STEP_STEP_H
-#define PL_STEP_STEP_H
+#ifndef PL_DYNAMICS_SCENE_H
+#define PL_DYNAMICS_SCENE_H
 
 #include "base/parallel.h"
 #include "body/rest_sdf.h"
@@ -85,13 +85,6 @@ pl_status pl_scene_refresh(pl_scene* scene);
 /* Substeps for a frame: as many as the stiffest body needs, at most "most"; of bodies that may
  * break PL_BREAKING_SUBSTEPS times that, since what is too soft breaks under its own weight. */
 uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most);
-/* Whatever changes a body or the world around it wakes it (sleep.c). */
-void pl_wake(pl_body* body);
-void pl_scene_wake(pl_scene* scene);
-/* touching.c: welds the particles of a body to another, and the other's to it, or to a collider.
- * How many there are now. */
-pl_status pl_scene_make_bonds(pl_scene* scene, uint32_t body, uint32_t other, uint32_t collider,
-                              double distance, double strength, uint32_t* count);
 void pl_scene_free_scratch(pl_scene* scene);
 
 #endif

@@ -13,8 +13,8 @@
  * clusters; any other would do, only less often. A chunk of which this says nothing is tested pair
  * by pair, so that nothing but time depends on it.
  */
-#ifndef PL_STEP_LIMIT_BOUND_H
-#define PL_STEP_LIMIT_BOUND_H
+#ifndef PL_DYNAMICS_STRAIN_LIMIT_BOUND_H
+#define PL_DYNAMICS_STRAIN_LIMIT_BOUND_H
 
 #include "dynamics/cluster_rows.h"
 #include "dynamics/gather.h"

@@ -13,11 +13,15 @@
 #include "dynamics/substep.h"
 
 #include "base/platform.h"
+#include "collision/cluster/stage.h"
 #include "collision/mesh/triangle_cache.h"
 #include "dynamics/damping.h"
 #include "dynamics/material.h"
 #include "dynamics/pressure.h"
+#include "fracture/fracture.h"
 #include "fracture/shards.h"
+#include "plasticity/plasticity.h"
+#include "sleep/sleep.h"
 
 #include <string.h>
 

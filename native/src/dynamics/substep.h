@@ -4,8 +4,8 @@
  * stage runs over all bodies at once: its items (chunks, runs of clusters) lie in one list, so many
  * small bodies keep many threads busy as one large body does.
  */
-#ifndef PL_STEP_SUBSTEP_H
-#define PL_STEP_SUBSTEP_H
+#ifndef PL_DYNAMICS_SUBSTEP_H
+#define PL_DYNAMICS_SUBSTEP_H
 
 #include "dynamics/scene.h"
 
@@ -48,48 +48,6 @@ pl_chunk* pl_run_of(const pl_body* body, uint32_t level, uint32_t cluster);
 bool pl_limits(const pl_body* body);
 pl_status pl_limit_prepare(pl_body* body, double dt);
 void pl_limit_strain(pl_substep* step);
-
-/* sleep.c: who falls asleep at the end of a frame, and who wakes before it begins. */
-pl_status pl_sleep_end_frame(pl_scene* scene, double dt);
-pl_status pl_sleep_begin_frame(pl_scene* scene);
-/* After a body has been woken: those that touch it, and those that touch them. */
-pl_status pl_sleep_wake_neighbours(pl_scene* scene);
-
-/* piece_sleep.c: pieces that sleep while their body does not. */
-/* Makes what says who stands still, where pieces or memberships have changed. */
-pl_status pl_still_follow(pl_body* body);
-/* Whatever else has moved in a substep, they have not. */
-void pl_still_stay(pl_substep* step);
-/* A piece stops, or goes on; pl_still_follow makes it true. */
-void pl_piece_sleep(pl_body* body, uint32_t piece);
-void pl_piece_wake(pl_body* body, uint32_t piece);
-/* All of them at once: nobody stands still from now on. */
-void pl_pieces_wake(pl_body* body);
-/* Wakes those that contacts have hit; whether there are any. */
-bool pl_still_wake_hit(pl_body* body);
-static inline bool pl_chunk_is_still(const pl_body* body, uint32_t chunk)
-{
-    return body->still.slot && body->still.chunk[chunk] == PL_STILL_ALL;
-}
-
-/* touching.c: contacts between clusters. Leaves sums that belong to the particles. */
-pl_status pl_touch_clusters(pl_substep* step);
-
-/* fracture.c: at the end of a substep, with every cluster fitted. */
-pl_status pl_fracture_bodies(pl_substep* step);
-
-/* plastic_levels.c: what coarse clusters remember follows what fine ones have taken up. After the
- * flow, with every level fitted; false if no body asks for it. */
-bool pl_plastic_levels_wanted(const pl_scene* scene);
-void pl_plastic_levels(pl_substep* step, uint32_t levels);
-
-/* recluster.c: clusters that have flowed too far go, others come. Leaves sums that belong to the
- * particles. */
-pl_status pl_recluster(pl_substep* step);
-
-/* resample.c: particles whose material was drawn out become two. Leaves sums that belong to the
- * particles. */
-pl_status pl_resample(pl_substep* step);
 
 /* substep.c: the stages. Sums again where particles moved since. */
 void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker);

@@ -18,6 +18,8 @@
  * Departures from published code: stretch alone breaks, compression never; the most overloaded
  * first, not last; the boost is a factor on the toughness and decays by the second.
  */
+#include "fracture/fracture.h"
+
 #include "base/elementary.h"
 #include "base/platform.h"
 #include "dynamics/material.h"

@@ -7,8 +7,8 @@
  *   clusters   threshold, most   so far          where                  for all
  *              overloaded first                                         of them
  */
-#ifndef PL_STEP_FRACTURE_H
-#define PL_STEP_FRACTURE_H
+#ifndef PL_FRACTURE_FRACTURE_H
+#define PL_FRACTURE_FRACTURE_H
 
 #include "body/body.h"
 
@@ -24,5 +24,10 @@ pl_status pl_cells_give(pl_body* body, uint32_t count, float* points);
 uint32_t pl_pieces_now(const pl_body* body);
 /* When a particle was made, in frames; 0 for the first ones. */
 double pl_fracture_birth(const pl_body* body, uint32_t id);
+
+typedef struct pl_substep pl_substep;
+
+/* fracture.c: at the end of a substep, with every cluster fitted. */
+pl_status pl_fracture_bodies(pl_substep* step);
 
 #endif

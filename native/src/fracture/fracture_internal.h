@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What the files of fracture share (fracture.h is what others see). */
-#ifndef PL_STEP_FRACTURE_PARTS_H
-#define PL_STEP_FRACTURE_PARTS_H
+#ifndef PL_FRACTURE_FRACTURE_INTERNAL_H
+#define PL_FRACTURE_FRACTURE_INTERNAL_H
 
 #include "body/edit/edit.h"
 #include "body/rest_query.h"

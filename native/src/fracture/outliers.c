@@ -17,6 +17,8 @@
  * outcome has to be built into chunks and clusters costs far more than the look. A kernel sorts
  * out those that are surely near enough (outliers.simd.c); the few that remain are measured.
  */
+#include "fracture/outliers.h"
+
 #include "fracture/fracture_internal.h"
 
 #define THREAD 4

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Members that may be too far from their clusters, eight at a time (outliers.c says what that is).
  */
-#ifndef PL_STEP_OUTLIERS_H
-#define PL_STEP_OUTLIERS_H
+#ifndef PL_FRACTURE_OUTLIERS_H
+#define PL_FRACTURE_OUTLIERS_H
 
 #include "body/body.h"
 

@@ -4,6 +4,8 @@
  * float and without roots: of 2 (1 + gamma) (|F^p p| + slack) the square is taken to be at least
  * the sum of its parts' squares. Particles of one cluster alone stay where they are.
  */
+#include "fracture/outliers.h"
+
 #include "dynamics/kernels.h"
 
 PL_INLINE vf squares(const vf a[3])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Fragments of brittle bodies move rigidly (shards.c). */
-#ifndef PL_STEP_SHARDS_H
-#define PL_STEP_SHARDS_H
+#ifndef PL_FRACTURE_SHARDS_H
+#define PL_FRACTURE_SHARDS_H
 
 #include "body/body.h"
 

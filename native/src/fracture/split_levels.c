@@ -15,7 +15,8 @@
  * Links keep their u, B and q, which is about the centre again afterward.
  */
 #include "base/union_find.h"
-#include "body/edit/edit_internal.h"
+#include "body/edit/edit.h"
+#include "body/layout.h"
 #include "fracture/fracture_internal.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  *    /   \       \             asked alone. Nodes of a patch are contiguous.
  *  patch patch  patch
  */
-#ifndef PL_SETUP_MESH_TREE_H
-#define PL_SETUP_MESH_TREE_H
+#ifndef PL_GEOMETRY_BVH_H
+#define PL_GEOMETRY_BVH_H
 
 #include "base/core.h"
 #include "base/math3.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* A hash of three cell coordinates, for sparse grids. */
-#ifndef PL_SETUP_CELL_HASH_H
-#define PL_SETUP_CELL_HASH_H
+#ifndef PL_GEOMETRY_CELL_HASH_H
+#define PL_GEOMETRY_CELL_HASH_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* A map of a mesh's inside, in cells: answers millions of "is this point inside?" in tens of
  * nanoseconds each, where a winding number takes microseconds. */
-#ifndef PL_SETUP_INSIDE_H
-#define PL_SETUP_INSIDE_H
+#ifndef PL_GEOMETRY_INSIDE_H
+#define PL_GEOMETRY_INSIDE_H
 
 #include "base/parallel.h"
 #include "geometry/cell_hash.h"

@@ -8,8 +8,8 @@
  * was chosen over a grid of cells because its cost does not depend on how the points are spread
  * (thin rods, far outliers), nor on the radius of the queries.
  */
-#ifndef PL_SETUP_KDTREE_H
-#define PL_SETUP_KDTREE_H
+#ifndef PL_GEOMETRY_KDTREE_H
+#define PL_GEOMETRY_KDTREE_H
 
 #include "base/core.h"
 #include "base/math3.h"

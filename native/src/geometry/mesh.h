@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Mesh intake: a triangle soup with any defects, what is inside it, and what is nearest on it. */
-#ifndef PL_SETUP_MESH_H
-#define PL_SETUP_MESH_H
+#ifndef PL_GEOMETRY_MESH_H
+#define PL_GEOMETRY_MESH_H
 
 #include "base/core.h"
 #include "base/math3.h"

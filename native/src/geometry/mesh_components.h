@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* How triangles hang together: shells, patches, which way they face. Used by mesh.c only. */
-#ifndef PL_SETUP_MESH_PATCHES_H
-#define PL_SETUP_MESH_PATCHES_H
+#ifndef PL_GEOMETRY_MESH_COMPONENTS_H
+#define PL_GEOMETRY_MESH_COMPONENTS_H
 
 #include "geometry/mesh.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Points as fixed combinations of particles. */
-#ifndef PL_SETUP_CARRY_H
-#define PL_SETUP_CARRY_H
+#ifndef PL_GEOMETRY_MLS_BINDING_H
+#define PL_GEOMETRY_MLS_BINDING_H
 
 #include "base/core.h"
 #include "base/math3.h"

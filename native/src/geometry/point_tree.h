@@ -2,8 +2,8 @@
 /* The nearest of a set of points: a balanced k-d tree (Bentley 1975), chosen over a grid because
  * the points may be anything (outliers, all in one place) and a query may be far from all of them.
  */
-#ifndef PL_NEAREST_H
-#define PL_NEAREST_H
+#ifndef PL_GEOMETRY_POINT_TREE_H
+#define PL_GEOMETRY_POINT_TREE_H
 
 #include "base/core.h"
 #include "base/math3.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The order in which particles lie in memory. */
-#ifndef PL_SETUP_ORDER_H
-#define PL_SETUP_ORDER_H
+#ifndef PL_GEOMETRY_SPATIAL_SORT_H
+#define PL_GEOMETRY_SPATIAL_SORT_H
 
 #include "base/math3.h"
 

@@ -10,7 +10,7 @@
  * A cluster that has all of a small piece is enough for its members: they want no others.
  */
 #include "base/elementary.h"
-#include "body/edit/edit_internal.h"
+#include "body/edit/edit.h"
 #include "body/memberships.h"
 #include "plasticity/recluster_internal.h"
 
@@ -80,7 +80,7 @@ static void find_small(const counting* n, uint8_t* enough, uint8_t* fold)
 
 static pl_status fold_member(pl_edit* edit, uint32_t slot, uint32_t cluster, mat3 fp)
 {
-    vec3 centre = v3_from(edit->body->clusters.rest[cluster]);
+    vec3 centre = v3_from(pl_edit_body(edit)->clusters.rest[cluster]);
     pl_change* change = pl_edit_change(edit, slot);
     if (!change)
         return pl_fail_memory(64);
@@ -121,7 +121,7 @@ static pl_status fold_members(pl_edit* edit, uint32_t c)
     memcpy(list, slots, count * sizeof *list);
     pl_status status = PLIANT_OK;
     for (uint32_t i = 0; i < count && status == PLIANT_OK; ++i)
-        status = fold_member(edit, list[i], c, m3_from(edit->body->clusters.fp[c]));
+        status = fold_member(edit, list[i], c, m3_from(pl_edit_body(edit)->clusters.fp[c]));
     pl_free(list);
     return status;
 }

@@ -11,8 +11,8 @@
  * over e_i and over each cluster's rotation R_c and place e_c. A patch has its particles in blocks
  * of eight with the memberships of each block, as chunks have them (body.h), in arrays of its own.
  */
-#ifndef PL_STEP_EMBED_H
-#define PL_STEP_EMBED_H
+#ifndef PL_PLASTICITY_EMBED_H
+#define PL_PLASTICITY_EMBED_H
 
 #include "body/body.h"
 

@@ -2,6 +2,8 @@
 /* Cuts a patch out of a body's chunks (embed_region.h). */
 #include "plasticity/embed_region.h"
 
+#include "plasticity/embed.h"
+
 #include <string.h>
 
 /* A cluster of which the patch has fewer members says nothing about their places. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The surroundings of a particle: what is embedded to make a new cluster there (embed.h). */
-#ifndef PL_STEP_PATCH_H
-#define PL_STEP_PATCH_H
+#ifndef PL_PLASTICITY_EMBED_REGION_H
+#define PL_PLASTICITY_EMBED_REGION_H
 
 #include "plasticity/embed.h"
 

@@ -10,7 +10,7 @@
  * cost goes by time and not by the number of substeps.
  */
 #include "base/elementary.h"
-#include "body/edit/edit_internal.h"
+#include "body/edit/edit.h"
 #include "body/rest_moments.h"
 #include "plasticity/recluster_internal.h"
 

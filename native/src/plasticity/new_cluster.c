@@ -16,6 +16,7 @@
 #include "body/rest_moments.h"
 #include "body/rest_query.h"
 #include "clustering/kernel.h"
+#include "plasticity/embed.h"
 
 #include <string.h>
 

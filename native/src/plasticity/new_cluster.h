@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* A cluster that is to be made: who is in it, and what it takes over from the clusters around. */
-#ifndef PL_STEP_FRESH_H
-#define PL_STEP_FRESH_H
+#ifndef PL_PLASTICITY_NEW_CLUSTER_H
+#define PL_PLASTICITY_NEW_CLUSTER_H
 
 #include "body/edit/edit.h"
 #include "plasticity/embed_region.h"

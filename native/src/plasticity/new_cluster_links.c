@@ -12,6 +12,7 @@
  * the others then is anything. For the same reason coarse clusters that have hardly any part of the
  * new one are left out.)
  */
+#include "plasticity/embed.h"
 #include "plasticity/new_cluster.h"
 
 #include <string.h>

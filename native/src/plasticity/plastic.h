@@ -19,8 +19,8 @@
  * where 1 - exp(-nu dt (n - y) / n) would leap below the yield strain where nu dt is large. The
  * hardening variable a is the sum of e |log s|: logarithms add up, whatever the substeps are.
  */
-#ifndef PL_STEP_PLASTIC_H
-#define PL_STEP_PLASTIC_H
+#ifndef PL_PLASTICITY_PLASTIC_H
+#define PL_PLASTICITY_PLASTIC_H
 
 #include "dynamics/match.h"
 #include "dynamics/rotation.h"

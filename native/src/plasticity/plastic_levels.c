@@ -26,6 +26,7 @@
 #include "body/rest_moments.h"
 #include "dynamics/rotation.h"
 #include "dynamics/substep.h"
+#include "plasticity/plasticity.h"
 
 static mat3 load33(const float a[9])
 {

@@ -18,8 +18,10 @@
  */
 #include "base/elementary.h"
 #include "base/hash.h"
-#include "body/edit/edit_internal.h"
+#include "body/edit/edit.h"
+#include "collision/broadphase/proxy.h"
 #include "dynamics/material.h"
+#include "plasticity/plasticity.h"
 #include "plasticity/recluster_internal.h"
 
 #include <string.h>
@@ -197,7 +199,7 @@ static pl_status leave(pl_edit* edit, uint32_t slot, const uint8_t* ending)
     change->count = kept;
     if (kept == 0)
         return pl_fail(PLIANT_ERROR_INTERNAL, "Particle %u would be in no cluster",
-                       edit->body->particles.id[slot]);
+                       pl_edit_body(edit)->particles.id[slot]);
     return PLIANT_OK;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Clusters that come and go while a body flows (recluster.c), and what its files share. */
-#ifndef PL_STEP_RECLUSTER_H
-#define PL_STEP_RECLUSTER_H
+#ifndef PL_PLASTICITY_RECLUSTER_INTERNAL_H
+#define PL_PLASTICITY_RECLUSTER_INTERNAL_H
 
 #include "dynamics/substep.h"
 #include "plasticity/new_cluster.h"

@@ -19,6 +19,7 @@
 #include "body/rest_query.h"
 #include "dynamics/material.h"
 #include "dynamics/substep.h"
+#include "plasticity/plasticity.h"
 #include "plasticity/resample_internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What dividing (resample.c) and merging (merge.c) particles share. */
-#ifndef PL_STEP_RESAMPLE_H
-#define PL_STEP_RESAMPLE_H
+#ifndef PL_PLASTICITY_RESAMPLE_INTERNAL_H
+#define PL_PLASTICITY_RESAMPLE_INTERNAL_H
 
 #include "base/eigen.h"
 #include "body/edit/edit.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Points that keep a distance from each other, and a grid that knows which places are still free
  * (Bridson, "Fast Poisson Disk Sampling in Arbitrary Dimensions", 2007, step 0). */
-#ifndef PL_SETUP_POISSON_H
-#define PL_SETUP_POISSON_H
+#ifndef PL_SAMPLING_POISSON_H
+#define PL_SAMPLING_POISSON_H
 
 #include "base/core.h"
 #include "base/math3.h"

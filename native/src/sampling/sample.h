@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* From a mesh to particles. */
-#ifndef PL_SETUP_SAMPLE_H
-#define PL_SETUP_SAMPLE_H
+#ifndef PL_SAMPLING_SAMPLE_H
+#define PL_SAMPLING_SAMPLE_H
 
 #include "base/parallel.h"
 #include "geometry/mesh.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The parts of sampling, put together by sample.c. */
-#ifndef PL_SETUP_SAMPLE_PARTS_H
-#define PL_SETUP_SAMPLE_PARTS_H
+#ifndef PL_SAMPLING_SAMPLE_INTERNAL_H
+#define PL_SAMPLING_SAMPLE_INTERNAL_H
 
 #include "geometry/inside.h"
 #include "sampling/poisson.h"

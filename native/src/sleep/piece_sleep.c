@@ -12,6 +12,7 @@
  */
 #include "body/piece_query.h"
 #include "dynamics/substep.h"
+#include "sleep/sleep.h"
 
 #include <string.h>
 

@@ -13,8 +13,11 @@
  * Bodies fall asleep at the end of a frame and wake between two passes of a substep, by rules that
  * look at nothing but the state: every number of threads gives the same.
  */
+#include "sleep/sleep.h"
+
 #include "body/piece_query.h"
-#include "fracture/fracture_internal.h"
+#include "dynamics/substep.h"
+#include "fracture/fracture.h"
 
 #include <string.h>
 

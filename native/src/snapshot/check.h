@@ -8,8 +8,8 @@
  * Each is true if its part may be used by code that checks nothing. They build on each other in
  * this order, as the parts are read.
  */
-#ifndef PL_SAVE_CHECK_H
-#define PL_SAVE_CHECK_H
+#ifndef PL_SNAPSHOT_CHECK_H
+#define PL_SNAPSHOT_CHECK_H
 
 #include "dynamics/scene.h"
 

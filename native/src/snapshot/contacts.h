@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The part of the saved state that contacts between clusters have. */
-#ifndef PL_SAVE_CONTACTS_H
-#define PL_SAVE_CONTACTS_H
+#ifndef PL_SNAPSHOT_CONTACTS_H
+#define PL_SNAPSHOT_CONTACTS_H
 
 #include "base/archive.h"
 #include "dynamics/scene.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Pieces and splits of a body in a saved state (snapshot.c). */
-#ifndef PL_SAVE_FRACTURE_H
-#define PL_SAVE_FRACTURE_H
+#ifndef PL_SNAPSHOT_FRACTURE_H
+#define PL_SNAPSHOT_FRACTURE_H
 
 #include "api/api.h"
 #include "base/archive.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Bodies that came apart: their pieces touch each other at the crack, at once and without a jump.
  */
+#include "collision/cluster/stage.h"
 #include "native/support/cutting.h"
 #include "native/support/world.h"
 

@@ -2,6 +2,7 @@
 /* Embedding the rest shape around a particle in space. */
 #include "native/support/test.h"
 #include "native/support/world.h"
+#include "plasticity/embed.h"
 
 #include <api/api.h>
 #include <base/cpu.h>

@@ -3,6 +3,7 @@
 #include "native/support/edit_check.h"
 #include "native/support/test.h"
 #include "native/support/world.h"
+#include "plasticity/plasticity.h"
 
 #include <api/api.h>
 #include <base/platform.h>

@@ -2,6 +2,7 @@
 /* Particles become two where material is drawn out: what is kept. */
 #include "native/support/test.h"
 #include "native/support/world.h"
+#include "plasticity/plasticity.h"
 
 #include <api/api.h>
 #include <dynamics/substep.h>

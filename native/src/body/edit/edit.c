@@ -506,3 +506,8 @@ pl_status pl_edit_end(pl_edit* edit, uint64_t* updates)
     edit_free(edit);
     return status;
 }
+
+pl_body* pl_edit_body(const pl_edit* edit)
+{
+    return edit->body;
+}

@@ -11,8 +11,8 @@
  * finest level, or wherever they died, to be used again. The indices of living clusters of the
  * finest level never change; those of coarser levels do when more room is made.
  */
-#ifndef PL_STEP_EDIT_H
-#define PL_STEP_EDIT_H
+#ifndef PL_BODY_EDIT_EDIT_H
+#define PL_BODY_EDIT_EDIT_H
 
 #include "body/body.h"
 
@@ -96,5 +96,41 @@ void pl_edit_refresh(pl_edit* edit, const uint8_t* chunks, const uint8_t* cluste
 pl_status pl_edit_end(pl_edit* edit, uint64_t* updates);
 /* After an edit: a particle that it divided or merged was put elsewhere. */
 void pl_edit_moved(pl_body* body, uint32_t slot);
+
+/* The new memberships of a particle, clusters ascending. */
+typedef struct pl_change
+{
+    uint32_t slot, count, room;
+    pl_member* members; /* in the edit's pool */
+    uint64_t among;     /* bit c % 64 for each of their clusters c, and perhaps more */
+} pl_change;
+
+/* The change of a slot, made from what it has if there is none yet; NULL when out of memory. */
+pl_change* pl_edit_change(pl_edit* edit, uint32_t slot);
+
+/* Adds one to a particle's memberships, of a cluster that it is not in. */
+pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member);
+
+/* Inserts so many dead clusters at the end of a level. */
+pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more);
+
+/* rest.c: what follows from memberships, masses, fades and normalisers: moments of the flagged
+ * chunks' parts, then rest centres, A_rr and so on of the flagged clusters of the finest level, and
+ * of coarse clusters that have such. Their parts must be in flagged chunks, or be right. */
+pl_status pl_rest_refresh(pl_body* body, const uint8_t* chunks, const uint8_t* clusters);
+
+/* A link that there will be: a copy of an old one, or, behind them, of one that an edit has. */
+typedef struct pl_link_copy
+{
+    uint32_t fine, coarse, from;
+} pl_link_copy;
+
+/* links.c: replaces all links; the list ascends by coarse, then fine cluster. "more" are those
+ * that its numbers behind the old ones mean. */
+pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count,
+                         const pl_edit_link* more);
+
+/* The body that it changes. */
+pl_body* pl_edit_body(const pl_edit* edit);
 
 #endif

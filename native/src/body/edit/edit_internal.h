@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What the files of an edit share (edit.h is what others see). */
-#ifndef PL_STEP_EDIT_PARTS_H
-#define PL_STEP_EDIT_PARTS_H
+#ifndef PL_BODY_EDIT_EDIT_INTERNAL_H
+#define PL_BODY_EDIT_EDIT_INTERNAL_H
 
 #include "body/edit/edit.h"
 #include "body/layout.h"
 #include "collision/broadphase/proxy.h"
 #include "fracture/cuts/cuts.h"
-
-/* The new memberships of a particle, clusters ascending. */
-typedef struct pl_change
-{
-    uint32_t slot, count, room;
-    pl_member* members; /* in the edit's pool */
-    uint64_t among;     /* bit c % 64 for each of their clusters c, and perhaps more */
-} pl_change;
 
 /* Lists of members that live as long as the edit does, in blocks that do not move. */
 typedef struct pl_member_pool
@@ -83,10 +75,6 @@ struct pl_edit
 
 /* edit.c: the members of a slot as the body has them, into edit->members. */
 bool pl_edit_read(pl_edit* edit, uint32_t slot, uint32_t* count);
-/* The change of a slot, made from what it has if there is none yet; NULL when out of memory. */
-pl_change* pl_edit_change(pl_edit* edit, uint32_t slot);
-/* Adds one to a particle's memberships, of a cluster that it is not in. */
-pl_status pl_edit_join(pl_edit* edit, uint32_t slot, const pl_member* member);
 
 /* Frees a slot: its particle is in no cluster. */
 pl_status pl_edit_leave(pl_edit* edit, uint32_t slot);
@@ -95,27 +83,10 @@ pl_status pl_edit_leave(pl_edit* edit, uint32_t slot);
 /* The cluster has no members any more. */
 void pl_cluster_bury(pl_clusters* k, uint32_t c);
 void pl_edit_undo_room(pl_edit* edit);
-/* Inserts so many dead clusters at the end of a level. */
-pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more);
 
 /* build.c: chunks and parts. "chunks" and "clusters" are flags, set for what was touched. */
 pl_status pl_edit_build(pl_edit* edit, uint8_t* chunks, uint8_t* clusters);
 
-/* rest.c: what follows from memberships, masses, fades and normalisers: moments of the flagged
- * chunks' parts, then rest centres, A_rr and so on of the flagged clusters of the finest level, and
- * of coarse clusters that have such. Their parts must be in flagged chunks, or be right. */
-pl_status pl_rest_refresh(pl_body* body, const uint8_t* chunks, const uint8_t* clusters);
-
-/* A link that there will be: a copy of an old one, or, behind them, of one that an edit has. */
-typedef struct pl_link_copy
-{
-    uint32_t fine, coarse, from;
-} pl_link_copy;
-
-/* links.c: replaces all links; the list ascends by coarse, then fine cluster. "more" are those
- * that its numbers behind the old ones mean. */
-pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count,
-                         const pl_edit_link* more);
 /* Links of clusters that were added as those they are like, and none of dead ones. */
 pl_status pl_edit_relink(pl_edit* edit);
 

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/eigen.h"
 #include "body/edit/edit_internal.h"
+#include "body/edit/rest_sums.h"
 #include "body/rest_moments.h"
 #include "dynamics/kernels.h"
 

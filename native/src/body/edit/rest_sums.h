@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Sums over a chunk's members that rest centres and shapes are made of (rest.c): stateless,
  * one job a chunk. Lanes are summed apart and put together once a row. */
-#ifndef PL_STEP_REST_H
-#define PL_STEP_REST_H
+#ifndef PL_BODY_EDIT_REST_SUMS_H
+#define PL_BODY_EDIT_REST_SUMS_H
 
 #include "body/body.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Which clusters may touch: particles of one and the shape of another whose bounds overlap, over
  * all bodies, less those that may not collide. */
-#ifndef PL_CONTACT_BROADPHASE_H
-#define PL_CONTACT_BROADPHASE_H
+#ifndef PL_COLLISION_BROADPHASE_BROADPHASE_H
+#define PL_COLLISION_BROADPHASE_BROADPHASE_H
 
 #include "base/parallel.h"
 #include "body/body.h"

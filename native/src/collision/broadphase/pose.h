@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Where contact proxies are: from rest space to the world with the total deformation F. */
-#ifndef PL_CONTACT_POSE_H
-#define PL_CONTACT_POSE_H
+#ifndef PL_COLLISION_BROADPHASE_POSE_H
+#define PL_COLLISION_BROADPHASE_POSE_H
 
 #include "body/body.h"
 

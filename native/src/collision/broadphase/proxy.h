@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Contact shapes of the finest clusters: balls cut by half-spaces (Jones et al. 2015, 3.4). */
-#ifndef PL_SETUP_PROXY_H
-#define PL_SETUP_PROXY_H
+#ifndef PL_COLLISION_BROADPHASE_PROXY_H
+#define PL_COLLISION_BROADPHASE_PROXY_H
 
 #include "body/body.h"
 

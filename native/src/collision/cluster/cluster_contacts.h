@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Contacts between clusters: particles of one against the proxy of another, within one substep. */
-#ifndef PL_CONTACT_CLUSTERS_H
-#define PL_CONTACT_CLUSTERS_H
+#ifndef PL_COLLISION_CLUSTER_CLUSTER_CONTACTS_H
+#define PL_COLLISION_CLUSTER_CLUSTER_CONTACTS_H
 
 #include "collision/broadphase/broadphase.h"
 

@@ -13,8 +13,8 @@
  * Sweeps look at six numbers a cluster and three a particle; members are visited once a round, by
  * chunks and blocks as in a step.
  */
-#ifndef PL_CONTACT_RESPONSE_H
-#define PL_CONTACT_RESPONSE_H
+#ifndef PL_COLLISION_CLUSTER_CONTACT_SOLVER_H
+#define PL_COLLISION_CLUSTER_CONTACT_SOLVER_H
 
 #include "collision/cluster/cluster_contacts.h"
 

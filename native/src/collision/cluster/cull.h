@@ -5,8 +5,8 @@
  * least, so that most clusters need not be asked at all. What is left out would not have been
  * heard.
  */
-#ifndef PL_CONTACT_LOOK_H
-#define PL_CONTACT_LOOK_H
+#ifndef PL_COLLISION_CLUSTER_CULL_H
+#define PL_COLLISION_CLUSTER_CULL_H
 
 #include "body/body.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Restitution between bodies and pieces of bodies: what two of them have given each other since
  * they met. */
-#ifndef PL_CONTACT_REBOUND_H
-#define PL_CONTACT_REBOUND_H
+#ifndef PL_COLLISION_CLUSTER_RESTITUTION_H
+#define PL_COLLISION_CLUSTER_RESTITUTION_H
 
 #include "collision/cluster/cluster_contacts.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What one cluster says of one particle: whether it touches, where, and how much that counts. */
-#ifndef PL_CONTACT_SIGHT_H
-#define PL_CONTACT_SIGHT_H
+#ifndef PL_COLLISION_CLUSTER_SDF_QUERY_H
+#define PL_COLLISION_CLUSTER_SDF_QUERY_H
 
 #include "collision/cluster/cluster_contacts.h"
 

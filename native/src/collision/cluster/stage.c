@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Contacts between clusters within a substep: who takes part, and fits for them. */
+#include "collision/cluster/stage.h"
+
 #include "dynamics/substep.h"
+#include "sleep/sleep.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Bonds: particles that are welded to a cluster of another body, or to a collider. */
-#ifndef PL_CONTACT_BONDS_H
-#define PL_CONTACT_BONDS_H
+#ifndef PL_COLLISION_CLUSTER_WELDS_H
+#define PL_COLLISION_CLUSTER_WELDS_H
 
 #include "collision/broadphase/pose.h"
 #include "collision/cluster/cluster_contacts.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Colliders, moved by the caller: plane, sphere, box, capsule, cylinder. Meshes hang on them, and
  * are mesh_collider.h's. */
-#ifndef PL_CONTACT_COLLIDERS_H
-#define PL_CONTACT_COLLIDERS_H
+#ifndef PL_COLLISION_COLLIDER_COLLIDERS_H
+#define PL_COLLISION_COLLIDER_COLLIDERS_H
 
 #include "base/core.h"
 #include "base/math3.h"

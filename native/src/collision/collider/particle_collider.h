@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* One particle against one collider: what the inner loop calls for the few that may touch. */
-#ifndef PL_CONTACT_TOUCH_H
-#define PL_CONTACT_TOUCH_H
+#ifndef PL_COLLISION_COLLIDER_PARTICLE_COLLIDER_H
+#define PL_COLLISION_COLLIDER_PARTICLE_COLLIDER_H
 
 #include "collision/collider/colliders.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What the paths of eight particles meet of the triangles around them (for lanes.simd.c). */
-#ifndef PL_CONTACT_MESH_MEET_H
-#define PL_CONTACT_MESH_MEET_H
+#ifndef PL_COLLISION_MESH_CCD_LANES_H
+#define PL_COLLISION_MESH_CCD_LANES_H
 
 #include "base/simd_vec3.h"
 #include "collision/mesh/triangle_cache.h"

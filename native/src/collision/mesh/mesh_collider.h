@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Colliders made of triangles whose vertices are moved by the caller. */
-#ifndef PL_CONTACT_MESH_COLLIDER_H
-#define PL_CONTACT_MESH_COLLIDER_H
+#ifndef PL_COLLISION_MESH_MESH_COLLIDER_H
+#define PL_COLLISION_MESH_MESH_COLLIDER_H
 
 #include "collision/collider/colliders.h"
 #include "geometry/bvh.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What a particle meets of a mesh collider within one substep. */
-#ifndef PL_CONTACT_MESH_FIND_H
-#define PL_CONTACT_MESH_FIND_H
+#ifndef PL_COLLISION_MESH_MOVING_MESH_QUERY_H
+#define PL_COLLISION_MESH_MOVING_MESH_QUERY_H
 
 #include "collision/collider/particle_collider.h"
 #include "collision/mesh/mesh_collider.h"

@@ -17,8 +17,8 @@
  * Part of the state is, for solids, who is known to be outside. Paths are not let through the
  * surface, so this stays true without asking again; all others are asked in each substep.
  */
-#ifndef PL_CONTACT_MESH_NEAR_H
-#define PL_CONTACT_MESH_NEAR_H
+#ifndef PL_COLLISION_MESH_TRIANGLE_CACHE_H
+#define PL_COLLISION_MESH_TRIANGLE_CACHE_H
 
 #include "body/body.h"
 #include "collision/mesh/mesh_collider.h"

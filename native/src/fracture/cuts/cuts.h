@@ -12,8 +12,8 @@
  * Contacts, pairs and colliders follow by themselves, with all later changes of memberships. What
  * one may ask is in cut_query.h.
  */
-#ifndef PL_SETUP_CUTS_H
-#define PL_SETUP_CUTS_H
+#ifndef PL_FRACTURE_CUTS_CUTS_H
+#define PL_FRACTURE_CUTS_CUTS_H
 
 #include "body/body.h"
 

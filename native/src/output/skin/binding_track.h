@@ -8,8 +8,8 @@
  * Another frame's is found by looking again at the frames from the nearest of these on. So memory
  * goes by the surface's size, not by the number of frames.
  */
-#ifndef PL_OUTPUT_TRACK_H
-#define PL_OUTPUT_TRACK_H
+#ifndef PL_OUTPUT_SKIN_BINDING_TRACK_H
+#define PL_OUTPUT_SKIN_BINDING_TRACK_H
 
 #include "output/skin/rebind.h"
 

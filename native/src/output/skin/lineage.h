@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Particles that were divided because they were drawn out, and merged: what a surface follows is
  * all that came of one, as one. Then nothing moves when it is divided. */
-#ifndef PL_OUTPUT_FAMILIES_H
-#define PL_OUTPUT_FAMILIES_H
+#ifndef PL_OUTPUT_SKIN_LINEAGE_H
+#define PL_OUTPUT_SKIN_LINEAGE_H
 
 #include "base/core.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* The other way round: particles that follow an animated mesh. */
-#ifndef PL_OUTPUT_FOLLOW_H
-#define PL_OUTPUT_FOLLOW_H
+#ifndef PL_OUTPUT_SKIN_PIN_BINDING_H
+#define PL_OUTPUT_SKIN_PIN_BINDING_H
 
 #include "base/parallel.h"
 #include "body/body.h"

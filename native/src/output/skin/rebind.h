@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Vertices of a body that has flowed turn to the particles that are near them now. */
-#ifndef PL_OUTPUT_REBIND_H
-#define PL_OUTPUT_REBIND_H
+#ifndef PL_OUTPUT_SKIN_REBIND_H
+#define PL_OUTPUT_SKIN_REBIND_H
 
 #include "output/skin/skin.h"
 

@@ -6,8 +6,8 @@
  * Affine motions are reproduced exactly, and since phi is continuous in V, neighbours never tear
  * apart.
  */
-#ifndef PL_OUTPUT_SKIN_H
-#define PL_OUTPUT_SKIN_H
+#ifndef PL_OUTPUT_SKIN_SKIN_H
+#define PL_OUTPUT_SKIN_SKIN_H
 
 #include "base/core.h"
 #include "base/math3.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Which part of a body each vertex of a skin follows, where the body has several that share no
  * cluster. */
-#ifndef PL_OUTPUT_SKIN_PARTS_H
-#define PL_OUTPUT_SKIN_PARTS_H
+#ifndef PL_OUTPUT_SKIN_SKIN_COMPONENTS_H
+#define PL_OUTPUT_SKIN_SKIN_COMPONENTS_H
 
 #include "base/parallel.h"
 #include "geometry/point_tree.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Which particles of a stored body shared a cluster, and until when. */
-#ifndef PL_OUTPUT_PARTED_H
-#define PL_OUTPUT_PARTED_H
+#ifndef PL_OUTPUT_STORE_CONNECTIVITY_HISTORY_H
+#define PL_OUTPUT_STORE_CONNECTIVITY_HISTORY_H
 
 #include "output/store/frames.h"
 

@@ -21,8 +21,8 @@
  *
  * All checkpoints are kept, since any of them may be where a bake is taken up again.
  */
-#ifndef PL_OUTPUT_FRAMES_H
-#define PL_OUTPUT_FRAMES_H
+#ifndef PL_OUTPUT_STORE_FRAMES_H
+#define PL_OUTPUT_STORE_FRAMES_H
 
 #include "base/core.h"
 

@@ -2,8 +2,8 @@
 /* How bodies lie in frame files: a count, a head for each body, then each body's arrays one after
  * the other. Reading points into the block instead of copying; where particles have gone (frames_
  * gone.h) the block grows by what all have. Layouts are in frames_layout.h. */
-#ifndef PL_OUTPUT_FRAMES_BODY_H
-#define PL_OUTPUT_FRAMES_BODY_H
+#ifndef PL_OUTPUT_STORE_FRAMES_BODY_H
+#define PL_OUTPUT_STORE_FRAMES_BODY_H
 
 #include "output/store/frames_layout.h"
 

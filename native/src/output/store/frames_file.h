@@ -9,8 +9,8 @@
  * Stored bytes are the bytes themselves, or zstd of the bytes shuffled: all first bytes of every
  * four, then all second ones and so on, since the high bytes of neighbouring floats are alike.
  */
-#ifndef PL_OUTPUT_FRAMES_FILE_H
-#define PL_OUTPUT_FRAMES_FILE_H
+#ifndef PL_OUTPUT_STORE_FRAMES_FILE_H
+#define PL_OUTPUT_STORE_FRAMES_FILE_H
 
 #include "base/core.h"
 

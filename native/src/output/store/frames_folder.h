@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What lies in the folder of a frame store: the store's own files, known by their names, and what
  * is not its business. */
-#ifndef PL_OUTPUT_FRAMES_FOLDER_H
-#define PL_OUTPUT_FRAMES_FOLDER_H
+#ifndef PL_OUTPUT_STORE_FRAMES_FOLDER_H
+#define PL_OUTPUT_STORE_FRAMES_FOLDER_H
 
 #include "output/store/journal.h"
 

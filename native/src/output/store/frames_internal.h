@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What the files of the frame store share: the store itself, and what it keeps in memory. */
-#ifndef PL_OUTPUT_FRAMES_STORE_H
-#define PL_OUTPUT_FRAMES_STORE_H
+#ifndef PL_OUTPUT_STORE_FRAMES_INTERNAL_H
+#define PL_OUTPUT_STORE_FRAMES_INTERNAL_H
 
 #include "output/store/frames_body.h"
 #include "output/store/journal.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Layouts in files: whole, or as what has changed since the one before. In memory the arrays of a
  * layout belong to its bodies, those of frames do not. */
-#ifndef PL_OUTPUT_FRAMES_LAYOUT_H
-#define PL_OUTPUT_FRAMES_LAYOUT_H
+#ifndef PL_OUTPUT_STORE_FRAMES_LAYOUT_H
+#define PL_OUTPUT_STORE_FRAMES_LAYOUT_H
 
 #include "output/store/frames_merged.h"
 

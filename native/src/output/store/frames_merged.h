@@ -9,8 +9,8 @@
  * In memory bodies have all of it, when they are given to be written as well as when they were
  * read, with the same bits (pl_gone_offset).
  */
-#ifndef PL_OUTPUT_FRAMES_GONE_H
-#define PL_OUTPUT_FRAMES_GONE_H
+#ifndef PL_OUTPUT_STORE_FRAMES_MERGED_H
+#define PL_OUTPUT_STORE_FRAMES_MERGED_H
 
 #include "output/store/frames.h"
 

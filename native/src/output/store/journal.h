@@ -5,8 +5,8 @@
  * end, which is dropped. Each record's checksum continues the one before: a journal is a prefix of
  * what was written, never a mixture. Anything else is damage and is reported.
  */
-#ifndef PL_OUTPUT_JOURNAL_H
-#define PL_OUTPUT_JOURNAL_H
+#ifndef PL_OUTPUT_STORE_JOURNAL_H
+#define PL_OUTPUT_STORE_JOURNAL_H
 
 #include "output/store/frames_file.h"
 
