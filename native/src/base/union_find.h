@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 /* The root of i's tree, which gets flatter on the way. */
-static inline uint32_t pl_forest_root(uint32_t* parent, uint32_t i)
+static inline uint32_t pl_union_find_root(uint32_t* parent, uint32_t i)
 {
     while (parent[i] != i)
         i = parent[i] = parent[parent[i]];
     return i;
 }
 
-static inline void pl_forest_unite(uint32_t* parent, uint32_t a, uint32_t b)
+static inline void pl_union_find_unite(uint32_t* parent, uint32_t a, uint32_t b)
 {
-    a = pl_forest_root(parent, a), b = pl_forest_root(parent, b);
+    a = pl_union_find_root(parent, a), b = pl_union_find_root(parent, b);
     if (a < b)
         parent[b] = a;
     else

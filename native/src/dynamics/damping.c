@@ -103,7 +103,7 @@ static void unite_chunk(const pl_chunk* chunk, uint32_t finest_end, uint32_t* ro
                 if (first[lane] == UINT32_MAX)
                     first[lane] = c;
                 else
-                    pl_forest_unite(root, first[lane], c);
+                    pl_union_find_unite(root, first[lane], c);
             }
         }
     }
@@ -117,7 +117,7 @@ static void find_components(pl_body* body)
     for (uint32_t i = 0; i < body->chunk_count; ++i)
         unite_chunk(&body->chunks[i], count, root);
     for (uint32_t c = 0; c < count; ++c)
-        root[c] = pl_forest_root(root, c);
+        root[c] = pl_union_find_root(root, c);
 }
 
 static pl_status follow(pl_body* body)

@@ -187,14 +187,14 @@ static pl_status find_supports(balance* b, bool* any)
         parent[c] = c;
     for (uint32_t s = 0; s < b->slots && status == PLIANT_OK; ++s)
         for (uint32_t i = b->begin[s] + 1; i < b->begin[s + 1]; ++i)
-            pl_forest_unite(parent, b->members[i - 1].cluster, b->members[i].cluster);
+            pl_union_find_unite(parent, b->members[i - 1].cluster, b->members[i].cluster);
     for (int mark = 1; mark >= 0 && status == PLIANT_OK; --mark)
         for (uint32_t s = 0; s < b->slots; ++s)
         {
             if (b->begin[s] == b->begin[s + 1])
                 continue;
             bool is_support = pins->any && pins->frequency[s] >= least;
-            uint32_t root = pl_forest_root(parent, b->members[b->begin[s]].cluster);
+            uint32_t root = pl_union_find_root(parent, b->members[b->begin[s]].cluster);
             if (mark)
                 supported[root] = supported[root] || is_support;
             else

@@ -83,11 +83,11 @@ static uint32_t place_apexes(builder* b, vec3* apexes)
     for (uint32_t i = 0; i < vertices; ++i)
         b->group[i] = i, b->apex[i] = UINT32_MAX;
     for (uint32_t i = 0; i < b->gap_count; ++i)
-        pl_forest_unite(b->group, b->edges[i].low, b->edges[i].high);
+        pl_union_find_unite(b->group, b->edges[i].low, b->edges[i].high);
     uint32_t* edges = b->number;
     for (uint32_t i = 0; i < b->gap_count; ++i)
     {
-        uint32_t root = pl_forest_root(b->group, b->edges[i].low);
+        uint32_t root = pl_union_find_root(b->group, b->edges[i].low);
         if (b->apex[root] == UINT32_MAX)
         {
             b->apex[root] = vertices + count;
@@ -127,7 +127,7 @@ static void add_triangles(builder* b)
     for (uint32_t i = 0; i < b->gap_count; ++i)
     {
         const edge* e = &b->edges[i];
-        uint32_t apex = b->apex[pl_forest_root(b->group, e->low)];
+        uint32_t apex = b->apex[pl_union_find_root(b->group, e->low)];
         if (e->way > 0)
             add_triangle(b->out, e->shell, e->high, e->low, apex);
         else

@@ -72,7 +72,7 @@ static bool connect(dividing* d, uint32_t mark)
         const pl_shares* shares = &f->shares[d->list[n]];
         for (uint32_t i = 0; i < shares->count; ++i)
             if (d->mark[shares->items[i].cluster] == mark)
-                pl_forest_unite(d->into, shares->items[i].cluster, d->list[n]);
+                pl_union_find_unite(d->into, shares->items[i].cluster, d->list[n]);
     }
     return any;
 }
@@ -91,17 +91,17 @@ static uint32_t find_parts(dividing* d, uint32_t level, uint32_t c)
     uint32_t stays = 0;
     for (uint32_t i = begin; i < end; ++i)
     {
-        uint32_t root = pl_forest_root(d->into, first_below(d, level - 1, links->fine[i]));
+        uint32_t root = pl_union_find_root(d->into, first_below(d, level - 1, links->fine[i]));
         double mass = 0;
         d->part[i] = 0;
         for (uint32_t j = begin; j < i && !d->part[i]; ++j)
-            if (pl_forest_root(d->into, first_below(d, level - 1, links->fine[j])) == root)
+            if (pl_union_find_root(d->into, first_below(d, level - 1, links->fine[j])) == root)
                 d->part[i] = d->part[j];
         if (d->part[i])
             continue;
         d->part[i] = ++count;
         for (uint32_t j = i; j < end; ++j)
-            if (pl_forest_root(d->into, first_below(d, level - 1, links->fine[j])) == root)
+            if (pl_union_find_root(d->into, first_below(d, level - 1, links->fine[j])) == root)
                 mass += (double)links->u[j] * k->mass[links->fine[j]];
         if (mass > heaviest)
             heaviest = mass, stays = count;

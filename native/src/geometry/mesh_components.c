@@ -55,14 +55,14 @@ static void find_shells(finder* f)
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
         const uint32_t* v = mesh->triangles + 3 * (size_t)t;
-        pl_forest_unite(f->parent, f->weld[v[0]], f->weld[v[1]]);
-        pl_forest_unite(f->parent, f->weld[v[0]], f->weld[v[2]]);
+        pl_union_find_unite(f->parent, f->weld[v[0]], f->weld[v[1]]);
+        pl_union_find_unite(f->parent, f->weld[v[0]], f->weld[v[2]]);
     }
     uint32_t* number = f->begin; /* not needed yet */
     memset(number, 255, mesh->vertex_count * sizeof *number);
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
-        uint32_t root = pl_forest_root(f->parent, f->weld[mesh->triangles[3 * (size_t)t]]);
+        uint32_t root = pl_union_find_root(f->parent, f->weld[mesh->triangles[3 * (size_t)t]]);
         if (number[root] == NONE)
             number[root] = mesh->shell_count++;
         mesh->shell[t] = number[root];
@@ -287,16 +287,17 @@ static double hole_area(finder* f, const open_edge* edges, uint32_t count)
         f->length[a] = f->length[b] = 0;
     }
     for (uint32_t i = 0; i < count; ++i)
-        pl_forest_unite(f->parent, start_of(f, edges[i].half_edge), end_of(f, edges[i].half_edge));
+        pl_union_find_unite(f->parent, start_of(f, edges[i].half_edge),
+                            end_of(f, edges[i].half_edge));
     for (uint32_t i = 0; i < count; ++i)
     {
         uint32_t a = start_of(f, edges[i].half_edge), b = end_of(f, edges[i].half_edge);
-        f->length[pl_forest_root(f->parent, a)] +=
+        f->length[pl_union_find_root(f->parent, a)] +=
             v3_length(v3_sub(f->mesh->vertices[a], f->mesh->vertices[b]));
     }
     for (uint32_t i = 0; i < count; ++i)
     {
-        uint32_t root = pl_forest_root(f->parent, start_of(f, edges[i].half_edge));
+        uint32_t root = pl_union_find_root(f->parent, start_of(f, edges[i].half_edge));
         sum += f->length[root] * f->length[root];
         f->length[root] = 0;
     }

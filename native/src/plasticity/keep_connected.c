@@ -36,8 +36,8 @@ static uint32_t look_at(const pl_body* body, const pl_chunk* chunk, uint32_t blo
             else if (parent && of[lane] != last)
             {
                 last = of[lane];
-                united += pl_forest_root(parent, last) != pl_forest_root(parent, c);
-                pl_forest_unite(parent, last, c);
+                united += pl_union_find_root(parent, last) != pl_union_find_root(parent, c);
+                pl_union_find_unite(parent, last, c);
             }
         }
     }
@@ -82,7 +82,7 @@ pl_status pl_hold_together(const pl_body* body, uint8_t* held)
                 {
                     if (!(chunk->entry_kernel[8 * (size_t)e + lane] > 0) || of[lane] == UINT32_MAX)
                         continue;
-                    uint32_t root = pl_forest_root(parent, of[lane]);
+                    uint32_t root = pl_union_find_root(parent, of[lane]);
                     held[c] |= group[c] != UINT32_MAX && group[c] != root;
                     group[c] = root;
                 }

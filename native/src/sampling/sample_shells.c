@@ -88,7 +88,7 @@ static bool nests(const pl_mesh_tree* tree, uint32_t a, uint32_t b)
 static void compare_shells(grouping* g, uint32_t a, uint32_t b)
 {
     const pl_mesh_tree* tree = g->mesh->tree;
-    if (pl_forest_root(g->parent, a) == pl_forest_root(g->parent, b))
+    if (pl_union_find_root(g->parent, a) == pl_union_find_root(g->parent, b))
         return;
     const pl_box *p = &tree->nodes[tree->shell_root[a]].box,
                  *q = &tree->nodes[tree->shell_root[b]].box;
@@ -100,7 +100,7 @@ static void compare_shells(grouping* g, uint32_t a, uint32_t b)
     bool touch = trees_touch(tree, tree->shell_root[a], tree->shell_root[b], tolerance);
     if (g->apart ? !touch && (nests(tree, a, b) || nests(tree, b, a))
                  : touch || nests(tree, a, b) || nests(tree, b, a))
-        pl_forest_unite(g->parent, a, b);
+        pl_union_find_unite(g->parent, a, b);
 }
 
 /* Shells with higher numbers than "shell" whose bounds touch its. */
@@ -159,14 +159,14 @@ pl_status pl_group_shells(const pl_mesh* mesh, bool in_volume, bool apart, doubl
             if (mesh->shell_open[s])
             {
                 first_open = PL_MIN(first_open, s);
-                pl_forest_unite(g.parent, first_open, s);
+                pl_union_find_unite(g.parent, first_open, s);
             }
         if (count > 1)
             status = compare_all(&g, shell_of_root);
     }
     for (uint32_t s = 0; status == PLIANT_OK && s < count; ++s)
     {
-        uint32_t root = pl_forest_root(g.parent, s); /* the smallest of its group */
+        uint32_t root = pl_union_find_root(g.parent, s); /* the smallest of its group */
         group[s] = root == s ? groups++ : group[root];
     }
     pl_free(g.parent);

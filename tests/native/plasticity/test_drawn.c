@@ -67,9 +67,9 @@ static uint32_t parts_of(const breaking* b)
         parent[i] = i;
     for (uint32_t c = 0; c < clusters; ++c)
         for (uint32_t m = begin[c]; m < begin[c + 1]; ++m)
-            pl_forest_unite(parent, of[begin[c]], of[m]);
+            pl_union_find_unite(parent, of[begin[c]], of[m]);
     for (uint32_t i = 0; i < count; ++i)
-        parts += successor[i] == i && pl_forest_root(parent, i) == i;
+        parts += successor[i] == i && pl_union_find_root(parent, i) == i;
     free(successor);
     free(of);
     free(begin);

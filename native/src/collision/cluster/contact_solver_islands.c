@@ -62,7 +62,7 @@ static pl_status unite_pieces(const pl_response_work* s)
         uint32_t piece = of->fracture ? of->clusters.piece[cluster] : 0;
         uint32_t* first = &r->piece_unit[PL_MIN(piece, pieces - 1)];
         if (*first)
-            pl_forest_unite(r->forest, *first - 1, u);
+            pl_union_find_unite(r->forest, *first - 1, u);
         else
             *first = u + 1;
     }
@@ -77,7 +77,7 @@ static void unite_contacts(const pl_response_work* s)
         const pl_toucher* t = &r->touchers[i];
         for (size_t n = t->tie_begin; n < t->tie_begin + t->tie_count && moves(t); ++n)
             if (!r->units[r->ties[n].unit].fixed)
-                pl_forest_unite(r->forest, r->unit_count + i, r->ties[n].unit);
+                pl_union_find_unite(r->forest, r->unit_count + i, r->ties[n].unit);
     }
     for (size_t i = 0; i < s->all->list.count; ++i)
     {
@@ -85,9 +85,9 @@ static void unite_contacts(const pl_response_work* s)
         uint32_t toucher = r->toucher_of[c->particle] - 1, unit = r->unit_of[c->cluster] - 1;
         bool pushed = !r->units[unit].fixed;
         if (pushed && moves(&r->touchers[toucher]))
-            pl_forest_unite(r->forest, unit, r->unit_count + toucher);
+            pl_union_find_unite(r->forest, unit, r->unit_count + toucher);
         if (pushed && c->home && !r->units[r->unit_of[c->home - 1] - 1].fixed)
-            pl_forest_unite(r->forest, unit, r->unit_of[c->home - 1] - 1);
+            pl_union_find_unite(r->forest, unit, r->unit_of[c->home - 1] - 1);
     }
 }
 
@@ -105,7 +105,7 @@ pl_status pl_islands_make(const pl_response_work* s)
     r->island_count = 0;
     for (uint32_t i = 0; i < count; ++i)
     {
-        uint32_t root = pl_forest_root(r->forest, i);
+        uint32_t root = pl_union_find_root(r->forest, i);
         uint32_t island = root == i
                               ? r->island_count++
                               : (root < r->unit_count ? r->units[root].island

@@ -165,7 +165,7 @@ static void join_member(void* context, uint32_t cluster, uint32_t slot, float we
     if (!j->first[slot])
         j->first[slot] = cluster + 1;
     /* pieces are named by their first cluster */
-    pl_forest_unite(j->piece, cluster, j->first[slot] - 1);
+    pl_union_find_unite(j->piece, cluster, j->first[slot] - 1);
 }
 
 static pl_status find_pieces(const pl_body* body, uint32_t* piece)
@@ -178,7 +178,7 @@ static pl_status find_pieces(const pl_body* body, uint32_t* piece)
         piece[c] = c;
     pl_each_member(body, 0, body->level_begin[1], join_member, &j);
     for (uint32_t c = 0; c < clusters; ++c)
-        piece[c] = pl_forest_root(piece, c);
+        piece[c] = pl_union_find_root(piece, c);
     pl_free(j.first);
     return PLIANT_OK;
 }

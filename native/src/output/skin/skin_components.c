@@ -157,14 +157,14 @@ static bool find_patches(uint32_t count, const vec3* vertices, const pl_skin_sha
     for (uint32_t i = 1; i < count; ++i)
         if (places[i].at.x == places[i - 1].at.x && places[i].at.y == places[i - 1].at.y &&
             places[i].at.z == places[i - 1].at.z)
-            pl_forest_unite(patch, places[i].vertex, places[i - 1].vertex);
+            pl_union_find_unite(patch, places[i].vertex, places[i - 1].vertex);
     pl_free(places);
     for (uint32_t t = 0; t < shape->triangle_count; ++t)
         for (int k = 1; k < 3; ++k)
-            pl_forest_unite(patch, shape->triangles[3 * (size_t)t],
-                            shape->triangles[3 * (size_t)t + k]);
+            pl_union_find_unite(patch, shape->triangles[3 * (size_t)t],
+                                shape->triangles[3 * (size_t)t + k]);
     for (uint32_t i = 0; i < count; ++i)
-        patch[i] = pl_forest_root(patch, i);
+        patch[i] = pl_union_find_root(patch, i);
     return true;
 }
 
