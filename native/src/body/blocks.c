@@ -163,7 +163,7 @@ pl_status pl_blocks_place(pl_body* body, const pl_layout_input* in, const pl_by_
     body->chunk_count = chunks;
     for (uint32_t i = 0; i < in->count; ++i)
         order[i] = i;
-    pl_order_kd(in->count, in->points, fill, order);
+    pl_spatial_sort(in->count, in->points, fill, order);
 
     double mass = 0;
     for (uint32_t i = 0; i < in->count; ++i)

@@ -210,7 +210,7 @@ static pl_status sort_clusters(pl_clustering* level)
     for (uint32_t c = 0; fine && c < count; ++c)
         order[c] = c;
     if (fine)
-        pl_order_kd(count, level->centres, 64, order);
+        pl_spatial_sort(count, level->centres, 64, order);
     for (uint32_t c = 0; fine && c < count; ++c)
     {
         uint32_t from = level->begin[order[c]], size = level->begin[order[c] + 1] - from;

@@ -244,9 +244,9 @@ static pl_status fill(pl_pressure* s, const pl_body* body, const vec3* rest,
                       const pl_surface* surface, pl_pool* pool)
 {
     uint32_t particles = body->particles.id_count;
-    pl_carried carried;
-    pl_status status = pl_carry_points(surface->vertex_count, surface->vertices, particles, rest,
-                                       body->particles.shell, pool, &carried);
+    pl_mls_binding carried;
+    pl_status status = pl_mls_bind(surface->vertex_count, surface->vertices, particles, rest,
+                                   body->particles.shell, pool, &carried);
     s->shell_count = surface->shell_count;
     s->vertex_count = surface->vertex_count;
     s->triangle_count = surface->triangle_count;
@@ -261,7 +261,7 @@ static pl_status fill(pl_pressure* s, const pl_body* body, const vec3* rest,
         !cut(s->shell_count, s->triangle_count, surface->shell, &s->triangles,
              &s->triangles_of_shell) ||
         !list_followers(s, particles) || !transpose(s, surface->shell) || !alloc_scratch(s))
-        return pl_fail_memory((size_t)s->vertex_count * PL_CARRIERS * 8);
+        return pl_fail_memory((size_t)s->vertex_count * PL_MLS_SUPPORT * 8);
     s->bytes = 16ull * s->begin[s->vertex_count] + 56ull * s->vertex_count +
                24ull * s->triangle_count + 44ull * s->pull_count;
     return set_rest_volumes(s, rest, surface);

@@ -35,7 +35,7 @@ typedef struct curve_item
 
 typedef struct builder
 {
-    pl_mesh_tree* tree;
+    pl_bvh* tree;
     const curve_item* items; /* sorted, of what is being built now */
     const uint32_t* roots;   /* of the items where they are subtrees; NULL: they are triangles */
     uint32_t first;          /* where the items begin in the tree's order of triangles */
@@ -235,7 +235,7 @@ static double farthest_corner(const pl_box* box, vec3 p)
                         pl_max(p.z - box->lower.z, box->upper.z - p.z)));
 }
 
-static void leaf_moments(pl_mesh_tree* tree, uint32_t index)
+static void leaf_moments(pl_bvh* tree, uint32_t index)
 {
     const pl_node* node = &tree->nodes[index];
     pl_far* far = &tree->far[index];
@@ -265,7 +265,7 @@ static void leaf_moments(pl_mesh_tree* tree, uint32_t index)
     far->area = area;
 }
 
-static void inner_moments(pl_mesh_tree* tree, uint32_t index)
+static void inner_moments(pl_bvh* tree, uint32_t index)
 {
     const pl_node* node = &tree->nodes[index];
     const uint32_t child[2] = {node->left, node->right};
@@ -294,7 +294,7 @@ static void inner_moments(pl_mesh_tree* tree, uint32_t index)
 
 static uint32_t build_nodes(builder* b, uint32_t begin, uint32_t end)
 {
-    pl_mesh_tree* tree = b->tree;
+    pl_bvh* tree = b->tree;
     if (b->roots && end - begin == 1)
         return b->roots[b->items[begin].item];
     uint32_t index = tree->node_count++;
@@ -337,7 +337,7 @@ static vec3 middle_of(const vec3* vertices, const uint32_t* t)
 }
 
 /* Triangles grouped by patch, then along the curve; returns the nodes that the patches need. */
-static uint32_t sort_triangles(pl_mesh_tree* tree, const vec3* vertices, const uint32_t* triangles,
+static uint32_t sort_triangles(pl_bvh* tree, const vec3* vertices, const uint32_t* triangles,
                                const uint32_t* patch, curve_item* items, curve_item* spare)
 {
     uint32_t* first = tree->patch_first;
@@ -386,11 +386,11 @@ static uint32_t join(builder* b, const uint32_t* roots, uint32_t count, curve_it
     return build_nodes(b, 0, count);
 }
 
-pl_status pl_mesh_tree_build(pl_mesh_tree* tree, const vec3* vertices, const uint32_t* triangles,
-                             uint32_t triangle_count, const uint32_t* patch, uint32_t patch_count,
-                             const uint32_t* patch_shell, uint32_t shell_count)
+pl_status pl_bvh_build(pl_bvh* tree, const vec3* vertices, const uint32_t* triangles,
+                       uint32_t triangle_count, const uint32_t* patch, uint32_t patch_count,
+                       const uint32_t* patch_shell, uint32_t shell_count)
 {
-    *tree = (pl_mesh_tree){
+    *tree = (pl_bvh){
         .triangle_count = triangle_count, .patch_count = patch_count, .shell_count = shell_count};
     tree->corners = PL_NEW(pl_corners, triangle_count);
     tree->order = PL_NEW(uint32_t, triangle_count);
@@ -433,7 +433,7 @@ pl_status pl_mesh_tree_build(pl_mesh_tree* tree, const vec3* vertices, const uin
     return ready ? PLIANT_OK : pl_fail_memory((size_t)triangle_count * sizeof(pl_corners));
 }
 
-void pl_mesh_tree_flip(pl_mesh_tree* tree, uint32_t patch)
+void pl_bvh_flip(pl_bvh* tree, uint32_t patch)
 {
     for (uint32_t i = tree->patch_first[patch]; i < tree->patch_first[patch + 1]; ++i)
     {
@@ -446,7 +446,7 @@ void pl_mesh_tree_flip(pl_mesh_tree* tree, uint32_t patch)
             tree->far[i].moment[k] = -tree->far[i].moment[k];
 }
 
-static void finish_node(pl_mesh_tree* tree, uint32_t index)
+static void finish_node(pl_bvh* tree, uint32_t index)
 {
     if (index < tree->patch_nodes)
         return;
@@ -455,12 +455,12 @@ static void finish_node(pl_mesh_tree* tree, uint32_t index)
     inner_moments(tree, index);
 }
 
-void pl_mesh_tree_finish(pl_mesh_tree* tree)
+void pl_bvh_finish(pl_bvh* tree)
 {
     finish_node(tree, tree->root);
 }
 
-void pl_mesh_tree_free(pl_mesh_tree* tree)
+void pl_bvh_free(pl_bvh* tree)
 {
     if (!tree)
         return;

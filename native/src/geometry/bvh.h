@@ -43,7 +43,7 @@ typedef struct pl_corners
     vec3 a, b, c;
 } pl_corners;
 
-typedef struct pl_mesh_tree
+typedef struct pl_bvh
 {
     uint32_t node_count;
     uint32_t patch_nodes; /* nodes below this number are inside patches */
@@ -58,39 +58,39 @@ typedef struct pl_mesh_tree
     uint32_t* shell_root;
     uint32_t root;
     bool has_cavities;
-} pl_mesh_tree;
+} pl_bvh;
 
 /* Builds everything but the moments of the nodes above patches. "patch" gives each triangle's
  * patch, "patch_shell" each patch's shell; patches of one shell have consecutive numbers, in the
- * order of the shells. Freed by pl_mesh_tree_free in every case. */
-pl_status pl_mesh_tree_build(pl_mesh_tree* tree, const vec3* vertices, const uint32_t* triangles,
-                             uint32_t triangle_count, const uint32_t* patch, uint32_t patch_count,
-                             const uint32_t* patch_shell, uint32_t shell_count);
+ * order of the shells. Freed by pl_bvh_free in every case. */
+pl_status pl_bvh_build(pl_bvh* tree, const vec3* vertices, const uint32_t* triangles,
+                       uint32_t triangle_count, const uint32_t* patch, uint32_t patch_count,
+                       const uint32_t* patch_shell, uint32_t shell_count);
 /* Turns a patch inside out. */
-void pl_mesh_tree_flip(pl_mesh_tree* tree, uint32_t patch);
+void pl_bvh_flip(pl_bvh* tree, uint32_t patch);
 /* After all flips and silencing: the moments above patches. */
-void pl_mesh_tree_finish(pl_mesh_tree* tree);
-void pl_mesh_tree_free(pl_mesh_tree* tree);
+void pl_bvh_finish(pl_bvh* tree);
+void pl_bvh_free(pl_bvh* tree);
 
 /* The generalised winding number of what lies below a node. A ball of radius r is looked at as one
  * from "accuracy" r away: 3 is good to about 1e-3, 1.3 to about 3e-2 (and five times as fast). */
-double pl_tree_winding(const pl_mesh_tree* tree, uint32_t root, vec3 point, double accuracy);
+double pl_bvh_winding(const pl_bvh* tree, uint32_t root, vec3 point, double accuracy);
 
 /* The nearest point below a node that is closer than "within": its triangle in tree order, or
  * UINT32_MAX. */
-uint32_t pl_tree_nearest(const pl_mesh_tree* tree, uint32_t root, vec3 point, double within,
-                         double weights[3], vec3* nearest);
+uint32_t pl_bvh_nearest(const pl_bvh* tree, uint32_t root, vec3 point, double within,
+                        double weights[3], vec3* nearest);
 
 /* Whether any triangle touches the box. */
-bool pl_tree_touches(const pl_mesh_tree* tree, const pl_box* box);
+bool pl_bvh_touches(const pl_bvh* tree, const pl_box* box);
 
 /* Calls "visit" for each triangle (in tree order) whose bounds touch the box. */
 typedef void (*pl_visit_fn)(void* context, uint32_t triangle);
-void pl_tree_visit(const pl_mesh_tree* tree, const pl_box* box, pl_visit_fn visit, void* context);
+void pl_bvh_visit(const pl_bvh* tree, const pl_box* box, pl_visit_fn visit, void* context);
 
 /* The most that a walk down the tree ever has waiting. Depth is at most 63 bits of the curve and 32
  * of count, for each of the three storeys. */
-#define PL_TREE_STACK 320
+#define PL_BVH_STACK 320
 
 /* fmin and fmax without their care for not-a-numbers: one instruction each. */
 static inline double pl_min(double a, double b)

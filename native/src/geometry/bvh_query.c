@@ -49,9 +49,9 @@ static float far_angle(const float m[19], float x, float y, float z, float k)
     return k * k * (first + k * (-3 * second + k * 7.5f * third));
 }
 
-double pl_tree_winding(const pl_mesh_tree* tree, uint32_t root, vec3 point, double accuracy)
+double pl_bvh_winding(const pl_bvh* tree, uint32_t root, vec3 point, double accuracy)
 {
-    uint32_t stack[PL_TREE_STACK], waiting = 0;
+    uint32_t stack[PL_BVH_STACK], waiting = 0;
     half_angles near = {1, 0, 0};
     double far_sum = 0, limit = accuracy * accuracy;
     stack[waiting++] = root;
@@ -95,11 +95,11 @@ static double box_distance2(const pl_box* box, vec3 p)
     return x * x + y * y + z * z;
 }
 
-uint32_t pl_tree_nearest(const pl_mesh_tree* tree, uint32_t root, vec3 point, double within,
-                         double weights[3], vec3* nearest)
+uint32_t pl_bvh_nearest(const pl_bvh* tree, uint32_t root, vec3 point, double within,
+                        double weights[3], vec3* nearest)
 {
-    uint32_t stack[PL_TREE_STACK], waiting = 0, found = UINT32_MAX;
-    double stacked[PL_TREE_STACK], best = within * within;
+    uint32_t stack[PL_BVH_STACK], waiting = 0, found = UINT32_MAX;
+    double stacked[PL_BVH_STACK], best = within * within;
     stacked[waiting] = box_distance2(&tree->nodes[root].box, point);
     stack[waiting++] = root;
     while (waiting)
@@ -133,9 +133,9 @@ uint32_t pl_tree_nearest(const pl_mesh_tree* tree, uint32_t root, vec3 point, do
     return found;
 }
 
-bool pl_tree_touches(const pl_mesh_tree* tree, const pl_box* box)
+bool pl_bvh_touches(const pl_bvh* tree, const pl_box* box)
 {
-    uint32_t stack[PL_TREE_STACK], waiting = 0;
+    uint32_t stack[PL_BVH_STACK], waiting = 0;
     vec3 centre = pl_box_centre(box), half = v3_scale(v3_sub(box->upper, box->lower), .5);
     stack[waiting++] = tree->root;
     while (waiting)
@@ -154,9 +154,9 @@ bool pl_tree_touches(const pl_mesh_tree* tree, const pl_box* box)
     return false;
 }
 
-void pl_tree_visit(const pl_mesh_tree* tree, const pl_box* box, pl_visit_fn visit, void* context)
+void pl_bvh_visit(const pl_bvh* tree, const pl_box* box, pl_visit_fn visit, void* context)
 {
-    uint32_t stack[PL_TREE_STACK], waiting = 0;
+    uint32_t stack[PL_BVH_STACK], waiting = 0;
     stack[waiting++] = tree->root;
     while (waiting)
     {

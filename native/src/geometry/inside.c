@@ -169,7 +169,7 @@ static uint32_t clamp_cell(double x)
 static void rasterise(void* context, uint32_t triangle)
 {
     rasteriser* r = context;
-    const pl_mesh_tree* tree = r->map->mesh->tree;
+    const pl_bvh* tree = r->map->mesh->tree;
     const pl_corners* t = &tree->corners[triangle];
     if (tree->far[tree->shell_root[r->map->mesh->shell[tree->order[triangle]]]].silent)
         return;
@@ -247,9 +247,8 @@ static void spread_winding(const pl_inside* map, pl_inside_block* block)
     float winding[PL_INSIDE_CELLS];
     uint16_t queue[PL_INSIDE_CELLS];
     uint32_t head = 0, tail = 0;
-    const pl_mesh_tree* tree = map->mesh->tree;
-    winding[0] =
-        (float)rint(pl_tree_winding(tree, tree->root, reference_point(map, block, 0), 1.3));
+    const pl_bvh* tree = map->mesh->tree;
+    winding[0] = (float)rint(pl_bvh_winding(tree, tree->root, reference_point(map, block, 0), 1.3));
     seen[0] = true;
     queue[tail++] = 0;
     while (head < tail)
@@ -330,11 +329,11 @@ static void ask_region(const pl_inside* map, pl_inside_block* block, bool* seen,
 static void ask_winding(const pl_inside* map, pl_inside_block* block)
 {
     bool seen[PL_INSIDE_CELLS] = {false};
-    const pl_mesh_tree* tree = map->mesh->tree;
+    const pl_bvh* tree = map->mesh->tree;
     for (int c = 0; c < PL_INSIDE_CELLS; ++c)
     {
         if (block->cells[c] >= PL_CELL_SURFACE)
-            block->winding[block->cells[c] - PL_CELL_SURFACE] = (float)pl_tree_winding(
+            block->winding[block->cells[c] - PL_CELL_SURFACE] = (float)pl_bvh_winding(
                 tree, tree->root, reference_point(map, block, (uint32_t)c), 1.3);
         else if (!seen[c])
             ask_region(map, block, seen, c);
@@ -355,7 +354,7 @@ static void fill_blocks(void* context, uint32_t begin, uint32_t end, uint32_t wo
         pl_box box = {v3_sub(r.corner, v3(margin, margin, margin)),
                       v3_add(r.corner, v3(size + margin, size + margin, size + margin))};
         s->pair_count = 0;
-        pl_tree_visit(f->map->mesh->tree, &box, rasterise, &r);
+        pl_bvh_visit(f->map->mesh->tree, &box, rasterise, &r);
         if (s->status != PLIANT_OK || !make_lists(block, s))
         {
             s->status = PLIANT_ERROR_MEMORY;
@@ -422,7 +421,7 @@ static pl_status find_blocks(pl_inside* map, int32_t levels, pl_task* task)
         double margin = 1e-6 * map->cell;
         pl_box box = {v3_sub(corner, v3(margin, margin, margin)),
                       v3_add(corner, v3(size + margin, size + margin, size + margin))};
-        bool surface = pl_tree_touches(map->mesh->tree, &box);
+        bool surface = pl_bvh_touches(map->mesh->tree, &box);
         uint16_t kind = surface ? PL_CELL_SURFACE : cube_kind(map, corner, size);
         if (++steps % 512 == 0 && pl_task_step(task, 0))
             return PLIANT_CANCELLED;

@@ -302,7 +302,7 @@ static void measure_triangles(pl_mesh* mesh)
 }
 
 /* A head is closed although eyes that touch it, each a bowl, are not. */
-static void find_open_shells(pl_mesh* mesh, const pl_patches* patches)
+static void find_open_shells(pl_mesh* mesh, const pl_mesh_components* patches)
 {
     mesh->closed = true;
     for (uint32_t p = 0, end; p < patches->count; p = end)
@@ -320,16 +320,16 @@ static void find_open_shells(pl_mesh* mesh, const pl_patches* patches)
     }
 }
 
-static pl_status build(pl_mesh* mesh, pl_patches* patches)
+static pl_status build(pl_mesh* mesh, pl_mesh_components* patches)
 {
-    PL_TRY(pl_patches_find(mesh, mesh->weld, patches));
-    mesh->tree = PL_NEW(pl_mesh_tree, 1);
+    PL_TRY(pl_mesh_components_find(mesh, mesh->weld, patches));
+    mesh->tree = PL_NEW(pl_bvh, 1);
     mesh->shell_open = PL_NEW(uint8_t, mesh->shell_count);
     if (!mesh->tree || !mesh->shell_open)
         return pl_fail_memory(mesh->shell_count);
-    PL_TRY(pl_mesh_tree_build(mesh->tree, mesh->vertices, mesh->triangles, mesh->triangle_count,
-                              patches->of, patches->count, patches->of_shell, mesh->shell_count));
-    PL_TRY(pl_patches_orient(mesh, patches));
+    PL_TRY(pl_bvh_build(mesh->tree, mesh->vertices, mesh->triangles, mesh->triangle_count,
+                        patches->of, patches->count, patches->of_shell, mesh->shell_count));
+    PL_TRY(pl_mesh_components_orient(mesh, patches));
     measure_triangles(mesh);
     find_open_shells(mesh, patches);
     return PLIANT_OK;
@@ -355,9 +355,9 @@ pl_status pl_mesh_init(pl_mesh* mesh, const pliant_mesh_desc* desc, vec3 origin)
         return PLIANT_OK;
     }
     PL_TRY(copy_triangles(mesh, desc));
-    pl_patches patches = {0};
+    pl_mesh_components patches = {0};
     pl_status status = build(mesh, &patches);
-    pl_patches_free(&patches);
+    pl_mesh_components_free(&patches);
     return status;
 }
 
@@ -369,7 +369,7 @@ void pl_mesh_free(pl_mesh* mesh)
     pl_free(mesh->shell_open);
     pl_free(mesh->twin);
     pl_free(mesh->weld);
-    pl_mesh_tree_free(mesh->tree);
+    pl_bvh_free(mesh->tree);
     *mesh = (pl_mesh){0};
 }
 
@@ -377,18 +377,18 @@ void pl_mesh_free(pl_mesh* mesh)
 
 double pl_mesh_winding(const pl_mesh* mesh, vec3 point, uint32_t shell)
 {
-    const pl_mesh_tree* tree = mesh->tree;
+    const pl_bvh* tree = mesh->tree;
     if (!tree || (shell != UINT32_MAX && shell >= mesh->shell_count))
         return 0;
-    return pl_tree_winding(tree, shell == UINT32_MAX ? tree->root : tree->shell_root[shell], point,
-                           ACCURATE);
+    return pl_bvh_winding(tree, shell == UINT32_MAX ? tree->root : tree->shell_root[shell], point,
+                          ACCURATE);
 }
 
 double pl_mesh_insideness(const pl_mesh* mesh, vec3 point)
 {
     if (!mesh->tree)
         return 0;
-    double w = pl_tree_winding(mesh->tree, mesh->tree->root, point, QUICK);
+    double w = pl_bvh_winding(mesh->tree, mesh->tree->root, point, QUICK);
     return mesh->tree->has_cavities ? w : fabs(w);
 }
 
@@ -403,7 +403,7 @@ pl_mesh_hit pl_mesh_nearest(const pl_mesh* mesh, vec3 point)
     if (!mesh->tree)
         return hit;
     uint32_t found =
-        pl_tree_nearest(mesh->tree, mesh->tree->root, point, INFINITY, hit.weights, &hit.point);
+        pl_bvh_nearest(mesh->tree, mesh->tree->root, point, INFINITY, hit.weights, &hit.point);
     if (found == UINT32_MAX)
         return hit; /* only for a point that is not finite */
     hit.triangle = mesh->tree->order[found];

@@ -23,10 +23,10 @@ typedef struct pl_mesh
     uint32_t bad_vertices;      /* not finite (moved to the centre, unused) */
     vec3 lower, upper;          /* bounds of the used triangles */
     double area;
-    double volume;             /* by the divergence theorem, after the shells were oriented */
-    bool closed;               /* no open edge anywhere */
-    double extent;             /* length of the bounds' diagonal */
-    struct pl_mesh_tree* tree; /* winding numbers and nearest points; owned */
+    double volume;       /* by the divergence theorem, after the shells were oriented */
+    bool closed;         /* no open edge anywhere */
+    double extent;       /* length of the bounds' diagonal */
+    struct pl_bvh* tree; /* winding numbers and nearest points; owned */
 } pl_mesh;
 
 /* Checks and copies a mesh. PLIANT_ERROR_MESH with a sentence if nothing can be used; the caller

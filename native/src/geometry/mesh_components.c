@@ -24,7 +24,7 @@ typedef struct finder
 {
     pl_mesh* mesh;
     const uint32_t* weld;
-    pl_patches* out;
+    pl_mesh_components* out;
     uint32_t* begin;     /* vertex_count + 1: edges by their smaller vertex */
     edge_entry* entries; /* sorted by the other vertex */
     uint32_t* neighbour; /* of each half-edge, or NONE */
@@ -192,7 +192,7 @@ static uint32_t find_patches(finder* f, uint8_t* whole)
 static void measure_patches(finder* f, uint32_t* number)
 {
     pl_mesh* mesh = f->mesh;
-    pl_patches* out = f->out;
+    pl_mesh_components* out = f->out;
     uint32_t* next = f->begin; /* no longer needed; shells are at most vertices */
     memset(next, 0, ((size_t)mesh->shell_count + 1) * sizeof *next);
     memset(number, 255, out->count * sizeof *number);
@@ -306,7 +306,7 @@ static double hole_area(finder* f, const open_edge* edges, uint32_t count)
 
 static pl_status measure_holes(finder* f)
 {
-    pl_patches* out = f->out;
+    pl_mesh_components* out = f->out;
     for (uint32_t p = 0; p < out->count; ++p)
         out->patches[p].closed = out->patches[p].nearly_closed = true;
     uint32_t* open = f->neighbour; /* no longer needed */
@@ -352,7 +352,7 @@ static bool make_room(finder* f)
 static pl_status find_all(finder* f)
 {
     pl_mesh* mesh = f->mesh;
-    pl_patches* out = f->out;
+    pl_mesh_components* out = f->out;
     if (!make_room(f))
         return pl_fail_memory((size_t)mesh->triangle_count * 64);
     uint8_t* whole = f->turned + mesh->triangle_count;
@@ -373,9 +373,9 @@ static pl_status find_all(finder* f)
     return PLIANT_OK;
 }
 
-pl_status pl_patches_find(pl_mesh* mesh, const uint32_t* weld, pl_patches* patches)
+pl_status pl_mesh_components_find(pl_mesh* mesh, const uint32_t* weld, pl_mesh_components* patches)
 {
-    *patches = (pl_patches){0};
+    *patches = (pl_mesh_components){0};
     finder f = {.mesh = mesh, .weld = weld, .out = patches};
     pl_status status = find_all(&f);
     pl_free(f.begin);
@@ -388,10 +388,10 @@ pl_status pl_patches_find(pl_mesh* mesh, const uint32_t* weld, pl_patches* patch
     return status;
 }
 
-void pl_patches_free(pl_patches* patches)
+void pl_mesh_components_free(pl_mesh_components* patches)
 {
     pl_free(patches->patches);
     pl_free(patches->of);
     pl_free(patches->of_shell);
-    *patches = (pl_patches){0};
+    *patches = (pl_mesh_components){0};
 }

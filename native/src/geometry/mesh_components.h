@@ -15,19 +15,19 @@ typedef struct pl_patch
     double volume; /* signed, about the centre */
 } pl_patch;
 
-typedef struct pl_patches
+typedef struct pl_mesh_components
 {
     uint32_t count;
     pl_patch* patches;  /* by shell, then by first triangle */
     uint32_t* of;       /* each triangle's patch */
     uint32_t* of_shell; /* each patch's shell */
-} pl_patches;
+} pl_mesh_components;
 
 /* Finds shells and patches and makes each patch face one way. "weld" gives for each vertex the
  * first one at the same place. Sets mesh->shell and shell_count, turns triangles of the mesh. Freed
- * by pl_patches_free in every case. */
-pl_status pl_patches_find(pl_mesh* mesh, const uint32_t* weld, pl_patches* patches);
-void pl_patches_free(pl_patches* patches);
+ * by pl_mesh_components_free in every case. */
+pl_status pl_mesh_components_find(pl_mesh* mesh, const uint32_t* weld, pl_mesh_components* patches);
+void pl_mesh_components_free(pl_mesh_components* patches);
 
 static inline void pl_mesh_turn_triangle(pl_mesh* mesh, uint32_t t)
 {
@@ -39,6 +39,6 @@ static inline void pl_mesh_turn_triangle(pl_mesh* mesh, uint32_t t)
 
 /* Decides which closed patches are solid, which are cavities and which add nothing; turns
  * triangles in the mesh and in its tree accordingly. */
-pl_status pl_patches_orient(pl_mesh* mesh, pl_patches* patches);
+pl_status pl_mesh_components_orient(pl_mesh* mesh, pl_mesh_components* patches);
 
 #endif

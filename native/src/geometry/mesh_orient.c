@@ -29,7 +29,7 @@ typedef struct ranked
 
 typedef struct nesting
 {
-    const pl_mesh_tree* tree;
+    const pl_bvh* tree;
     uint32_t* rank; /* of each patch, from the largest; UINT32_MAX: not decided (yet) */
     int8_t* factor; /* on its winding number as given: -1 turned, 0 adds nothing */
 } nesting;
@@ -42,7 +42,7 @@ static int compare_sizes(const void* a, const void* b)
     return (x->patch > y->patch) - (x->patch < y->patch);
 }
 
-static uint32_t patch_of_root(const pl_mesh_tree* tree, uint32_t node)
+static uint32_t patch_of_root(const pl_bvh* tree, uint32_t node)
 {
     uint32_t low = 0, high = tree->patch_count;
     while (high - low > 1)
@@ -59,7 +59,7 @@ static uint32_t patch_of_root(const pl_mesh_tree* tree, uint32_t node)
 /* Winding numbers at a point, of the patches decided so far: as given, and as decided. */
 static void wind(const nesting* n, vec3 p, double* given, double* decided)
 {
-    uint32_t stack[PL_TREE_STACK], waiting = 0;
+    uint32_t stack[PL_BVH_STACK], waiting = 0;
     const pl_box at = {p, p};
     *given = *decided = 0;
     stack[waiting++] = n->tree->root;
@@ -78,7 +78,7 @@ static void wind(const nesting* n, vec3 p, double* given, double* decided)
         uint32_t patch = patch_of_root(n->tree, index);
         if (n->rank[patch] == UINT32_MAX)
             continue;
-        double w = pl_tree_winding(n->tree, index, p, 2);
+        double w = pl_bvh_winding(n->tree, index, p, 2);
         *given += w;
         *decided += w * n->factor[patch];
     }
@@ -93,7 +93,7 @@ typedef enum verdict
 
 static verdict judge(const nesting* n, uint32_t patch, bool faces_out)
 {
-    const pl_mesh_tree* tree = n->tree;
+    const pl_bvh* tree = n->tree;
     uint32_t first = tree->patch_first[patch], count = tree->patch_first[patch + 1] - first;
     double least = INFINITY, given_sum = 0, decided_sum = 0;
     for (uint32_t i = 0; i < PROBES; ++i)
@@ -111,7 +111,7 @@ static verdict judge(const nesting* n, uint32_t patch, bool faces_out)
     return faces_out == (given_sum > 0) ? REDUNDANT : CAVITY;
 }
 
-static void silence(pl_mesh_tree* tree, const pl_patches* patches, const nesting* n)
+static void silence(pl_bvh* tree, const pl_mesh_components* patches, const nesting* n)
 {
     for (uint32_t p = 0, end; p < patches->count; p = end)
     {
@@ -122,10 +122,10 @@ static void silence(pl_mesh_tree* tree, const pl_patches* patches, const nesting
     }
 }
 
-static void decide(pl_mesh* mesh, pl_patches* patches, nesting* n, const ranked* order,
+static void decide(pl_mesh* mesh, pl_mesh_components* patches, nesting* n, const ranked* order,
                    uint32_t count)
 {
-    pl_mesh_tree* tree = mesh->tree;
+    pl_bvh* tree = mesh->tree;
     uint32_t patch_count = patches->count;
     for (uint32_t p = 0; p < patch_count; ++p)
         n->rank[p] = UINT32_MAX, n->factor[p] = 1;
@@ -145,14 +145,14 @@ static void decide(pl_mesh* mesh, pl_patches* patches, nesting* n, const ranked*
         bool redundant_inward = n->factor[p] == 0 && patches->patches[p].volume < 0;
         if (n->factor[p] != -1 && !redundant_inward)
             continue;
-        pl_mesh_tree_flip(tree, p);
+        pl_bvh_flip(tree, p);
         for (uint32_t t = tree->patch_first[p]; t < tree->patch_first[p + 1]; ++t)
             pl_mesh_turn_triangle(mesh, tree->order[t]);
         patches->patches[p].volume = -patches->patches[p].volume;
     }
 }
 
-pl_status pl_patches_orient(pl_mesh* mesh, pl_patches* patches)
+pl_status pl_mesh_components_orient(pl_mesh* mesh, pl_mesh_components* patches)
 {
     ranked* order = PL_NEW(ranked, patches->count);
     nesting n = {mesh->tree, PL_NEW(uint32_t, patches->count), PL_NEW(int8_t, patches->count)};
@@ -169,7 +169,7 @@ pl_status pl_patches_orient(pl_mesh* mesh, pl_patches* patches)
         }
         qsort(order, count, sizeof *order, compare_sizes);
         decide(mesh, patches, &n, order, count);
-        pl_mesh_tree_finish(mesh->tree);
+        pl_bvh_finish(mesh->tree);
     }
     pl_free(order);
     pl_free(n.rank);

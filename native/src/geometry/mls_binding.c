@@ -34,24 +34,24 @@ static const double LEAST_EXTENT = 1e-6, FARTHEST = 4;
 
 typedef struct carry_job
 {
-    const pl_near_tree* tree;
+    const pl_point_tree* tree;
     const vec3 *points, *rest;
     const uint32_t* shell;
     uint32_t *count, *particle;
     float* weight;
 } carry_job;
 
-/* The nearest particles of the nearest one's shell, at most PL_CARRIERS, and the square of H. */
+/* The nearest particles of the nearest one's shell, at most PL_MLS_SUPPORT, and the square of H. */
 static uint32_t find_carriers(const carry_job* job, vec3 point, pl_near_point* near, double* square)
 {
-    const uint32_t wanted = PL_CARRIERS + 1;
-    uint32_t kept = 0, found = pl_near_tree_query(job->tree, point, INFINITY, wanted, near);
+    const uint32_t wanted = PL_MLS_SUPPORT + 1;
+    uint32_t kept = 0, found = pl_point_tree_query(job->tree, point, INFINITY, wanted, near);
     for (uint32_t i = 0; i < found; ++i)
         kept += job->shell[near[i].index] == job->shell[near[0].index];
     if (kept < found)
     {
         uint32_t shell = job->shell[near[0].index];
-        found = pl_near_tree_query(job->tree, point, INFINITY, SEARCHED, near);
+        found = pl_point_tree_query(job->tree, point, INFINITY, SEARCHED, near);
         kept = 0;
         for (uint32_t i = 0; i < found && kept < wanted; ++i)
             if (job->shell[near[i].index] == shell)
@@ -105,13 +105,13 @@ static vec3 find_tilt(mat3 spread, vec3 away)
 static void carry_one(const carry_job* job, uint32_t i)
 {
     pl_near_point near[SEARCHED];
-    double square, phi[PL_CARRIERS], rest_of_one = 1;
+    double square, phi[PL_MLS_SUPPORT], rest_of_one = 1;
     vec3 point = job->points[i], mean = v3(0, 0, 0);
     mat3 spread = m3_zero();
     uint32_t found = find_carriers(job, point, near, &square);
     uint32_t count = weigh(near, found, square, phi);
-    uint32_t* particle = job->particle + (size_t)i * PL_CARRIERS;
-    float* weight = job->weight + (size_t)i * PL_CARRIERS;
+    uint32_t* particle = job->particle + (size_t)i * PL_MLS_SUPPORT;
+    float* weight = job->weight + (size_t)i * PL_MLS_SUPPORT;
     for (uint32_t n = 0; n < count; ++n)
         mean = v3_mad(mean, v3_sub(job->rest[near[n].index], point), phi[n]);
     for (uint32_t n = 0; n < count; ++n)
@@ -138,27 +138,26 @@ static void carry_points(void* context, uint32_t begin, uint32_t end, uint32_t w
         carry_one(context, i);
 }
 
-/* From room for PL_CARRIERS each to lists without gaps. */
-static void close_up(uint32_t count, const uint32_t* counts, pl_carried* carried)
+/* From room for PL_MLS_SUPPORT each to lists without gaps. */
+static void close_up(uint32_t count, const uint32_t* counts, pl_mls_binding* carried)
 {
     for (uint32_t i = 0; i < count; ++i)
     {
-        size_t from = (size_t)i * PL_CARRIERS, to = carried->begin[i];
+        size_t from = (size_t)i * PL_MLS_SUPPORT, to = carried->begin[i];
         memmove(carried->particle + to, carried->particle + from, counts[i] * sizeof(uint32_t));
         memmove(carried->weight + to, carried->weight + from, counts[i] * sizeof(float));
         carried->begin[i + 1] = carried->begin[i] + counts[i];
     }
 }
 
-pl_status pl_carry_points(uint32_t count, const vec3* points, uint32_t particle_count,
-                          const vec3* rest, const uint32_t* shell, pl_pool* pool,
-                          pl_carried* carried)
+pl_status pl_mls_bind(uint32_t count, const vec3* points, uint32_t particle_count, const vec3* rest,
+                      const uint32_t* shell, pl_pool* pool, pl_mls_binding* carried)
 {
-    *carried = (pl_carried){PL_NEW(uint32_t, (size_t)count + 1),
-                            PL_NEW(uint32_t, (size_t)count * PL_CARRIERS),
-                            PL_NEW(float, (size_t)count* PL_CARRIERS)};
+    *carried = (pl_mls_binding){PL_NEW(uint32_t, (size_t)count + 1),
+                                PL_NEW(uint32_t, (size_t)count * PL_MLS_SUPPORT),
+                                PL_NEW(float, (size_t)count* PL_MLS_SUPPORT)};
     uint32_t* counts = PL_NEW(uint32_t, count);
-    pl_near_tree* tree = pl_near_tree_create(particle_count, rest);
+    pl_point_tree* tree = pl_point_tree_create(particle_count, rest);
     bool ready = carried->begin && carried->particle && carried->weight && counts && tree;
     if (ready)
     {
@@ -166,15 +165,15 @@ pl_status pl_carry_points(uint32_t count, const vec3* points, uint32_t particle_
         pl_parallel_for(pool, count, GRAIN, carry_points, &job);
         close_up(count, counts, carried);
     }
-    pl_near_tree_destroy(tree);
+    pl_point_tree_destroy(tree);
     pl_free(counts);
-    return ready ? PLIANT_OK : pl_fail_memory((size_t)count * PL_CARRIERS * 8);
+    return ready ? PLIANT_OK : pl_fail_memory((size_t)count * PL_MLS_SUPPORT * 8);
 }
 
-void pl_carried_free(pl_carried* carried)
+void pl_mls_binding_free(pl_mls_binding* carried)
 {
     pl_free(carried->begin);
     pl_free(carried->particle);
     pl_free(carried->weight);
-    *carried = (pl_carried){0};
+    *carried = (pl_mls_binding){0};
 }

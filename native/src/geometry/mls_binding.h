@@ -9,24 +9,23 @@
 
 enum
 {
-    PL_CARRIERS = 20 /* most particles that carry one point */
+    PL_MLS_SUPPORT = 20 /* most particles that carry one point */
 };
 
 /* Point i is the sum over its carriers e (begin[i] to begin[i + 1]) of weight[e] times particle[e].
  * Weights sum to 1, and at rest the sum is the point itself, as far as the particles around it have
  * extent (mls_binding.c). */
-typedef struct pl_carried
+typedef struct pl_mls_binding
 {
     uint32_t* begin;
     uint32_t* particle;
     float* weight;
-} pl_carried;
+} pl_mls_binding;
 
 /* "shell" of each particle: a point is carried by particles of one shell. Deterministic for any
- * number of threads. Freed by pl_carried_free in every case. */
-pl_status pl_carry_points(uint32_t count, const vec3* points, uint32_t particle_count,
-                          const vec3* rest, const uint32_t* shell, pl_pool* pool,
-                          pl_carried* carried);
-void pl_carried_free(pl_carried* carried);
+ * number of threads. Freed by pl_mls_binding_free in every case. */
+pl_status pl_mls_bind(uint32_t count, const vec3* points, uint32_t particle_count, const vec3* rest,
+                      const uint32_t* shell, pl_pool* pool, pl_mls_binding* carried);
+void pl_mls_binding_free(pl_mls_binding* carried);
 
 #endif

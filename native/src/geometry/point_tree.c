@@ -30,7 +30,7 @@ typedef struct tree_node
     uint32_t axis;
 } tree_node;
 
-struct pl_near_tree
+struct pl_point_tree
 {
     uint32_t count;
     tree_point* points;
@@ -90,7 +90,7 @@ static uint32_t longest_axis(const tree_point* points, uint32_t begin, uint32_t 
     return high[2] - low[2] > high[axis] - low[axis] ? 2 : axis;
 }
 
-static void build(pl_near_tree* tree, uint32_t node, uint32_t begin, uint32_t end)
+static void build(pl_point_tree* tree, uint32_t node, uint32_t begin, uint32_t end)
 {
     if (end - begin <= LEAF)
         return;
@@ -101,12 +101,12 @@ static void build(pl_near_tree* tree, uint32_t node, uint32_t begin, uint32_t en
     build(tree, 2 * node + 2, middle, end);
 }
 
-pl_near_tree* pl_near_tree_create(uint32_t count, const vec3* points)
+pl_point_tree* pl_point_tree_create(uint32_t count, const vec3* points)
 {
     size_t node_count = 1; /* a halving tree: full levels down to where ranges are leaves */
     for (uint32_t range = count; range > LEAF; range -= range / 2)
         node_count = 2 * node_count + 1;
-    pl_near_tree* tree = PL_NEW(pl_near_tree, 1);
+    pl_point_tree* tree = PL_NEW(pl_point_tree, 1);
     if (!tree)
         return NULL;
     tree->count = count;
@@ -114,7 +114,7 @@ pl_near_tree* pl_near_tree_create(uint32_t count, const vec3* points)
     tree->nodes = PL_NEW(tree_node, node_count);
     if (!tree->points || !tree->nodes)
     {
-        pl_near_tree_destroy(tree);
+        pl_point_tree_destroy(tree);
         return NULL;
     }
     for (uint32_t i = 0; i < count; ++i)
@@ -123,7 +123,7 @@ pl_near_tree* pl_near_tree_create(uint32_t count, const vec3* points)
     return tree;
 }
 
-void pl_near_tree_destroy(pl_near_tree* tree)
+void pl_point_tree_destroy(pl_point_tree* tree)
 {
     if (!tree)
         return;
@@ -210,8 +210,8 @@ static void search_leaf(const tree_point* points, uint32_t count, vec3 position,
     }
 }
 
-uint32_t pl_near_tree_query(const pl_near_tree* tree, vec3 position, double within, uint32_t most,
-                            pl_near_point* found)
+uint32_t pl_point_tree_query(const pl_point_tree* tree, vec3 position, double within, uint32_t most,
+                             pl_near_point* found)
 {
     const double where[3] = {position.x, position.y, position.z};
     best_list best = {found, 0, most, within};

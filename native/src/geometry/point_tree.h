@@ -14,15 +14,15 @@ typedef struct pl_near_point
     uint32_t index;
 } pl_near_point;
 
-typedef struct pl_near_tree pl_near_tree;
+typedef struct pl_point_tree pl_point_tree;
 
 /* NULL when out of memory. Points are copied and must be finite, count at least 1. */
-pl_near_tree* pl_near_tree_create(uint32_t count, const vec3* points);
-void pl_near_tree_destroy(pl_near_tree* tree);
+pl_point_tree* pl_point_tree_create(uint32_t count, const vec3* points);
+void pl_point_tree_destroy(pl_point_tree* tree);
 
 /* The points with a squared distance of at most "within", the nearest first, equally near ones by
  * index, at most "most" of them (1 or more). Returns how many. From any thread. */
-uint32_t pl_near_tree_query(const pl_near_tree* tree, vec3 position, double within, uint32_t most,
-                            pl_near_point* found);
+uint32_t pl_point_tree_query(const pl_point_tree* tree, vec3 position, double within, uint32_t most,
+                             pl_near_point* found);
 
 #endif

@@ -63,7 +63,7 @@ static void select_smallest(const vec3* points, int axis, uint32_t* order, uint3
     }
 }
 
-void pl_order_kd(uint32_t count, const vec3* points, uint32_t chunk, uint32_t* order)
+void pl_spatial_sort(uint32_t count, const vec3* points, uint32_t chunk, uint32_t* order)
 {
     if (count <= 4)
         return;
@@ -71,6 +71,6 @@ void pl_order_kd(uint32_t count, const vec3* points, uint32_t chunk, uint32_t* o
     uint32_t units = (count + unit - 1) / unit;
     uint32_t middle = units / 2 * unit;
     select_smallest(points, longest_side(points, order, count), order, count, middle);
-    pl_order_kd(middle, points, chunk, order);
-    pl_order_kd(count - middle, points, chunk, order + middle);
+    pl_spatial_sort(middle, points, chunk, order);
+    pl_spatial_sort(count - middle, points, chunk, order + middle);
 }

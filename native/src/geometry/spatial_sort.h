@@ -10,6 +10,6 @@
 /* Permutes "order" (count indices into points) into kd order: halves along the longest side, cut at
  * multiples of "chunk" first and of eight below, so that every run of eight, and of "chunk", is a
  * compact box. Ties are broken by index: the same input gives the same order. */
-void pl_order_kd(uint32_t count, const vec3* points, uint32_t chunk, uint32_t* order);
+void pl_spatial_sort(uint32_t count, const vec3* points, uint32_t chunk, uint32_t* order);
 
 #endif

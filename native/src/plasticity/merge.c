@@ -49,7 +49,7 @@ typedef struct thins
 {
     thin* list;
     uint32_t count;
-    pl_near_tree* tree;
+    pl_point_tree* tree;
 } thins;
 
 static int thinnest_first(const void* a, const void* b)
@@ -243,7 +243,7 @@ static pl_status pair_up(pl_resampling* r, pl_edit* edit, const thins* t, pl_twi
         double reach = REACH * one->length * r->body->spacing;
         if (r->busy[one->id])
             continue;
-        uint32_t count = pl_near_tree_query(t->tree, one->x, reach * reach, MOST_FOUND, found);
+        uint32_t count = pl_point_tree_query(t->tree, one->x, reach * reach, MOST_FOUND, found);
         bool done = false;
         for (uint32_t n = 0; n < count && !done; ++n)
             if (fit(r, one, &t->list[found[n].index]))
@@ -263,9 +263,9 @@ pl_status pl_merge_find(pl_resampling* r, pl_edit* edit, pl_twins* pairs)
         points[i] = t.list[i].x;
     if (t.count > 1)
     {
-        t.tree = pl_near_tree_create(t.count, points);
+        t.tree = pl_point_tree_create(t.count, points);
         status = t.tree ? pair_up(r, edit, &t, pairs) : pl_fail_memory(t.count * sizeof *points);
-        pl_near_tree_destroy(t.tree);
+        pl_point_tree_destroy(t.tree);
     }
     pl_free(points);
     pl_free(t.list);

@@ -40,8 +40,7 @@ static pl_box widened(pl_box box, double margin)
     return (pl_box){v3_sub(box.lower, m), v3_add(box.upper, m)};
 }
 
-static bool leaves_touch(const pl_mesh_tree* tree, const pl_node* a, const pl_node* b,
-                         double tolerance)
+static bool leaves_touch(const pl_bvh* tree, const pl_node* a, const pl_node* b, double tolerance)
 {
     for (uint32_t i = 0; i < a->count; ++i)
         for (uint32_t j = 0; j < b->count; ++j)
@@ -52,7 +51,7 @@ static bool leaves_touch(const pl_mesh_tree* tree, const pl_node* a, const pl_no
 }
 
 /* Both trees at once, the larger node opened first: never deeper than both depths together. */
-static bool trees_touch(const pl_mesh_tree* tree, uint32_t a, uint32_t b, double tolerance)
+static bool trees_touch(const pl_bvh* tree, uint32_t a, uint32_t b, double tolerance)
 {
     const pl_node *p = &tree->nodes[a], *q = &tree->nodes[b];
     pl_box wide = widened(p->box, tolerance);
@@ -74,7 +73,7 @@ static bool box_within(const pl_box* a, const pl_box* b)
 }
 
 /* Whether shell b, whose triangles a does not touch, has a inside. */
-static bool nests(const pl_mesh_tree* tree, uint32_t a, uint32_t b)
+static bool nests(const pl_bvh* tree, uint32_t a, uint32_t b)
 {
     uint32_t node = tree->shell_root[a];
     if (!box_within(&tree->nodes[node].box, &tree->nodes[tree->shell_root[b]].box))
@@ -82,12 +81,12 @@ static bool nests(const pl_mesh_tree* tree, uint32_t a, uint32_t b)
     while (!tree->nodes[node].count)
         node = tree->nodes[node].left;
     vec3 p = tree->corners[tree->nodes[node].first].a;
-    return fabs(pl_tree_winding(tree, tree->shell_root[b], p, 2)) > .5;
+    return fabs(pl_bvh_winding(tree, tree->shell_root[b], p, 2)) > .5;
 }
 
 static void compare_shells(grouping* g, uint32_t a, uint32_t b)
 {
-    const pl_mesh_tree* tree = g->mesh->tree;
+    const pl_bvh* tree = g->mesh->tree;
     if (pl_union_find_root(g->parent, a) == pl_union_find_root(g->parent, b))
         return;
     const pl_box *p = &tree->nodes[tree->shell_root[a]].box,
@@ -106,8 +105,8 @@ static void compare_shells(grouping* g, uint32_t a, uint32_t b)
 /* Shells with higher numbers than "shell" whose bounds touch its. */
 static void visit_shells(grouping* g, uint32_t shell, const uint32_t* shell_of_root)
 {
-    const pl_mesh_tree* tree = g->mesh->tree;
-    uint32_t stack[PL_TREE_STACK], waiting = 0;
+    const pl_bvh* tree = g->mesh->tree;
+    uint32_t stack[PL_BVH_STACK], waiting = 0;
     pl_box box = tree->nodes[tree->shell_root[shell]].box;
     box = widened(box, PL_MAX(g->reach, 1e-6 * v3_length(v3_sub(box.upper, box.lower))));
     stack[waiting++] = tree->root;
@@ -184,13 +183,13 @@ static bool box_has(const pl_box* box, vec3 p)
 
 static double shell_winding(const pl_owners* owners, uint32_t shell, vec3 point)
 {
-    const pl_mesh_tree* tree = owners->mesh->tree;
-    return fabs(pl_tree_winding(tree, tree->shell_root[shell], point, 2));
+    const pl_bvh* tree = owners->mesh->tree;
+    return fabs(pl_bvh_winding(tree, tree->shell_root[shell], point, 2));
 }
 
 pl_status pl_owners_init(pl_owners* owners, const pl_mesh* mesh)
 {
-    const pl_mesh_tree* tree = mesh->tree;
+    const pl_bvh* tree = mesh->tree;
     *owners = (pl_owners){mesh, PL_NEW(uint32_t, tree->node_count),
                           PL_NEW(uint32_t, mesh->shell_count), 0};
     if (!owners->shell_of_root || !owners->open)
@@ -217,8 +216,8 @@ void pl_owners_free(pl_owners* owners)
  * their bounds, the one with the largest winding number. */
 static uint32_t enclosing(const pl_owners* owners, vec3 point, double* most, uint32_t* likely)
 {
-    const pl_mesh_tree* tree = owners->mesh->tree;
-    uint32_t stack[PL_TREE_STACK], waiting = 0, found = UINT32_MAX;
+    const pl_bvh* tree = owners->mesh->tree;
+    uint32_t stack[PL_BVH_STACK], waiting = 0, found = UINT32_MAX;
     stack[waiting++] = tree->root;
     while (waiting)
     {

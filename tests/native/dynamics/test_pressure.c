@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------------ carried points */
 
-static vec3 carried_at(const pl_carried* c, uint32_t i, const vec3* at)
+static vec3 carried_at(const pl_mls_binding* c, uint32_t i, const vec3* at)
 {
     vec3 sum = v3(0, 0, 0);
     for (uint32_t e = c->begin[i]; e < c->begin[i + 1]; ++e)
@@ -24,7 +24,7 @@ static vec3 carried_at(const pl_carried* c, uint32_t i, const vec3* at)
 }
 
 /* The largest miss of the rest position, of the sum of weights, and the largest weight. */
-static void measure_carried(const pl_carried* c, uint32_t count, const vec3* points,
+static void measure_carried(const pl_mls_binding* c, uint32_t count, const vec3* points,
                             const vec3* rest, double* miss, double* uneven, double* largest)
 {
     *miss = *uneven = *largest = 0;
@@ -68,14 +68,14 @@ TEST(carried_points_are_given_back_by_filled_and_by_flat_clouds)
         for (int i = 0; i < CARRY_POINTS; ++i)
             points[i] = v3(e.x * (2 * pl_rng_unit(&rng) - 1), e.y * (2 * pl_rng_unit(&rng) - 1),
                            e.z * (2 * pl_rng_unit(&rng) - 1) + cases[n].off);
-        pl_carried c;
-        REQUIRE_OK(pl_carry_points(CARRY_POINTS, points, CARRY_CLOUD, rest, shell, NULL, &c));
+        pl_mls_binding c;
+        REQUIRE_OK(pl_mls_bind(CARRY_POINTS, points, CARRY_CLOUD, rest, shell, NULL, &c));
         double miss, uneven, largest;
         measure_carried(&c, CARRY_POINTS, points, rest, &miss, &uneven, &largest);
         CHECK_MSG(uneven < 1e-6, "case %zu: weights miss 1 by %g", n, uneven);
         CHECK_MSG(miss <= cases[n].miss_off + 1e-5, "case %zu: points are missed by %g", n, miss);
         CHECK_MSG(largest <= 5, "case %zu: the largest weight is %g", n, largest);
-        pl_carried_free(&c);
+        pl_mls_binding_free(&c);
     }
 }
 
@@ -91,15 +91,15 @@ TEST(carried_points_keep_to_the_shell_of_the_nearest_particle)
         shell[i] = rest[i].x > 0;
     }
     vec3 points[2] = {{.04, .1, .1}, {-.04, .1, .1}};
-    pl_carried c;
-    REQUIRE_OK(pl_carry_points(2, points, cloud.count, rest, shell, NULL, &c));
+    pl_mls_binding c;
+    REQUIRE_OK(pl_mls_bind(2, points, cloud.count, rest, shell, NULL, &c));
     for (uint32_t i = 0; i < 2; ++i)
     {
         CHECK(c.begin[i + 1] - c.begin[i] >= 12);
         for (uint32_t e = c.begin[i]; e < c.begin[i + 1]; ++e)
             CHECK(shell[c.particle[e]] == (i == 0));
     }
-    pl_carried_free(&c);
+    pl_mls_binding_free(&c);
     free(rest);
     free(shell);
     scene_points_free(&cloud);

@@ -150,7 +150,7 @@ TEST(winding_agrees_with_the_sum_of_solid_angles)
             vec3 p = i & 1 ? random_point(&mesh, &rng, .3) : point_near_surface(&mesh, &rng, 1);
             double exact = exact_winding(&mesh, p);
             double fast = pl_mesh_winding(&mesh, p, UINT32_MAX);
-            double quick = pl_tree_winding(mesh.tree, mesh.tree->root, p, 1.3);
+            double quick = pl_bvh_winding(mesh.tree, mesh.tree->root, p, 1.3);
             worst = fmax(worst, fabs(fast - exact));
             worst_quick = fmax(worst_quick, fabs(quick - exact));
         }
@@ -171,7 +171,7 @@ TEST(winding_converges_with_the_accuracy)
         double exact = exact_winding(&mesh, p);
         for (int k = 0; k < 3; ++k)
         {
-            double error = pl_tree_winding(mesh.tree, mesh.tree->root, p, 1.5 * (1 << k)) - exact;
+            double error = pl_bvh_winding(mesh.tree, mesh.tree->root, p, 1.5 * (1 << k)) - exact;
             sums[k] += error * error;
         }
     }

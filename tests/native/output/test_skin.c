@@ -86,7 +86,7 @@ static void compare_with_brute_force(uint32_t count, const vec3* points, vec3 at
 {
     pl_near_point* all = PL_NEW(pl_near_point, count);
     pl_near_point* found = PL_NEW(pl_near_point, most);
-    pl_near_tree* tree = pl_near_tree_create(count, points);
+    pl_point_tree* tree = pl_point_tree_create(count, points);
     uint32_t expected = 0;
     for (uint32_t i = 0; i < count; ++i)
     {
@@ -96,11 +96,11 @@ static void compare_with_brute_force(uint32_t count, const vec3* points, vec3 at
     }
     qsort(all, expected, sizeof *all, by_distance);
     expected = PL_MIN(expected, most);
-    CHECK(pl_near_tree_query(tree, at, within, most, found) == expected);
+    CHECK(pl_point_tree_query(tree, at, within, most, found) == expected);
     for (uint32_t i = 0; i < expected; ++i)
         CHECK(found[i].index == all[i].index &&
               found[i].squared_distance == all[i].squared_distance);
-    pl_near_tree_destroy(tree);
+    pl_point_tree_destroy(tree);
     pl_free(found);
     pl_free(all);
 }

@@ -92,13 +92,13 @@ pl_status pl_mesh_collider_build(pl_mesh_collider* mesh)
 {
     static const uint32_t one_shell[1] = {0};
     uint32_t* patch = PL_NEW(uint32_t, mesh->triangle_count); /* all in one */
-    mesh->tree = PL_NEW(pl_mesh_tree, 1);
+    mesh->tree = PL_NEW(pl_bvh, 1);
     pl_status status = PLIANT_OK;
     if (!patch || !mesh->tree)
         status = pl_fail_memory(4 * (size_t)mesh->triangle_count);
     else
-        status = pl_mesh_tree_build(mesh->tree, mesh->rest, mesh->triangles, mesh->triangle_count,
-                                    patch, 1, one_shell, 1);
+        status = pl_bvh_build(mesh->tree, mesh->rest, mesh->triangles, mesh->triangle_count, patch,
+                              1, one_shell, 1);
     pl_free(patch);
     if (status != PLIANT_OK)
         return status;
@@ -188,7 +188,7 @@ void pl_mesh_collider_free(pl_mesh_collider* mesh)
 {
     if (!mesh)
         return;
-    pl_mesh_tree_free(mesh->tree);
+    pl_bvh_free(mesh->tree);
     pl_free(mesh->triangles);
     pl_free(mesh->rest);
     pl_free(mesh->from);
@@ -198,7 +198,7 @@ void pl_mesh_collider_free(pl_mesh_collider* mesh)
 
 void pl_mesh_collider_refit(pl_mesh_collider* mesh)
 {
-    pl_mesh_tree* tree = mesh->tree;
+    pl_bvh* tree = mesh->tree;
     if (!mesh->moved)
         return;
     for (uint32_t n = tree->node_count; n-- > 0;) /* children have higher numbers */

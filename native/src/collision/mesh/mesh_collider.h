@@ -14,7 +14,7 @@ typedef struct pl_mesh_collider
      * the same tree, and so the same bits, wherever its vertices are by then. */
     vec3 *rest, *from, *to;
     /* Derived. Its boxes hold the triangles over the whole frame, from and to. */
-    pl_mesh_tree* tree;
+    pl_bvh* tree;
     bool moved;      /* since the boxes were made */
     bool still;      /* in this frame; known when the boxes were made */
     double farthest; /* that a vertex goes in this frame */

@@ -69,9 +69,9 @@ pl_box pl_moving_box(const pl_moving_view* s, const pl_moving* m)
 
 typedef struct walk
 {
-    const pl_mesh_tree* tree;
+    const pl_bvh* tree;
     pl_box box; /* in the world */
-    uint32_t stack[PL_TREE_STACK], waiting;
+    uint32_t stack[PL_BVH_STACK], waiting;
 } walk;
 
 static void begin_walk(walk* w, const pl_moving_view* s, const pl_box* box)
@@ -203,8 +203,8 @@ static double box_distance2(const pl_box* box, vec3 p)
 
 uint32_t pl_moving_nearest(const pl_moving_view* s, vec3 p, double weights[3])
 {
-    uint32_t stack[PL_TREE_STACK], waiting = 0, found = PL_NO_TRIANGLE;
-    double stacked[PL_TREE_STACK], best = INFINITY, w[3];
+    uint32_t stack[PL_BVH_STACK], waiting = 0, found = PL_NO_TRIANGLE;
+    double stacked[PL_BVH_STACK], best = INFINITY, w[3];
     vec3 world = v3_add(p, s->origin);
     stacked[waiting] = 0;
     stack[waiting++] = s->tree->root;

@@ -28,7 +28,7 @@ typedef struct pl_moving_neighbours
 typedef struct pl_moving_view
 {
     const pl_mesh_collider* mesh;
-    const pl_mesh_tree* tree;
+    const pl_bvh* tree;
     vec3 origin;
     double t0, t1;
     double thickness, friction, restitution;

@@ -78,7 +78,7 @@ static bool add_facet(const pl_mesh_collider* mesh, uint32_t triangle, const pl_
 static bool collect(const pl_mesh_collider* mesh, const pl_span* span, vec3 origin,
                     pl_near_chunk* k)
 {
-    uint32_t stack[PL_TREE_STACK], waiting = 0;
+    uint32_t stack[PL_BVH_STACK], waiting = 0;
     pl_box around = box_in_world(span, origin);
     k->facet_count = 0;
     k->bounds = (pl_span){{INFINITY, INFINITY, INFINITY, 0, INFINITY, INFINITY, INFINITY, 0}};

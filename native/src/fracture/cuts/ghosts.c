@@ -37,7 +37,7 @@ static void list_solids(const pl_body* body, solids* s)
 }
 
 /* The nearest particle of a ghost's own piece, at rest, that is there to be touched. */
-static void find_anchors(const pl_body* body, const solids* s, const pl_near_tree* tree,
+static void find_anchors(const pl_body* body, const solids* s, const pl_point_tree* tree,
                          uint32_t* anchor)
 {
     const pl_cuts* cuts = &body->cuts;
@@ -48,7 +48,7 @@ static void find_anchors(const pl_body* body, const solids* s, const pl_near_tre
         anchor[i] = PL_NO_PARTICLE;
         if (!(body->particles.mass[i] > 0) || cuts->ghost[i] == PL_GHOST_NOT)
             continue;
-        uint32_t count = pl_near_tree_query(tree, pl_rest_of(body, i), within, MOST_FOUND, found);
+        uint32_t count = pl_point_tree_query(tree, pl_rest_of(body, i), within, MOST_FOUND, found);
         for (uint32_t n = 0; n < count && anchor[i] == PL_NO_PARTICLE; ++n)
             if (cuts->home[s->slot[found[n].index]] == cuts->home[i])
                 anchor[i] = s->slot[found[n].index];
@@ -60,12 +60,12 @@ static pl_status make_anchors(pl_body* body)
     pl_cuts* cuts = &body->cuts;
     uint32_t slots = body->particles.slot_count;
     solids s = {0, PL_BARE(uint32_t, slots), PL_BARE(vec3, slots)};
-    pl_near_tree* tree = NULL;
+    pl_point_tree* tree = NULL;
     cuts->anchor = PL_BARE(uint32_t, slots);
     bool fine = s.slot && s.rest && cuts->anchor;
     if (fine)
         list_solids(body, &s);
-    fine = fine && (!s.count || (tree = pl_near_tree_create(s.count, s.rest)));
+    fine = fine && (!s.count || (tree = pl_point_tree_create(s.count, s.rest)));
     if (fine && tree)
         find_anchors(body, &s, tree, cuts->anchor);
     else if (fine)
@@ -75,7 +75,7 @@ static pl_status make_anchors(pl_body* body)
         pl_free(cuts->anchor);
         cuts->anchor = NULL;
     }
-    pl_near_tree_destroy(tree);
+    pl_point_tree_destroy(tree);
     pl_free(s.slot);
     pl_free(s.rest);
     return fine ? PLIANT_OK : pl_fail_memory(slots * sizeof *s.rest);

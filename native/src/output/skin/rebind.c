@@ -83,7 +83,7 @@ typedef struct flow_job
 {
     const pl_skin_binding* binding;
     const pl_flow_frame* frame;
-    const pl_near_tree* tree;
+    const pl_point_tree* tree;
     double spacing;
     float* strain; /* by particle: when vertices turned last */
     float* share;  /* by vertex: of the new entries */
@@ -424,12 +424,12 @@ static pl_status turn_slabs(flow_job* job, const uint32_t* vertex, uint32_t coun
     return status;
 }
 
-static pl_near_tree* tree_of(const pl_flow_frame* frame)
+static pl_point_tree* tree_of(const pl_flow_frame* frame)
 {
     vec3* points = PL_NEW(vec3, frame->particles);
     for (uint32_t j = 0; points && j < frame->particles; ++j)
         points[j] = v3_from(frame->x + 3 * (size_t)j);
-    pl_near_tree* tree = points ? pl_near_tree_create(frame->particles, points) : NULL;
+    pl_point_tree* tree = points ? pl_point_tree_create(frame->particles, points) : NULL;
     pl_free(points);
     return tree;
 }
@@ -439,7 +439,7 @@ static pl_status turn_vertices(flow_job* job, const uint32_t* vertex, uint32_t c
 {
     size_t some = PL_MIN(count, (uint32_t)SLAB), places = some * MOST_KEPT;
     pl_skin_binding* b = &to->binding;
-    pl_near_tree* tree = tree_of(job->frame);
+    pl_point_tree* tree = tree_of(job->frame);
     job->tree = tree;
     job->count = PL_NEW(uint32_t, some);
     job->particle = PL_NEW(uint32_t, places);
@@ -453,7 +453,7 @@ static pl_status turn_vertices(flow_job* job, const uint32_t* vertex, uint32_t c
                 to->vertex && b->begin && (b->normals || !job->binding->normals);
     pl_status status =
         fine ? turn_slabs(job, vertex, count, pool, to) : pl_fail_memory(places * 20);
-    pl_near_tree_destroy(tree);
+    pl_point_tree_destroy(tree);
     pl_free(job->count);
     pl_free(job->particle);
     pl_free(job->weight);

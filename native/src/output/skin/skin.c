@@ -101,17 +101,17 @@ typedef struct bind_job
     pl_skin_binding* binding;
 } bind_job;
 
-uint32_t pl_skin_support(const pl_near_tree* tree, double support, vec3 vertex,
+uint32_t pl_skin_support(const pl_point_tree* tree, double support, vec3 vertex,
                          pl_near_point near[PL_SKIN_ENTRIES + 1], double* squared)
 {
-    uint32_t count = pl_near_tree_query(tree, vertex, support * support, MAX_ENTRIES + 1, near);
+    uint32_t count = pl_point_tree_query(tree, vertex, support * support, MAX_ENTRIES + 1, near);
     if (count == 0)
-        pl_near_tree_query(tree, vertex, INFINITY, 1, near);
+        pl_point_tree_query(tree, vertex, INFINITY, 1, near);
     double nearest = sqrt(near[0].squared_distance);
     if (SUPPORT_GROWTH * nearest > support)
     {
         support = SUPPORT_GROWTH * nearest;
-        count = pl_near_tree_query(tree, vertex, support * support, MAX_ENTRIES + 1, near);
+        count = pl_point_tree_query(tree, vertex, support * support, MAX_ENTRIES + 1, near);
     }
     if (count > MAX_ENTRIES)
     {

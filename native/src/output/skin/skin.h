@@ -47,7 +47,7 @@ void pl_skin_binding_free(pl_skin_binding* binding);
 /* The particles that may carry a vertex, nearest first, one more than are wanted if there are more,
  * and the square of the kernel's support, which is "support" where particles are as near as they
  * should be. */
-uint32_t pl_skin_support(const pl_near_tree* tree, double support, vec3 vertex,
+uint32_t pl_skin_support(const pl_point_tree* tree, double support, vec3 vertex,
                          pl_near_point near[PL_SKIN_ENTRIES + 1], double* squared);
 
 /* Applies a binding. Particle arrays are by external id: x (3 floats each, relative to some

@@ -31,7 +31,7 @@ typedef struct ballot
 
 typedef struct vote
 {
-    const pl_near_tree* tree; /* of all particles */
+    const pl_point_tree* tree; /* of all particles */
     const uint32_t* shell;
     const vec3* vertices;
     double support;
@@ -45,7 +45,7 @@ typedef struct vote
 void pl_skin_parts_free(pl_skin_parts* parts)
 {
     for (uint32_t p = 0; parts->tree && p < parts->count; ++p)
-        pl_near_tree_destroy(parts->tree[p]);
+        pl_point_tree_destroy(parts->tree[p]);
     pl_free(parts->tree);
     pl_free(parts->begin);
     pl_free(parts->particle);
@@ -106,7 +106,7 @@ static bool list_particles(pl_skin_parts* parts, uint32_t count, const uint32_t*
 static bool plant_trees(pl_skin_parts* parts, uint32_t count, const vec3* rest)
 {
     vec3* points = PL_NEW(vec3, count);
-    parts->tree = PL_NEW(pl_near_tree*, parts->count);
+    parts->tree = PL_NEW(pl_point_tree*, parts->count);
     bool fine = points && parts->tree;
     for (uint32_t p = 0; fine && p < parts->count; ++p)
     {
@@ -114,7 +114,7 @@ static bool plant_trees(pl_skin_parts* parts, uint32_t count, const vec3* rest)
         for (uint32_t i = 0; i < some; ++i)
             points[i] = rest[parts->particle[begin + i]];
         if (some)
-            fine = (parts->tree[p] = pl_near_tree_create(some, points)) != NULL;
+            fine = (parts->tree[p] = pl_point_tree_create(some, points)) != NULL;
     }
     pl_free(points);
     return fine;
@@ -260,7 +260,7 @@ static void settle_block(void* context, uint32_t begin, uint32_t end, uint32_t w
         uint32_t part = v->chosen[v->patch[i]];
         if (part == v->parts->of[i])
             continue;
-        pl_near_tree_query(v->parts->tree[part], v->vertices[i], INFINITY, 1, &near);
+        pl_point_tree_query(v->parts->tree[part], v->vertices[i], INFINITY, 1, &near);
         if (sqrt(near.squared_distance) <= v->nearest[i] + FAR_OFF * v->support)
             v->parts->of[i] = part;
     }
@@ -301,11 +301,11 @@ pl_status pl_skin_parts_find(uint32_t particle_count, const vec3* rest, uint32_t
                 plant_trees(parts, particle_count, rest);
     if (fine && parts->count > 1)
     {
-        pl_near_tree* tree = pl_near_tree_create(particle_count, rest);
+        pl_point_tree* tree = pl_point_tree_create(particle_count, rest);
         vote v = {
             .tree = tree, .shell = shell, .vertices = vertices, .support = support, .parts = parts};
         fine = choose(&v, vertex_count, shape, pool);
-        pl_near_tree_destroy(tree);
+        pl_point_tree_destroy(tree);
     }
     pl_free(shell);
     return fine ? PLIANT_OK : pl_fail_memory((size_t)vertex_count * CHOICES * sizeof(ballot));

@@ -18,10 +18,10 @@ typedef struct pl_skin_shape
 typedef struct pl_skin_parts
 {
     uint32_t count;
-    pl_near_tree** tree; /* of each part's particles */
-    uint32_t* begin;     /* count + 1: where each part's particles begin */
-    uint32_t* particle;  /* by part, in the order of the tree */
-    uint32_t* of;        /* the part of each vertex; NULL: there is one part */
+    pl_point_tree** tree; /* of each part's particles */
+    uint32_t* begin;      /* count + 1: where each part's particles begin */
+    uint32_t* particle;   /* by part, in the order of the tree */
+    uint32_t* of;         /* the part of each vertex; NULL: there is one part */
 } pl_skin_parts;
 
 /* "support" of the kernel. Freed by pl_skin_parts_free in every case. */
