@@ -63,16 +63,16 @@ pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3]
         return PLIANT_OK;
     }
     pl_body aside = *body;
-    memset(&aside.rest_shape, 0, sizeof aside.rest_shape);
+    memset(&aside.rest_sdf, 0, sizeof aside.rest_sdf);
     memset(&aside.proxies, 0, sizeof aside.proxies);
     memset(&aside.cuts, 0, sizeof aside.cuts); /* sides of cuts are made by contacts, if at all */
     pl_proxy_desc desc = pl_proxy_defaults(&aside);
-    pl_status status = pl_rest_shape_build(&aside, &aside.rest_shape);
+    pl_status status = pl_rest_sdf_build(&aside, &aside.rest_sdf);
     if (status == PLIANT_OK)
         status = pl_proxies_build(&aside, &desc, &aside.proxies);
     if (status == PLIANT_OK)
         copy_planes(body, &aside.proxies, to, out);
     pl_proxies_free(&aside.proxies);
-    pl_rest_shape_free(&aside.rest_shape);
+    pl_rest_sdf_free(&aside.rest_sdf);
     return status;
 }

@@ -20,17 +20,17 @@ pliant_status pliant_body_surface_distance(pliant_body handle, uint32_t count, c
     if (origin)
         PL_TRY(pl_check_vector(origin, "origin"));
     PL_TRY(pl_check_floats(points, (uint64_t)count * 3, "points"));
-    pl_rest_shape made = {.distance = NULL};
-    bool has = body->rest_shape.distance != NULL;
+    pl_rest_sdf made = {.distance = NULL};
+    bool has = body->rest_sdf.distance != NULL;
     if (!has)
     {
         pl_body aside = *body;
-        memset(&aside.rest_shape, 0, sizeof aside.rest_shape);
-        pl_status status = pl_rest_shape_build(&aside, &aside.rest_shape);
-        made = aside.rest_shape;
+        memset(&aside.rest_sdf, 0, sizeof aside.rest_sdf);
+        pl_status status = pl_rest_sdf_build(&aside, &aside.rest_sdf);
+        made = aside.rest_sdf;
         if (status != PLIANT_OK)
         {
-            pl_rest_shape_free(&made);
+            pl_rest_sdf_free(&made);
             return status;
         }
     }
@@ -39,8 +39,9 @@ pliant_status pliant_body_surface_distance(pliant_body handle, uint32_t count, c
         double at[3];
         for (int k = 0; k < 3; ++k)
             at[k] = points[3 * (size_t)i + k] + (origin ? origin[k] : 0) - body->rest_origin[k];
-        distances[i] = (float)pl_rest_distance(has ? &body->rest_shape : &made, v3_fromd(at), NULL);
+        distances[i] =
+            (float)pl_rest_sdf_distance(has ? &body->rest_sdf : &made, v3_fromd(at), NULL);
     }
-    pl_rest_shape_free(&made);
+    pl_rest_sdf_free(&made);
     return PLIANT_OK;
 }

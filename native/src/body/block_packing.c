@@ -222,7 +222,8 @@ static bool group_level(const sets* s, const uint32_t* sizes, uint32_t each, uin
     return fine;
 }
 
-pl_status pl_group(uint32_t count, uint32_t* order, const pl_by_particle* lists, uint32_t clusters)
+pl_status pl_pack_blocks(uint32_t count, uint32_t* order, const pl_by_particle* lists,
+                         uint32_t clusters)
 {
     static const uint32_t sizes[] = {4, 2, 0};
     uint32_t *local = PL_NEW(uint32_t, clusters), *old = PL_NEW(uint32_t, count);

@@ -7,6 +7,7 @@
 
 /* Permutes the particles of a chunk so that every four, and every eight, have many clusters in
  * common. "clusters" is how many there are in all. The same input gives the same order. */
-pl_status pl_group(uint32_t count, uint32_t* order, const pl_by_particle* lists, uint32_t clusters);
+pl_status pl_pack_blocks(uint32_t count, uint32_t* order, const pl_by_particle* lists,
+                         uint32_t clusters);
 
 #endif

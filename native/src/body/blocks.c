@@ -175,7 +175,7 @@ pl_status pl_blocks_place(pl_body* body, const pl_layout_input* in, const pl_by_
     {
         pl_chunk* chunk = &body->chunks[c];
         uint32_t first = c * fill, used = PL_MIN(fill, in->count - first);
-        pl_status status = pl_group(used, order + first, lists, body->clusters.count);
+        pl_status status = pl_pack_blocks(used, order + first, lists, body->clusters.count);
         if (status != PLIANT_OK)
         {
             pl_free(order);

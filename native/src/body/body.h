@@ -121,7 +121,7 @@ typedef struct pl_body
     double enclosed_volume;
     /* Contacts between clusters: made when they are first switched on. */
     pl_proxies proxies;
-    pl_rest_shape rest_shape;
+    pl_rest_sdf rest_sdf;
     pl_pair_rules pair_rules;
     pl_cuts cuts;
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */

@@ -51,14 +51,14 @@ typedef struct pl_proxies
 
 /* The body's surface at rest: distances at the nodes of a grid (body/rest_sdf.c). It follows
  * from the rest positions. */
-typedef struct pl_rest_shape
+typedef struct pl_rest_sdf
 {
     uint32_t size[3];
     double lower[3]; /* the first node, relative to the body's rest origin */
     double per_cell; /* 1 / distance of nodes */
     double spacing;  /* of particles */
     float* distance; /* x fastest; negative inside */
-} pl_rest_shape;
+} pl_rest_sdf;
 
 /* Which clusters of one body may not collide with each other. */
 typedef struct pl_pair_rules

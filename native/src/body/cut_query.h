@@ -20,7 +20,7 @@ static inline double pl_across_cut(const pl_cut_plane* cut, bool above, vec3 at)
  * distance no more than that. Trilinear, with the slope. */
 static inline double pl_crack_distance(const pl_body* body, uint32_t piece, vec3 at, vec3* slope)
 {
-    const pl_rest_shape* shape = &body->rest_shape;
+    const pl_rest_sdf* shape = &body->rest_sdf;
     const pl_cuts* cuts = &body->cuts;
     const double p[3] = {at.x, at.y, at.z};
     uint32_t cell[3];
@@ -61,7 +61,7 @@ static inline double pl_crack_distance(const pl_body* body, uint32_t piece, vec3
 static inline double pl_cluster_distance(const pl_body* body, uint32_t cluster, vec3 at,
                                          vec3* slope)
 {
-    double distance = pl_rest_distance(&body->rest_shape, at, slope);
+    double distance = pl_rest_sdf_distance(&body->rest_sdf, at, slope);
     if (!body->cuts.plane_count)
         return distance;
     vec3 away;

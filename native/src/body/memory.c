@@ -208,7 +208,7 @@ void pl_body_free(pl_body* body)
     clusters_free(&body->clusters);
     links_free(&body->links);
     pl_proxies_free(&body->proxies);
-    pl_rest_shape_free(&body->rest_shape);
+    pl_rest_sdf_free(&body->rest_sdf);
     pl_free(body->pair_rules.share_begin);
     pl_free(body->pair_rules.share);
     pl_free(body->pair_rules.held);

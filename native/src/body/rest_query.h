@@ -22,7 +22,7 @@ static inline vec3 pl_rest_of(const pl_body* body, uint32_t slot)
 /* The distance of a rest point from the surface, negative inside, and its slope if "slope" is not
  * NULL. Trilinear; beyond the grid the distance to the grid is added, and the slope is that at its
  * edge. */
-static inline double pl_rest_distance(const pl_rest_shape* shape, vec3 at, vec3* slope)
+static inline double pl_rest_sdf_distance(const pl_rest_sdf* shape, vec3 at, vec3* slope)
 {
     const double p[3] = {at.x, at.y, at.z};
     uint32_t cell[3];

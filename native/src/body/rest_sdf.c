@@ -28,7 +28,7 @@
 #define FEW_NODES 1048576.0
 #define NODES_EACH 4096.0
 
-void pl_rest_shape_free(pl_rest_shape* shape)
+void pl_rest_sdf_free(pl_rest_sdf* shape)
 {
     pl_free(shape->distance);
     memset(shape, 0, sizeof *shape);
@@ -66,7 +66,7 @@ static double bounds_of(const pl_body* body, double low[3], double high[3])
 }
 
 /* Half a spacing a cell, larger only where that were too many. */
-static void lay_grid(const pl_body* body, pl_rest_shape* shape)
+static void lay_grid(const pl_body* body, pl_rest_sdf* shape)
 {
     double low[3], high[3], largest = bounds_of(body, low, high);
     double spacing = body->spacing > 1e-4 * largest ? body->spacing : 1e-4 * largest;
@@ -90,7 +90,7 @@ static void lay_grid(const pl_body* body, pl_rest_shape* shape)
     }
 }
 
-static void add_particle(const pl_rest_shape* shape, vec3 r, near_sum* sums)
+static void add_particle(const pl_rest_sdf* shape, vec3 r, near_sum* sums)
 {
     double cell = 1 / shape->per_cell, reach = fmax(REACH * shape->spacing, 2 * cell);
     const double at[3] = {r.x, r.y, r.z};
@@ -123,7 +123,7 @@ static void add_particle(const pl_rest_shape* shape, vec3 r, near_sum* sums)
 }
 
 /* Nodes next to the surface: from where it crosses the grid's lines. 0 elsewhere. */
-static float crossing_distance(const pl_rest_shape* shape, const float* d, size_t node,
+static float crossing_distance(const pl_rest_sdf* shape, const float* d, size_t node,
                                const uint32_t at[3])
 {
     double sum = 0, cell = 1 / shape->per_cell;
@@ -198,7 +198,7 @@ static void sweep_row(const uint8_t* fixed, float* d, uint32_t count, bool back,
     }
 }
 
-static void sweep(const pl_rest_shape* shape, const uint8_t* fixed, float* d, int way)
+static void sweep(const pl_rest_sdf* shape, const uint8_t* fixed, float* d, int way)
 {
     const uint32_t* size = shape->size;
     size_t dy = size[0], dz = dy * size[1];
@@ -221,7 +221,7 @@ static void sweep(const pl_rest_shape* shape, const uint8_t* fixed, float* d, in
 
 /* Visits all nodes outside that hang together with one; returns how far the farthest is. Marks
  * them, and lists them from the queue's begin on. */
-static float flood(const pl_rest_shape* shape, const float* level, uint32_t first, uint8_t* seen,
+static float flood(const pl_rest_sdf* shape, const float* level, uint32_t first, uint8_t* seen,
                    uint32_t* queue, size_t* count)
 {
     const uint32_t* size = shape->size;
@@ -252,7 +252,7 @@ static float flood(const pl_rest_shape* shape, const float* level, uint32_t firs
 
 /* Where particles are not quite dense there are holes between them, which would be surfaces inside
  * of the body: they belong to it. */
-static pl_status fill_holes(const pl_rest_shape* shape, float* level, size_t nodes)
+static pl_status fill_holes(const pl_rest_sdf* shape, float* level, size_t nodes)
 {
     uint8_t* seen = PL_NEW(uint8_t, nodes);
     uint32_t* queue = PL_NEW(uint32_t, nodes);
@@ -273,7 +273,7 @@ static pl_status fill_holes(const pl_rest_shape* shape, float* level, size_t nod
 
 /* ------------------------------------------------------------------ the whole */
 
-static pl_status find_distances(pl_rest_shape* shape, const near_sum* sums, size_t nodes)
+static pl_status find_distances(pl_rest_sdf* shape, const near_sum* sums, size_t nodes)
 {
     float* level = PL_NEW(float, nodes);
     uint8_t* fixed = PL_NEW(uint8_t, nodes);
@@ -315,9 +315,9 @@ static pl_status find_distances(pl_rest_shape* shape, const near_sum* sums, size
     return status;
 }
 
-pl_status pl_rest_shape_build(const pl_body* body, pl_rest_shape* shape)
+pl_status pl_rest_sdf_build(const pl_body* body, pl_rest_sdf* shape)
 {
-    pl_rest_shape_free(shape);
+    pl_rest_sdf_free(shape);
     lay_grid(body, shape);
     size_t nodes = (size_t)shape->size[0] * shape->size[1] * shape->size[2];
     near_sum* sums = (near_sum*)pl_alloc(nodes, sizeof *sums);

@@ -6,8 +6,8 @@
 #include "body/body.h"
 
 /* Makes the grid of a body that has been laid out; what was there is freed. Freed by
- * pl_rest_shape_free in every case. */
-pl_status pl_rest_shape_build(const pl_body* body, pl_rest_shape* shape);
-void pl_rest_shape_free(pl_rest_shape* shape);
+ * pl_rest_sdf_free in every case. */
+pl_status pl_rest_sdf_build(const pl_body* body, pl_rest_sdf* shape);
+void pl_rest_sdf_free(pl_rest_sdf* shape);
 
 #endif

@@ -12,7 +12,7 @@
 typedef struct pl_embedding pl_embedding;
 typedef struct pl_look pl_look;
 typedef struct pl_suspect pl_suspect;
-typedef struct pl_rest_moments pl_rest_moments;
+typedef struct pl_rest_mass_moments pl_rest_mass_moments;
 typedef struct pl_rest_job pl_rest_job;
 
 /* One pass over the particles of a chunk. */
@@ -98,8 +98,8 @@ typedef struct pl_kernels
     /* The iterations of an embedding. */
     void (*embed)(pl_embedding* job);
     /* Sums that rest centres and shapes follow from. */
-    void (*rest_moments)(const pl_rest_moments* job);
-    void (*rest_shapes)(const pl_rest_job* job);
+    void (*rest_mass_moments)(const pl_rest_mass_moments* job);
+    void (*rest_second_moments)(const pl_rest_job* job);
     /* The entries of a chunk with members that may be too far from their clusters, entries
      * ascending: "found" has room for all, the result is how many there are. */
     uint32_t (*outliers)(const pl_chunk* chunk, const pl_particles* particles, const pl_look* rows,

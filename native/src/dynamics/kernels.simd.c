@@ -13,8 +13,8 @@ void PL_K(pl_levels_spread)(const pl_links* links, pl_clusters* clusters, uint32
 void PL_K(pl_run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
                          uint32_t end);
 void PL_K(pl_embed)(pl_embedding* job);
-void PL_K(pl_rest_moments)(const pl_rest_moments* job);
-void PL_K(pl_rest_shapes)(const pl_rest_job* job);
+void PL_K(pl_rest_mass_moments)(const pl_rest_mass_moments* job);
+void PL_K(pl_rest_second_moments)(const pl_rest_job* job);
 uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p, const pl_look* rows,
                            pl_suspect* found);
 void PL_K(pl_limit)(pl_pass* pass);
@@ -31,8 +31,8 @@ const pl_kernels PL_K(pl_kernels) = {
     .levels_spread = PL_K(pl_levels_spread),
     .run_spread = PL_K(pl_run_spread),
     .embed = PL_K(pl_embed),
-    .rest_moments = PL_K(pl_rest_moments),
-    .rest_shapes = PL_K(pl_rest_shapes),
+    .rest_mass_moments = PL_K(pl_rest_mass_moments),
+    .rest_second_moments = PL_K(pl_rest_second_moments),
     .outliers = PL_K(pl_outliers),
     .limit = PL_K(pl_limit),
     .limit_balance = PL_K(pl_limit_balance),

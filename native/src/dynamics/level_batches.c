@@ -131,7 +131,7 @@ static bool add_runs(run_maker* m)
 }
 
 /* What does not move of a cluster's moments: mass, and the first moment about its rest centre. */
-static void rest_moments(const pl_body* body, const pl_part* parts, uint32_t c, double out[4])
+static void rest_mass_moments(const pl_body* body, const pl_part* parts, uint32_t c, double out[4])
 {
     bool finest = c < body->level_begin[1];
     const uint32_t* begin = finest ? body->clusters.part_begin : body->links.runs.part_begin;
@@ -155,7 +155,7 @@ static void add_rest_moments(const pl_body* body, const pl_chunk* run, uint32_t 
     {
         double moments[4];
         uint32_t block = (c - begin) / 8;
-        rest_moments(body, parts, c, moments);
+        rest_mass_moments(body, parts, c, moments);
         for (uint32_t e = run->block_begin[block]; e < run->block_begin[block + 1]; ++e)
         {
             pl_part* part = &parts[part_of_row[run->slot_begin + run->entry_row[e]]];

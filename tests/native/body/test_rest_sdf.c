@@ -18,15 +18,15 @@ TEST(faces_of_a_box_are_flat)
         double height = .1 + .4 * u.z + .15; /* from .25 inside of the face to .15 outside */
         vec3 at = v3(.5 * u.x - .25, .5 * u.y - .25, height), slope;
         double off = height - .5;
-        double d = pl_rest_distance(&body.rest_shape, at, &slope);
+        double d = pl_rest_sdf_distance(&body.rest_sdf, at, &slope);
         CHECK_MSG(fabs(d - off) < (off < -.2 ? .25 : .12) * h, "%g above the face it is %g away",
                   off, d);
         if (off > -.3 * .5 && fabs(off) > .02)
             CHECK_MSG(slope.z > .9, "%g above the face the way out is (%g %g %g)", off, slope.x,
                       slope.y, slope.z);
     }
-    CHECK(pl_rest_distance(&body.rest_shape, v3(0, 0, 0), NULL) < -.4);
-    CHECK_NEAR(pl_rest_distance(&body.rest_shape, v3(0, 0, 3), NULL), 2.5, .3);
+    CHECK(pl_rest_sdf_distance(&body.rest_sdf, v3(0, 0, 0), NULL) < -.4);
+    CHECK_NEAR(pl_rest_sdf_distance(&body.rest_sdf, v3(0, 0, 3), NULL), 2.5, .3);
     pl_body_free(&body);
 }
 
@@ -38,9 +38,9 @@ TEST(one_layer_has_two_sides)
         for (int i = 0; i < 30; ++i)
         {
             vec3 slope, at = v3(-.7 + .05 * i, .3 - .01 * i, side * .07);
-            CHECK_NEAR(pl_rest_distance(&body.rest_shape, at, &slope), .02, .015);
+            CHECK_NEAR(pl_rest_sdf_distance(&body.rest_sdf, at, &slope), .02, .015);
             CHECK(side * slope.z > .9);
-            CHECK(pl_rest_distance(&body.rest_shape, v3(at.x, at.y, 0), NULL) < -.02);
+            CHECK(pl_rest_sdf_distance(&body.rest_sdf, v3(at.x, at.y, 0), NULL) < -.02);
         }
     pl_body_free(&body);
 }

@@ -111,7 +111,7 @@ static void compare(const contact_scene* s, uint32_t home, uint32_t cluster, dou
     pl_look_job job = {.targets = all->shown,
                        .list = &cluster,
                        .list_count = 1,
-                       .shape = &bodies[to].body->rest_shape,
+                       .shape = &bodies[to].body->rest_sdf,
                        .dt = (float)dt,
                        .apart = from == to ? &g.apart : NULL,
                        .count = (g.count + 7) & ~7u,

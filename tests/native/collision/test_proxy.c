@@ -149,7 +149,7 @@ TEST(bounds_hold_proxies_and_are_tight)
             /* particles beyond the rim belong to others, and so does the surface around them */
             vec3 r = v3_mad(v3_from(s.body.clusters.centre[c]), unit,
                             s.body.clusters.radius[c] - s.body.spacing);
-            if (outside(&s, c, r) > 0 || pl_rest_distance(&s.body.rest_shape, r, NULL) > 0)
+            if (outside(&s, c, r) > 0 || pl_rest_sdf_distance(&s.body.rest_sdf, r, NULL) > 0)
                 continue;
             vec3 x = pl_pose_to_world(&s.poses[c], r);
             const double at[3] = {x.x, x.y, x.z};

@@ -34,7 +34,7 @@ static double recovered(const pl_scene* scene)
         uint32_t slot = c->particle - scene->cluster_scratch.slot_begin[c->body];
         work += c->target * v3_dot(v3_from(c->impulse), v3_fromd(c->n));
         const pl_body* body = scene->bodies[c->body];
-        double speed = fmin(c->target, body->rest_shape.spacing);
+        double speed = fmin(c->target, body->rest_sdf.spacing);
         most += .5 * body->particles.mass[slot] * speed * speed;
     }
     return fmin(work, most);
@@ -116,7 +116,7 @@ TEST(two_particles_that_overlap_part_slowly)
                             v3(.05 * i, 0, 0), v3(0, 0, 0));
             CHECK_OK(contact_scene_advance(&s, 60, substeps));
             const pl_body* body = s.scene->bodies[0];
-            double most = body->mass * body->rest_shape.spacing * body->rest_shape.spacing;
+            double most = body->mass * body->rest_sdf.spacing * body->rest_sdf.spacing;
             CHECK_MSG(kinetic(s.scene) <= most, "%g J, %u iterations, %u substeps",
                       kinetic(s.scene), iterations, substeps);
             pliant_scene_destroy(s.handle);

@@ -176,7 +176,7 @@ TEST(blocks_have_particles_of_the_same_clusters)
             cluster[3 * i + k] = i * 7 % 12 + k;
         order[i] = COUNT - 1 - i;
     }
-    REQUIRE_OK(pl_group(COUNT, order, &lists, 14));
+    REQUIRE_OK(pl_pack_blocks(COUNT, order, &lists, 14));
     for (uint32_t i = 0; i < COUNT; ++i)
         ++at[order[i]];
     for (uint32_t i = 0; i < COUNT; ++i)

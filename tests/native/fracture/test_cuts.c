@@ -127,7 +127,7 @@ TEST(halves_of_a_beam_know_their_sides)
             CHECK((right ? -1 : 1) * slope.x > .6);
             vec3 own = v3(-inside.x, inside.y, inside.z);
             CHECK(pl_cluster_distance(body, c, own, NULL) <=
-                  fmax(-.05, pl_rest_distance(&body->rest_shape, own, NULL)));
+                  fmax(-.05, pl_rest_sdf_distance(&body->rest_sdf, own, NULL)));
         }
     }
     CHECK(cut > 10);

@@ -103,7 +103,7 @@ static inline bool contact_body(pl_body* body, scene_points points, uint32_t clu
     CHECK_MSG(status == PLIANT_OK, "making a body gave %d: %s", (int)status, pliant_last_error());
     scene_points_free(&points);
     if (status == PLIANT_OK)
-        CHECK_OK(pl_rest_shape_build(body, &body->rest_shape));
+        CHECK_OK(pl_rest_sdf_build(body, &body->rest_sdf));
     return status == PLIANT_OK;
 }
 

@@ -77,10 +77,10 @@ static void refresh_parts(const refresh* r, uint32_t index)
 {
     const pl_chunk* chunk = &r->body->chunks[index];
     pl_clusters* k = &r->body->clusters;
-    r->kernels->rest_moments(&(pl_rest_moments){.chunk = chunk,
-                                                .particles = &r->body->particles,
-                                                .lanes = (double(*)[4][8])(void*)r->lanes,
-                                                .sums = r->first});
+    r->kernels->rest_mass_moments(&(pl_rest_mass_moments){.chunk = chunk,
+                                                          .particles = &r->body->particles,
+                                                          .lanes = (double(*)[4][8])(void*)r->lanes,
+                                                          .sums = r->first});
     for (uint32_t row = 0; row < chunk->row_count; ++row)
     {
         uint32_t c = chunk->rows[row], at = k->part_begin[c];
@@ -135,14 +135,14 @@ static void add_chunk(refresh* r, const pl_chunk* chunk)
     }
     if (!any)
         return;
-    r->kernels->rest_shapes(&(pl_rest_job){.chunk = chunk,
-                                           .particles = &r->body->particles,
-                                           .want = r->want,
-                                           .centre = (const float(*)[3])centre,
-                                           .body = (const float(*)[3])body,
-                                           .lanes = r->lanes,
-                                           .sums = r->row,
-                                           .own = r->own});
+    r->kernels->rest_second_moments(&(pl_rest_job){.chunk = chunk,
+                                                   .particles = &r->body->particles,
+                                                   .want = r->want,
+                                                   .centre = (const float(*)[3])centre,
+                                                   .body = (const float(*)[3])body,
+                                                   .lanes = r->lanes,
+                                                   .sums = r->row,
+                                                   .own = r->own});
     for (uint32_t row = 0; row < chunk->row_count; ++row)
     {
         if (!r->want[row])

@@ -41,12 +41,12 @@ typedef struct pl_rest_job
 } pl_rest_job;
 
 /* Mass and first moment of every row, about the chunk's rest origin, in double. */
-typedef struct pl_rest_moments
+typedef struct pl_rest_mass_moments
 {
     const pl_chunk* chunk;
     const pl_particles* particles;
     double (*lanes)[4][8]; /* by row */
     double (*sums)[4];     /* by row; out */
-} pl_rest_moments;
+} pl_rest_mass_moments;
 
 #endif

@@ -6,7 +6,7 @@
 #include "dynamics/cluster_rows.h"
 #include "dynamics/kernels.h"
 
-void PL_K(pl_rest_moments)(const pl_rest_moments* job)
+void PL_K(pl_rest_mass_moments)(const pl_rest_mass_moments* job)
 {
     const pl_chunk* chunk = job->chunk;
     const pl_particles* p = job->particles;
@@ -101,7 +101,7 @@ PL_INLINE void add_blocks(const pl_rest_job* job, bool own)
     }
 }
 
-void PL_K(pl_rest_shapes)(const pl_rest_job* job)
+void PL_K(pl_rest_second_moments)(const pl_rest_job* job)
 {
     uint32_t rows = job->chunk->row_count;
     memset(job->own, 0, rows);

@@ -200,7 +200,7 @@ typedef struct ball
 static ball ball_of(const pl_body* body, const pl_proxies* proxies, uint32_t c, mat3 f)
 {
     const float* own = proxies->ball[c];
-    return (ball){f, v3_from(own), own[3] + .5 * body->rest_shape.spacing};
+    return (ball){f, v3_from(own), own[3] + .5 * body->rest_sdf.spacing};
 }
 
 static void set_shape_bounds(const pl_body* body, const float* box, uint32_t c, const ball* own,

@@ -50,7 +50,7 @@ static void store_member(void* context, uint32_t cluster, uint32_t slot, float w
 
 static double depth_of(const pl_body* body, uint32_t slot)
 {
-    return -pl_rest_distance(&body->rest_shape, pl_rest_of(body, slot), NULL);
+    return -pl_rest_sdf_distance(&body->rest_sdf, pl_rest_of(body, slot), NULL);
 }
 
 /* How far a particle is from the nearest crack, on its own side, and which way; far away without
@@ -71,7 +71,7 @@ static double depth_at_crack(const pl_body* body, uint32_t cluster, uint32_t slo
 static uint32_t part_of(const pl_body* body, const uint32_t* home, uint32_t c, uint32_t m,
                         uint32_t slot)
 {
-    double spacing = body->rest_shape.spacing;
+    double spacing = body->rest_sdf.spacing;
     vec3 way;
     if (home[slot] != m + 1)
         return 2;
@@ -112,7 +112,7 @@ static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
             if (wanted < 2)
                 *(wanted ? &proxies->home_end[c] : &proxies->surface_end[c]) = at;
         }
-        double half = .5 * body->rest_shape.spacing;
+        double half = .5 * body->rest_sdf.spacing;
         for (uint32_t m = begin; m < proxies->surface_end[c]; ++m)
         {
             vec3 way = v3(0, 0, 0);
@@ -125,7 +125,7 @@ static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
                 proxies->crack[m][3] = (float)crack;
             }
             proxies->most_inset = fmax(proxies->most_inset, proxies->inset[m]);
-            if (crack < body->rest_shape.spacing)
+            if (crack < body->rest_sdf.spacing)
                 proxies->most_inset = fmax(proxies->most_inset, crack);
         }
         proxies->most_surface = PL_MAX(proxies->most_surface, proxies->surface_end[c] - begin);
@@ -183,7 +183,7 @@ static pl_status list_surface(const pl_body* body, pl_proxies* proxies)
 
 static void find_boxes(const pl_body* body, pl_proxies* proxies)
 {
-    double margin = .5 * body->rest_shape.spacing;
+    double margin = .5 * body->rest_sdf.spacing;
     for (uint32_t c = 0; c < proxies->count; ++c)
     {
         vec3 low = v3(INFINITY, INFINITY, INFINITY), high = v3_scale(low, -1);

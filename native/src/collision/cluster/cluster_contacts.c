@@ -190,7 +190,7 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
     for (uint32_t b = 0; b < body_count; ++b)
     {
         nearness = fmax(nearness, bodies[b].proxies->most_inset +
-                                      PL_CONTACT_NEARNESS * bodies[b].body->rest_shape.spacing);
+                                      PL_CONTACT_NEARNESS * bodies[b].body->rest_sdf.spacing);
         thickness = fmax(thickness, pl_contact_thickness(bodies[b].body, settings));
     }
     posing posing_now = {all, bodies, dt, thickness + nearness};

@@ -194,7 +194,7 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
             p->island = home->fixed ? p->island : home->island;
     }
     double parts = fmax(v3_dot(now, n), 0);
-    double aims = fmin(p->target, RECOVERY_SPEED * body->rest_shape.spacing);
+    double aims = fmin(p->target, RECOVERY_SPEED * body->rest_sdf.spacing);
     if (aims > parts)
         s->r->islands[p->island].most += .5 * p->per_k * (aims * aims - parts * parts);
 }

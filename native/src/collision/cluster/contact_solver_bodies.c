@@ -66,7 +66,7 @@ double pl_unit_fade(const pl_response_work* s, const pl_unit* unit)
 
 static double spacing_of(const pl_response_work* s, const pl_unit* unit)
 {
-    return s->bodies[pl_contact_body_of(s->all, unit->cluster)].body->rest_shape.spacing;
+    return s->bodies[pl_contact_body_of(s->all, unit->cluster)].body->rest_sdf.spacing;
 }
 
 /* Mass, centre, inertia and motion, exactly as the members have them: momentum depends on it. */

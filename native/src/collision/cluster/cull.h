@@ -38,7 +38,7 @@ typedef struct pl_look_job
     const pl_look_target* targets;
     const uint32_t* list; /* which of these are looked at */
     uint32_t list_count;
-    const pl_rest_shape* shape; /* of the targets' body */
+    const pl_rest_sdf* shape; /* of the targets' body */
     float dt, drift[3];
     const float* apart;   /* of their own piece: by target, at least so far from their own place;
                              NULL: they are of another */

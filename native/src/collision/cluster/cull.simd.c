@@ -48,7 +48,7 @@ typedef struct grid
     size_t dy, dz;
 } grid;
 
-static grid grid_of(const pl_rest_shape* shape)
+static grid grid_of(const pl_rest_sdf* shape)
 {
     grid g = {.distance = shape->distance,
               .per_cell = (float)shape->per_cell,

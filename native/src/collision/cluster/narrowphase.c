@@ -173,7 +173,7 @@ static void make_contact(const search* s, const pl_verdict* found, uint32_t home
 {
     const pl_cluster_motion* m = &s->contacts->motions[found->cluster];
     vec3 start = p->start;
-    double spacing = p->body->rest_shape.spacing;
+    double spacing = p->body->rest_sdf.spacing;
     memset(out, 0, sizeof *out);
     out->target = recovery(found, spacing, s->dt) - back / (1 - back) * spacing;
     out->particle = particle;
@@ -346,7 +346,7 @@ static void look_around(const search* s, const meeting* m, crowd* g)
     pl_look_job look = {.targets = all->shown,
                         .list = all->partner + m->begin,
                         .list_count = m->end - m->begin,
-                        .shape = &m->to->body->rest_shape,
+                        .shape = &m->to->body->rest_sdf,
                         .dt = (float)s->dt,
                         .apart = m->self ? g->apart : NULL,
                         .cut = m->to->body->cuts.plane_count > 0,

@@ -68,11 +68,11 @@ pl_target pl_target_of(const pl_contacts* all, const pl_contact_body* bodies, ui
     const pl_clusters* k = &body->clusters;
     const float* ball = bodies[b].proxies->ball[c];
     pl_target t = {.body = body,
-                   .shape = &body->rest_shape,
+                   .shape = &body->rest_sdf,
                    .pose = &all->poses[cluster],
                    .motion = &all->motions[cluster],
                    .to_own = m3_identity(),
-                   .radius = ball[3] + .5 * body->rest_shape.spacing,
+                   .radius = ball[3] + .5 * body->rest_sdf.spacing,
                    .cluster = cluster,
                    .own = c,
                    .plain = !k->own[c]};

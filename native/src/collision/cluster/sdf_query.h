@@ -15,7 +15,7 @@
 typedef struct pl_target
 {
     const pl_body* body;
-    const pl_rest_shape* shape;
+    const pl_rest_sdf* shape;
     const pl_proxy_pose* pose;
     const pl_cluster_motion* motion;
     mat3 to_own; /* from the body's rest shape to where the cluster's ball is round */

@@ -17,8 +17,8 @@ static pl_status make_shapes(pl_body* body, double thickness, bool* made)
         return PLIANT_OK;
     bool had = body->proxies.plane_begin != NULL;
     pl_proxy_desc desc = pl_proxy_defaults(body);
-    if (!body->rest_shape.distance)
-        PL_TRY(pl_rest_shape_build(body, &body->rest_shape));
+    if (!body->rest_sdf.distance)
+        PL_TRY(pl_rest_sdf_build(body, &body->rest_sdf));
     PL_TRY(pl_cuts_refresh(body));
     PL_TRY(pl_cracks_refresh(body));
     if (had)

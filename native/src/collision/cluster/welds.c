@@ -31,7 +31,7 @@ static double rank_in_ball(const pl_body* body, const pl_proxies* proxies, uint3
 {
     const float* ball = proxies->ball[c];
     vec3 middle = v3_add(v3_from(body->clusters.in_body[c]), v3_from(ball));
-    double radius = ball[3] + .5 * body->rest_shape.spacing + distance;
+    double radius = ball[3] + .5 * body->rest_sdf.spacing + distance;
     return v3_length(v3_sub(at, middle)) / radius;
 }
 

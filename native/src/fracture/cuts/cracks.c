@@ -26,7 +26,7 @@
 /* Calls with every node within some distance of a point, and the square of it. */
 typedef void (*node_fn)(void* context, size_t node, float square);
 
-static void each_node(const pl_rest_shape* shape, vec3 r, double reach, node_fn call, void* context)
+static void each_node(const pl_rest_sdf* shape, vec3 r, double reach, node_fn call, void* context)
 {
     double cell = 1 / shape->per_cell;
     const double at[3] = {r.x, r.y, r.z};
@@ -52,7 +52,7 @@ static void each_node(const pl_rest_shape* shape, vec3 r, double reach, node_fn 
             }
 }
 
-static size_t count_nodes(const pl_rest_shape* shape)
+static size_t count_nodes(const pl_rest_sdf* shape)
 {
     return (size_t)shape->size[0] * shape->size[1] * shape->size[2];
 }
@@ -81,7 +81,7 @@ static void offer(void* context, size_t node, float square)
 }
 
 /* Nodes that no particle is near take the label of a neighbour, along each axis and back. */
-static void spread_labels(const pl_rest_shape* shape, uint32_t* nearest)
+static void spread_labels(const pl_rest_sdf* shape, uint32_t* nearest)
 {
     const size_t step[3] = {1, shape->size[0], (size_t)shape->size[0] * shape->size[1]};
     size_t nodes = count_nodes(shape);
@@ -99,7 +99,7 @@ static void spread_labels(const pl_rest_shape* shape, uint32_t* nearest)
 
 static pl_status find_nearest(pl_body* body)
 {
-    const pl_rest_shape* shape = &body->rest_shape;
+    const pl_rest_sdf* shape = &body->rest_sdf;
     const pl_particles* p = &body->particles;
     pl_cuts* cuts = &body->cuts;
     size_t nodes = count_nodes(shape);
@@ -149,7 +149,7 @@ typedef struct between
 typedef struct parting
 {
     pl_cuts* cuts;
-    const pl_rest_shape* shape;
+    const pl_rest_sdf* shape;
     uint32_t* place; /* by node: 1 + where it is in the list, or 0 */
     between* list;
     uint32_t* node;
@@ -249,8 +249,8 @@ pl_status pl_cracks_refresh(pl_body* body)
         return PLIANT_OK;
     if (!cuts->nearest)
         PL_TRY(find_nearest(body));
-    size_t nodes = count_nodes(&body->rest_shape);
-    parting p = {.cuts = cuts, .shape = &body->rest_shape, .place = PL_NEW(uint32_t, nodes)};
+    size_t nodes = count_nodes(&body->rest_sdf);
+    parting p = {.cuts = cuts, .shape = &body->rest_sdf, .place = PL_NEW(uint32_t, nodes)};
     double most = REACH * REACH * p.shape->spacing * p.shape->spacing * (1 + 1e-6);
     p.per_square = (float)(STEPS / most);
     for (int i = 0; i <= STEPS; ++i)
