@@ -532,7 +532,7 @@ pliant_status pliant_body_balance(pliant_body handle, const pliant_frame_desc* f
     pl_wake(body);
     uint32_t substeps = frame->substeps ? frame->substeps
                                         : pl_scene_substeps(scene, frame->dt, frame->max_substeps);
-    PL_TRY(pl_balance(scene, body, (float)(frame->dt / substeps), &found));
+    PL_TRY(pl_compensate_gravity(scene, body, (float)(frame->dt / substeps), &found));
     mark_moved(body);
     if (share)
         *share = found;

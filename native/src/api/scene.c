@@ -293,7 +293,7 @@ static uint64_t body_bytes(const pl_body* body)
     uint64_t cluster =
         4 * (3 + 1 + 3 + 1 + 6 + 6 + 3 + 1 + 1 + 1 + 1 + 3 + 2 + 3 + 9 + 16 + 16 + 24) + 1 + 4 +
         (k->quad_inverse ? 4 * (36 + 18 + 18 + 24) : 0);
-    const pl_runs* runs = &body->links.runs;
+    const pl_level_batches* runs = &body->links.batches;
     for (uint32_t r = 0; runs->part && r < runs->count; ++r)
     {
         const pl_chunk* run = &runs->run[r];

@@ -428,7 +428,7 @@ pl_status pl_layout_rest_moments(pl_body* body)
 {
     pl_clusters* k = &body->clusters;
     uint32_t most = 0;
-    pl_runs_free(&body->links.runs); /* they have these moments, too */
+    pl_level_batches_free(&body->links.batches); /* they have these moments, too */
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         most = PL_MAX(most, body->chunks[c].row_count);
     double(*sums)[4] = pl_alloc(most, sizeof *sums);

@@ -100,7 +100,7 @@ typedef struct pl_chunk
     float* sums;               /* row_count * PL_SUM_FLOATS: what the last particle pass left */
     float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
     uint32_t moved;            /* positions changed after the sums were made */
-    uint32_t amended;          /* the sums were corrected: gathering would round otherwise */
+    uint32_t moments_updated;  /* the sums were corrected: gathering would round otherwise */
     float remainder[3];        /* what its particles' impulses from clusters sum to */
     float torque[3];           /* and their moments about pos_origin */
     uint32_t tested, violated; /* strain-limit pairs in this substep; in the last iteration */

@@ -94,7 +94,7 @@ typedef struct pl_clusters
 /* The clusters of a level are fitted in runs of as many: a multiple of eight that follows from
  * their number alone, so that sums over runs do not depend on threads. Long runs have fewer sums.
  */
-static inline uint32_t pl_run_size(uint32_t clusters)
+static inline uint32_t pl_batch_size(uint32_t clusters)
 {
     return PL_CLAMP(clusters / 32 / 32 * 32, 32u, 256u);
 }
@@ -102,7 +102,7 @@ static inline uint32_t pl_run_size(uint32_t clusters)
 /* Nested levels before plastic flow: a run of clusters is to the next coarser level what a chunk of
  * particles is to the finest. Derived from links when first needed (dynamics/level_batches.c), not
  * saved. */
-typedef struct pl_runs
+typedef struct pl_level_batches
 {
     uint32_t count;
     uint32_t level_begin[PLIANT_MAX_LEVELS]; /* the first run of each level */
@@ -118,7 +118,7 @@ typedef struct pl_runs
     /* Where coarse clusters have their sums, runs ascending. */
     uint32_t* part_begin; /* clusters.count + 1 */
     pl_part* part;
-} pl_runs;
+} pl_level_batches;
 
 /* Nested levels: links from a finer cluster to a coarser one, with u, B and q (levels.simd.c). */
 typedef struct pl_links
@@ -133,7 +133,7 @@ typedef struct pl_links
     uint32_t* by_coarse_begin; /* clusters.count + 1; links are sorted by coarse, then fine */
     uint32_t* by_fine_begin;   /* clusters.count + 1 */
     uint32_t* by_fine;         /* link indices sorted by fine, then coarse */
-    pl_runs runs;
+    pl_level_batches batches;
 } pl_links;
 
 #endif

@@ -41,7 +41,7 @@ void pl_layout_chunk_moments(const pl_chunk* chunk, const pl_particles* p, doubl
 bool pl_layout_halve(pl_chunk* chunk);
 
 /* Frees the runs of nested levels; the next substep makes them anew. */
-void pl_runs_free(pl_runs* runs);
+void pl_level_batches_free(pl_level_batches* runs);
 /* The arrays over links, not where they begin. */
 void pl_link_items_free(pl_links* links);
 

@@ -161,7 +161,7 @@ void pl_chunk_free(pl_chunk* chunk)
     pl_free(chunk->quad_sums);
 }
 
-void pl_runs_free(pl_runs* runs)
+void pl_level_batches_free(pl_level_batches* runs)
 {
     pl_free(runs->run);
     pl_free(runs->block_begin);
@@ -173,7 +173,7 @@ void pl_runs_free(pl_runs* runs)
     pl_free(runs->rows);
     pl_free(runs->part_begin);
     pl_free(runs->part);
-    *runs = (pl_runs){0};
+    *runs = (pl_level_batches){0};
 }
 
 void pl_link_items_free(pl_links* links)
@@ -191,7 +191,7 @@ static void links_free(pl_links* links)
     pl_link_items_free(links);
     pl_free(links->by_coarse_begin);
     pl_free(links->by_fine_begin);
-    pl_runs_free(&links->runs);
+    pl_level_batches_free(&links->batches);
 }
 
 void pl_body_free(pl_body* body)

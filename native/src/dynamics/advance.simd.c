@@ -32,7 +32,7 @@ static void load_rows(const pl_pass* pass)
             row[PL_ROW_B + j] = vf_add(row[PL_ROW_B + j], more[j]);
         for (int j = 0; j < PL_ROW_FLOATS; ++j)
             row[j] = vf_mul(row[j], fade);
-        pl_run_store_rows(i, eight.used, pass->rows, row);
+        pl_level_batch_store_rows(i, eight.used, pass->rows, row);
     }
 }
 

@@ -137,7 +137,7 @@ pl_status pl_scene_step_frame(pl_scene* scene, const pliant_frame_desc* desc)
 {
     if (scene->substep_of_frame == 0 && scene->sleep_speed > 0)
         PL_TRY(pl_sleep_begin_frame(scene));
-    PL_TRY(pl_work_list(scene));
+    PL_TRY(pl_task_lists_make(scene));
     if (scene->substep_of_frame == 0)
     {
         scene->substeps = desc->substeps ? desc->substeps
@@ -188,7 +188,7 @@ pl_status pl_scene_refresh(pl_scene* scene)
     }
     if (!stale)
         return PLIANT_OK;
-    PL_TRY(pl_work_list(scene));
+    PL_TRY(pl_task_lists_make(scene));
     for (uint32_t b = 0; b < scene->body_count; ++b)
         PL_TRY(pl_damping_prepare(scene->bodies[b]));
     pl_substep step = {.scene = scene, .dt = 1.0f / 24, .starting = true};

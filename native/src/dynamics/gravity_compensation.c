@@ -443,7 +443,7 @@ static pl_status correct(balance* b, pl_edit* edit, vec3 gravity, double dt, dou
     return write_members(b, edit, first ? part : 1);
 }
 
-pl_status pl_balance(pl_scene* scene, pl_body* body, double dt, double* share)
+pl_status pl_compensate_gravity(pl_scene* scene, pl_body* body, double dt, double* share)
 {
     bool done = false;
     pl_status status = PLIANT_OK;

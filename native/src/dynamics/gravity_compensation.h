@@ -9,6 +9,6 @@
  * in equilibrium under the scene's gravity with its pins, in substeps of length dt. "share" becomes
  * the part of gravity that is balanced: 0 where nothing holds the body, less than 1 where all of it
  * would deform clusters too far. */
-pl_status pl_balance(pl_scene* scene, pl_body* body, double dt, double* share);
+pl_status pl_compensate_gravity(pl_scene* scene, pl_body* body, double dt, double* share);
 
 #endif

@@ -80,9 +80,9 @@ typedef struct pl_kernels
     void (*advance)(pl_pass* pass);
     /* Sums the moments of where the particles are now. */
     void (*gather)(pl_pass* pass);
-    /* Corrects the sums where particles were moved; chunk->amended says whether that was done, or
-     * all was summed again because it was as much work. */
-    void (*amend)(pl_pass* pass, const pl_moved_blocks* moved);
+    /* Corrects the sums where particles were moved; chunk->moments_updated says whether that was
+     * done, or all was summed again because it was as much work. */
+    void (*update_moments)(pl_pass* pass, const pl_moved_blocks* moved);
     /* Fits clusters to their moments: F, goal transforms, rows. */
     void (*match)(const pl_match_batch* batch);
     /* Fits only what strain limiting asks: clusters->limit, from the chunks' sums. */

@@ -17,25 +17,25 @@
  * be the same. */
 #define NEED(field, count) (runs->field || (runs->field = pl_alloc(count, sizeof *runs->field)))
 
-pl_chunk* pl_run_of(const pl_body* body, uint32_t level, uint32_t cluster)
+pl_chunk* pl_level_batch_of(const pl_body* body, uint32_t level, uint32_t cluster)
 {
-    const pl_runs* runs = &body->links.runs;
+    const pl_level_batches* runs = &body->links.batches;
     if (!runs->part || !body->links.plain || level + 1 >= body->level_count)
         return NULL;
     uint32_t begin = body->level_begin[level], count = body->level_begin[level + 1] - begin;
-    return &runs->run[runs->level_begin[level] + (cluster - begin) / pl_run_size(count)];
+    return &runs->run[runs->level_begin[level] + (cluster - begin) / pl_batch_size(count)];
 }
 
 static bool alloc_runs(pl_body* body)
 {
-    pl_runs* runs = &body->links.runs;
+    pl_level_batches* runs = &body->links.batches;
     size_t clusters = body->clusters.count, links = body->links.count, blocks = 0;
     runs->count = 0;
     for (uint32_t l = 0; l + 1 < body->level_count; ++l)
     {
         uint32_t size = body->level_begin[l + 1] - body->level_begin[l];
         runs->level_begin[l] = runs->count;
-        runs->count += (size + pl_run_size(size) - 1) / pl_run_size(size);
+        runs->count += (size + pl_batch_size(size) - 1) / pl_batch_size(size);
         blocks += (size + 7) / 8;
     }
     return NEED(run, runs->count) && NEED(block_begin, blocks + 1) && NEED(half, blocks) &&
@@ -57,7 +57,7 @@ typedef struct run_maker
 static void add_block(run_maker* m, pl_chunk* run, uint32_t begin, uint32_t end)
 {
     const pl_links* links = &m->body->links;
-    const pl_runs* runs = &links->runs;
+    const pl_level_batches* runs = &links->batches;
     const uint32_t* first = links->by_fine_begin + begin;
     uint32_t middle = links->by_fine_begin[PL_MIN(begin + 4, end)], start = m->entries;
     uint32_t* half = runs->half[m->blocks];
@@ -93,7 +93,7 @@ static void add_block(run_maker* m, pl_chunk* run, uint32_t begin, uint32_t end)
 static bool add_run(run_maker* m, pl_chunk* run, uint32_t begin, uint32_t end)
 {
     const pl_links* links = &m->body->links;
-    const pl_runs* runs = &links->runs;
+    const pl_level_batches* runs = &links->batches;
     *run = (pl_chunk){.slot_begin = m->rows,
                       .block_count = (end - begin + 7) / 8,
                       .rows = runs->cluster_of_row + m->rows,
@@ -118,12 +118,13 @@ static bool add_run(run_maker* m, pl_chunk* run, uint32_t begin, uint32_t end)
 static bool add_runs(run_maker* m)
 {
     const pl_body* body = m->body;
-    pl_chunk* run = body->links.runs.run;
+    pl_chunk* run = body->links.batches.run;
     bool fine = true;
-    memset(body->links.runs.part_begin, 0, sizeof(uint32_t) * ((size_t)body->clusters.count + 2));
+    memset(body->links.batches.part_begin, 0,
+           sizeof(uint32_t) * ((size_t)body->clusters.count + 2));
     for (uint32_t l = 0; l + 1 < body->level_count; ++l)
     {
-        uint32_t end = body->level_begin[l + 1], size = pl_run_size(end - body->level_begin[l]);
+        uint32_t end = body->level_begin[l + 1], size = pl_batch_size(end - body->level_begin[l]);
         for (uint32_t c = body->level_begin[l]; c < end; c += size)
             fine = add_run(m, run++, c, PL_MIN(c + size, end)) && fine;
     }
@@ -134,7 +135,7 @@ static bool add_runs(run_maker* m)
 static void rest_mass_moments(const pl_body* body, const pl_part* parts, uint32_t c, double out[4])
 {
     bool finest = c < body->level_begin[1];
-    const uint32_t* begin = finest ? body->clusters.part_begin : body->links.runs.part_begin;
+    const uint32_t* begin = finest ? body->clusters.part_begin : body->links.batches.part_begin;
     memset(out, 0, 4 * sizeof *out);
     for (uint32_t at = begin[c]; at < begin[c + 1]; ++at)
     {
@@ -173,7 +174,7 @@ static void add_rest_moments(const pl_body* body, const pl_chunk* run, uint32_t 
 /* The parts of coarse clusters, runs ascending, finer levels first. */
 static void list_parts(pl_body* body, uint32_t* part_of_row, pl_part* parts)
 {
-    pl_runs* runs = &body->links.runs;
+    pl_level_batches* runs = &body->links.batches;
     for (uint32_t c = 0; c < body->clusters.count; ++c)
         runs->part_begin[c + 2] += runs->part_begin[c + 1];
     for (uint32_t r = 0; r < runs->count; ++r)
@@ -188,14 +189,14 @@ static void list_parts(pl_body* body, uint32_t* part_of_row, pl_part* parts)
     const pl_chunk* run = runs->run;
     for (uint32_t l = 0; l + 1 < body->level_count; ++l)
     {
-        uint32_t end = body->level_begin[l + 1], size = pl_run_size(end - body->level_begin[l]);
+        uint32_t end = body->level_begin[l + 1], size = pl_batch_size(end - body->level_begin[l]);
         for (uint32_t c = body->level_begin[l]; c < end; c += size)
             add_rest_moments(body, run++, c, PL_MIN(c + size, end), part_of_row, parts);
     }
 }
 
 /* Gives back what the entries turned out not to need, and tells runs where their arrays are. */
-static void settle(pl_runs* runs, uint32_t entries)
+static void settle(pl_level_batches* runs, uint32_t entries)
 {
     uint16_t* rows = pl_realloc(runs->entry_row, entries, sizeof *rows);
     float* kernel = pl_realloc(runs->entry_kernel, 8 * (size_t)entries, sizeof *kernel);
@@ -209,9 +210,9 @@ static void settle(pl_runs* runs, uint32_t entries)
     }
 }
 
-pl_status pl_runs_prepare(pl_body* body)
+pl_status pl_level_batches_prepare(pl_body* body)
 {
-    pl_runs* runs = &body->links.runs;
+    pl_level_batches* runs = &body->links.batches;
     if (!body->links.count || !body->links.plain || runs->part)
         return PLIANT_OK;
     run_maker maker = {.body = body,

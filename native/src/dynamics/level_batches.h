@@ -7,9 +7,9 @@
  * them are a block that shares one list of coarse clusters with dense weights, and sums are made
  * while the moments of a cluster are at hand.
  *
- *   level 0   match ── pl_run_add ──> sums of runs        rows += ... <── run_spread ── rows
+ *   level 0   match ── pl_level_batch_add ──> sums of runs        rows += ... <── run_spread ── rows
  *                                          │                                              ^
- *   level 1                                └──> match ── pl_run_add ──> ...   rows += ... ┘
+ *   level 1                                └──> match ── pl_level_batch_add ──> ...   rows += ... ┘
  */
 #ifndef PL_DYNAMICS_LEVEL_BATCHES_H
 #define PL_DYNAMICS_LEVEL_BATCHES_H
@@ -18,15 +18,15 @@
 #include "dynamics/reduce_moments.h"
 
 /* A run without sums yet; positions will be summed about "origin". */
-PL_INLINE void pl_run_clear(pl_chunk* run, const float origin[3])
+PL_INLINE void pl_level_batch_clear(pl_chunk* run, const float origin[3])
 {
     memcpy(run->pos_origin, origin, sizeof run->pos_origin);
     memset(run->sums, 0, sizeof(float) * PL_SUM_FLOATS * run->row_count);
 }
 
 /* Adds eight clusters to the sums of their run. "t" are their moments, "s" the centred ones. */
-PL_APART void pl_run_add(const pl_match_batch* batch, const pl_eight* eight, const pl_moments* t,
-                         const vf s[24])
+PL_APART void pl_level_batch_add(const pl_match_batch* batch, const pl_eight* eight,
+                                 const pl_moments* t, const vf s[24])
 {
     const pl_clusters* k = batch->clusters;
     const pl_chunk* run = batch->run;

@@ -6,8 +6,8 @@
 
 #include "dynamics/cluster_rows.h"
 
-void PL_K(pl_run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
-                         uint32_t end);
+void PL_K(pl_level_batch_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters,
+                                 uint32_t begin, uint32_t end);
 
 /* The run's copies of its coarse clusters' rows, about its own points. */
 static void copy_rows(const pl_chunk* run, const pl_clusters* k, float* rows)
@@ -20,7 +20,7 @@ static void copy_rows(const pl_chunk* run, const pl_clusters* k, float* rows)
         pl_shift_rows(run, k, &eight, (const float(*)[3])k->ref, row, row[PL_ROW_ALPHA], more);
         for (int j = 0; j < 3; ++j)
             row[PL_ROW_B + j] = vf_add(row[PL_ROW_B + j], more[j]);
-        pl_run_store_rows(i, eight.used, rows, row);
+        pl_level_batch_store_rows(i, eight.used, rows, row);
     }
 }
 
@@ -49,8 +49,8 @@ static void spread_eight(const pl_chunk* run, uint32_t block, const float* rows,
     pl_eight_store_rows(eight, k->row[0], row);
 }
 
-void PL_K(pl_run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
-                         uint32_t end)
+void PL_K(pl_level_batch_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters,
+                                 uint32_t begin, uint32_t end)
 {
     copy_rows(run, clusters, rows);
     for (uint32_t c = begin; c < end; c += 8)

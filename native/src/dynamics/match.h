@@ -52,7 +52,7 @@ PL_INLINE void pl_eight_store_rows(const pl_eight* eight, float* base, vf row[16
 }
 
 /* The same for rows one after the other. */
-PL_INLINE void pl_run_store_rows(uint32_t begin, uint32_t used, float* base, vf row[16])
+PL_INLINE void pl_level_batch_store_rows(uint32_t begin, uint32_t used, float* base, vf row[16])
 {
     vf_transpose(row);
     vf_transpose(row + 8);

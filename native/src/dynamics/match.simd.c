@@ -278,12 +278,12 @@ static void sum_eight(const pl_match_batch* batch, const pl_eight* eight, vf s[2
         ref[i] = reference(batch, eight->c[i]);
         memcpy(k->ref[eight->c[i]], ref[i], sizeof k->ref[0]);
     }
-    pl_sum_parts(batch, eight, ref, batch->gamma > 0 ? PL_WANT_LEVER : PL_WANT_MATCH, &t);
+    pl_reduce_moments(batch, eight, ref, batch->gamma > 0 ? PL_WANT_LEVER : PL_WANT_MATCH, &t);
     pl_centre(&t, pl_eight_load(eight, k->fade, 1), s, x);
     if (batch->gamma > 0)
         store_lever(batch, eight, &t, x);
     if (batch->run)
-        pl_run_add(batch, eight, &t, s);
+        pl_level_batch_add(batch, eight, &t, s);
     for (int g = 0; g < 3; ++g)
     {
         vf rows[8];
@@ -412,7 +412,7 @@ void PL_K(pl_match)(const pl_match_batch* batch)
 {
     pl_eight eight;
     if (batch->run)
-        pl_run_clear(batch->run, reference(batch, (batch->begin + batch->end) / 2));
+        pl_level_batch_clear(batch->run, reference(batch, (batch->begin + batch->end) / 2));
     for (uint32_t c = batch->begin; next_eight(batch, &c, &eight);)
     {
         if (batch->sum_parts)
@@ -437,7 +437,7 @@ void PL_K(pl_match_limit)(const pl_match_batch* batch)
             ref[i] = reference(batch, eight.c[i]);
             memcpy(k->limit_ref[eight.c[i]], ref[i], sizeof k->limit_ref[0]);
         }
-        pl_sum_parts(batch, &eight, ref, PL_WANT_FIT, &t);
+        pl_reduce_moments(batch, &eight, ref, PL_WANT_FIT, &t);
         pl_centre(&t, pl_eight_load(&eight, k->fade, 1), s, x);
         pl_lever_gradient(k, &eight, s, lever);
         complete(batch, &eight, lever, f);

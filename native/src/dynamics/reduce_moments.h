@@ -136,8 +136,8 @@ PL_INLINE uint32_t pl_most_parts(const uint32_t* part_begin, const pl_eight* eig
 }
 
 /* Moments about the clusters' reference points. */
-PL_INLINE void pl_sum_parts(const pl_match_batch* batch, const pl_eight* eight,
-                            const float* const ref[8], pl_wanted wanted, pl_moments* t)
+PL_INLINE void pl_reduce_moments(const pl_match_batch* batch, const pl_eight* eight,
+                                 const float* const ref[8], pl_wanted wanted, pl_moments* t)
 {
     uint32_t most = pl_most_parts(batch->part_begin, eight);
     vf point[4];

@@ -34,7 +34,7 @@ static void load_limit_rows(const pl_pass* pass)
         row[13] = vf_mul(row[12], fade);
         row[12] = vf_mul(row[12], row[12]);
         row[14] = fade;
-        pl_run_store_rows(i, eight.used, pass->rows, row);
+        pl_level_batch_store_rows(i, eight.used, pass->rows, row);
         for (uint32_t n = 0; n < eight.used; ++n) /* coarser (independent) levels limit nothing */
             if (eight.c[n] >= pass->finest_end)
                 pass->rows[(size_t)16 * (i + n) + 12] = INFINITY;

@@ -40,7 +40,7 @@ static void advance_items(void* context, uint32_t begin, uint32_t end, uint32_t 
             continue; /* its sums are as they were */
         pl_pass pass = pl_substep_pass(step, item, worker);
         step->scene->kernels->advance(&pass);
-        pass.chunk->moved = pass.chunk->amended = 0;
+        pass.chunk->moved = pass.chunk->moments_updated = 0;
     }
 }
 
@@ -56,7 +56,7 @@ void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worke
             continue;
         pl_pass pass = pl_substep_pass(step, item, worker);
         step->scene->kernels->gather(&pass);
-        chunk->moved = chunk->amended = 0;
+        chunk->moved = chunk->moments_updated = 0;
     }
 }
 
@@ -73,7 +73,7 @@ static void match_items(void* context, uint32_t begin, uint32_t end, uint32_t wo
         uint32_t finest_end = item->body->level_begin[1];
         pl_match_batch batch = pl_substep_batch(step, item);
         batch.end = PL_MIN(item->end, finest_end);
-        batch.run = pl_run_of(item->body, 0, item->begin);
+        batch.run = pl_level_batch_of(item->body, 0, item->begin);
         if (batch.begin < batch.end)
             step->scene->kernels->match(&batch);
         batch.begin = PL_MAX(item->begin, finest_end);
@@ -99,12 +99,12 @@ static void sum_level_items(void* context, uint32_t begin, uint32_t end, uint32_
         batch.finest = false;
         batch.gamma = 0;
         batch.plastic = batch.flow = false; /* a coarse cluster's rest shape is in its links */
-        if (pl_run_of(body, 0, 0))
+        if (pl_level_batch_of(body, 0, 0))
         {
-            batch.chunks = body->links.runs.run;
-            batch.part_begin = body->links.runs.part_begin;
-            batch.part = body->links.runs.part;
-            batch.run = pl_run_of(body, step->level, item->begin);
+            batch.chunks = body->links.batches.run;
+            batch.part_begin = body->links.batches.part_begin;
+            batch.part = body->links.batches.part;
+            batch.run = pl_level_batch_of(body, step->level, item->begin);
             batch.goal = PL_MIN(batch.goal, PLIANT_GOAL_LINEAR); /* the finest alone is quadratic */
         }
         else
@@ -126,11 +126,11 @@ static void spread_level_items(void* context, uint32_t begin, uint32_t end, uint
     {
         const pl_item* item = &list->items[i];
         pl_body* body = item->body;
-        const pl_chunk* run = pl_run_of(body, step->level, item->begin);
+        const pl_chunk* run = pl_level_batch_of(body, step->level, item->begin);
         if (body->matched || body->level_kind != PLIANT_LEVELS_NESTED)
             continue;
         if (run)
-            step->scene->kernels->run_spread(run, body->links.runs.rows[run->slot_begin],
+            step->scene->kernels->run_spread(run, body->links.batches.rows[run->slot_begin],
                                              &body->clusters, item->begin, item->end);
         else
             step->scene->kernels->levels_spread(&body->links, &body->clusters, item->begin,
@@ -358,7 +358,7 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         if (chunk->moved)
         {
             pl_pass pass = pl_substep_pass(step, item, worker);
-            scene->kernels->amend(&pass, &moved);
+            scene->kernels->update_moments(&pass, &moved);
             chunk->moved = 0;
         }
     }
@@ -434,7 +434,7 @@ static pl_status make_ready(pl_substep* step)
         PL_TRY(pl_damping_prepare(body));
         body->fitted = body->matched; /* rows are made whole, from the finest level up and down */
         PL_TRY(pl_limit_prepare(body, step->dt));
-        PL_TRY(pl_runs_prepare(body));
+        PL_TRY(pl_level_batches_prepare(body));
         body->pairs_violated = body->pairs_tested = body->contacts = 0;
     }
     pl_substep_run(step, &scene->chunks, 1, pl_gather_items);

@@ -32,7 +32,7 @@ enum
 };
 
 /* task_lists.c: the lists of items and the workers' scratch, made anew when bodies have changed. */
-pl_status pl_work_list(pl_scene* scene);
+pl_status pl_task_lists_make(pl_scene* scene);
 pl_pass pl_substep_pass(const pl_substep* step, const pl_item* item, uint32_t worker);
 pl_match_batch pl_substep_batch(const pl_substep* step, const pl_item* item);
 void pl_substep_run(const pl_substep* step, const pl_items* list, uint32_t grain, pl_work_fn work);
@@ -40,9 +40,9 @@ void pl_substep_run(const pl_substep* step, const pl_items* list, uint32_t grain
 double pl_substep_lap(pl_scene* scene, uint32_t stage, double since);
 
 /* level_batches.c: the runs of nested levels, made when first needed. */
-pl_status pl_runs_prepare(pl_body* body);
+pl_status pl_level_batches_prepare(pl_body* body);
 /* The run that a cluster begins; NULL where there is no coarser nested level, or it has flowed. */
-pl_chunk* pl_run_of(const pl_body* body, uint32_t level, uint32_t cluster);
+pl_chunk* pl_level_batch_of(const pl_body* body, uint32_t level, uint32_t cluster);
 
 /* strain_limit.c: strain limiting. */
 bool pl_limits(const pl_body* body);

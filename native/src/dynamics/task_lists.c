@@ -15,7 +15,7 @@ static bool add_item(pl_items* list, pl_body* body, uint32_t begin, uint32_t end
 
 static bool add_runs(pl_items* list, pl_body* body, uint32_t begin, uint32_t end)
 {
-    uint32_t size = pl_run_size(end - begin);
+    uint32_t size = pl_batch_size(end - begin);
     for (uint32_t c = begin; c < end; c += size)
         if (!add_item(list, body, c, PL_MIN(c + size, end)))
             return false;
@@ -47,7 +47,7 @@ static bool list_body(pl_scene* scene, pl_body* body, size_t* rows)
     return true;
 }
 
-pl_status pl_work_list(pl_scene* scene)
+pl_status pl_task_lists_make(pl_scene* scene)
 {
     size_t rows = 0;
     scene->chunks.count = scene->fine.count = 0;

@@ -7,11 +7,11 @@
  * summing all.
  *
  * The sums differ in rounding from what gathering would give, so they are part of the state
- * (pl_chunk.amended). The next substep sums anew: nothing adds up.
+ * (pl_chunk.moments_updated). The next substep sums anew: nothing adds up.
  */
 #include "dynamics/gather.h"
 
-void PL_K(pl_amend)(pl_pass* pass, const pl_moved_blocks* moved);
+void PL_K(pl_update_moments)(pl_pass* pass, const pl_moved_blocks* moved);
 void PL_K(pl_gather)(pl_pass* pass);
 
 /* Features of a block whose particles are at x and have the velocities v. */
@@ -40,7 +40,7 @@ PL_INLINE void fetch_block(const pl_pass* pass, uint32_t block)
 }
 
 /* What the block's particles add now, less what they added before. */
-static void amend_block(const pl_pass* pass, uint32_t block, const float* before)
+static void update_block(const pl_pass* pass, uint32_t block, const float* before)
 {
     const pl_chunk* chunk = pass->chunk;
     uint32_t slot = chunk->slot_begin + 8 * block;
@@ -66,10 +66,10 @@ static uint32_t next_hit(const pl_chunk* chunk, const pl_moved_blocks* moved, ui
     return block;
 }
 
-void PL_K(pl_amend)(pl_pass* pass, const pl_moved_blocks* moved)
+void PL_K(pl_update_moments)(pl_pass* pass, const pl_moved_blocks* moved)
 {
     pl_chunk* chunk = pass->chunk;
-    chunk->amended = 0;
+    chunk->moments_updated = 0;
     if (pass->quadratic || chunk->own_rest || 2 * moved->count > chunk->block_count)
     {
         PL_K(pl_gather)(pass);
@@ -80,7 +80,7 @@ void PL_K(pl_amend)(pl_pass* pass, const pl_moved_blocks* moved)
         next = next_hit(chunk, moved, b + 1);
         if (next < chunk->block_count)
             fetch_block(pass, next);
-        amend_block(pass, b, moved->before + (size_t)PL_BEFORE_FLOATS * (moved->hit[b] - 1u));
-        chunk->amended = 1;
+        update_block(pass, b, moved->before + (size_t)PL_BEFORE_FLOATS * (moved->hit[b] - 1u));
+        chunk->moments_updated = 1;
     }
 }

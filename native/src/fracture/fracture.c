@@ -221,7 +221,7 @@ static pl_status fracture_body(pl_breaking* b, bool* any)
 {
     uint32_t clusters = b->body->level_begin[1], chunks = b->body->chunk_count, count = 0;
     pl_fracture* f = b->fracture;
-    scan s = {b, pl_run_size(clusters)};
+    scan s = {b, pl_batch_size(clusters)};
     if (!pl_grow((void**)&f->overload, &f->overload_capacity, clusters, sizeof *f->overload))
         return pl_fail_memory((size_t)clusters * sizeof *f->overload);
     pl_parallel_for(b->scene->pool, (clusters + s.run - 1) / s.run, 1, scan_clusters, &s);
@@ -267,7 +267,7 @@ pl_status pl_fracture_bodies(pl_substep* step)
         PL_TRY(status);
     }
     pl_substep_lap(scene, PLIANT_STAGE_OTHER, since);
-    return any ? pl_work_list(scene) : PLIANT_OK;
+    return any ? pl_task_lists_make(scene) : PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ settings */

@@ -405,7 +405,7 @@ pl_status pl_resample(pl_substep* step)
     }
     if (any)
     {
-        PL_TRY(pl_work_list(scene));
+        PL_TRY(pl_task_lists_make(scene));
         pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
         pl_substep_lap(scene, PLIANT_STAGE_RECLUSTER, since);
     }

@@ -87,25 +87,25 @@ static void visit_chunk(pl_archive* a, uint32_t index, const pl_body* body, bool
     PL_ARCHIVE_ARRAY(a, chunk->entry_row, chunk->entry_count);
     PL_ARCHIVE_ARRAY(a, chunk->entry_kernel, 8 * (uint64_t)chunk->entry_count);
     PL_ARCHIVE_ARRAY(a, chunk->own_rest, 24 * (uint64_t)chunk->entry_count);
-    uint32_t amended = chunk->amended && !chunk->moved;
-    pl_archive_u32(a, &amended);
-    if (amended)
+    uint32_t moments_updated = chunk->moments_updated && !chunk->moved;
+    pl_archive_u32(a, &moments_updated);
+    if (moments_updated)
         PL_ARCHIVE_ARRAY(a, chunk->sums, PL_SUM_FLOATS * (uint64_t)chunk->row_count);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     pl_archive_require(a,
                        chunk->rows && chunk->block_begin && chunk->entry_row &&
-                           chunk->entry_kernel && (!amended || chunk->sums) &&
+                           chunk->entry_kernel && (!moments_updated || chunk->sums) &&
                            pl_chunk_fits(body, chunk, index ? chunk - 1 : NULL),
                        "a chunk");
     if (pl_archive_failed(a))
         return;
-    if (!amended)
+    if (!moments_updated)
         chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
     if (quadratic)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
-    chunk->moved = !amended;
-    chunk->amended = amended;
+    chunk->moved = !moments_updated;
+    chunk->moments_updated = moments_updated;
     if (!pl_layout_halve(chunk) || !chunk->sums || (quadratic && !chunk->quad_sums))
         a->status = pl_fail_memory((size_t)chunk->row_count * 192);
 }

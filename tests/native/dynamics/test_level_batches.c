@@ -47,7 +47,7 @@ TEST(runs_of_clusters_ask_the_same_as_links)
         CHECK_OK(cube_advance(by_runs.scene, 1.0 / 60, 2));
         CHECK_OK(cube_advance(by_links.scene, 1.0 / 60, 2));
     }
-    CHECK(fast->links.runs.part && !slow->links.runs.part);
+    CHECK(fast->links.batches.part && !slow->links.batches.part);
     CHECK_MSG(farthest(fast, slow) < 2e-6, "they are %g apart", farthest(fast, slow));
     /* and on, from runs to links */
     fast->links.plain = false;
@@ -72,10 +72,10 @@ TEST(runs_have_every_link_once)
         by_links += (double)links->u[n] * (links->fine[n] + 1) * links->coarse[n];
     for (uint32_t l = 0; l + 1 < body->level_count; ++l)
     {
-        uint32_t end = body->level_begin[l + 1], size = pl_run_size(end - body->level_begin[l]);
+        uint32_t end = body->level_begin[l + 1], size = pl_batch_size(end - body->level_begin[l]);
         for (uint32_t begin = body->level_begin[l]; begin < end; begin += size, ++run_at)
         {
-            const pl_chunk* run = &links->runs.run[run_at];
+            const pl_chunk* run = &links->batches.run[run_at];
             for (uint32_t b = 0; b < run->block_count; ++b)
                 for (uint32_t e = run->block_begin[b]; e < run->block_begin[b + 1]; ++e)
                     for (uint32_t lane = 0; lane < 8; ++lane)
@@ -88,7 +88,7 @@ TEST(runs_have_every_link_once)
                     }
         }
     }
-    CHECK(run_at == links->runs.count && weights == links->count);
+    CHECK(run_at == links->batches.count && weights == links->count);
     CHECK_NEAR(by_entries / by_links, 1, 1e-12);
     cube_free(&c);
 }
@@ -99,7 +99,7 @@ TEST(parts_of_coarse_clusters_have_their_masses_and_centres)
     pl_body* body = nested_cube(&c, 1, PLIANT_SIMD_AUTO);
     REQUIRE(body);
     CHECK_OK(cube_advance(c.scene, 1.0 / 60, 1));
-    const pl_runs* runs = &body->links.runs;
+    const pl_level_batches* runs = &body->links.batches;
     for (uint32_t k = body->level_begin[1]; k < body->clusters.count; ++k)
     {
         double mass = 0, first[3] = {0};

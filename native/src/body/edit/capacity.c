@@ -31,7 +31,7 @@ pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more)
     uint32_t at = body->level_begin[level + 1], count = body->clusters.count;
     pl_links* links = &body->links;
     pl_proxies* proxies = &body->proxies;
-    pl_runs_free(&links->runs);
+    pl_level_batches_free(&links->batches);
     if (!pl_clusters_insert(&body->clusters, at, more) ||
         !pl_begins_insert(&links->by_coarse_begin, count + 1, at, more) ||
         !pl_begins_insert(&links->by_fine_begin, count + 2, at, more) ||

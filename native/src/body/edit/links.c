@@ -143,7 +143,7 @@ pl_status pl_links_build(pl_body* body, const pl_link_copy* list, uint32_t count
     for (uint32_t l = 1; l < body->level_count; ++l)
         body->level_memberships[l] = old->by_coarse_begin[body->level_begin[l + 1]] -
                                      old->by_coarse_begin[body->level_begin[l]];
-    pl_runs_free(&old->runs);
+    pl_level_batches_free(&old->batches);
     return PLIANT_OK;
 }
 

@@ -328,7 +328,7 @@ static pl_status refresh_finest(refresh* r, const uint8_t* clusters)
 pl_status pl_rest_refresh(pl_body* body, const uint8_t* chunks, const uint8_t* clusters)
 {
     refresh r = {.body = body};
-    pl_runs_free(&body->links.runs); /* they have these moments, too */
+    pl_level_batches_free(&body->links.batches); /* they have these moments, too */
     pl_status status = refresh_begin(&r);
     for (uint32_t c = 0; c < body->chunk_count && status == PLIANT_OK; ++c)
         if (chunks[c])

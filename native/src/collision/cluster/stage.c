@@ -46,7 +46,7 @@ static pl_status wake_touched(pl_scene* scene)
     if (!any)
         return PLIANT_OK;
     PL_TRY(pl_sleep_wake_neighbours(scene));
-    return pl_work_list(scene);
+    return pl_task_lists_make(scene);
 }
 
 static pl_status list_bodies(pl_scene* scene)
