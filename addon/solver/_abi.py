@@ -282,7 +282,7 @@ class SceneInfo(Structure):
         ("contacts", c_uint64),
         ("mesh_nodes", c_uint64),
         ("mesh_triangles", c_uint64),
-        ("bonds", c_uint64),
+        ("welds", c_uint64),
         ("asleep", c_uint64),
     ]
 

@@ -167,7 +167,7 @@ class Scene(_Object):
 
     def weld(self, body, to, distance=0.0, strength=0.0):
         """Sticks a body to another, or to a collider, where they touch now. A bond breaks above
-        `strength` (pascals; 0: never). Returns how many were made; info.bonds: how many hold."""
+        `strength` (pascals; 0: never). Returns how many were made; info.welds: how many hold."""
         ends = {"collider" if isinstance(to, Collider) else "other": to.handle}
         desc = _described(self._library, _abi.WeldDesc, "pliant_weld_desc_init",
                           {"body": body.handle, "distance": distance, "strength": strength, **ends})

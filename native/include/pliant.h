@@ -179,7 +179,7 @@ extern "C"
         uint64_t contacts; /* contacts of particles with colliders and bodies in the last substep */
         uint64_t mesh_nodes;     /* of mesh colliders' trees, visited in the last substep */
         uint64_t mesh_triangles; /* looked at there, once for each eight particles */
-        uint64_t bonds;          /* welded particles that hold */
+        uint64_t welds;          /* welded particles that hold */
         uint64_t asleep;         /* bodies */
     } pliant_scene_info;
 

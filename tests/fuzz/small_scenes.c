@@ -254,20 +254,20 @@ static void make_broken(pliant_scene scene, uint32_t kind)
 static void make_welded(pliant_scene scene)
 {
     pliant_weld_desc weld;
-    uint32_t bonds = 0;
+    uint32_t welds = 0;
     pliant_body lower = add_box(scene, body_desc(), 3, 3, 3, .5);
     pliant_body upper = add_box(scene, body_desc(), 3, 3, 3, 1.5);
     add_ground(scene);
     collide(scene);
     pliant_weld_desc_init(&weld, sizeof weld);
     weld.body = lower, weld.other = upper;
-    CHECK_OK(pliant_scene_weld(scene, &weld, &bonds));
-    CHECK(bonds > 0);
+    CHECK_OK(pliant_scene_weld(scene, &weld, &welds));
+    CHECK(welds > 0);
     weld.other = 0;
     weld.strength = 1e4;
     CHECK_OK(pliant_scene_get_collider(scene, 0, &weld.collider));
-    CHECK_OK(pliant_scene_weld(scene, &weld, &bonds));
-    CHECK(bonds > 0);
+    CHECK_OK(pliant_scene_weld(scene, &weld, &welds));
+    CHECK(welds > 0);
     frames(scene, 2);
 }
 

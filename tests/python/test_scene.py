@@ -291,11 +291,11 @@ class Motion(unittest.TestCase):
             scene.advance()
         self.assertGreater(body.info.centre[2], -.3)
         other = scene.add_body(points=body.positions() - (0, 0, 1.05))
-        before = scene.info.bonds
+        before = scene.info.welds
         self.assertGreater(scene.weld(body, other, distance=.2, strength=10.0), 0)
         for _ in range(12):
             scene.advance()
-        self.assertEqual(scene.info.bonds, before)
+        self.assertEqual(scene.info.welds, before)
         self.assertLess(other.info.centre[2], -1.3)
         with self.assertRaisesRegex(PliantError, "itself"):
             scene.weld(body, body)

@@ -244,7 +244,7 @@ static void mark_moved(pl_body* body)
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         body->chunks[c].moved = 1;
     body->matched = false;
-    pl_near_forget(body);
+    pl_triangle_cache_forget(body);
 }
 
 static const double ZERO[3] = {0, 0, 0};

@@ -114,10 +114,10 @@ pliant_status pliant_collider_destroy(pliant_collider handle)
     pl_scene* scene;
     PL_TRY(get_collider(handle, &collider, &scene));
     uint32_t at = pl_list_remove(scene->colliders, &scene->collider_count, collider);
-    pl_bonds_drop_collider(&scene->bonds, at);
+    pl_welds_drop_collider(&scene->welds, at);
     pl_scene_wake(scene);
     for (uint32_t b = 0; collider->mesh && b < scene->body_count; ++b)
-        pl_near_drop(scene->bodies[b], collider->mesh);
+        pl_triangle_cache_drop(scene->bodies[b], collider->mesh);
     pl_handle_free(handle);
     pl_collider_free(collider);
     return PLIANT_OK;

@@ -101,7 +101,7 @@ pliant_status pliant_scene_weld(pliant_scene handle, const pliant_weld_desc* des
     if (desc->collider && collider == scene->collider_count)
         return pl_fail(PLIANT_ERROR_STALE_HANDLE, "%llu is not a collider of the scene (any more)",
                        (unsigned long long)desc->collider);
-    PL_TRY(pl_scene_make_bonds(scene, body, other, collider, desc->distance,
+    PL_TRY(pl_scene_make_welds(scene, body, other, collider, desc->distance,
                                desc->strength > 0 ? desc->strength : INFINITY, &made));
     pl_scene_wake(scene);
     if (count)

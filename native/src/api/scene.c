@@ -166,8 +166,8 @@ pliant_status pliant_scene_create(const pliant_scene_desc* desc, pliant_scene* o
     scene->kernels = pl_kernels_for(scene->simd);
     scene->resolve = pl_colliders_resolve_for(scene->simd);
     scene->mesh_kernels = pl_mesh_kernels_for(scene->simd);
-    scene->cluster_kernels = pl_response_kernels_for(scene->simd);
-    scene->look_kernels = pl_look_kernels_for(scene->simd);
+    scene->cluster_kernels = pl_contact_solver_kernels_for(scene->simd);
+    scene->cull_kernels = pl_cull_kernels_for(scene->simd);
     scene->contact_settings = pl_contact_defaults();
     memcpy(scene->gravity, desc->gravity, sizeof scene->gravity);
     scene->pool = pl_pool_create(desc->threads);
@@ -197,12 +197,12 @@ uint32_t pl_list_remove(void* list, uint32_t* count, const void* object)
 void pl_scene_remove_body(pl_scene* scene, pl_body* body)
 {
     uint32_t index = pl_list_remove(scene->bodies, &scene->body_count, body);
-    pl_bonds_drop_body(&scene->bonds, index);
-    pl_rebounds_drop_body(&scene->rebounds, index);
+    pl_welds_drop_body(&scene->welds, index);
+    pl_encounters_drop_body(&scene->encounters, index);
     pl_handle_free(body->handle);
     pl_pressure_free(body->pressure);
     pl_follow_free(body->binding);
-    pl_near_free_all(body);
+    pl_triangle_cache_free_all(body);
     pl_body_free(body);
     pl_free(body);
 }
@@ -222,10 +222,10 @@ void pl_scene_clear(pl_scene* scene)
         pl_free(scene->fields[i]);
     }
     scene->collider_count = scene->field_count = 0;
-    pl_free(scene->bonds.items);
-    scene->bonds = (pl_bonds){0};
-    pl_free(scene->rebounds.items);
-    scene->rebounds = (pl_rebounds){0};
+    pl_free(scene->welds.items);
+    scene->welds = (pl_welds){0};
+    pl_free(scene->encounters.items);
+    scene->encounters = (pl_encounters){0};
 }
 
 pliant_status pliant_scene_destroy(pliant_scene handle)
@@ -336,7 +336,7 @@ pliant_status pliant_scene_get_info(pliant_scene handle, pliant_scene_info* info
         info->asleep += scene->bodies[b]->asleep;
     info->pairs_violated = scene->pairs_violated;
     info->contacts = scene->contacts;
-    info->bonds = scene->bonds.count;
+    info->welds = scene->welds.count;
     info->mesh_nodes = scene->mesh_nodes;
     info->mesh_triangles = scene->mesh_triangles;
     return PLIANT_OK;

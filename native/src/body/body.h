@@ -122,7 +122,7 @@ typedef struct pl_body
     /* Contacts between clusters: made when they are first switched on. */
     pl_proxies proxies;
     pl_rest_sdf rest_sdf;
-    pl_pair_rules pair_rules;
+    pl_collision_filter collision_filter;
     pl_cuts cuts;
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
     bool no_self_contact;
@@ -145,9 +145,9 @@ typedef struct pl_body
     struct pl_mesh_binding* binding;
     /* What is known of its particles around each mesh collider (collision/mesh/triangle_cache.h).
      */
-    struct pl_near** near;
-    uint32_t near_count;
-    size_t near_capacity;
+    struct pl_triangle_cache** triangle_caches;
+    uint32_t triangle_cache_count;
+    size_t triangle_cache_capacity;
     /* Step state that is not saved: it follows from the rest. */
     bool fitted;            /* fits and the finest rows belong to the particles as they are */
     bool matched;           /* and the rows have what coarser levels add */

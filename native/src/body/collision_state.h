@@ -61,7 +61,7 @@ typedef struct pl_rest_sdf
 } pl_rest_sdf;
 
 /* Which clusters of one body may not collide with each other. */
-typedef struct pl_pair_rules
+typedef struct pl_collision_filter
 {
     /* Clusters that share a particle: ascending, for each cluster. */
     uint32_t* share_begin;
@@ -78,7 +78,7 @@ typedef struct pl_pair_rules
     uint64_t* released;
     size_t released_count;
     uint64_t serial;
-} pl_pair_rules;
+} pl_collision_filter;
 
 /* A proxy as it is now: rest -> world is x + F (r - rest), all relative to the world's zero. Rest
  * is that of the body, and F the total deformation since, mended where it is flat or turned inside

@@ -209,12 +209,12 @@ void pl_body_free(pl_body* body)
     links_free(&body->links);
     pl_proxies_free(&body->proxies);
     pl_rest_sdf_free(&body->rest_sdf);
-    pl_free(body->pair_rules.share_begin);
-    pl_free(body->pair_rules.share);
-    pl_free(body->pair_rules.held);
-    pl_free(body->pair_rules.released);
-    pl_free(body->pair_rules.near_begin);
-    pl_free(body->pair_rules.near);
+    pl_free(body->collision_filter.share_begin);
+    pl_free(body->collision_filter.share);
+    pl_free(body->collision_filter.held);
+    pl_free(body->collision_filter.released);
+    pl_free(body->collision_filter.near_begin);
+    pl_free(body->collision_filter.near);
     pl_cuts_free(&body->cuts);
     pl_free(body->pins.frequency);
     for (int k = 0; k < 3; ++k)

@@ -198,7 +198,7 @@ PL_INLINE void advance(pl_pass* pass, bool plain, bool own)
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
-        pl_near(chunk, x, near);
+        pl_triangle_cache(chunk, x, near);
         if (own)
             blend_own(chunk, b, pass->rows, near, v, impulse);
         else

@@ -97,7 +97,7 @@ PL_INLINE void pl_features_add(const pl_features* f, const pl_chunk* chunk, uint
 }
 
 /* Positions relative to the chunk's own point. */
-PL_INLINE void pl_near(const pl_chunk* chunk, const vf x[3], vf near[3])
+PL_INLINE void pl_triangle_cache(const pl_chunk* chunk, const vf x[3], vf near[3])
 {
     for (int k = 0; k < 3; ++k)
         near[k] = vf_sub(x[k], vf_bcast(chunk->pos_origin + k));
@@ -137,7 +137,7 @@ PL_INLINE void pl_fit_block(const pl_pass* pass, uint32_t block, const vf x[3], 
     const pl_chunk* chunk = pass->chunk;
     const vf r0 = r[0], r1 = r[1], r2 = r[2], m = pl_block_masses(pass, block);
     vf near[3];
-    pl_near(chunk, x, near);
+    pl_triangle_cache(chunk, x, near);
     const vf m0 = vf_mul(m, near[0]), m1 = vf_mul(m, near[1]), m2 = vf_mul(m, near[2]);
     for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
     {
@@ -175,7 +175,7 @@ PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3
     const pl_chunk* chunk = pass->chunk;
     vf m = pl_block_masses(pass, block), near[3];
     pl_features f;
-    pl_near(chunk, x, near);
+    pl_triangle_cache(chunk, x, near);
     pl_features_make(&f, near, v, own ? NULL : r, m);
     pl_features_transpose(&f);
     pl_features_add(&f, chunk, block, chunk->sums);

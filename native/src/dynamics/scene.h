@@ -41,8 +41,8 @@ typedef struct pl_scene
     const pl_kernels* kernels;
     pl_colliders_resolve_fn resolve;
     const struct pl_mesh_kernels* mesh_kernels;
-    const struct pl_response_kernels* cluster_kernels;
-    const struct pl_look_kernels* look_kernels;
+    const struct pl_contact_solver_kernels* cluster_kernels;
+    const struct pl_cull_kernels* cull_kernels;
     pl_pool* pool;
     double gravity[3];
     uint32_t body_count, collider_count, field_count;
@@ -64,8 +64,8 @@ typedef struct pl_scene
     /* Contacts between clusters. */
     bool cluster_contacts;
     pl_contact_settings contact_settings;
-    pl_bonds bonds;
-    pl_rebounds rebounds;
+    pl_welds welds;
+    pl_encounters encounters;
     /* Scratch, made when an advance begins; never part of the state. */
     pl_items chunks;                    /* every chunk of every body */
     pl_items fine;                      /* runs of clusters that hold particles */

@@ -66,7 +66,7 @@ PL_INLINE bool any_over(const pl_pass* pass, bool own)
         vf x[3], near[3], r[3], apart[3], zero = vf_set1(0);
         vm over = vf_lt(zero, zero);
         pl_load3(p->x, slot, x);
-        pl_near(chunk, x, near);
+        pl_triangle_cache(chunk, x, near);
         pl_load3(p->r, slot, r);
         for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
         {
@@ -210,7 +210,7 @@ PL_INLINE void limit(pl_pass* pass, bool every, bool own)
         vf x[3], near[3], r[3], v[3], lever[3], shift[3] = {zero, zero, zero};
         vf norm = vf_load(p->norm + slot), mass = vf_mul(norm, vf_load(p->mass + slot));
         pl_load3(p->x, slot, x);
-        pl_near(chunk, x, near);
+        pl_triangle_cache(chunk, x, near);
         pl_load3(p->r, slot, r);
         pl_load3(p->v, slot, v);
         for (int j = 0; j < 3; ++j)
@@ -407,7 +407,7 @@ PL_INLINE void limit_apply(pl_pass* pass, bool fit, bool own)
             held = vf_le(vf_set1(PLIANT_PIN_HELD), pass->hold_all
                                                        ? vf_set1(PLIANT_PIN_HELD)
                                                        : vf_load(pass->pins->frequency + slot));
-        pl_near(chunk, x, lever);
+        pl_triangle_cache(chunk, x, lever);
         for (int j = 0; j < 3; ++j)
             lever[j] = vf_sub(lever[j], vf_mul(vf_set1(pass->dt), v[j]));
         pl_cross3(map, lever, back);

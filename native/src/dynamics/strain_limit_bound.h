@@ -205,7 +205,7 @@ static bool pl_limit_idle(const pl_pass* pass)
         vf x[3], r[3], near[3], apart[3];
         pl_load3(p->x, slot, x);
         pl_load3(p->r, slot, r);
-        pl_near(chunk, x, near);
+        pl_triangle_cache(chunk, x, near);
         pl_bound_apart(&map, r, near, apart);
         vf square = pl_square3(apart);
         vm there = vf_lt(vf_set1(0), vf_load(p->norm + slot));

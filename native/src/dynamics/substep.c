@@ -276,7 +276,8 @@ static void take_out(const pl_body* body, uint32_t slot, uint32_t count, bool sh
 
 /* A push out of one mesh may be into another: again until no more than one is touched. "movable" is
  * NULL where all particles are. */
-static bool touch_meshes(pl_near_job* job, const pl_scene* scene, float* movable, uint32_t* touched)
+static bool touch_meshes(pl_triangle_cache_job* job, const pl_scene* scene, float* movable,
+                         uint32_t* touched)
 {
     const pl_chunk* chunk = &job->body->chunks[job->chunk];
     uint32_t touching = 2;
@@ -292,7 +293,7 @@ static bool touch_meshes(pl_near_job* job, const pl_scene* scene, float* movable
             if (movable)
                 take_out(job->body, chunk->slot_begin, 8 * chunk->block_count,
                          job->collider->shape == PLIANT_SHAPE_SHELL, movable);
-            if (!pl_near_resolve(job, &count))
+            if (!pl_triangle_cache_resolve(job, &count))
                 return false;
             touching += count > 0;
             *touched += pass == 0 ? count : 0;
@@ -317,7 +318,7 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
             x[k] = body->particles.x[k] + slot, v[k] = body->particles.v[k] + slot;
         if (body->pins.follow || pl_chunk_is_still(body, item->begin))
         {
-            pl_near_forget_chunk(body, item->begin);
+            pl_triangle_cache_forget_chunk(body, item->begin);
             continue;
         }
         bool some = body->pins.any || body->cuts.plane_count || body->still.slot;
@@ -330,17 +331,18 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         pl_moved_blocks moved = {
             0, (uint16_t*)(void*)(before + (size_t)PL_BEFORE_FLOATS * chunk->block_count), before,
             body->particles.touch + slot};
-        pl_near_job job = {.body = body,
-                           .chunk = item->begin,
-                           .kernels = scene->mesh_kernels,
-                           .t0 = step->t0,
-                           .t1 = step->t1,
-                           .dt = step->dt,
-                           .mass = mass,
-                           .start = {movable + count, movable + 2 * count, movable + 3 * count},
-                           .moved = &moved,
-                           .x = {x[0], x[1], x[2]},
-                           .v = {v[0], v[1], v[2]}};
+        pl_triangle_cache_job job = {
+            .body = body,
+            .chunk = item->begin,
+            .kernels = scene->mesh_kernels,
+            .t0 = step->t0,
+            .t1 = step->t1,
+            .dt = step->dt,
+            .mass = mass,
+            .start = {movable + count, movable + 2 * count, movable + 3 * count},
+            .moved = &moved,
+            .x = {x[0], x[1], x[2]},
+            .v = {v[0], v[1], v[2]}};
         if (step->meshes && step->meshes < scene->collider_count)
         {
             keep_starts(step->dt, count, x, v, job.start);
@@ -375,7 +377,7 @@ pl_status pl_meshes_ready(pl_scene* scene, uint32_t* meshes)
         ++*meshes;
         pl_mesh_collider_refit(scene->colliders[i]->mesh);
         for (uint32_t b = 0; b < scene->body_count; ++b)
-            PL_TRY(pl_near_prepare(scene->bodies[b], scene->colliders[i]->mesh));
+            PL_TRY(pl_triangle_cache_prepare(scene->bodies[b], scene->colliders[i]->mesh));
     }
     pl_substep_lap(scene, PLIANT_STAGE_CONTACT, since);
     return PLIANT_OK;
@@ -526,7 +528,7 @@ static void count_figures(pl_scene* scene)
         scene->pairs_tested += body->pairs_tested;
         scene->pairs_violated += body->pairs_violated;
         scene->contacts += body->contacts;
-        pl_near_count(body, &scene->mesh_nodes, &scene->mesh_triangles);
+        pl_triangle_cache_count(body, &scene->mesh_nodes, &scene->mesh_triangles);
     }
 }
 
@@ -559,8 +561,8 @@ pl_status pl_substep_do(pl_substep* step)
     since = pl_now_ms();
     pl_limit_strain(step);
     since = pl_substep_lap(scene, PLIANT_STAGE_LIMIT, since);
-    if (scene->cluster_contacts || scene->bonds.count)
-        PL_TRY(pl_touch_clusters(step));
+    if (scene->cluster_contacts || scene->welds.count)
+        PL_TRY(pl_cluster_contacts(step));
     if (scene->collider_count)
         PL_TRY(resolve_contacts(step));
     pl_still_stay(step);

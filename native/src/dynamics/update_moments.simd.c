@@ -22,7 +22,7 @@ PL_INLINE void features_of(const pl_pass* pass, uint32_t block, const vf x[3], c
     uint32_t slot = pass->chunk->slot_begin + 8 * block;
     vf r[3], near[3];
     pl_load3(p->r, slot, r);
-    pl_near(pass->chunk, x, near);
+    pl_triangle_cache(pass->chunk, x, near);
     pl_features_make(f, near, v, r, vf_mul(vf_load(p->mass + slot), vf_load(p->norm + slot)));
 }
 

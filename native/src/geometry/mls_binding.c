@@ -42,7 +42,8 @@ typedef struct carry_job
 } carry_job;
 
 /* The nearest particles of the nearest one's shell, at most PL_MLS_SUPPORT, and the square of H. */
-static uint32_t find_carriers(const carry_job* job, vec3 point, pl_near_point* near, double* square)
+static uint32_t find_carriers(const carry_job* job, vec3 point, pl_nearest_point* near,
+                              double* square)
 {
     const uint32_t wanted = PL_MLS_SUPPORT + 1;
     uint32_t kept = 0, found = pl_point_tree_query(job->tree, point, INFINITY, wanted, near);
@@ -65,7 +66,7 @@ static uint32_t find_carriers(const carry_job* job, vec3 point, pl_near_point* n
 }
 
 /* phi, normalised; the nearest alone where H is nil or all others are as far away as H. */
-static uint32_t weigh(const pl_near_point* near, uint32_t count, double square, double* phi)
+static uint32_t weigh(const pl_nearest_point* near, uint32_t count, double square, double* phi)
 {
     double sum = 0;
     for (uint32_t i = 0; i < count; ++i)
@@ -104,7 +105,7 @@ static vec3 find_tilt(mat3 spread, vec3 away)
 
 static void carry_one(const carry_job* job, uint32_t i)
 {
-    pl_near_point near[SEARCHED];
+    pl_nearest_point near[SEARCHED];
     double square, phi[PL_MLS_SUPPORT], rest_of_one = 1;
     vec3 point = job->points[i], mean = v3(0, 0, 0);
     mat3 spread = m3_zero();

@@ -135,12 +135,12 @@ void pl_point_tree_destroy(pl_point_tree* tree)
 /* The best so far: a list in any order until it is full, then a heap with the farthest on top. */
 typedef struct best_list
 {
-    pl_near_point* items;
+    pl_nearest_point* items;
     uint32_t count, most;
     double within;
 } best_list;
 
-static bool farther(pl_near_point a, pl_near_point b)
+static bool farther(pl_nearest_point a, pl_nearest_point b)
 {
     return a.squared_distance > b.squared_distance ||
            (a.squared_distance == b.squared_distance && a.index > b.index);
@@ -148,7 +148,7 @@ static bool farther(pl_near_point a, pl_near_point b)
 
 static void sift_down(best_list* best, uint32_t at)
 {
-    pl_near_point item = best->items[at];
+    pl_nearest_point item = best->items[at];
     for (uint32_t child = 2 * at + 1; child < best->count; child = 2 * at + 1)
     {
         if (child + 1 < best->count && farther(best->items[child + 1], best->items[child]))
@@ -161,7 +161,7 @@ static void sift_down(best_list* best, uint32_t at)
     best->items[at] = item;
 }
 
-static void offer(best_list* best, pl_near_point candidate)
+static void offer(best_list* best, pl_nearest_point candidate)
 {
     if (best->count < best->most)
     {
@@ -179,11 +179,11 @@ static void offer(best_list* best, pl_near_point candidate)
     best->within = PL_MIN(best->within, best->items[0].squared_distance);
 }
 
-static void sort_found(pl_near_point* items, uint32_t count)
+static void sort_found(pl_nearest_point* items, uint32_t count)
 {
     for (uint32_t i = 1; i < count; ++i)
     {
-        pl_near_point item = items[i];
+        pl_nearest_point item = items[i];
         uint32_t at = i;
         for (; at > 0 && farther(items[at - 1], item); --at)
             items[at] = items[at - 1];
@@ -206,12 +206,12 @@ static void search_leaf(const tree_point* points, uint32_t count, vec3 position,
         vec3 d = v3_sub(v3_fromd(points[i].at), position);
         double squared = v3_dot(d, d);
         if (squared <= best->within)
-            offer(best, (pl_near_point){squared, points[i].index});
+            offer(best, (pl_nearest_point){squared, points[i].index});
     }
 }
 
 uint32_t pl_point_tree_query(const pl_point_tree* tree, vec3 position, double within, uint32_t most,
-                             pl_near_point* found)
+                             pl_nearest_point* found)
 {
     const double where[3] = {position.x, position.y, position.z};
     best_list best = {found, 0, most, within};

@@ -8,11 +8,11 @@
 #include "base/core.h"
 #include "base/math3.h"
 
-typedef struct pl_near_point
+typedef struct pl_nearest_point
 {
     double squared_distance;
     uint32_t index;
-} pl_near_point;
+} pl_nearest_point;
 
 typedef struct pl_point_tree pl_point_tree;
 
@@ -23,6 +23,6 @@ void pl_point_tree_destroy(pl_point_tree* tree);
 /* The points with a squared distance of at most "within", the nearest first, equally near ones by
  * index, at most "most" of them (1 or more). Returns how many. From any thread. */
 uint32_t pl_point_tree_query(const pl_point_tree* tree, vec3 position, double within, uint32_t most,
-                             pl_near_point* found);
+                             pl_nearest_point* found);
 
 #endif

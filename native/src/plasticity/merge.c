@@ -239,7 +239,7 @@ static pl_status pair_up(pl_resampling* r, pl_edit* edit, const thins* t, pl_twi
     for (uint32_t i = 0; i < t->count && pairs->count < most && p->id_count < r->most; ++i)
     {
         const thin* one = &t->list[i];
-        pl_near_point found[MOST_FOUND];
+        pl_nearest_point found[MOST_FOUND];
         double reach = REACH * one->length * r->body->spacing;
         if (r->busy[one->id])
             continue;

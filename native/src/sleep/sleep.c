@@ -70,10 +70,10 @@ static void units_free(units* all)
     pl_free(all->has);
 }
 
-static bool is_bonded(const pl_scene* scene, uint32_t body)
+static bool is_welded(const pl_scene* scene, uint32_t body)
 {
-    for (size_t i = 0; i < scene->bonds.count; ++i)
-        if (scene->bonds.items[i].body == body || scene->bonds.items[i].other == body)
+    for (size_t i = 0; i < scene->welds.count; ++i)
+        if (scene->welds.items[i].body == body || scene->welds.items[i].other == body)
             return true;
     return false;
 }
@@ -83,7 +83,7 @@ static bool is_apart(const pl_scene* scene, uint32_t body)
 {
     const pl_body* b = scene->bodies[body];
     return !b->asleep && b->fracture && b->fracture->piece_count > 1 && pl_pieces_now(b) > 1 &&
-           !is_bonded(scene, body);
+           !is_welded(scene, body);
 }
 
 static void look_at_slot(const pl_body* body, uint32_t slot, unit* u)
@@ -184,18 +184,18 @@ static bool boxes_meet(const box* a, const box* b, double more)
     return true;
 }
 
-/* Bodies with bonds are units of their own. */
-static bool spread_along_bonds(const pl_scene* scene, units* all)
+/* Bodies with welds are units of their own. */
+static bool spread_along_welds(const pl_scene* scene, units* all)
 {
     bool any = false;
-    for (size_t i = 0; i < scene->bonds.count; ++i)
+    for (size_t i = 0; i < scene->welds.count; ++i)
     {
-        const pl_bond* bond = &scene->bonds.items[i];
+        const pl_weld* weld = &scene->welds.items[i];
         uint32_t from = UINT32_MAX, to = UINT32_MAX;
-        for (uint32_t u = 0; u < all->count && bond->other != PL_NO_BODY; ++u)
+        for (uint32_t u = 0; u < all->count && weld->other != PL_NO_BODY; ++u)
         {
-            from = all->items[u].body == scene->bodies[bond->body] ? u : from;
-            to = all->items[u].body == scene->bodies[bond->other] ? u : to;
+            from = all->items[u].body == scene->bodies[weld->body] ? u : from;
+            to = all->items[u].body == scene->bodies[weld->other] ? u : to;
         }
         if (to == UINT32_MAX || all->has[from] == all->has[to])
             continue;
@@ -213,7 +213,7 @@ static void spread_to_neighbours(const pl_scene* scene, units* all)
     for (uint32_t b = 0; b < scene->body_count; ++b)
         more = fmax(more, pl_contact_thickness(scene->bodies[b], &scene->contact_settings));
     bool any = scene->cluster_contacts;
-    while (!any && spread_along_bonds(scene, all))
+    while (!any && spread_along_welds(scene, all))
         ;
     while (any)
     {
@@ -222,7 +222,7 @@ static void spread_to_neighbours(const pl_scene* scene, units* all)
             for (uint32_t b = 0; b < all->count && all->has[a]; ++b)
                 if (!all->has[b] && boxes_meet(&all->items[a].around, &all->items[b].around, more))
                     all->has[b] = 1, any = true;
-        any = spread_along_bonds(scene, all) || any;
+        any = spread_along_welds(scene, all) || any;
     }
 }
 
@@ -412,11 +412,11 @@ pl_status pl_sleep_begin_frame(pl_scene* scene)
             }
     units_free(&all);
     PL_TRY(status);
-    for (size_t i = 0; i < scene->bonds.count; ++i)
+    for (size_t i = 0; i < scene->welds.count; ++i)
     {
-        const pl_bond* bond = &scene->bonds.items[i];
-        any = any || (bond->other != PL_NO_BODY &&
-                      scene->bodies[bond->body]->asleep != scene->bodies[bond->other]->asleep);
+        const pl_weld* weld = &scene->welds.items[i];
+        any = any || (weld->other != PL_NO_BODY &&
+                      scene->bodies[weld->body]->asleep != scene->bodies[weld->other]->asleep);
     }
     return any ? pl_sleep_wake_neighbours(scene) : PLIANT_OK;
 }

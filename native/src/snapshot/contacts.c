@@ -22,7 +22,7 @@ static bool planes_fit(const pl_proxies* proxies, uint32_t clusters, uint32_t pl
     return true;
 }
 
-static bool held_fit(const pl_pair_rules* rules, uint32_t clusters)
+static bool held_fit(const pl_collision_filter* rules, uint32_t clusters)
 {
     if (rules->held_count && !rules->held)
         return false;
@@ -40,7 +40,7 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
     pl_proxies* proxies = &body->proxies;
     uint32_t clusters = body->level_begin[1];
     uint32_t planes = proxies->plane_begin ? proxies->plane_begin[clusters] : 0;
-    uint64_t held = body->pair_rules.held_count;
+    uint64_t held = body->collision_filter.held_count;
     pl_archive_tag(a, "PROX");
     pl_archive_u32(a, &body->contact_groups);
     pl_archive_bool(a, &body->no_self_contact);
@@ -53,18 +53,18 @@ void pl_save_proxies(pl_archive* a, pl_body* body)
     pl_archive_u64(a, &held);
     PL_ARCHIVE_ARRAY(a, proxies->plane_begin, (uint64_t)clusters + 1);
     PL_ARCHIVE_ARRAY(a, proxies->plane, planes);
-    PL_ARCHIVE_ARRAY(a, body->pair_rules.held, held);
+    PL_ARCHIVE_ARRAY(a, body->collision_filter.held, held);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
     proxies->plane_capacity = proxies->plane ? planes : 0;
     proxies->count = proxies->plane_begin ? clusters : 0;
-    body->pair_rules.held_count = (size_t)held;
+    body->collision_filter.held_count = (size_t)held;
     pl_archive_require(a, planes_fit(proxies, clusters, planes), "the half-spaces of clusters");
     pl_archive_require(a,
                        isfinite(body->friction) && body->restitution <= 1 &&
                            isfinite(body->restitution) && isfinite(body->thickness),
                        "the surface of a body");
-    pl_archive_require(a, held_fit(&body->pair_rules, clusters),
+    pl_archive_require(a, held_fit(&body->collision_filter, clusters),
                        "the clusters that do not collide yet");
 }
 
@@ -130,60 +130,60 @@ void pl_save_contact_settings(pl_archive* a, pl_scene* scene)
                        "the settings of contacts");
 }
 
-/* Whether bonds are between what there is. */
-static bool bond_fits(const pl_scene* scene, const pl_bond* bond)
+/* Whether welds are between what there is. */
+static bool weld_fits(const pl_scene* scene, const pl_weld* weld)
 {
-    if (bond->body >= scene->body_count || !(bond->most >= 0) || !v3_finite(v3_fromd(bond->anchor)))
+    if (weld->body >= scene->body_count || !(weld->most >= 0) || !v3_finite(v3_fromd(weld->anchor)))
         return false;
-    const pl_particles* p = &scene->bodies[bond->body]->particles;
-    if (bond->particle >= p->id_count || p->slot_of[bond->particle] >= p->slot_count)
+    const pl_particles* p = &scene->bodies[weld->body]->particles;
+    if (weld->particle >= p->id_count || p->slot_of[weld->particle] >= p->slot_count)
         return false;
-    if (bond->other == PL_NO_BODY)
+    if (weld->other == PL_NO_BODY)
     {
         const pl_mesh_collider* mesh =
-            bond->target < scene->collider_count ? scene->colliders[bond->target]->mesh : NULL;
-        return bond->target < scene->collider_count &&
-               (!mesh || bond->triangle < mesh->triangle_count) && isfinite(bond->weights[0]) &&
-               isfinite(bond->weights[1]);
+            weld->target < scene->collider_count ? scene->colliders[weld->target]->mesh : NULL;
+        return weld->target < scene->collider_count &&
+               (!mesh || weld->triangle < mesh->triangle_count) && isfinite(weld->weights[0]) &&
+               isfinite(weld->weights[1]);
     }
-    return bond->other < scene->body_count && bond->other != bond->body &&
-           bond->target < scene->bodies[bond->other]->level_begin[1];
+    return weld->other < scene->body_count && weld->other != weld->body &&
+           weld->target < scene->bodies[weld->other]->level_begin[1];
 }
 
-void pl_save_bonds(pl_archive* a, pl_scene* scene)
+void pl_save_welds(pl_archive* a, pl_scene* scene)
 {
-    uint64_t count = scene->bonds.count;
+    uint64_t count = scene->welds.count;
     pl_archive_tag(a, "BOND");
     pl_archive_u64(a, &count);
     if (pl_archive_reading(a))
-        scene->bonds.count = 0;
+        scene->welds.count = 0;
     for (uint64_t i = 0; i < count && !pl_archive_failed(a); ++i)
     {
-        pl_bond bond = {0};
+        pl_weld weld = {0};
         if (!pl_archive_reading(a))
-            bond = scene->bonds.items[i];
-        pl_archive_u32(a, &bond.body);
-        pl_archive_u32(a, &bond.particle);
-        pl_archive_u32(a, &bond.other);
-        pl_archive_u32(a, &bond.target);
-        pl_archive_u32(a, &bond.triangle);
+            weld = scene->welds.items[i];
+        pl_archive_u32(a, &weld.body);
+        pl_archive_u32(a, &weld.particle);
+        pl_archive_u32(a, &weld.other);
+        pl_archive_u32(a, &weld.target);
+        pl_archive_u32(a, &weld.triangle);
         for (int k = 0; k < 2; ++k)
-            pl_archive_f64(a, &bond.weights[k]);
+            pl_archive_f64(a, &weld.weights[k]);
         for (int k = 0; k < 3; ++k)
-            pl_archive_f64(a, &bond.anchor[k]);
-        pl_archive_f64(a, &bond.most);
+            pl_archive_f64(a, &weld.anchor[k]);
+        pl_archive_f64(a, &weld.most);
         if (!pl_archive_reading(a) || pl_archive_failed(a))
             continue;
         bool fits =
-            bond_fits(scene, &bond) && pl_grow((void**)&scene->bonds.items, &scene->bonds.capacity,
-                                               (size_t)i + 1, sizeof bond);
+            weld_fits(scene, &weld) && pl_grow((void**)&scene->welds.items, &scene->welds.capacity,
+                                               (size_t)i + 1, sizeof weld);
         pl_archive_require(a, fits, "a weld");
         if (fits)
-            scene->bonds.items[scene->bonds.count++] = bond;
+            scene->welds.items[scene->welds.count++] = weld;
     }
 }
 
-static bool bouncer_fits(const pl_scene* scene, pl_bouncer b)
+static bool restitution_side_fits(const pl_scene* scene, pl_restitution_side b)
 {
     if (b.body >= scene->body_count)
         return false;
@@ -191,25 +191,26 @@ static bool bouncer_fits(const pl_scene* scene, pl_bouncer b)
     return b.piece == 0 || (f && b.piece < f->piece_count);
 }
 
-void pl_save_rebounds(pl_archive* a, pl_scene* scene)
+void pl_save_encounters(pl_archive* a, pl_scene* scene)
 {
-    uint64_t count = scene->rebounds.count;
+    uint64_t count = scene->encounters.count;
     pl_archive_tag(a, "RBND");
     pl_archive_u64(a, &count);
-    PL_ARCHIVE_ARRAY(a, scene->rebounds.items, count);
+    PL_ARCHIVE_ARRAY(a, scene->encounters.items, count);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
         return;
-    scene->rebounds.count = scene->rebounds.capacity = scene->rebounds.items ? (size_t)count : 0;
-    for (size_t i = 0; i < scene->rebounds.count; ++i)
+    scene->encounters.count = scene->encounters.capacity =
+        scene->encounters.items ? (size_t)count : 0;
+    for (size_t i = 0; i < scene->encounters.count; ++i)
     {
-        const pl_rebound* r = &scene->rebounds.items[i];
-        pl_archive_require(a,
-                           pl_bouncer_before(r->a, r->b) && bouncer_fits(scene, r->a) &&
-                               bouncer_fits(scene, r->b) && isfinite(r->approach) &&
-                               isfinite(r->age) && r->weight >= 0 && isfinite(r->weight) &&
-                               r->restitution >= 0 && r->restitution <= 1 &&
-                               v3_finite(v3_fromd(r->way)) && v3_finite(v3_fromd(r->pressed)) &&
-                               v3_finite(v3_fromd(r->at)),
-                           "bodies that bounce");
+        const pl_encounter* r = &scene->encounters.items[i];
+        pl_archive_require(
+            a,
+            pl_restitution_side_before(r->a, r->b) && restitution_side_fits(scene, r->a) &&
+                restitution_side_fits(scene, r->b) && isfinite(r->approach) && isfinite(r->age) &&
+                r->weight >= 0 && isfinite(r->weight) && r->restitution >= 0 &&
+                r->restitution <= 1 && v3_finite(v3_fromd(r->way)) &&
+                v3_finite(v3_fromd(r->pressed)) && v3_finite(v3_fromd(r->at)),
+            "bodies that bounce");
     }
 }

@@ -12,7 +12,7 @@ void pl_save_cuts(pl_archive* a, pl_body* body);
 void pl_save_contact_settings(pl_archive* a, pl_scene* scene);
 
 /* After the bodies and colliders that they are between. */
-void pl_save_rebounds(pl_archive* a, pl_scene* scene);
-void pl_save_bonds(pl_archive* a, pl_scene* scene);
+void pl_save_encounters(pl_archive* a, pl_scene* scene);
+void pl_save_welds(pl_archive* a, pl_scene* scene);
 
 #endif

@@ -351,12 +351,13 @@ static void visit_collider(pl_archive* a, pl_collider* c)
 /* Who is known to be outside of which mesh. */
 static void visit_sides(pl_archive* a, pl_body* body, const pl_mesh_collider* mesh)
 {
-    pl_near* near = pl_near_find(body, mesh);
+    pl_triangle_cache* near = pl_triangle_cache_find(body, mesh);
     uint8_t* outside = near ? near->outside : NULL;
     PL_ARCHIVE_ARRAY(a, outside, body->particles.slot_count / 8);
     if (!pl_archive_reading(a) || !outside)
         return;
-    if (!pl_archive_failed(a) && (a->status = pl_near_add(body, mesh, &near)) == PLIANT_OK)
+    if (!pl_archive_failed(a) &&
+        (a->status = pl_triangle_cache_add(body, mesh, &near)) == PLIANT_OK)
         memcpy(near->outside, outside, near->block_count);
     pl_free(outside);
 }
@@ -438,9 +439,9 @@ static void visit_scene(pl_archive* a, pl_scene* scene)
                                "a field");
     }
     if (!pl_archive_failed(a))
-        pl_save_bonds(a, scene);
+        pl_save_welds(a, scene);
     if (!pl_archive_failed(a))
-        pl_save_rebounds(a, scene);
+        pl_save_encounters(a, scene);
 }
 
 pl_status pl_scene_save_block(pl_scene* scene, void* buffer, uint64_t* bytes)
@@ -512,8 +513,8 @@ pl_status pl_scene_restore_block(pl_scene* scene, const void* buffer, uint64_t b
     scene->frame_dt = fresh.frame_dt, scene->time = fresh.time;
     scene->cluster_contacts = fresh.cluster_contacts;
     scene->contact_settings = fresh.contact_settings;
-    scene->bonds = fresh.bonds;
-    scene->rebounds = fresh.rebounds;
+    scene->welds = fresh.welds;
+    scene->encounters = fresh.encounters;
     pl_contacts_free(&scene->cluster_scratch); /* knows bodies that are gone */
     scene->sleep_speed = fresh.sleep_speed, scene->sleep_seconds = fresh.sleep_seconds;
     return PLIANT_OK;

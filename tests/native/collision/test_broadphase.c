@@ -18,14 +18,14 @@ static pl_pair_list brute_force(uint32_t count, const pl_proxy_pose* poses, uint
             {
                 while (b >= bodies[n].first + bodies[n].count)
                     ++n;
-                const pl_pair_rules* rules = bodies[m].rules;
+                const pl_collision_filter* filter = bodies[m].filter;
                 uint32_t first = bodies[m].first, low = PL_MIN(a, b), high = PL_MAX(a, b);
                 bool may = n == m ? bodies[m].self : (bodies[m].groups & bodies[n].groups) != 0;
-                if (n == m && may && rules)
+                if (n == m && may && filter)
                 {
-                    may = !pl_pair_shares(rules, a - first, b - first);
-                    for (size_t h = 0; h < rules->held_count && may; ++h)
-                        may = rules->held[h] != ((uint64_t)(low - first) << 32 | (high - first));
+                    may = !pl_collision_filter_shares(filter, a - first, b - first);
+                    for (size_t h = 0; h < filter->held_count && may; ++h)
+                        may = filter->held[h] != ((uint64_t)(low - first) << 32 | (high - first));
                 }
                 if (!may || a == b || !pl_pair_may_touch(&poses[a], &poses[b]))
                     continue;
@@ -181,11 +181,12 @@ TEST(boxes_that_are_not_numbers_overlap_nothing)
     pl_pair_list_free(&all);
 }
 
-static void free_bodies(int count, pl_body* bodies, pl_proxies* proxies, pl_pair_rules* rules)
+static void free_bodies(int count, pl_body* bodies, pl_proxies* proxies,
+                        pl_collision_filter* filter)
 {
     for (int i = 0; i < count; ++i)
     {
-        pl_pair_rules_free(&rules[i]);
+        pl_collision_filter_free(&filter[i]);
         pl_proxies_free(&proxies[i]);
         pl_body_free(&bodies[i]);
     }
@@ -196,7 +197,7 @@ TEST(pairs_of_real_bodies_equal_brute_force)
 {
     pl_body bodies[2];
     pl_proxies proxies[2];
-    pl_pair_rules rules[2] = {{0}};
+    pl_collision_filter filter[2] = {{0}};
     pl_broadphase b = {0};
     pl_pair_list found = {0};
     REQUIRE(contact_body(&bodies[0], scene_points_box(40, 6, 6, 4, .6, .6, .6, 1), 60));
@@ -208,8 +209,8 @@ TEST(pairs_of_real_bodies_equal_brute_force)
     {
         pl_proxy_desc desc = pl_proxy_defaults(&bodies[i]);
         REQUIRE_OK(pl_proxies_build(&bodies[i], &desc, &proxies[i]));
-        REQUIRE_OK(pl_pair_rules_make(&bodies[i], &proxies[i], 0, NULL, &rules[i]));
-        asked[i] = (pl_pair_body){i ? counts[0] : 0, counts[i], 1, true, &rules[i], false, false};
+        REQUIRE_OK(pl_collision_filter_make(&bodies[i], &proxies[i], 0, NULL, &filter[i]));
+        asked[i] = (pl_pair_body){i ? counts[0] : 0, counts[i], 1, true, &filter[i], false, false};
     }
     for (int step = 0; step < 6; ++step)
     {
@@ -226,14 +227,14 @@ TEST(pairs_of_real_bodies_equal_brute_force)
         CHECK(step == 0 || found.count > 0);
         pl_pair_list_free(&all);
     }
-    free_bodies(2, bodies, proxies, rules);
+    free_bodies(2, bodies, proxies, filter);
     pl_broadphase_free(&b);
     pl_pair_list_free(&found);
     free(poses);
 }
 
 /* A third of the clusters is far away for a moment, so that pairs are set free that overlap. */
-static void set_free(pl_pair_rules* rules, uint32_t count, const pl_proxy_pose* poses)
+static void set_free(pl_collision_filter* filter, uint32_t count, const pl_proxy_pose* poses)
 {
     pl_proxy_pose* there = calloc(count, sizeof *there);
     memcpy(there, poses, count * sizeof *there);
@@ -244,7 +245,7 @@ static void set_free(pl_pair_rules* rules, uint32_t count, const pl_proxy_pose* 
             there[c].lower[k] += far, there[c].upper[k] += far, there[c].centre[k] += far;
         }
     for (uint64_t turn = 0; turn < PL_RELEASE_TURNS; ++turn)
-        pl_pair_rules_release(rules, count, there, turn);
+        pl_collision_filter_release(filter, count, there, turn);
     free(there);
 }
 
@@ -254,9 +255,9 @@ TEST(remembered_pairs_equal_brute_force)
 {
     pl_body bodies[2];
     pl_proxies proxies[2];
-    pl_pair_rules rules[2] = {{0}};
+    pl_collision_filter filter[2] = {{0}};
     pl_broadphase b = {0};
-    pl_pair_memory memory = {0};
+    pl_pair_cache_within memory = {0};
     pl_pair_list found = {0};
     REQUIRE(contact_body(&bodies[0], scene_points_box(30, 5, 5, 3, .5, .5, .6, 1), 40));
     REQUIRE(contact_body(&bodies[1], scene_points_ball(800, .4, 2), 25));
@@ -267,10 +268,10 @@ TEST(remembered_pairs_equal_brute_force)
     {
         pl_proxy_desc desc = pl_proxy_defaults(&bodies[i]);
         REQUIRE_OK(pl_proxies_build(&bodies[i], &desc, &proxies[i]));
-        REQUIRE_OK(pl_pair_rules_make(&bodies[i], &proxies[i], .1, NULL, &rules[i]));
-        asked[i] = (pl_pair_body){i ? counts[0] : 0, counts[i], 1, true, &rules[i], false, false};
+        REQUIRE_OK(pl_collision_filter_make(&bodies[i], &proxies[i], .1, NULL, &filter[i]));
+        asked[i] = (pl_pair_body){i ? counts[0] : 0, counts[i], 1, true, &filter[i], false, false};
     }
-    size_t held = rules[0].held_count, most = 0, freed = 0;
+    size_t held = filter[0].held_count, most = 0, freed = 0;
     for (int step = 0; step < 320; ++step)
     {
         mat3 f = m3_identity();
@@ -286,9 +287,9 @@ TEST(remembered_pairs_equal_brute_force)
                          poses + asked[i].first);
         bool frees = step > 200 && memory.age == 1;
         if (frees)
-            set_free(&rules[0], counts[0], poses);
-        REQUIRE_OK(
-            pl_pairs_follow(&memory, &b, counts[0] + counts[1], poses, 2, asked, NULL, &found));
+            set_free(&filter[0], counts[0], poses);
+        REQUIRE_OK(pl_pair_cache_within_update(&memory, &b, counts[0] + counts[1], poses, 2, asked,
+                                               NULL, &found));
         remembered += memory.age > 0;
         freed += frees && memory.age > 0;
         pl_pair_list all = brute_force(counts[0] + counts[1], poses, 2, asked);
@@ -296,11 +297,11 @@ TEST(remembered_pairs_equal_brute_force)
         most = PL_MAX(most, all.count);
         pl_pair_list_free(&all);
     }
-    CHECK_MSG(rules[0].held_count < held && freed, "%zu of %zu pairs are held, set free %zu times",
-              rules[0].held_count, held, freed);
+    CHECK_MSG(filter[0].held_count < held && freed, "%zu of %zu pairs are held, set free %zu times",
+              filter[0].held_count, held, freed);
     CHECK_MSG(remembered > 200 && most > 20, "%u times, %zu pairs", remembered, most);
-    free_bodies(2, bodies, proxies, rules);
-    pl_pair_memory_free(&memory);
+    free_bodies(2, bodies, proxies, filter);
+    pl_pair_cache_within_free(&memory);
     pl_broadphase_free(&b);
     pl_pair_list_free(&found);
     free(poses);
@@ -317,9 +318,9 @@ TEST(pairs_of_fast_bodies_equal_brute_force)
     };
     pl_body bodies[BODIES];
     pl_proxies proxies[BODIES];
-    pl_pair_rules rules[BODIES] = {{0}};
+    pl_collision_filter filter[BODIES] = {{0}};
     pl_broadphase b = {0};
-    pl_pair_memory memory = {0};
+    pl_pair_cache_within memory = {0};
     pl_pair_list found = {0};
     pl_pair_body asked[BODIES];
     uint32_t count = 0, remembered = 0, alone = 0, crossed = 0, within = 0;
@@ -328,14 +329,14 @@ TEST(pairs_of_fast_bodies_equal_brute_force)
         REQUIRE(contact_body(&bodies[i], scene_points_box(20, 5, 5, 2, .5, .5, .6, 1 + i), 30));
         pl_proxy_desc desc = pl_proxy_defaults(&bodies[i]);
         REQUIRE_OK(pl_proxies_build(&bodies[i], &desc, &proxies[i]));
-        REQUIRE_OK(pl_pair_rules_make(&bodies[i], &proxies[i], .1, NULL, &rules[i]));
+        REQUIRE_OK(pl_collision_filter_make(&bodies[i], &proxies[i], .1, NULL, &filter[i]));
         asked[i] =
-            (pl_pair_body){count, bodies[i].level_begin[1], 1, true, &rules[i], false, false};
+            (pl_pair_body){count, bodies[i].level_begin[1], 1, true, &filter[i], false, false};
         count += bodies[i].level_begin[1];
     }
     /* pairs of one body: without rules it may touch itself everywhere */
-    pl_pair_rules_free(&rules[0]);
-    asked[0].rules = NULL;
+    pl_collision_filter_free(&filter[0]);
+    asked[0].filter = NULL;
     pl_proxy_pose* poses = calloc(count, sizeof *poses);
     for (int step = 0; step < 120; ++step)
     {
@@ -352,7 +353,8 @@ TEST(pairs_of_fast_bodies_equal_brute_force)
         asked[2].groups = step > 58 && step < 62 ? 2 : 1;
         if (step > 100)
             poses[asked[1].first].part_lower[0] = poses[asked[1].first].shape_lower[1] = NAN;
-        REQUIRE_OK(pl_pairs_follow(&memory, &b, count, poses, BODIES, asked, NULL, &found));
+        REQUIRE_OK(
+            pl_pair_cache_within_update(&memory, &b, count, poses, BODIES, asked, NULL, &found));
         remembered += memory.own && memory.own->margin > 0 && memory.own->age > 0;
         pl_pair_list all = brute_force(count, poses, BODIES, asked);
         check_same(&found, &all, "pairs of fast bodies");
@@ -367,8 +369,8 @@ TEST(pairs_of_fast_bodies_equal_brute_force)
     CHECK_MSG(remembered > 60 && crossed > 5 && alone > 20 && within > 60,
               "remembered %u times, %u times across, %u not, %u within", remembered, crossed, alone,
               within);
-    free_bodies(BODIES, bodies, proxies, rules);
-    pl_pair_memory_free(&memory);
+    free_bodies(BODIES, bodies, proxies, filter);
+    pl_pair_cache_within_free(&memory);
     pl_broadphase_free(&b);
     pl_pair_list_free(&found);
     free(poses);
@@ -378,13 +380,13 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
 {
     pl_body body;
     pl_proxies proxies;
-    pl_pair_rules rules = {0};
+    pl_collision_filter filter = {0};
     pl_broadphase b = {0};
     pl_pair_list found = {0};
     REQUIRE(contact_body(&body, scene_points_box(40, 6, 6, 4, .6, .6, .6, 1), 60));
     pl_proxy_desc desc = pl_proxy_defaults(&body);
     REQUIRE_OK(pl_proxies_build(&body, &desc, &proxies));
-    REQUIRE_OK(pl_pair_rules_make(&body, &proxies, .01, NULL, &rules));
+    REQUIRE_OK(pl_collision_filter_make(&body, &proxies, .01, NULL, &filter));
     uint32_t count = proxies.count;
     /* sharing, by asking every pair of clusters for every pair of members */
     for (uint32_t c = 0; c < count; ++c)
@@ -394,41 +396,41 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
             for (uint32_t m = proxies.member_begin[c]; m < proxies.member_begin[c + 1]; ++m)
                 for (uint32_t n = proxies.member_begin[d]; n < proxies.member_begin[d + 1]; ++n)
                     shares |= proxies.member_slot[m] == proxies.member_slot[n];
-            CHECK(pl_pair_shares(&rules, c, d) == (shares && c != d));
+            CHECK(pl_collision_filter_shares(&filter, c, d) == (shares && c != d));
         }
-    size_t held = rules.held_count;
+    size_t held = filter.held_count;
     CHECK(held > 0);
     pl_proxy_pose* poses = calloc(count, sizeof *poses);
-    pl_pair_body asked = {0, count, 1, true, &rules, false, false};
+    pl_pair_body asked = {0, count, 1, true, &filter, false, false};
     contact_body_move(&body, m3_identity(), v3(0, 0, 0));
     pl_poses_set(&body, &proxies, 0, contact_no_drift, .01, 0, count, poses);
     REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK_MSG(found.count == 0, "at rest %zu pairs collide", found.count);
     /* one cluster goes away and comes back: it may collide then with those it was apart from */
-    uint32_t gone = (uint32_t)(rules.held[0] >> 32);
+    uint32_t gone = (uint32_t)(filter.held[0] >> 32);
     poses[gone].lower[2] += 100, poses[gone].upper[2] += 100, poses[gone].centre[2] += 100;
     copy_bounds(&poses[gone]);
     for (uint64_t turn = 0; turn < 20 * PL_RELEASE_TURNS; ++turn)
-        pl_pair_rules_release(&rules, count, poses, turn);
+        pl_collision_filter_release(&filter, count, poses, turn);
     REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
-    CHECK(found.count == 0 && rules.held_count < held);
+    CHECK(found.count == 0 && filter.held_count < held);
     poses[gone].lower[2] -= 100, poses[gone].upper[2] -= 100, poses[gone].centre[2] -= 100;
     copy_bounds(&poses[gone]);
     for (uint64_t turn = 0; turn < PL_RELEASE_TURNS; ++turn)
-        pl_pair_rules_release(&rules, count, poses, turn);
+        pl_collision_filter_release(&filter, count, poses, turn);
     REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK(found.count > 0);
-    CHECK(found.count / 2 + rules.held_count <= held);
+    CHECK(found.count / 2 + filter.held_count <= held);
     for (size_t i = 0; i < found.count; ++i)
         CHECK(found.pairs[i].a == gone || found.pairs[i].b == gone);
     /* new memberships: pairs of clusters that did not change stay free */
     uint8_t* changed = calloc(count, 1);
     size_t free_pairs = found.count;
-    REQUIRE_OK(pl_pair_rules_make(&body, &proxies, .01, changed, &rules));
+    REQUIRE_OK(pl_collision_filter_make(&body, &proxies, .01, changed, &filter));
     REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK(found.count == free_pairs);
     changed[gone] = 1;
-    REQUIRE_OK(pl_pair_rules_make(&body, &proxies, .01, changed, &rules));
+    REQUIRE_OK(pl_collision_filter_make(&body, &proxies, .01, changed, &filter));
     REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK(found.count == 0);
     asked.self = false;
@@ -438,7 +440,7 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
     free(poses);
     pl_broadphase_free(&b);
     pl_pair_list_free(&found);
-    pl_pair_rules_free(&rules);
+    pl_collision_filter_free(&filter);
     pl_proxies_free(&proxies);
     pl_body_free(&body);
 }

@@ -138,7 +138,7 @@ static uint64_t bounce_hash(uint32_t simd, uint32_t threads)
         CHECK_OK(advance(&d, 6));
         contacts += d.scene->contacts;
     }
-    CHECK_MSG(contacts > 0 && d.scene->rebounds.count == 0, "they do not meet, or do not part");
+    CHECK_MSG(contacts > 0 && d.scene->encounters.count == 0, "they do not meet, or do not part");
     CHECK_OK(pliant_scene_hash(d.handle, &hash));
     CHECK_OK(pliant_scene_destroy(d.handle));
     return hash;
@@ -175,10 +175,10 @@ TEST(contacts_go_on_after_a_restore)
     void* block = malloc(bytes);
     REQUIRE_OK(pliant_scene_save(d.handle, block, &bytes));
     REQUIRE_OK(pliant_scene_restore(again.handle, block, bytes));
-    size_t held = d.scene->bodies[0]->pair_rules.held_count;
-    CHECK(held > 0 && again.scene->bodies[0]->pair_rules.held_count == held);
+    size_t held = d.scene->bodies[0]->collision_filter.held_count;
+    CHECK(held > 0 && again.scene->bodies[0]->collision_filter.held_count == held);
     CHECK(again.scene->bodies[0]->contact_groups == 5);
-    CHECK(d.scene->rebounds.count == 1 && again.scene->rebounds.count == 1);
+    CHECK(d.scene->encounters.count == 1 && again.scene->encounters.count == 1);
     for (int frame = 0; frame < 12; ++frame)
     {
         REQUIRE_OK(advance(&d, 6));
@@ -187,7 +187,7 @@ TEST(contacts_go_on_after_a_restore)
         CHECK_OK(pliant_scene_hash(again.handle, &hashes[1]));
         CHECK_MSG(hashes[0] == hashes[1], "frame %d after the restore is another", frame);
     }
-    CHECK(again.scene->rebounds.count == 0); /* they have parted */
+    CHECK(again.scene->encounters.count == 0); /* they have parted */
     free(block);
     CHECK_OK(pliant_scene_destroy(d.handle));
     CHECK_OK(pliant_scene_destroy(again.handle));

@@ -20,7 +20,7 @@ typedef struct crowd
     uint32_t count, slot[MOST], member[MOST];
     float x[3][MOST], v[3][MOST], keep[MOST], rest[3][MOST], least[MOST], near[MOST], apart;
     uint32_t shown;
-    pl_look_one ones[MOST / 8];
+    pl_cull_hit ones[MOST / 8];
 } crowd;
 
 typedef struct tally
@@ -61,7 +61,7 @@ static void gather(const pl_body* body, uint32_t c, const pl_body* other, crowd*
         g->x[0][i] = INFINITY;
 }
 
-static bool passes(const pl_look_job* job, uint32_t i)
+static bool passes(const pl_cull_job* job, uint32_t i)
 {
     bool in = true;
     for (int k = 0; k < 3; ++k)
@@ -74,11 +74,11 @@ static bool passes(const pl_look_job* job, uint32_t i)
 }
 
 /* All paths see the same; returns whether they saw anything. */
-static bool look(pl_look_job* job, crowd* g)
+static bool cull(pl_cull_job* job, crowd* g)
 {
     static const uint32_t paths[] = {PLIANT_SIMD_SSE2, PLIANT_SIMD_AVX2, PLIANT_SIMD_AVX512,
                                      PLIANT_SIMD_NEON};
-    bool any = pl_look_kernels_for(PLIANT_SIMD_SCALAR)->look(job) > 0;
+    bool any = pl_cull_kernels_for(PLIANT_SIMD_SCALAR)->cull(job) > 0;
     CHECK(!any || g->shown == *job->list);
     for (size_t p = 0; p < PL_COUNTOF(paths); ++p)
     {
@@ -86,10 +86,10 @@ static bool look(pl_look_job* job, crowd* g)
         if (!pl_cpu_has(paths[p]))
             continue;
         memset(other.near, 0, sizeof other.near);
-        pl_look_job again = *job;
+        pl_cull_job again = *job;
         again.least = other.least, again.near = other.near;
         again.shown = &other.shown, again.ones = other.ones;
-        CHECK(pl_look_kernels_for(paths[p])->look(&again) == (any ? 1 : 0));
+        CHECK(pl_cull_kernels_for(paths[p])->cull(&again) == (any ? 1 : 0));
         CHECK(!any || (!memcmp(other.least, g->least, sizeof g->least) &&
                        !memcmp(other.near, g->near, sizeof g->near)));
     }
@@ -103,12 +103,13 @@ static void compare(const contact_scene* s, uint32_t home, uint32_t cluster, dou
     uint32_t from = pl_contact_body_of(all, home), to = pl_contact_body_of(all, cluster);
     uint32_t c = home - all->pair_bodies[from].first;
     const pl_body* body = bodies[from].body;
-    const pl_target* target = &all->targets[cluster];
-    double apart = from == to ? pl_target_apart(all, bodies, cluster, home, target->radius) : -1;
+    const pl_sdf_target* target = &all->targets[cluster];
+    double apart =
+        from == to ? pl_sdf_target_apart(all, bodies, cluster, home, target->radius) : -1;
     static crowd g;
     gather(body, c, bodies[to].body, &g);
     g.apart = (float)(apart * (apart < INFINITY ? 1 - 1e-6 : 1));
-    pl_look_job job = {.targets = all->shown,
+    pl_cull_job job = {.targets = all->shown,
                        .list = &cluster,
                        .list_count = 1,
                        .shape = &bodies[to].body->rest_sdf,
@@ -125,20 +126,20 @@ static void compare(const contact_scene* s, uint32_t home, uint32_t cluster, dou
         job.x[k] = g.x[k], job.v[k] = g.v[k], job.rest[k] = g.rest[k];
         job.drift[k] = (float)all->drift[k];
     }
-    bool any = look(&job, &g);
+    bool any = cull(&job, &g);
     for (uint32_t i = 0; i < g.count; ++i)
     {
-        pl_traveller p = {.body = body,
-                          .slot = g.slot[i],
-                          .home = c,
-                          .start = pl_contact_start(body, g.slot[i], dt),
-                          .end = pl_contact_end(body, g.slot[i]),
-                          .v = pl_contact_velocity(body, g.slot[i]),
-                          .keep = body->proxies.inset[g.member[i]],
-                          .pose = &all->poses[home]};
-        pl_verdict v;
+        pl_query_particle p = {.body = body,
+                               .slot = g.slot[i],
+                               .home = c,
+                               .start = pl_contact_start(body, g.slot[i], dt),
+                               .end = pl_contact_end(body, g.slot[i]),
+                               .v = pl_contact_velocity(body, g.slot[i]),
+                               .keep = body->proxies.inset[g.member[i]],
+                               .pose = &all->poses[home]};
+        pl_candidate v;
         float least = any ? g.least[i] : INFINITY;
-        bool said = pl_target_judge(target, &p, apart, dt, &v), in = passes(&job, i);
+        bool said = pl_sdf_query(target, &p, apart, dt, &v), in = passes(&job, i);
         bool near = g.near[i] > 0;
         ++t->seen;
         t->passed += least < INFINITY;

@@ -48,15 +48,15 @@ static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, e
     pl_chunk chunk = {.slot_count = 8, .block_count = 1};
     pl_body body = {
         .chunk_count = 1, .chunks = &chunk, .particles = {.slot_count = 8}, .friction = -1};
-    pl_near_job job = {.collider = c,
-                       .body = &body,
-                       .kernels = pl_mesh_kernels_for(PLIANT_SIMD_AUTO),
-                       .t0 = t0,
-                       .t1 = t1,
-                       .dt = (float)dt,
-                       .mass = e->mass,
-                       .started = true,
-                       .moved = &moved};
+    pl_triangle_cache_job job = {.collider = c,
+                                 .body = &body,
+                                 .kernels = pl_mesh_kernels_for(PLIANT_SIMD_AUTO),
+                                 .t0 = t0,
+                                 .t1 = t1,
+                                 .dt = (float)dt,
+                                 .mass = e->mass,
+                                 .started = true,
+                                 .moved = &moved};
     uint32_t touched = 0;
     for (int k = 0; k < 3; ++k)
     {
@@ -64,13 +64,13 @@ static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, e
             start[k][i] = (float)((double)e->x[k][i] - (double)(float)dt * e->v[k][i]);
         job.start[k] = start[k], job.x[k] = e->x[k], job.v[k] = e->v[k];
     }
-    CHECK_OK(pl_near_prepare(&body, c->mesh));
-    CHECK(pl_near_resolve(&job, &touched));
+    CHECK_OK(pl_triangle_cache_prepare(&body, c->mesh));
+    CHECK(pl_triangle_cache_resolve(&job, &touched));
     CHECK(hit == (touched > 0));
     for (int k = 0; k < 3 && hit; ++k)
         CHECK(memcmp(before + 8 * k, given.x[k], sizeof given.x[k]) == 0 &&
               memcmp(before + 8 * (3 + k), given.v[k], sizeof given.v[k]) == 0);
-    pl_near_free_all(&body);
+    pl_triangle_cache_free_all(&body);
     return touched;
 }
 

@@ -97,7 +97,7 @@ static double pieces_part(double restitution)
     }
     CHECK(contacts > 0);
     CHECK(s.scene->bodies[0]->fracture->piece_count == 3);
-    CHECK_MSG(s.scene->rebounds.count == 0, "they have not parted");
+    CHECK_MSG(s.scene->encounters.count == 0, "they have not parted");
     motion after = motion_of(&s, 0, 3);
     double scale = 2.0 / 3 * before.mass * 1.6;
     double linear = v3_length(v3_sub(after.linear, before.linear));
@@ -150,14 +150,14 @@ TEST(pieces_that_bounce_go_on_after_a_restore)
     contact_scene_enable(&s[0]);
     s[0].scene->contact_settings.restitution = .95;
     add_balls(&s[0], 3, x, v);
-    for (int frame = 0; frame < 24 && s[0].scene->rebounds.count == 0; ++frame)
+    for (int frame = 0; frame < 24 && s[0].scene->encounters.count == 0; ++frame)
         REQUIRE_OK(contact_scene_advance(&s[0], 1, 6));
-    CHECK(s[0].scene->rebounds.count == 1);
+    CHECK(s[0].scene->encounters.count == 1);
     REQUIRE_OK(pliant_scene_save(s[0].handle, NULL, &bytes));
     void* block = malloc(bytes);
     REQUIRE_OK(pliant_scene_save(s[0].handle, block, &bytes));
     REQUIRE_OK(pliant_scene_restore(s[1].handle, block, bytes));
-    CHECK(s[1].scene->rebounds.count == 1);
+    CHECK(s[1].scene->encounters.count == 1);
     for (int frame = 0; frame < 12; ++frame)
     {
         for (int n = 0; n < 2; ++n)
@@ -167,7 +167,7 @@ TEST(pieces_that_bounce_go_on_after_a_restore)
         }
         CHECK_MSG(hashes[0] == hashes[1], "frame %d after the restore is another", frame);
     }
-    CHECK(s[0].scene->rebounds.count == 0);
+    CHECK(s[0].scene->encounters.count == 0);
     free(block);
     CHECK_OK(pliant_scene_destroy(s[0].handle));
     CHECK_OK(pliant_scene_destroy(s[1].handle));

@@ -29,7 +29,7 @@ static uint32_t weld(const yard* y, pliant_body a, pliant_body b, pliant_collide
     desc.body = a, desc.other = b, desc.collider = c;
     desc.strength = strength;
     CHECK_OK(pliant_scene_weld(y->handle, &desc, &count));
-    CHECK(count == y->scene->bonds.count);
+    CHECK(count == y->scene->welds.count);
     return count;
 }
 
@@ -63,13 +63,13 @@ TEST(welded_bodies_stay_together_and_keep_momentum)
     yard y;
     REQUIRE(open_yard(&y, 1, 0));
     pliant_body a = cube(&y, 0, 0, 0), b = cube(&y, .5, .1, 1);
-    uint32_t bonds = weld(&y, a, b, 0, 0);
-    CHECK_MSG(bonds >= 30, "%u bonds", bonds);
+    uint32_t welds = weld(&y, a, b, 0, 0);
+    CHECK_MSG(welds >= 30, "%u bonds", welds);
     vec3 before = v3(0, 0, 0), spin = before, after = before, spin_after = before;
     vec3 start = v3_sub(centre_of(&y, 1, &before, &spin), centre_of(&y, 0, &before, &spin));
     REQUIRE_OK(frames(&y, 24));
     vec3 end = v3_sub(centre_of(&y, 1, &after, &spin_after), centre_of(&y, 0, &after, &spin_after));
-    CHECK(y.scene->bonds.count == bonds);
+    CHECK(y.scene->welds.count == welds);
     CHECK_MSG(fabs(v3_length(end) - v3_length(start)) < .06, "they are %g apart, %g before",
               v3_length(end), v3_length(start));
     CHECK_MSG(v3_length(v3_sub(after, before)) < 2e-5 * v3_length(before), "momentum: %g of %g",
@@ -77,7 +77,7 @@ TEST(welded_bodies_stay_together_and_keep_momentum)
     CHECK_MSG(v3_length(v3_sub(spin_after, spin)) < 1e-4 * v3_length(before), "spin: %g of %g",
               v3_length(v3_sub(spin_after, spin)), v3_length(before));
     CHECK_OK(pliant_body_destroy(b));
-    CHECK(y.scene->bonds.count == 0);
+    CHECK(y.scene->welds.count == 0);
     CHECK_OK(pliant_scene_destroy(y.handle));
 }
 
@@ -98,8 +98,8 @@ TEST(welds_to_a_collider_hold_and_break)
         pliant_body body = cube(&y, 0, .25, 0);
         /* 122 kg hang on 25 particles of .01 square metres each: 4,800 pascals, more when it starts
          */
-        uint32_t bonds = weld(&y, body, 0, box, weak ? 1000 : 100000);
-        CHECK_MSG(bonds == 25, "%u bonds", bonds);
+        uint32_t welds = weld(&y, body, 0, box, weak ? 1000 : 100000);
+        CHECK_MSG(welds == 25, "%u bonds", welds);
         for (int f = 0; f < 24; ++f)
         {
             desc.pose.position[0] += .02;
@@ -107,13 +107,13 @@ TEST(welds_to_a_collider_hold_and_break)
             REQUIRE_OK(frames(&y, 1));
         }
         vec3 at = centre_of(&y, 0, NULL, NULL);
-        CHECK(y.scene->bonds.count == (weak ? 0 : 25));
+        CHECK(y.scene->welds.count == (weak ? 0 : 25));
         CHECK_MSG(weak ? at.z < -1 : at.z > 0 && fabs(at.x - .48) < .15, "weak %d: it is at %g %g",
                   weak, at.x, at.z);
         pliant_scene_info info;
         pliant_scene_info_init(&info, sizeof info);
         CHECK_OK(pliant_scene_get_info(y.handle, &info));
-        CHECK(info.bonds == y.scene->bonds.count);
+        CHECK(info.welds == y.scene->welds.count);
         CHECK_OK(pliant_scene_destroy(y.handle));
     }
 }
@@ -184,15 +184,15 @@ TEST(welds_to_a_mesh_follow_it_and_break)
             REQUIRE(open_yard(&y, 1, -9.81));
             ceiling c = open_ceiling(&y, shape);
             pliant_body body = cube(&y, 0, .3, 0);
-            uint32_t bonds = weld(&y, body, 0, c.handle, weak ? 1000 : 100000);
-            CHECK_MSG(bonds == 25, "%u bonds", bonds);
+            uint32_t welds = weld(&y, body, 0, c.handle, weak ? 1000 : 100000);
+            CHECK_MSG(welds == 25, "%u bonds", welds);
             for (int f = 0; f < 24; ++f)
             {
                 move_ceiling(&c, f);
                 REQUIRE_OK(frames(&y, 1));
             }
             vec3 at = centre_of(&y, 0, NULL, NULL);
-            CHECK(y.scene->bonds.count == (weak ? 0 : 25));
+            CHECK(y.scene->welds.count == (weak ? 0 : 25));
             CHECK_MSG(weak ? at.z < -1 : at.z > 0 && fabs(at.x - .48) < .15,
                       "shape %u, weak %d: it is at %g %g", shape, weak, at.x, at.z);
             scene_mesh_free(&c.mesh);
@@ -200,7 +200,7 @@ TEST(welds_to_a_mesh_follow_it_and_break)
         }
 }
 
-/* Each bonded particle stays where it is on its triangle, to a thousandth of the spacing, however
+/* Each welded particle stays where it is on its triangle, to a thousandth of the spacing, however
  * the mesh turns. */
 TEST(a_weld_turns_with_its_triangle)
 {
@@ -217,19 +217,19 @@ TEST(a_weld_turns_with_its_triangle)
     }
     REQUIRE_OK(frames(&y, 24));
     const pl_body* it = y.scene->bodies[0];
-    for (size_t i = 0; i < y.scene->bonds.count; ++i)
+    for (size_t i = 0; i < y.scene->welds.count; ++i)
     {
-        const pl_bond* bond = &y.scene->bonds.items[i];
-        const uint32_t* corner = c.mesh.triangles + 3 * (size_t)bond->triangle;
+        const pl_weld* weld = &y.scene->welds.items[i];
+        const uint32_t* corner = c.mesh.triangles + 3 * (size_t)weld->triangle;
         vec3 a = v3_from(c.mesh.vertices + 3 * corner[0]),
              n = v3_normalised(v3_cross(v3_sub(v3_from(c.mesh.vertices + 3 * corner[1]), a),
                                         v3_sub(v3_from(c.mesh.vertices + 3 * corner[2]), a)));
-        vec3 x = contact_world(it, it->particles.slot_of[bond->particle]);
-        CHECK_NEAR(v3_dot(v3_sub(x, a), n), bond->anchor[2], 1e-4);
+        vec3 x = contact_world(it, it->particles.slot_of[weld->particle]);
+        CHECK_NEAR(v3_dot(v3_sub(x, a), n), weld->anchor[2], 1e-4);
     }
     scene_mesh_free(&c.mesh);
     CHECK_OK(pliant_collider_destroy(c.handle));
-    CHECK(y.scene->bonds.count == 0);
+    CHECK(y.scene->welds.count == 0);
     CHECK_OK(pliant_scene_destroy(y.handle));
 }
 
@@ -246,7 +246,7 @@ TEST(welds_to_a_mesh_go_on_after_a_restore_and_with_more_threads)
     void* buffer = malloc(bytes);
     REQUIRE_OK(pliant_scene_save(y[0].handle, buffer, &bytes));
     REQUIRE_OK(pliant_scene_restore(y[1].handle, buffer, bytes));
-    CHECK(y[1].scene->bonds.count == y[0].scene->bonds.count);
+    CHECK(y[1].scene->welds.count == y[0].scene->welds.count);
     free(buffer);
     for (int i = 0; i < 2; ++i)
     {
@@ -265,13 +265,13 @@ TEST(welds_go_on_after_a_restore_and_with_more_threads)
     REQUIRE(open_yard(&y, 1, -1));
     REQUIRE(open_yard(&again, 2, -1));
     pliant_body a = cube(&y, 0, 0, 0), b = cube(&y, .5, .1, 1);
-    uint32_t bonds = weld(&y, a, b, 0, 5e4);
+    uint32_t welds = weld(&y, a, b, 0, 5e4);
     REQUIRE_OK(frames(&y, 3));
     REQUIRE_OK(pliant_scene_save(y.handle, NULL, &bytes));
     void* block = malloc(bytes);
     REQUIRE_OK(pliant_scene_save(y.handle, block, &bytes));
     REQUIRE_OK(pliant_scene_restore(again.handle, block, bytes));
-    CHECK(again.scene->bonds.count == y.scene->bonds.count && bonds > 0);
+    CHECK(again.scene->welds.count == y.scene->welds.count && welds > 0);
     REQUIRE_OK(frames(&y, 5));
     REQUIRE_OK(frames(&again, 5));
     CHECK_OK(pliant_scene_hash(y.handle, &hashes[0]));
@@ -299,6 +299,6 @@ TEST(bad_welds_are_named)
     desc.strength = -1;
     CHECK(pliant_scene_weld(y.handle, &desc, NULL) == PLIANT_ERROR_ARGUMENT);
     CHECK(strstr(pliant_last_error(), "strength"));
-    CHECK(y.scene->bonds.count == 0);
+    CHECK(y.scene->welds.count == 0);
     CHECK_OK(pliant_scene_destroy(y.handle));
 }

@@ -111,7 +111,7 @@ TEST(halves_of_a_beam_know_their_sides)
             if (k->member_begin[d] == k->member_begin[d + 1])
                 continue;
             bool across = is_right(body, k->member_slot[k->member_begin[d]]) != right;
-            CHECK(!(across && pl_pair_shares(&body->pair_rules, c, d)));
+            CHECK(!(across && pl_collision_filter_shares(&body->collision_filter, c, d)));
             CHECK(!across == (body->cuts.piece[c] == body->cuts.piece[d]));
             if (pl_cuts_between(&body->cuts, c, d))
                 CHECK(across);
@@ -536,22 +536,22 @@ TEST(welds_follow_what_breaks)
     CHECK_OK(pliant_body_create(s.handle, &desc, &box));
     scene_points_free(&points);
     uint32_t count = 0;
-    REQUIRE_OK(pl_scene_make_bonds(s.scene, 1, 0, 0, .1, INFINITY, &count));
+    REQUIRE_OK(pl_scene_make_welds(s.scene, 1, 0, 0, .1, INFINITY, &count));
     CHECK(count > 20);
     pl_body* body = body_of(&s);
     CHECK(cut_body(&s, body, along, nowhere, nowhere) > 0);
     REQUIRE_OK(contact_scene_advance(&s, 1, 2));
     uint32_t checked = 0;
-    for (size_t i = 0; i < s.scene->bonds.count; ++i)
+    for (size_t i = 0; i < s.scene->welds.count; ++i)
     {
-        const pl_bond* bond = &s.scene->bonds.items[i];
-        if (bond->other != 0 || fabs(bond->anchor[0]) < .1)
+        const pl_weld* weld = &s.scene->welds.items[i];
+        if (weld->other != 0 || fabs(weld->anchor[0]) < .1)
             continue;
         const pl_proxies* k = &body->proxies;
-        REQUIRE(k->member_begin[bond->target] < k->member_begin[bond->target + 1]);
-        uint32_t first = k->member_slot[k->member_begin[bond->target]];
-        CHECK_MSG(is_right(body, first) == (bond->anchor[0] > 0),
-                  "a weld at %g holds the other half", bond->anchor[0]);
+        REQUIRE(k->member_begin[weld->target] < k->member_begin[weld->target + 1]);
+        uint32_t first = k->member_slot[k->member_begin[weld->target]];
+        CHECK_MSG(is_right(body, first) == (weld->anchor[0] > 0),
+                  "a weld at %g holds the other half", weld->anchor[0]);
         ++checked;
     }
     CHECK(checked > 8);

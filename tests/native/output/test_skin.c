@@ -75,7 +75,7 @@ static void store_matrix(mat3 a, float* out)
 
 static int by_distance(const void* a, const void* b)
 {
-    const pl_near_point *p = a, *q = b;
+    const pl_nearest_point *p = a, *q = b;
     if (p->squared_distance != q->squared_distance)
         return p->squared_distance < q->squared_distance ? -1 : 1;
     return p->index < q->index ? -1 : p->index > q->index;
@@ -84,15 +84,15 @@ static int by_distance(const void* a, const void* b)
 static void compare_with_brute_force(uint32_t count, const vec3* points, vec3 at, double within,
                                      uint32_t most)
 {
-    pl_near_point* all = PL_NEW(pl_near_point, count);
-    pl_near_point* found = PL_NEW(pl_near_point, most);
+    pl_nearest_point* all = PL_NEW(pl_nearest_point, count);
+    pl_nearest_point* found = PL_NEW(pl_nearest_point, most);
     pl_point_tree* tree = pl_point_tree_create(count, points);
     uint32_t expected = 0;
     for (uint32_t i = 0; i < count; ++i)
     {
         vec3 d = v3_sub(points[i], at);
         if (v3_dot(d, d) <= within)
-            all[expected++] = (pl_near_point){v3_dot(d, d), i};
+            all[expected++] = (pl_nearest_point){v3_dot(d, d), i};
     }
     qsort(all, expected, sizeof *all, by_distance);
     expected = PL_MIN(expected, most);

@@ -238,17 +238,17 @@ static void fill_mesh(pliant_scene scene)
 static void fill_welds(pliant_scene scene)
 {
     pliant_weld_desc weld;
-    uint32_t bonds = 0;
+    uint32_t welds = 0;
     pliant_body lower = add_points(scene, 8, 1, .5, of_clusters(30));
     pliant_body upper = add_points(scene, 8, 1, 1.5, of_clusters(30));
     add_ground(scene);
     set_contacts(scene);
     pliant_weld_desc_init(&weld, sizeof weld);
     weld.body = lower, weld.other = upper;
-    CHECK_OK(pliant_scene_weld(scene, &weld, &bonds));
+    CHECK_OK(pliant_scene_weld(scene, &weld, &welds));
     weld.other = 0;
     CHECK_OK(pliant_scene_get_collider(scene, 0, &weld.collider));
-    CHECK_OK(pliant_scene_weld(scene, &weld, &bonds));
+    CHECK_OK(pliant_scene_weld(scene, &weld, &welds));
 }
 
 /* A body falls asleep, and another falls onto it. */
@@ -325,7 +325,7 @@ static uint32_t deeds_of(pliant_scene scene)
     pliant_scene_info_init(&info, sizeof info);
     CHECK_OK(pliant_scene_get_info(scene, &info));
     uint32_t seen = (info.pairs_violated ? VIOLATES : 0) | (info.contacts ? TOUCHES : 0) |
-                    (info.mesh_triangles ? MEETS_TRIANGLES : 0) | (info.bonds ? HOLDS : 0) |
+                    (info.mesh_triangles ? MEETS_TRIANGLES : 0) | (info.welds ? HOLDS : 0) |
                     (info.asleep ? SLEEPS : 0);
     for (uint32_t b = 0; b < info.bodies; ++b)
     {

@@ -194,7 +194,7 @@ static pl_status add_chunk(pl_edit* edit, uint32_t full)
     p->slot_count = edit->slot_count = end;
     ++body->chunk_count;
     room_made(body);
-    return pl_near_follow(body);
+    return pl_triangle_cache_resize(body);
 }
 
 static uint32_t free_slot(pl_edit* edit, uint32_t index)
@@ -267,8 +267,8 @@ static void copy_slot(pl_body* body, uint32_t from, uint32_t to)
     p->touch[to] = p->touch[from];
     if (body->pins.frequency)
         body->pins.frequency[to] = body->pins.frequency[from];
-    if (body->near_count)
-        pl_near_copy(body, from, to, pl_chunk_of_slot(body, to));
+    if (body->triangle_cache_count)
+        pl_triangle_cache_copy(body, from, to, pl_chunk_of_slot(body, to));
 }
 
 /* The copy, all but memberships. */
@@ -354,7 +354,7 @@ void pl_edit_moved(pl_body* body, uint32_t slot)
 {
     uint32_t chunk = pl_chunk_of_slot(body, slot);
     body->chunks[chunk].moved = 1;
-    pl_near_forget_chunk(body, chunk);
+    pl_triangle_cache_forget_chunk(body, chunk);
 }
 
 static void undo_mergings(pl_edit* edit)

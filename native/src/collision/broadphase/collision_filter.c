@@ -12,15 +12,15 @@
 
 #include <string.h>
 
-void pl_pair_rules_free(pl_pair_rules* rules)
+void pl_collision_filter_free(pl_collision_filter* filter)
 {
-    pl_free(rules->share_begin);
-    pl_free(rules->share);
-    pl_free(rules->held);
-    pl_free(rules->released);
-    pl_free(rules->near_begin);
-    pl_free(rules->near);
-    memset(rules, 0, sizeof *rules);
+    pl_free(filter->share_begin);
+    pl_free(filter->share);
+    pl_free(filter->held);
+    pl_free(filter->released);
+    pl_free(filter->near_begin);
+    pl_free(filter->near);
+    memset(filter, 0, sizeof *filter);
 }
 
 /* The clusters of each slot. */
@@ -48,14 +48,15 @@ static pl_status list_by_slot(uint32_t slots, const pl_proxies* proxies, by_slot
     return PLIANT_OK;
 }
 
-static pl_status list_shares(const pl_proxies* proxies, const by_slot* lists, pl_pair_rules* rules)
+static pl_status list_shares(const pl_proxies* proxies, const by_slot* lists,
+                             pl_collision_filter* filter)
 {
     size_t capacity = 0;
-    pl_free(rules->share_begin);
-    pl_free(rules->share);
-    rules->share = NULL;
-    rules->share_begin = PL_NEW(uint32_t, (size_t)proxies->count + 1);
-    if (!rules->share_begin)
+    pl_free(filter->share_begin);
+    pl_free(filter->share);
+    filter->share = NULL;
+    filter->share_begin = PL_NEW(uint32_t, (size_t)proxies->count + 1);
+    if (!filter->share_begin)
         return pl_fail_memory((size_t)proxies->count * 4);
     uint32_t count = 0;
     for (uint32_t c = 0; c < proxies->count; ++c)
@@ -69,15 +70,15 @@ static pl_status list_shares(const pl_proxies* proxies, const by_slot* lists, pl
                 if (other == c || lists->seen[other] == c + 1)
                     continue;
                 lists->seen[other] = c + 1;
-                if (!pl_grow((void**)&rules->share, &capacity, (size_t)count + 1,
-                             sizeof *rules->share))
+                if (!pl_grow((void**)&filter->share, &capacity, (size_t)count + 1,
+                             sizeof *filter->share))
                     return pl_fail_memory(((size_t)count + 1) * 4);
-                rules->share[count++] = other;
+                filter->share[count++] = other;
             }
         }
-        rules->share_begin[c + 1] = count;
-        if (count > rules->share_begin[c]) /* otherwise there may be no list yet */
-            pl_sort_u32(rules->share + rules->share_begin[c], count - rules->share_begin[c]);
+        filter->share_begin[c + 1] = count;
+        if (count > filter->share_begin[c]) /* otherwise there may be no list yet */
+            pl_sort_u32(filter->share + filter->share_begin[c], count - filter->share_begin[c]);
     }
     return PLIANT_OK;
 }
@@ -123,7 +124,7 @@ static bool came_apart(const pl_cuts* cuts, uint32_t a, uint32_t b)
 /* Of the pairs that overlap at rest: all that are new, and the old ones that were held. Those that
  * a cut came between collide at once: they meet at a surface, and do not overlap there. */
 static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, const pl_cuts* cuts,
-                      const uint8_t* changed, pl_pair_rules* rules)
+                      const uint8_t* changed, pl_collision_filter* filter)
 {
     uint64_t* held = PL_NEW(uint64_t, pairs->count);
     size_t count = 0;
@@ -135,17 +136,17 @@ static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, con
         uint64_t key = (uint64_t)pair.a << 32 | pair.b;
         if (pair.a < pair.b && !pl_pair_apart(&poses[pair.a], &poses[pair.b]) &&
             (!changed || changed[pair.a] || changed[pair.b] ||
-             was_held(rules->held, rules->held_count, key)) &&
+             was_held(filter->held, filter->held_count, key)) &&
             !came_apart(cuts, pair.a, pair.b))
             held[count++] = key;
     }
-    pl_free(rules->held);
-    pl_free(rules->released);
-    rules->held = held;
-    rules->held_count = count;
-    rules->released = PL_NEW(uint64_t, count);
-    rules->released_count = 0;
-    return rules->released ? PLIANT_OK : pl_fail_memory(count * 8);
+    pl_free(filter->held);
+    pl_free(filter->released);
+    filter->held = held;
+    filter->held_count = count;
+    filter->released = PL_NEW(uint64_t, count);
+    filter->released_count = 0;
+    return filter->released ? PLIANT_OK : pl_fail_memory(count * 8);
 }
 
 /* No two sets of rules have the same, nor has one after it changed: what was found by rules tells
@@ -157,58 +158,58 @@ static uint64_t next_serial(void)
 }
 
 /* Lists what each cluster shares with or is held back from; there is room for it. */
-static void list_near(uint32_t count, pl_pair_rules* rules)
+static void list_near(uint32_t count, pl_collision_filter* filter)
 {
-    uint32_t* at = rules->near_begin + 1; /* one further, so that filling leaves the begins */
-    memset(rules->near_begin, 0, sizeof *at * ((size_t)count + 2));
+    uint32_t* at = filter->near_begin + 1; /* one further, so that filling leaves the begins */
+    memset(filter->near_begin, 0, sizeof *at * ((size_t)count + 2));
     for (uint32_t c = 0; c < count; ++c)
-        at[c + 1] = rules->share_begin[c + 1] - rules->share_begin[c];
-    for (size_t i = 0; i < rules->held_count; ++i)
-        ++at[(uint32_t)(rules->held[i] >> 32) + 1], ++at[(uint32_t)rules->held[i] + 1];
+        at[c + 1] = filter->share_begin[c + 1] - filter->share_begin[c];
+    for (size_t i = 0; i < filter->held_count; ++i)
+        ++at[(uint32_t)(filter->held[i] >> 32) + 1], ++at[(uint32_t)filter->held[i] + 1];
     for (uint32_t c = 0; c < count; ++c)
         at[c + 1] += at[c];
     for (uint32_t c = 0; c < count; ++c)
-        for (uint32_t i = rules->share_begin[c]; i < rules->share_begin[c + 1]; ++i)
-            rules->near[at[c]++] = rules->share[i];
-    for (size_t i = 0; i < rules->held_count; ++i)
+        for (uint32_t i = filter->share_begin[c]; i < filter->share_begin[c + 1]; ++i)
+            filter->near[at[c]++] = filter->share[i];
+    for (size_t i = 0; i < filter->held_count; ++i)
     {
-        uint32_t a = (uint32_t)(rules->held[i] >> 32), b = (uint32_t)rules->held[i];
-        rules->near[at[a]++] = b;
-        rules->near[at[b]++] = a;
+        uint32_t a = (uint32_t)(filter->held[i] >> 32), b = (uint32_t)filter->held[i];
+        filter->near[at[a]++] = b;
+        filter->near[at[b]++] = a;
     }
 }
 
-static pl_status make_near(uint32_t count, pl_pair_rules* rules)
+static pl_status make_near(uint32_t count, pl_collision_filter* filter)
 {
-    size_t room = rules->share_begin[count] + 2 * rules->held_count;
-    pl_free(rules->near_begin);
-    pl_free(rules->near);
-    rules->near = PL_NEW(uint32_t, room);
-    rules->near_begin = PL_NEW(uint32_t, (size_t)count + 2);
-    if (!rules->near_begin || !rules->near)
+    size_t room = filter->share_begin[count] + 2 * filter->held_count;
+    pl_free(filter->near_begin);
+    pl_free(filter->near);
+    filter->near = PL_NEW(uint32_t, room);
+    filter->near_begin = PL_NEW(uint32_t, (size_t)count + 2);
+    if (!filter->near_begin || !filter->near)
         return pl_fail_memory(room * 4);
-    list_near(count, rules);
-    rules->serial = next_serial();
+    list_near(count, filter);
+    filter->serial = next_serial();
     return PLIANT_OK;
 }
 
-void pl_pair_rules_release(pl_pair_rules* rules, uint32_t count, const pl_proxy_pose* poses,
-                           uint64_t turn)
+void pl_collision_filter_release(pl_collision_filter* filter, uint32_t count,
+                                 const pl_proxy_pose* poses, uint64_t turn)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < rules->held_count; ++i)
+    for (size_t i = 0; i < filter->held_count; ++i)
     {
-        uint64_t key = rules->held[i];
+        uint64_t key = filter->held[i];
         if ((i & (PL_RELEASE_TURNS - 1)) != (turn & (PL_RELEASE_TURNS - 1)) ||
             !pl_pair_apart(&poses[key >> 32], &poses[(uint32_t)key]))
-            rules->held[kept++] = key;
+            filter->held[kept++] = key;
         else
-            rules->released[rules->released_count++] = key;
+            filter->released[filter->released_count++] = key;
     }
-    if (kept == rules->held_count)
+    if (kept == filter->held_count)
         return;
-    rules->held_count = kept;
-    list_near(count, rules);
+    filter->held_count = kept;
+    list_near(count, filter);
 }
 
 /* Bounds around balls as well, so that all pairs are found that may be held. */
@@ -225,8 +226,8 @@ static void widen(uint32_t count, pl_proxy_pose* poses)
         }
 }
 
-pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, double thickness,
-                             const uint8_t* changed, pl_pair_rules* rules)
+pl_status pl_collision_filter_make(const pl_body* body, const pl_proxies* proxies, double thickness,
+                                   const uint8_t* changed, pl_collision_filter* filter)
 {
     by_slot lists = {0};
     pl_broadphase broadphase = {0};
@@ -237,25 +238,25 @@ pl_status pl_pair_rules_make(const pl_body* body, const pl_proxies* proxies, dou
     if (status == PLIANT_OK)
         status = list_by_slot(body->particles.slot_count, proxies, &lists);
     if (status == PLIANT_OK)
-        status = list_shares(proxies, &lists, rules);
+        status = list_shares(proxies, &lists, filter);
     if (status == PLIANT_OK)
         status = pl_poses_rest(body, proxies, thickness, poses);
     if (status == PLIANT_OK)
     {
-        pl_pair_rules shares = {.share_begin = rules->share_begin,
-                                .share = rules->share,
-                                .near_begin = rules->share_begin,
-                                .near = rules->share};
-        pl_pair_body all = {.count = proxies->count, .groups = 1, .self = true, .rules = &shares};
+        pl_collision_filter shares = {.share_begin = filter->share_begin,
+                                      .share = filter->share,
+                                      .near_begin = filter->share_begin,
+                                      .near = filter->share};
+        pl_pair_body all = {.count = proxies->count, .groups = 1, .self = true, .filter = &shares};
         widen(proxies->count, poses);
         status = pl_broadphase_find(&broadphase, proxies->count, poses, 0, 1, &all, NULL, &pairs);
     }
     if (status == PLIANT_OK)
         status = pl_poses_rest(body, proxies, thickness, poses);
     if (status == PLIANT_OK)
-        status = hold(&pairs, poses, &body->cuts, changed, rules);
+        status = hold(&pairs, poses, &body->cuts, changed, filter);
     if (status == PLIANT_OK)
-        status = make_near(proxies->count, rules);
+        status = make_near(proxies->count, filter);
     pl_broadphase_free(&broadphase);
     pl_pair_list_free(&pairs);
     pl_free(poses);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-void pl_pair_between_free(pl_pair_between* b)
+void pl_pair_cache_between_free(pl_pair_cache_between* b)
 {
     pl_broadphase_free(&b->tree);
     pl_broadphase_free(&b->bodies_tree);
@@ -22,7 +22,7 @@ void pl_pair_between_free(pl_pair_between* b)
     memset(b, 0, sizeof *b);
 }
 
-static pl_status reserve(pl_pair_between* b, uint32_t count, uint32_t body_count)
+static pl_status reserve(pl_pair_cache_between* b, uint32_t count, uint32_t body_count)
 {
     if (!pl_grow((void**)&b->boxes, &b->box_capacity, body_count, sizeof *b->boxes) ||
         !pl_grow((void**)&b->near, &b->near_capacity, count, sizeof *b->near) ||
@@ -62,7 +62,7 @@ static bool is_near(const pl_proxy_pose* cluster, const pl_proxy_pose* box)
 }
 
 /* Lists the clusters that are near other bodies, body by body. */
-static uint32_t list_near(pl_pair_between* b, const pl_proxy_pose* poses, uint32_t body_count,
+static uint32_t list_near(pl_pair_cache_between* b, const pl_proxy_pose* poses, uint32_t body_count,
                           const pl_pair_body* bodies)
 {
     uint32_t count = 0;
@@ -90,9 +90,10 @@ static uint32_t list_near(pl_pair_between* b, const pl_proxy_pose* poses, uint32
     return count;
 }
 
-pl_status pl_pairs_between(pl_pair_between* b, uint32_t count, const pl_proxy_pose* poses,
-                           uint32_t body_count, const pl_pair_body* bodies, pl_pool* pool,
-                           pl_pair_list* pairs)
+pl_status pl_pair_cache_between_update(pl_pair_cache_between* b, uint32_t count,
+                                       const pl_proxy_pose* poses, uint32_t body_count,
+                                       const pl_pair_body* bodies, pl_pool* pool,
+                                       pl_pair_list* pairs)
 {
     pairs->count = 0;
     PL_TRY(reserve(b, count, body_count));

@@ -24,29 +24,29 @@
 /* Of the margin: what is left aside for rounding. */
 #define ROUNDING 1e-3
 
-void pl_pair_memory_free(pl_pair_memory* m)
+void pl_pair_cache_within_free(pl_pair_cache_within* m)
 {
     pl_free(m->bounds);
     pl_free(m->bodies);
-    pl_free(m->rules);
+    pl_free(m->filter);
     pl_free(m->centre);
     pl_free(m->box);
     pl_free(m->alone);
     pl_pair_list_free(&m->likely);
     pl_pair_list_free(&m->met);
-    pl_pair_between_free(&m->between);
+    pl_pair_cache_between_free(&m->between);
     if (m->own)
-        pl_pair_memory_free(m->own);
+        pl_pair_cache_within_free(m->own);
     pl_free(m->own);
     memset(m, 0, sizeof *m);
 }
 
 static uint64_t serial_of(const pl_pair_body* body)
 {
-    return body->self && body->rules ? body->rules->serial : 0;
+    return body->self && body->filter ? body->filter->serial : 0;
 }
 
-static bool same_bodies(const pl_pair_memory* m, uint32_t count, uint32_t body_count,
+static bool same_bodies(const pl_pair_cache_within* m, uint32_t count, uint32_t body_count,
                         const pl_pair_body* bodies)
 {
     if (!m->cluster_count || m->cluster_count != count || m->body_count != body_count)
@@ -56,7 +56,7 @@ static bool same_bodies(const pl_pair_memory* m, uint32_t count, uint32_t body_c
         const pl_pair_body *was = &m->bodies[b], *is = &bodies[b];
         if (was->first != is->first || was->count != is->count || was->groups != is->groups ||
             was->self != is->self || was->asleep != is->asleep ||
-            m->rules[b].serial != serial_of(is))
+            m->filter[b].serial != serial_of(is))
             return false;
     }
     return true;
@@ -64,8 +64,8 @@ static bool same_bodies(const pl_pair_memory* m, uint32_t count, uint32_t body_c
 
 /* What bodies are seen from: the middle of all, or each its own; or where it was, if some of them
  * sleep and so stay where they are. */
-static pl_status find_centres(pl_pair_memory* m, const pl_proxy_pose* poses, uint32_t body_count,
-                              const pl_pair_body* bodies, bool own)
+static pl_status find_centres(pl_pair_cache_within* m, const pl_proxy_pose* poses,
+                              uint32_t body_count, const pl_pair_body* bodies, bool own)
 {
     if (!pl_grow((void**)&m->centre, &m->centre_capacity, body_count, sizeof *m->centre))
         return pl_fail_memory(body_count * sizeof *m->centre);
@@ -119,7 +119,7 @@ static bool boxes_meet(const float part[12], const float shape[12])
 }
 
 /* Whether all are within the wider bounds. */
-static bool all_within(pl_pair_memory* m, const pl_proxy_pose* poses)
+static bool all_within(pl_pair_cache_within* m, const pl_proxy_pose* poses)
 {
     double margin = (1 - ROUNDING) * m->margin;
     for (uint32_t b = 0; b < m->body_count; ++b)
@@ -141,7 +141,7 @@ static bool all_within(pl_pair_memory* m, const pl_proxy_pose* poses)
 
 /* What it is worth to be wider by: nothing if that is too much for the size of clusters, or too
  * little for the precision of places. */
-static double choose_margin(const pl_pair_memory* m, const pl_proxy_pose* poses)
+static double choose_margin(const pl_pair_cache_within* m, const pl_proxy_pose* poses)
 {
     double most = 0, size = 0, farthest = 0;
     for (uint32_t b = 0; b < m->body_count; ++b)
@@ -165,14 +165,14 @@ static double choose_margin(const pl_pair_memory* m, const pl_proxy_pose* poses)
     return margin < MOST_MARGIN * size ? margin : 0;
 }
 
-static pl_status remember(pl_pair_memory* m, uint32_t count, const pl_proxy_pose* poses,
+static pl_status remember(pl_pair_cache_within* m, uint32_t count, const pl_proxy_pose* poses,
                           uint32_t body_count, const pl_pair_body* bodies)
 {
     m->cluster_count = 0;
     if (!pl_grow((void**)&m->bounds, &m->bounds_capacity, count, sizeof *m->bounds) ||
         !pl_grow((void**)&m->box, &m->box_capacity, count, sizeof *m->box) ||
         !pl_grow((void**)&m->bodies, &m->body_capacity, body_count, sizeof *m->bodies) ||
-        !pl_grow((void**)&m->rules, &m->rules_capacity, body_count, sizeof *m->rules))
+        !pl_grow((void**)&m->filter, &m->rules_capacity, body_count, sizeof *m->filter))
         return pl_fail_memory(count * sizeof *m->bounds);
     for (uint32_t b = 0; b < body_count; ++b)
     {
@@ -182,8 +182,8 @@ static pl_status remember(pl_pair_memory* m, uint32_t count, const pl_proxy_pose
             note_box(m->bounds[c], m->box[c]);
         }
         m->bodies[b] = bodies[b];
-        m->rules[b].serial = serial_of(&bodies[b]);
-        m->rules[b].released = m->rules[b].serial ? bodies[b].rules->released_count : 0;
+        m->filter[b].serial = serial_of(&bodies[b]);
+        m->filter[b].released = m->filter[b].serial ? bodies[b].filter->released_count : 0;
     }
     m->age = 0;
     m->cluster_count = count;
@@ -212,13 +212,13 @@ static bool insert(pl_pair_list* list, pl_pair pair)
 }
 
 /* Pairs that were held back when they were looked for, and may touch now. */
-static pl_status add_released(pl_pair_memory* m, const pl_pair_body* bodies)
+static pl_status add_released(pl_pair_cache_within* m, const pl_pair_body* bodies)
 {
     for (uint32_t b = 0; b < m->body_count; ++b)
-        for (size_t* seen = &m->rules[b].released;
-             m->rules[b].serial && *seen < bodies[b].rules->released_count; ++*seen)
+        for (size_t* seen = &m->filter[b].released;
+             m->filter[b].serial && *seen < bodies[b].filter->released_count; ++*seen)
         {
-            uint64_t key = bodies[b].rules->released[*seen];
+            uint64_t key = bodies[b].filter->released[*seen];
             uint32_t one = bodies[b].first + (uint32_t)(key >> 32);
             uint32_t other = bodies[b].first + (uint32_t)key;
             if (!insert(&m->likely, (pl_pair){one, other}) ||
@@ -243,7 +243,7 @@ typedef struct question
 
 /* Finds the likely pairs anew, unless they are still right. The margin is 0 afterwards if they are
  * not worth to be found. */
-static pl_status renew(pl_pair_memory* m, const question* q, bool own)
+static pl_status renew(pl_pair_cache_within* m, const question* q, bool own)
 {
     PL_TRY(find_centres(m, q->poses, q->body_count, q->bodies, own));
     bool same = same_bodies(m, q->count, q->body_count, q->bodies);
@@ -267,7 +267,7 @@ static bool comes_before(pl_pair a, pl_pair b)
 }
 
 /* Those likely pairs that may touch now, and the others, which are in order, too. */
-static pl_status list_pairs(const pl_pair_memory* m, const pl_proxy_pose* poses,
+static pl_status list_pairs(const pl_pair_cache_within* m, const pl_proxy_pose* poses,
                             const pl_pair_list* others, pl_pair_list* pairs)
 {
     size_t most = m->likely.count + (others ? others->count : 0), at = 0;
@@ -290,10 +290,10 @@ static pl_status list_pairs(const pl_pair_memory* m, const pl_proxy_pose* poses,
 }
 
 /* The same bodies, as if each were alone. */
-static pl_status leave_alone(pl_pair_memory* m, question* q)
+static pl_status leave_alone(pl_pair_cache_within* m, question* q)
 {
     if (!m->own)
-        m->own = PL_NEW(pl_pair_memory, 1);
+        m->own = PL_NEW(pl_pair_cache_within, 1);
     if (!m->own || !pl_grow((void**)&m->alone, &m->alone_capacity, q->body_count, sizeof *m->alone))
         return pl_fail_memory(sizeof *m->own + q->body_count * sizeof *m->alone);
     for (uint32_t b = 0; b < q->body_count; ++b)
@@ -305,9 +305,10 @@ static pl_status leave_alone(pl_pair_memory* m, question* q)
     return PLIANT_OK;
 }
 
-pl_status pl_pairs_follow(pl_pair_memory* m, pl_broadphase* b, uint32_t count,
-                          const pl_proxy_pose* poses, uint32_t body_count,
-                          const pl_pair_body* bodies, pl_pool* pool, pl_pair_list* pairs)
+pl_status pl_pair_cache_within_update(pl_pair_cache_within* m, pl_broadphase* b, uint32_t count,
+                                      const pl_proxy_pose* poses, uint32_t body_count,
+                                      const pl_pair_body* bodies, pl_pool* pool,
+                                      pl_pair_list* pairs)
 {
     question all = {b, count, body_count, poses, bodies, pool}, alone = all;
     if (m->pause)
@@ -325,6 +326,7 @@ pl_status pl_pairs_follow(pl_pair_memory* m, pl_broadphase* b, uint32_t count,
     PL_TRY(renew(m->own, &alone, true));
     if (!(m->own->margin > 0))
         return pl_broadphase_find(b, count, poses, 0, body_count, bodies, pool, pairs);
-    PL_TRY(pl_pairs_between(&m->between, count, poses, body_count, bodies, pool, &m->met));
+    PL_TRY(
+        pl_pair_cache_between_update(&m->between, count, poses, body_count, bodies, pool, &m->met));
     return list_pairs(m->own, poses, &m->met, pairs);
 }

@@ -336,15 +336,15 @@ static uint32_t overlaps(const four own[6], const float node[6][4])
                       (pairs[1] >> 32 & 8));
 }
 
-bool pl_pair_shares(const pl_pair_rules* rules, uint32_t a, uint32_t b)
+bool pl_collision_filter_shares(const pl_collision_filter* filter, uint32_t a, uint32_t b)
 {
-    uint32_t low = rules->share_begin[a], high = rules->share_begin[a + 1];
+    uint32_t low = filter->share_begin[a], high = filter->share_begin[a + 1];
     while (low < high)
     {
         uint32_t middle = low + (high - low) / 2;
-        if (rules->share[middle] == b)
+        if (filter->share[middle] == b)
             return true;
-        if (rules->share[middle] < b)
+        if (filter->share[middle] < b)
             low = middle + 1;
         else
             high = middle;
@@ -376,13 +376,13 @@ static void note_pair(tree* t, pl_pair_list* list, uint32_t a, uint32_t b)
 static void mark_near(const tree* t, uint32_t cluster, uint32_t* marks)
 {
     const pl_pair_body* body = &t->bodies[t->b->body_of[cluster]];
-    const pl_pair_rules* rules = body->self ? body->rules : NULL;
+    const pl_collision_filter* filter = body->self ? body->filter : NULL;
     uint32_t own = cluster - body->first;
     marks[cluster] = cluster + 1;
-    if (!rules || !rules->near_begin)
+    if (!filter || !filter->near_begin)
         return;
-    for (uint32_t i = rules->near_begin[own]; i < rules->near_begin[own + 1]; ++i)
-        marks[body->first + rules->near[i]] = cluster + 1;
+    for (uint32_t i = filter->near_begin[own]; i < filter->near_begin[own + 1]; ++i)
+        marks[body->first + filter->near[i]] = cluster + 1;
 }
 
 /* What one worker needs to ask. */

@@ -34,9 +34,9 @@ void pl_contacts_free(pl_contacts* all)
     pl_free(all->found);
     pl_free(all->list.items);
     pl_broadphase_free(&all->broadphase);
-    pl_pair_memory_free(&all->memory);
+    pl_pair_cache_within_free(&all->memory);
     pl_pair_list_free(&all->pairs);
-    pl_response_free(&all->response);
+    pl_contact_solver_free(&all->response);
     memset(all, 0, sizeof *all);
 }
 
@@ -75,7 +75,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
                             .count = bodies[b].proxies->count,
                             .groups = bodies[b].groups,
                             .self = bodies[b].self,
-                            .rules = bodies[b].rules,
+                            .filter = bodies[b].filter,
                             .asleep = bodies[b].body->asleep};
         if (all->pair_bodies[b].first != now.first || all->eight_begin[b] != eights ||
             all->posed[b] != bodies[b].body || !now.asleep)
@@ -173,15 +173,16 @@ static pl_status find_contacts(pl_contacts* all, const pl_contact_body* bodies,
 {
     for (uint32_t b = 0; b < all->body_count; ++b)
         if (bodies[b].self && !bodies[b].body->asleep)
-            pl_pair_rules_release(bodies[b].rules, bodies[b].proxies->count,
-                                  all->poses + all->pair_bodies[b].first, settings->turn);
-    PL_TRY(pl_pairs_follow(&all->memory, &all->broadphase, all->cluster_count, all->poses,
-                           all->body_count, all->pair_bodies, pool, &all->pairs));
+            pl_collision_filter_release(bodies[b].filter, bodies[b].proxies->count,
+                                        all->poses + all->pair_bodies[b].first, settings->turn);
+    PL_TRY(pl_pair_cache_within_update(&all->memory, &all->broadphase, all->cluster_count,
+                                       all->poses, all->body_count, all->pair_bodies, pool,
+                                       &all->pairs));
     return all->pairs.count ? pl_contacts_find(all, bodies, settings, dt, pool) : PLIANT_OK;
 }
 
 pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_contact_body* bodies,
-                              const pl_contact_settings* settings, const pl_bond_work* held,
+                              const pl_contact_settings* settings, const pl_weld_work* held,
                               double dt, pl_pool* pool)
 {
     PL_TRY(lay_out(all, body_count, bodies));
@@ -202,11 +203,11 @@ pl_status pl_contacts_resolve(pl_contacts* all, uint32_t body_count, const pl_co
     PL_TRY(pl_broadphase_list(&all->broadphase, all->cluster_count, body_count, all->pair_bodies));
     if (held->touch && settings->stiffness > 0)
         PL_TRY(find_contacts(all, bodies, settings, dt, pool));
-    PL_TRY(pl_contacts_add_bonds(all, bodies, held, dt));
+    PL_TRY(pl_contacts_add_welds(all, bodies, held, dt));
     if (all->list.count)
     {
         PL_TRY(pl_contacts_respond(all, bodies, settings, dt, pool));
-        pl_contacts_break_bonds(all, held, dt);
+        pl_contacts_break_welds(all, held, dt);
     }
-    return pl_rebounds_follow(held->rebounds, all, bodies, settings, dt);
+    return pl_restitution_update(held->encounters, all, bodies, settings, dt);
 }

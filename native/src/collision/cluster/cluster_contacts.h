@@ -31,7 +31,7 @@ typedef struct pl_contact_body
 {
     pl_body* body;
     const pl_proxies* proxies;
-    pl_pair_rules* rules;
+    pl_collision_filter* filter;
     uint32_t groups;
     bool self;
 } pl_contact_body;
@@ -51,14 +51,14 @@ typedef struct pl_contact
 {
     uint32_t particle; /* in the list of all slots of all bodies */
     uint32_t cluster;  /* in the list of all clusters */
-    uint32_t bond;     /* 1 + its index if it is one */
+    uint32_t weld;     /* 1 + its index if it is one */
     uint32_t home;    /* 1 + the cluster that the particle is at home in, if all of it comes so fast
                          that stopping the particle would not stop it; otherwise 0 */
     uint32_t body;    /* out: of the particle */
     float impulse[3]; /* out: on the particle, in all */
     double n[3];      /* world, away from the cluster, length 1 */
     double target;    /* the least normal velocity, relative to the cluster, that resolves it */
-    double goal[3];   /* of bonds: the change of the relative velocity that resolves it */
+    double goal[3];   /* of welds: the change of the relative velocity that resolves it */
 } pl_contact;
 
 /* The rigid motion of a cluster at the start of the substep, near enough for a path. */
@@ -68,19 +68,19 @@ typedef struct pl_cluster_motion
     bool wanted;     /* particles are near it */
 } pl_cluster_motion;
 
-struct pl_bonds;
-struct pl_rebounds;
+struct pl_welds;
+struct pl_encounters;
 struct pl_collider;
 
 /* What holds besides contacts, and what lasts longer than a substep. */
-typedef struct pl_bond_work
+typedef struct pl_weld_work
 {
-    struct pl_bonds* bonds;
-    struct pl_rebounds* rebounds;
+    struct pl_welds* welds;
+    struct pl_encounters* encounters;
     const struct pl_collider* const* colliders;
     double t1;  /* the substep's end, as a fraction of the frame */
-    bool touch; /* contacts are on: false leaves bonds alone */
-} pl_bond_work;
+    bool touch; /* contacts are on: false leaves welds alone */
+} pl_weld_work;
 
 typedef struct pl_contact_list
 {
@@ -89,41 +89,42 @@ typedef struct pl_contact_list
 } pl_contact_list;
 
 /* Scratch of the response (contact_solver.h); zeroed before the first call. */
-typedef struct pl_unit pl_unit;
-typedef struct pl_toucher pl_toucher;
-typedef struct pl_press pl_press;
-typedef struct pl_tie pl_tie;
+typedef struct pl_cluster_body pl_cluster_body;
+typedef struct pl_contact_particle pl_contact_particle;
+typedef struct pl_contact_constraint pl_contact_constraint;
+typedef struct pl_particle_membership pl_particle_membership;
 typedef struct pl_island pl_island;
-typedef struct pl_response
+typedef struct pl_contact_solver
 {
-    uint32_t unit_count, toucher_count;
-    pl_unit* units;
-    pl_toucher* touchers;
-    pl_press* presses; /* by contact */
-    uint32_t* homes;   /* those contacts that stop the cluster behind the particle */
+    uint32_t cluster_body_count, contact_particle_count;
+    pl_cluster_body* cluster_bodies;
+    pl_contact_particle* contact_particles;
+    pl_contact_constraint* constraints; /* by contact */
+    uint32_t* homes; /* those contacts that stop the cluster behind the particle */
     size_t home_count, home_capacity;
-    uint32_t *unit_of, *toucher_of; /* by cluster, by particle: 1 + its index; nil between calls */
-    uint8_t* touches;               /* by eight particles: how many touch; nil between calls */
-    float *fresh[3], *total[3];     /* by particle; nil between calls */
-    pl_tie* ties;
+    uint32_t *cluster_body_of,
+        *contact_particle_of;   /* by cluster, by particle: 1 + its index; nil between calls */
+    uint8_t* touches;           /* by eight particles: how many touch; nil between calls */
+    float *fresh[3], *total[3]; /* by particle; nil between calls */
+    pl_particle_membership* memberships;
     pl_island* islands;
-    uint32_t *forest, *piece_unit; /* contact_solver_islands.c */
-    struct pl_reply* replies;
-    struct pl_reply_block* blocks;
-    struct pl_reply_entry* entries;
+    uint32_t *forest, *piece_cluster_body; /* contact_solver_islands.c */
+    struct pl_contact_chunk* contact_chunks;
+    struct pl_contact_chunk_block* blocks;
+    struct pl_contact_chunk_entry* entries;
     float* members; /* by block: contact_solver.h */
     float* weights; /* by entry: of eight members, as the chunk has them, next to each other */
-    uint32_t *row_unit, *unit_rows;
+    uint32_t *row_cluster_body, *cluster_body_rows;
     float *sums, *rows;      /* by row */
     double (*row_origin)[3]; /* by row: where its chunk has its point, in the world */
-    size_t reply_count, block_count, entry_count, row_count;
+    size_t contact_chunk_count, block_count, entry_count, row_count;
     uint32_t island_count;
     size_t island_capacity, forest_capacity, piece_capacity;
-    size_t tie_capacity, unit_capacity, toucher_capacity, press_capacity, particle_capacity,
-        cluster_capacity, reply_capacity, block_capacity, entry_capacity, row_capacity,
-        unit_row_capacity, sum_capacity, move_capacity, origin_capacity, weight_capacity,
-        member_capacity;
-} pl_response;
+    size_t membership_capacity, cluster_body_capacity, contact_particle_capacity,
+        constraint_capacity, particle_capacity, cluster_capacity, contact_chunk_capacity,
+        block_capacity, entry_capacity, row_capacity, cluster_body_row_capacity, sum_capacity,
+        move_capacity, origin_capacity, weight_capacity, member_capacity;
+} pl_contact_solver;
 
 /* Scratch that is kept from call to call; zeroed before the first. */
 typedef struct pl_contacts
@@ -140,19 +141,19 @@ typedef struct pl_contacts
     size_t eight_capacity;
     pl_cluster_motion* motions;
     uint32_t *partner_begin, *partner;
-    struct pl_look_target* shown; /* by cluster: those that have a partner, for narrowphase.c; */
-    struct pl_target* targets;    /* and the same for sdf_query.c */
-    float* crowds;                /* narrowphase.c: of each worker */
+    struct pl_cull_target* shown;  /* by cluster: those that have a partner, for narrowphase.c; */
+    struct pl_sdf_target* targets; /* and the same for sdf_query.c */
+    float* crowds;                 /* narrowphase.c: of each worker */
     size_t crowd_capacity;
     pl_contact_list* found;
     size_t found_capacity;
     pl_contact_list list;
     pl_broadphase broadphase;
-    pl_pair_memory memory;
+    pl_pair_cache_within memory;
     pl_pair_list pairs;
-    const struct pl_response_kernels* kernels; /* set by the owner */
-    const struct pl_look_kernels* look;        /* this, too */
-    pl_response response;
+    const struct pl_contact_solver_kernels* kernels; /* set by the owner */
+    const struct pl_cull_kernels* cull;              /* this, too */
+    pl_contact_solver response;
 } pl_contacts;
 
 /* Finds and resolves the contacts of the substep of length dt that has just moved the particles;
@@ -160,24 +161,24 @@ typedef struct pl_contacts
  * whose particles moved are marked; their fits are to be made again. */
 pl_status pl_contacts_resolve(pl_contacts* contacts, uint32_t body_count,
                               const pl_contact_body* bodies, const pl_contact_settings* settings,
-                              const pl_bond_work* held, double dt, pl_pool* pool);
+                              const pl_weld_work* held, double dt, pl_pool* pool);
 void pl_contacts_free(pl_contacts* contacts);
 
 /* contact_solver.c */
-const struct pl_response_kernels* pl_response_kernels_for(uint32_t simd);
-void pl_response_free(pl_response* response);
+const struct pl_contact_solver_kernels* pl_contact_solver_kernels_for(uint32_t simd);
+void pl_contact_solver_free(pl_contact_solver* response);
 
 /* narrowphase.c: the contacts of the pairs that were found, by cluster. Motions are made for every
  * cluster that has a partner. */
 pl_status pl_contacts_find(pl_contacts* contacts, const pl_contact_body* bodies,
                            const pl_contact_settings* settings, double dt, pl_pool* pool);
 
-/* welds.c: adds the bonds to the list, and takes out contacts of particles with what they are
- * bonded to; and says which of them broke. Bonds to colliders have the cluster behind the last one.
+/* welds.c: adds the welds to the list, and takes out contacts of particles with what they are
+ * welded to; and says which of them broke. Welds to colliders have the cluster behind the last one.
  */
-pl_status pl_contacts_add_bonds(pl_contacts* contacts, const pl_contact_body* bodies,
-                                const pl_bond_work* held, double dt);
-void pl_contacts_break_bonds(const pl_contacts* contacts, const pl_bond_work* held, double dt);
+pl_status pl_contacts_add_welds(pl_contacts* contacts, const pl_contact_body* bodies,
+                                const pl_weld_work* held, double dt);
+void pl_contacts_break_welds(const pl_contacts* contacts, const pl_weld_work* held, double dt);
 
 static inline uint32_t pl_contact_body_of(const pl_contacts* c, uint32_t cluster)
 {

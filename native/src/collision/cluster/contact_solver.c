@@ -16,10 +16,10 @@
  * substep's end too.
  *
  * Contacts are solved one after the other, in a fixed order, with touched clusters as rigid bodies
- * of their own ("units"). They are not: members are shared, and what a cluster gives them others
- * feel. So after a few sweeps members get what their clusters got, and clusters are seen again as
- * their members move; what that leaves undone the next sweeps see, and what has overshot is taken
- * back (contact_solver_islands.c). In the last sweep the particles do what is left.
+ * of their own ("cluster bodies"). They are not: members are shared, and what a cluster gives them
+ * others feel. So after a few sweeps members get what their clusters got, and clusters are seen
+ * again as their members move; what that leaves undone the next sweeps see, and what has overshot
+ * is taken back (contact_solver_islands.c). In the last sweep the particles do what is left.
  */
 #include "collision/cluster/contact_solver.h"
 
@@ -31,49 +31,52 @@
 #define SWEEPS 2
 /* Spacings a second: overlaps that are pushed apart get the energy of this speed at most. */
 #define RECOVERY_SPEED 1.0
-/* Of the mass of particles that touch a unit to its own: the most at which it stands. */
+/* Of the mass of particles that touch a cluster body to its own: the most at which it stands. */
 #define MOST_LOAD 1.0
 /* Contacts between one that is solved and the one whose clusters are fetched then. */
 #define AHEAD 3
 
-PL_DEFINE_KERNELS_FOR(pl_response_kernels)
+PL_DEFINE_KERNELS_FOR(pl_contact_solver_kernels)
 
 /* A contact as sweeps see it. */
-struct pl_press
+struct pl_contact_constraint
 {
-    uint32_t toucher, unit, bond;
-    uint32_t home; /* 1 + the unit that is stopped with it, or 0 */
+    uint32_t contact_particle, cluster_body, weld;
+    uint32_t home; /* 1 + the cluster body that is stopped with it, or 0 */
     uint32_t island;
     float n[3], arm[3];
     float target, friction;
-    float per_k, per_slide;   /* effective masses along n, and across it */
-    float cross[3];           /* the slip that an impulse of 1 along n makes */
-    float normal, tangent[3]; /* impulses so far; of bonds the whole of it */
-    float goal[3];            /* of bonds: the relative velocity that resolves it */
+    float effective_mass, effective_mass_across; /* effective masses along n, and across it */
+    float cross[3];                              /* the slip that an impulse of 1 along n makes */
+    float normal, tangent[3];                    /* impulses so far; of welds the whole of it */
+    float goal[3]; /* of welds: the relative velocity that resolves it */
     float home_arm[3], home_per_k, home_normal, home_target;
     float was[5]; /* normal, tangent and home_normal when the round began */
 };
 
 /* ------------------------------------------------------------------ contacts */
 
-/* What a toucher's clusters are about to give it. */
-static vec3 about_to_get(const pl_response* r, const pl_toucher* t)
+/* What a contact particle's clusters are about to give it. */
+static vec3 about_to_get(const pl_contact_solver* r, const pl_contact_particle* t)
 {
     vec3 sum = v3(0, 0, 0);
-    for (size_t i = t->tie_begin; i < t->tie_begin + t->tie_count; ++i)
+    for (size_t i = t->membership_begin; i < t->membership_begin + t->membership_count; ++i)
     {
-        const pl_tie* tie = &r->ties[i];
-        const pl_unit* unit = &r->units[tie->unit];
-        sum = v3_mad(sum, v3_add(unit->dv, v3_cross(unit->dspin, v3_from(tie->arm))), tie->weight);
+        const pl_particle_membership* membership = &r->memberships[i];
+        const pl_cluster_body* cluster_body = &r->cluster_bodies[membership->cluster_body];
+        sum = v3_mad(
+            sum, v3_add(cluster_body->dv, v3_cross(cluster_body->dspin, v3_from(membership->arm))),
+            membership->weight);
     }
     return sum;
 }
 
 /* A sleeper wakes where it is hit faster than what rests on it would. */
-static void note_hit(const pl_response_work* s, const pl_press* p, const pl_contact* c)
+static void note_hit(const pl_contact_solver_work* s, const pl_contact_constraint* p,
+                     const pl_contact* c)
 {
-    const pl_unit* unit = &s->r->units[p->unit];
-    const pl_toucher* t = &s->r->touchers[p->toucher];
+    const pl_cluster_body* cluster_body = &s->r->cluster_bodies[p->cluster_body];
+    const pl_contact_particle* t = &s->r->contact_particles[p->contact_particle];
     uint32_t target_of = pl_contact_body_of(s->all, c->cluster);
     pl_pair_body* target = &s->all->pair_bodies[target_of];
     pl_pair_body* source = &s->all->pair_bodies[t->body];
@@ -83,7 +86,7 @@ static void note_hit(const pl_response_work* s, const pl_press* p, const pl_cont
     bool sleeps = target->asleep || (hit && *hit), it_does = source->asleep || (hits && *hits > 0);
     if (sleeps == it_does)
         return;
-    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, v3_from(p->arm)));
+    vec3 surface = v3_add(cluster_body->v, v3_cross(cluster_body->spin, v3_from(p->arm)));
     double speed = v3_dot(v3_sub(t->v, surface), v3_fromd(c->n));
     double resting = PL_CONTACT_RESTING * s->settings->gravity * s->dt;
     if (!(speed < -(s->settings->wake_speed + resting)))
@@ -96,7 +99,7 @@ static void note_hit(const pl_response_work* s, const pl_press* p, const pl_cont
         *hits = PL_STILL_HIT;
 }
 
-static double pair_friction(const pl_response_work* s, const pl_body* body, uint32_t cluster)
+static double pair_friction(const pl_contact_solver_work* s, const pl_body* body, uint32_t cluster)
 {
     double common = s->settings->friction, own = body->friction;
     double other = s->bodies[pl_contact_body_of(s->all, cluster)].body->friction;
@@ -105,23 +108,23 @@ static double pair_friction(const pl_response_work* s, const pl_body* body, uint
     return sqrt(pl_own_or(own, common) * pl_own_or(other, common));
 }
 
-/* How the point of a unit at an arm moves when an impulse of 1 along n meets it there. */
-static vec3 give_way(const pl_unit* unit, vec3 arm, vec3 n)
+/* How the point of a cluster body at an arm moves when an impulse of 1 along n meets it there. */
+static vec3 give_way(const pl_cluster_body* cluster_body, vec3 arm, vec3 n)
 {
-    if (unit->fixed)
+    if (cluster_body->fixed)
         return v3(0, 0, 0);
-    vec3 spin = m3_mulv(unit->inertia_inverse, v3_cross(arm, n));
-    return v3_mad(v3_cross(spin, arm), n, unit->per_mass);
+    vec3 spin = m3_mulv(cluster_body->inertia_inverse, v3_cross(arm, n));
+    return v3_mad(v3_cross(spin, arm), n, cluster_body->per_mass);
 }
 
 /* The sum of the inverse masses in all three directions that turning alone gives an arm: not less
  * than the one in any direction. */
-static double turning(const pl_unit* unit, vec3 arm)
+static double turning(const pl_cluster_body* cluster_body, vec3 arm)
 {
-    if (unit->fixed)
+    if (cluster_body->fixed)
         return 0;
-    return m3_trace(unit->inertia_inverse) * v3_dot(arm, arm) -
-           v3_dot(arm, m3_mulv(unit->inertia_inverse, arm));
+    return m3_trace(cluster_body->inertia_inverse) * v3_dot(arm, arm) -
+           v3_dot(arm, m3_mulv(cluster_body->inertia_inverse, arm));
 }
 
 static float reciprocal(double k)
@@ -131,49 +134,51 @@ static float reciprocal(double k)
 
 /* The effective masses of a contact. Across the normal the largest inverse mass is not more than
  * what turning gives in all directions, less what it gives along the normal. */
-static void weigh_press(pl_press* p, pl_unit* unit, const pl_toucher* t)
+static void weigh_constraint(pl_contact_constraint* p, pl_cluster_body* cluster_body,
+                             const pl_contact_particle* t)
 {
-    vec3 arm = v3_from(p->arm), n = v3_from(p->n), way = give_way(unit, arm, n);
-    double along = v3_dot(way, n), turns = turning(unit, arm);
-    double mass = unit->fixed ? 0 : unit->per_mass, slide = along;
-    if (p->bond)
+    vec3 arm = v3_from(p->arm), n = v3_from(p->n), way = give_way(cluster_body, arm, n);
+    double along = v3_dot(way, n), turns = turning(cluster_body, arm);
+    double mass = cluster_body->fixed ? 0 : cluster_body->per_mass, slide = along;
+    if (p->weld)
         along = mass + turns;
     else
         slide = mass + fmax(turns - (along - mass), 0);
     v3_store(v3_mad(way, n, -v3_dot(way, n)), p->cross);
-    p->per_k = reciprocal(along + t->inverse_mass);
-    p->per_slide = reciprocal(slide + t->inverse_mass);
+    p->effective_mass = reciprocal(along + t->inverse_mass);
+    p->effective_mass_across = reciprocal(slide + t->inverse_mass);
     if (t->inverse_mass > 0)
-        unit->load += fmax(along, slide) / t->inverse_mass;
+        cluster_body->load += fmax(along, slide) / t->inverse_mass;
 }
 
 /* A relative velocity that is to be "whole" or more is to come part of the way there. */
-static double part_of_way(const pl_response_work* s, double now, double whole)
+static double part_of_way(const pl_contact_solver_work* s, double now, double whole)
 {
     return now < whole ? now + s->settings->stiffness * (whole - now) : whole;
 }
 
-static void make_press(const pl_response_work* s, size_t index, pl_press* p)
+static void make_constraint(const pl_contact_solver_work* s, size_t index, pl_contact_constraint* p)
 {
     const pl_contact* c = &s->all->list.items[index];
     memset(p, 0, sizeof *p);
-    p->bond = c->bond;
-    p->toucher = s->r->toucher_of[c->particle] - 1;
-    p->unit = s->r->unit_of[c->cluster] - 1;
-    pl_unit* unit = &s->r->units[p->unit];
-    const pl_toucher* t = &s->r->touchers[p->toucher];
+    p->weld = c->weld;
+    p->contact_particle = s->r->contact_particle_of[c->particle] - 1;
+    p->cluster_body = s->r->cluster_body_of[c->cluster] - 1;
+    pl_cluster_body* cluster_body = &s->r->cluster_bodies[p->cluster_body];
+    const pl_contact_particle* t = &s->r->contact_particles[p->contact_particle];
     const pl_body* body = s->bodies[t->body].body;
-    vec3 arm = v3_sub(pl_contact_start(body, t->slot, s->dt), unit->x), n = v3_fromd(c->n);
-    p->island = unit->fixed ? t->island : unit->island;
+    vec3 arm = v3_sub(pl_contact_start(body, t->slot, s->dt), cluster_body->x), n = v3_fromd(c->n);
+    p->island = cluster_body->fixed ? t->island : cluster_body->island;
     v3_store(arm, p->arm);
     v3_store(n, p->n);
-    weigh_press(p, unit, t);
-    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm)), now = v3_sub(t->v, surface);
+    weigh_constraint(p, cluster_body, t);
+    vec3 surface = v3_add(cluster_body->v, v3_cross(cluster_body->spin, arm)),
+         now = v3_sub(t->v, surface);
     p->target = (float)part_of_way(s, v3_dot(now, n), c->target);
-    if (c->bond)
+    if (c->weld)
     {
         v3_store(v3_add(v3_fromd(c->goal), now), p->goal);
-        s->r->islands[p->island].most = INFINITY; /* bonds pull */
+        s->r->islands[p->island].most = INFINITY; /* welds pull */
     }
     else
     {
@@ -182,34 +187,35 @@ static void make_press(const pl_response_work* s, size_t index, pl_press* p)
     }
     if (c->home)
     {
-        p->home = s->r->unit_of[c->home - 1];
-        const pl_unit* home = &s->r->units[p->home - 1];
+        p->home = s->r->cluster_body_of[c->home - 1];
+        const pl_cluster_body* home = &s->r->cluster_bodies[p->home - 1];
         vec3 from = v3_sub(pl_contact_start(body, t->slot, s->dt), home->x);
         vec3 comes = v3_sub(v3_add(home->v, v3_cross(home->spin, from)), surface);
         v3_store(from, p->home_arm);
         p->home_target = (float)part_of_way(s, v3_dot(comes, n), c->target);
         p->home_per_k =
-            reciprocal(v3_dot(v3_add(give_way(unit, arm, n), give_way(home, from, n)), n));
-        if (unit->fixed)
+            reciprocal(v3_dot(v3_add(give_way(cluster_body, arm, n), give_way(home, from, n)), n));
+        if (cluster_body->fixed)
             p->island = home->fixed ? p->island : home->island;
     }
     double parts = fmax(v3_dot(now, n), 0);
     double aims = fmin(p->target, RECOVERY_SPEED * body->rest_sdf.spacing);
     if (aims > parts)
-        s->r->islands[p->island].most += .5 * p->per_k * (aims * aims - parts * parts);
+        s->r->islands[p->island].most += .5 * p->effective_mass * (aims * aims - parts * parts);
 }
 
-static pl_status add_presses(const pl_response_work* s)
+static pl_status add_constraints(const pl_contact_solver_work* s)
 {
-    pl_response* r = s->r;
-    if (!pl_grow((void**)&r->presses, &r->press_capacity, s->all->list.count, sizeof *r->presses) ||
+    pl_contact_solver* r = s->r;
+    if (!pl_grow((void**)&r->constraints, &r->constraint_capacity, s->all->list.count,
+                 sizeof *r->constraints) ||
         !pl_grow((void**)&r->homes, &r->home_capacity, s->all->list.count, sizeof *r->homes))
-        return pl_fail_memory(s->all->list.count * sizeof *r->presses);
+        return pl_fail_memory(s->all->list.count * sizeof *r->constraints);
     r->home_count = 0;
     for (size_t i = 0; i < s->all->list.count; ++i)
     {
-        make_press(s, i, &r->presses[i]);
-        if (r->presses[i].home)
+        make_constraint(s, i, &r->constraints[i]);
+        if (r->constraints[i].home)
             r->homes[r->home_count++] = (uint32_t)i;
     }
     return PLIANT_OK;
@@ -220,20 +226,20 @@ static pl_status add_presses(const pl_response_work* s)
 /* The impulse that a contact asks for now, added to what it has: first along the normal, then
  * across it, with the slip that the first leaves. Sums never pull, and friction stays within its
  * cone. */
-static inline vec3 ask(pl_press* p, vec3 relative, pl_island* island)
+static inline vec3 ask(pl_contact_constraint* p, vec3 relative, pl_island* island)
 {
-    if (p->bond)
+    if (p->weld)
     {
-        vec3 whole = v3_scale(v3_sub(v3_from(p->goal), relative), p->per_k);
+        vec3 whole = v3_scale(v3_sub(v3_from(p->goal), relative), p->effective_mass);
         v3_store(v3_add(v3_from(p->tangent), whole), p->tangent);
         island->aimed += v3_dot(whole, v3_from(p->goal));
         return whole;
     }
     vec3 n = v3_from(p->n), before = v3_from(p->tangent);
     double speed = v3_dot(relative, n), was = p->normal;
-    double asked = was + p->per_k * (p->target - speed), normal = PL_MAX(asked, 0);
+    double asked = was + p->effective_mass * (p->target - speed), normal = PL_MAX(asked, 0);
     vec3 slip = v3_mad(v3_mad(relative, n, -speed), v3_from(p->cross), normal - was);
-    vec3 tangent = v3_mad(before, slip, -p->per_slide);
+    vec3 tangent = v3_mad(before, slip, -p->effective_mass_across);
     double most = p->friction * normal, square = v3_dot(tangent, tangent);
     if (square > most * most)
         tangent = v3_scale(tangent, most / sqrt(square));
@@ -245,28 +251,30 @@ static inline vec3 ask(pl_press* p, vec3 relative, pl_island* island)
     return v3_mad(v3_sub(v3_from(p->tangent), before), n, p->normal - was);
 }
 
-/* An impulse on a unit, at an arm. */
-static void hit(pl_unit* unit, vec3 arm, vec3 impulse, bool seen)
+/* An impulse on a cluster body, at an arm. */
+static void hit(pl_cluster_body* cluster_body, vec3 arm, vec3 impulse, bool seen)
 {
-    if (unit->fixed)
+    if (cluster_body->fixed)
         return;
-    vec3 twist = v3_cross(arm, impulse), turn = m3_mulv(unit->inertia_inverse, twist);
-    unit->push = v3_add(unit->push, impulse);
-    unit->twist = v3_add(unit->twist, twist);
-    unit->dv = v3_mad(unit->dv, impulse, unit->per_mass);
-    unit->dspin = v3_add(unit->dspin, turn);
+    vec3 twist = v3_cross(arm, impulse), turn = m3_mulv(cluster_body->inertia_inverse, twist);
+    cluster_body->push = v3_add(cluster_body->push, impulse);
+    cluster_body->twist = v3_add(cluster_body->twist, twist);
+    cluster_body->dv = v3_mad(cluster_body->dv, impulse, cluster_body->per_mass);
+    cluster_body->dspin = v3_add(cluster_body->dspin, turn);
     if (!seen)
         return;
-    unit->v = v3_mad(unit->v, impulse, unit->yield * unit->per_mass);
-    unit->spin = v3_mad(unit->spin, turn, unit->yield);
+    cluster_body->v =
+        v3_mad(cluster_body->v, impulse, cluster_body->yield * cluster_body->per_mass);
+    cluster_body->spin = v3_mad(cluster_body->spin, turn, cluster_body->yield);
 }
 
 /* The cluster behind a particle, which comes too fast for the particle to stop it. */
-static void stop_home(const pl_response_work* s, pl_press* p)
+static void stop_home(const pl_contact_solver_work* s, pl_contact_constraint* p)
 {
-    pl_unit *unit = &s->r->units[p->unit], *home = &s->r->units[p->home - 1];
+    pl_cluster_body *cluster_body = &s->r->cluster_bodies[p->cluster_body],
+                    *home = &s->r->cluster_bodies[p->home - 1];
     vec3 arm = v3_from(p->arm), from = v3_from(p->home_arm), n = v3_from(p->n);
-    vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
+    vec3 surface = v3_add(cluster_body->v, v3_cross(cluster_body->spin, arm));
     vec3 comes = v3_add(home->v, v3_cross(home->spin, from));
     double speed = v3_dot(v3_sub(comes, surface), n), was = p->home_normal;
     double asked = was + p->home_per_k * (p->home_target - speed);
@@ -274,45 +282,46 @@ static void stop_home(const pl_response_work* s, pl_press* p)
     vec3 impulse = v3_scale(n, p->home_normal - was);
     s->r->islands[p->island].aimed += (p->home_normal - was) * p->home_target;
     hit(home, from, impulse, true);
-    hit(unit, arm, v3_scale(impulse, -1), true);
+    hit(cluster_body, arm, v3_scale(impulse, -1), true);
 }
 
-/* Whether a unit stands like a wall in the last sweep. Its contacts do not see each other through
- * it then. It must be heavy enough for all of them together not to throw it about: what breaks off
- * may be lighter than a particle. */
-static bool stands(const pl_unit* unit)
+/* Whether a cluster body stands like a wall in the last sweep. Its contacts do not see each other
+ * through it then. It must be heavy enough for all of them together not to throw it about: what
+ * breaks off may be lighter than a particle. */
+static bool stands(const pl_cluster_body* cluster_body)
 {
-    return unit->load <= MOST_LOAD;
+    return cluster_body->load <= MOST_LOAD;
 }
 
-/* What a contact that is soon to come will read: touchers' clusters are listed by place. */
-static void fetch_ties(const pl_response* r, const pl_press* p)
+/* What a contact that is soon to come will read: contact particles' clusters are listed by place.
+ */
+static void fetch_ties(const pl_contact_solver* r, const pl_contact_constraint* p)
 {
-    const pl_toucher* t = &r->touchers[p->toucher];
-    if (!t->tie_count) /* there may be no list */
+    const pl_contact_particle* t = &r->contact_particles[p->contact_particle];
+    if (!t->membership_count) /* there may be no list */
         return;
-    const char* ties = (const char*)(r->ties + t->tie_begin);
-    for (size_t byte = 0; byte < t->tie_count * sizeof *r->ties; byte += 64)
-        __builtin_prefetch(ties + byte);
+    const char* memberships = (const char*)(r->memberships + t->membership_begin);
+    for (size_t byte = 0; byte < t->membership_count * sizeof *r->memberships; byte += 64)
+        __builtin_prefetch(memberships + byte);
 }
 
 /* Once through all contacts, forth or back: always the same way, piles would creep. */
-static void sweep(const pl_response_work* s, bool back)
+static void sweep(const pl_contact_solver_work* s, bool back)
 {
-    pl_response* r = s->r;
+    pl_contact_solver* r = s->r;
     for (size_t i = 0; i < r->home_count && !s->last; ++i)
-        stop_home(s, &r->presses[r->homes[i]]);
+        stop_home(s, &r->constraints[r->homes[i]]);
     size_t count = s->all->list.count;
     for (size_t i = 0; i < count; ++i)
     {
         if (i + AHEAD < count)
-            fetch_ties(r, &r->presses[back ? count - 1 - (i + AHEAD) : i + AHEAD]);
-        pl_press* p = &r->presses[back ? count - 1 - i : i];
-        pl_unit* unit = &r->units[p->unit];
-        pl_toucher* t = &r->touchers[p->toucher];
+            fetch_ties(r, &r->constraints[back ? count - 1 - (i + AHEAD) : i + AHEAD]);
+        pl_contact_constraint* p = &r->constraints[back ? count - 1 - i : i];
+        pl_cluster_body* cluster_body = &r->cluster_bodies[p->cluster_body];
+        pl_contact_particle* t = &r->contact_particles[p->contact_particle];
         vec3 arm = v3_from(p->arm);
-        vec3 surface = v3_add(unit->v, v3_cross(unit->spin, arm));
-        if (!(p->per_k > 0))
+        vec3 surface = v3_add(cluster_body->v, v3_cross(cluster_body->spin, arm));
+        if (!(p->effective_mass > 0))
             continue;
         vec3 now = v3_add(t->v, about_to_get(r, t));
         pl_island* island = &r->islands[p->island];
@@ -324,34 +333,34 @@ static void sweep(const pl_response_work* s, bool back)
         vec3 dv = v3_scale(impulse, t->inverse_mass);
         t->v = v3_add(t->v, dv);
         t->dv = v3_add(t->dv, dv);
-        hit(unit, arm, v3_scale(impulse, -1), !(s->last && stands(unit)));
+        hit(cluster_body, arm, v3_scale(impulse, -1), !(s->last && stands(cluster_body)));
     }
 }
 
 /* What is left in the last sweep is the particles' to resolve, as if clusters were fixed: none may
  * get through. */
-static void let_particles_finish(const pl_response_work* s)
+static void let_particles_finish(const pl_contact_solver_work* s)
 {
     for (size_t i = 0; i < s->all->list.count; ++i)
     {
-        pl_press* p = &s->r->presses[i];
-        double inverse = s->r->touchers[p->toucher].inverse_mass;
-        if (!(inverse > 0) || !stands(&s->r->units[p->unit]))
+        pl_contact_constraint* p = &s->r->constraints[i];
+        double inverse = s->r->contact_particles[p->contact_particle].inverse_mass;
+        if (!(inverse > 0) || !stands(&s->r->cluster_bodies[p->cluster_body]))
             continue;
-        p->per_k = p->per_slide = (float)(1 / inverse);
+        p->effective_mass = p->effective_mass_across = (float)(1 / inverse);
         v3_store(v3(0, 0, 0), p->cross);
     }
 }
 
 /* ------------------------------------------------------------------ rounds */
 
-static void begin_round(pl_press* p)
+static void begin_round(pl_contact_constraint* p)
 {
     p->was[0] = p->normal, p->was[4] = p->home_normal;
     memcpy(p->was + 1, p->tangent, sizeof p->tangent);
 }
 
-static void shorten(pl_press* p, double keep)
+static void shorten(pl_contact_constraint* p, double keep)
 {
     float* now[5] = {&p->normal, &p->tangent[0], &p->tangent[1], &p->tangent[2], &p->home_normal};
     for (int k = 0; k < 5; ++k)
@@ -359,28 +368,28 @@ static void shorten(pl_press* p, double keep)
 }
 
 /* Members get what a round found; where that overshot, some of it is taken back. */
-static void end_round(pl_response_work* s, pl_pool* pool)
+static void end_round(pl_contact_solver_work* s, pl_pool* pool)
 {
-    pl_response* r = s->r;
+    pl_contact_solver* r = s->r;
     size_t count = s->all->list.count;
-    pl_units_give(s, pool);
+    pl_cluster_bodies_give(s, pool);
     if (pl_islands_judge(s))
     {
         pl_islands_take_back(s);
         for (size_t i = 0; i < count; ++i)
-            if (r->islands[r->presses[i].island].keep < 1)
-                shorten(&r->presses[i], r->islands[r->presses[i].island].keep);
-        pl_units_give(s, pool);
+            if (r->islands[r->constraints[i].island].keep < 1)
+                shorten(&r->constraints[i], r->islands[r->constraints[i].island].keep);
+        pl_cluster_bodies_give(s, pool);
     }
     for (size_t i = 0; i < count && !s->last; ++i)
-        begin_round(&r->presses[i]);
+        begin_round(&r->constraints[i]);
 }
 
 /* ------------------------------------------------------------------ the whole */
 
-static void solve(pl_response_work* s, pl_pool* pool)
+static void solve(pl_contact_solver_work* s, pl_pool* pool)
 {
-    pl_response* r = s->r;
+    pl_contact_solver* r = s->r;
     /* less than all of an overlap takes a look at the members, or it is more than was asked */
     uint32_t least = s->settings->stiffness < 1 ? SWEEPS : 1;
     uint32_t count = PL_MAX(s->settings->iterations, least);
@@ -395,34 +404,34 @@ static void solve(pl_response_work* s, pl_pool* pool)
     }
     for (size_t i = 0; i < s->all->list.count; ++i)
     {
-        const pl_press* p = &r->presses[i];
+        const pl_contact_constraint* p = &r->constraints[i];
         double normal = (double)p->normal + p->home_normal;
         v3_store(v3_mad(v3_from(p->tangent), v3_from(p->n), normal), s->all->list.items[i].impulse);
-        const pl_toucher* t = &r->touchers[p->toucher];
+        const pl_contact_particle* t = &r->contact_particles[p->contact_particle];
         s->all->list.items[i].body = t->body;
         if (normal > 0 && p->friction >= PL_LEAST_GRIP)
             s->bodies[t->body].body->particles.touch[t->slot] = 1;
     }
-    pl_units_apply(s, pool);
+    pl_cluster_bodies_apply(s, pool);
 }
 
 pl_status pl_contacts_respond(pl_contacts* all, const pl_contact_body* bodies,
                               const pl_contact_settings* settings, double dt, pl_pool* pool)
 {
-    pl_response_work s = {all, &all->response, bodies, settings, dt, false};
-    PL_TRY(pl_response_reserve(&s));
-    pl_status status = pl_response_list(&s);
+    pl_contact_solver_work s = {all, &all->response, bodies, settings, dt, false};
+    PL_TRY(pl_contact_solver_reserve(&s));
+    pl_status status = pl_contact_solver_list(&s);
     if (status == PLIANT_OK)
     {
-        pl_units_weigh(&s, pool);
-        status = pl_response_tie(&s);
+        pl_cluster_bodies_weigh(&s, pool);
+        status = pl_contact_solver_link(&s);
     }
     if (status == PLIANT_OK)
         status = pl_islands_make(&s);
     if (status == PLIANT_OK)
-        status = add_presses(&s);
+        status = add_constraints(&s);
     if (status == PLIANT_OK)
         solve(&s, pool);
-    pl_response_clean(&s);
+    pl_contact_solver_clean(&s);
     return status;
 }

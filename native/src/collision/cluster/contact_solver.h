@@ -3,8 +3,8 @@
  * The response to contacts between clusters: what the solver (contact_solver.c) and its kernels
  * (contact_solver.simd.c) share.
  *
- *   contacts ──► presses ──sweeps──► impulses on particles   ──► chunks: members get what their
- *                  ▲                 and on units, each a        clusters got, velocities follow,
+ *   contacts ► constraints ─sweeps─► impulses on particles   ──► chunks: members get what their
+ *                  ▲                 and on bodies, each a       clusters got, velocities follow,
  *                  │                 touched cluster as a        clusters see their members again
  *                  │                 rigid body                            │
  *                  └───────────────────── islands ◄────────────────────────┘  a few rounds
@@ -22,20 +22,20 @@
  * relative to the chunk's pos_origin: the mass, x, x x^T (xx yy zz xy yz zx), v, x cross v. */
 enum
 {
-    PL_REPLY_MASS = 0,
-    PL_REPLY_X = 1,
-    PL_REPLY_XX = 4,
-    PL_REPLY_V = 10,
-    PL_REPLY_XV = 13,
-    PL_REPLY_FLOATS = 16
+    PL_BODY_SUM_MASS = 0,
+    PL_BODY_SUM_X = 1,
+    PL_BODY_SUM_XX = 4,
+    PL_BODY_SUM_V = 10,
+    PL_BODY_SUM_XV = 13,
+    PL_BODY_SUM_FLOATS = 16
 };
 /* What members get: a velocity, and a rotation about pos_origin; and what comes of it: m w dv and
  * its moment. */
 enum
 {
-    PL_MOVE_V = 0,
-    PL_MOVE_SPIN = 3,
-    PL_MOVE_FLOATS = 8
+    PL_BODY_CHANGE_V = 0,
+    PL_BODY_CHANGE_SPIN = 3,
+    PL_BODY_CHANGE_FLOATS = 8
 };
 
 /* What is read of a block's eight particles again and again, in lanes: where they were at the start
@@ -50,59 +50,59 @@ enum
 };
 
 /* A chunk that has members of touched clusters, or particles that touch. */
-typedef struct pl_reply
+typedef struct pl_contact_chunk
 {
     uint32_t body, chunk;
     size_t row_begin, block_begin;
     uint32_t row_count, block_count;
-} pl_reply;
+} pl_contact_chunk;
 
 /* A block of such a chunk, and its entries in touched clusters. */
-typedef struct pl_reply_block
+typedef struct pl_contact_chunk_block
 {
     uint32_t block, touches; /* touches: particles of it that touch */
     size_t begin, end;
-} pl_reply_block;
+} pl_contact_chunk_block;
 
-typedef struct pl_reply_entry
+typedef struct pl_contact_chunk_entry
 {
     uint32_t entry; /* of the chunk */
-    uint32_t row;   /* of the reply's touched clusters */
-} pl_reply_entry;
+    uint32_t row;   /* of the contact chunk's touched clusters */
+} pl_contact_chunk_entry;
 
 /* One chunk for a kernel. */
-typedef struct pl_reply_job
+typedef struct pl_contact_chunk_job
 {
     const pl_body* body;
     const pl_chunk* chunk;
-    const pl_reply_block* blocks;
-    const pl_reply_entry* entries;
+    const pl_contact_chunk_block* blocks;
+    const pl_contact_chunk_entry* entries;
     float* weights; /* eight by entry, */
     float* members; /* and PL_MEMBER_FLOATS by block of the job: the first sums fill both */
     uint32_t block_count, row_count;
     float dt;
     const float* held; /* pins.frequency where some particles are held, or NULL */
-    float* sums;       /* PL_REPLY_FLOATS or PL_MOVE_FLOATS for each row, nil */
-    const float* rows; /* PL_MOVE_FLOATS for each row */
+    float* sums;       /* PL_BODY_SUM_FLOATS or PL_BODY_CHANGE_FLOATS for each row, nil */
+    const float* rows; /* PL_BODY_CHANGE_FLOATS for each row */
     float* fresh[3];   /* by slot: what particles got since, nil afterwards */
     float* total[3];   /* by slot: all that they got */
-} pl_reply_job;
+} pl_contact_chunk_job;
 
-typedef struct pl_response_kernels
+typedef struct pl_contact_solver_kernels
 {
     /* The first sums of all rows. */
-    void (*weigh)(const pl_reply_job* job);
+    void (*weigh)(const pl_contact_chunk_job* job);
     /* Members get what is in the rows and what is fresh; the sums of that. */
-    void (*move)(const pl_reply_job* job);
+    void (*move)(const pl_contact_chunk_job* job);
     /* Velocities and positions have all that was got, and totals are nil. */
-    void (*apply)(const pl_reply_job* job);
-} pl_response_kernels;
+    void (*apply)(const pl_contact_chunk_job* job);
+} pl_contact_solver_kernels;
 
 /* A touched cluster as a rigid body, at the start of the substep. */
-struct pl_unit
+struct pl_cluster_body
 {
     uint32_t cluster; /* in the list of all */
-    bool fixed;       /* asleep, or what bonds hold on to */
+    bool fixed;       /* asleep, or what welds hold on to */
     double per_mass;  /* its inverse mass; 0: none of its members weighs anything */
     vec3 x, v, spin;  /* centre of mass, and its motion as contacts see it */
     vec3 v0, spin0;   /* the motion that its members have */
@@ -111,7 +111,8 @@ struct pl_unit
     vec3 dv, dspin;                   /* the motion that they are */
     vec3 gave, gave_push, gave_twist; /* dv, push and twist as members got them last */
     double along, curve;              /* its share of the island's */
-    double load; /* sum over its contacts of the particle's mass over the unit's at the contact */
+    double load;      /* sum over its contacts of the particle's mass over the cluster body's at the
+                         contact */
     uint32_t island;  /* that it is in; of a fixed one without meaning */
     double yield;     /* how much of what it gives its members it sees of them: they are shared */
     size_t row_begin; /* of its rows, in the order of chunks */
@@ -119,7 +120,7 @@ struct pl_unit
 };
 
 /* A particle that touches. */
-struct pl_toucher
+struct pl_contact_particle
 {
     uint32_t body, slot;
     double inverse_mass;
@@ -128,19 +129,20 @@ struct pl_toucher
     vec3 v0, gave; /* its velocity as it is, with all that was given; dv as it was given last */
     double along, curve; /* its share of the island's */
     uint32_t island;     /* that it is in; of one that nothing moves without meaning */
-    size_t tie_begin;
-    uint32_t tie_count;
+    size_t membership_begin;
+    uint32_t membership_count;
 };
 
-/* A touched cluster that a toucher is a member of, its share of what that gets, and where it is in
- * it. */
-struct pl_tie
+/* A touched cluster that a contact particle is a member of, its share of what that gets, and where
+ * it is in it. */
+struct pl_particle_membership
 {
-    uint32_t unit;
+    uint32_t cluster_body;
     float weight, arm[3];
 };
 
-/* Units and touchers whose impulses may meet in a particle, and what a round did to them. */
+/* Cluster bodies and contact particles whose impulses may meet in a particle, and what a round did
+ * to them. */
 struct pl_island
 {
     double aimed;  /* sum of the impulses of a round times the relative velocity they aim at */
@@ -154,38 +156,41 @@ struct pl_island
 };
 
 /* A response under way. */
-typedef struct pl_response_work
+typedef struct pl_contact_solver_work
 {
     pl_contacts* all;
-    pl_response* r;
+    pl_contact_solver* r;
     const pl_contact_body* bodies;
     const pl_contact_settings* settings;
     double dt;
     bool last;
-} pl_response_work;
+} pl_contact_solver_work;
 
-/* contact_solver_islands.c: which units and touchers belong together. Then, after a round was
- * given: whether an island overshot, and what is to be taken back of it, as impulses to be given.
+/* contact_solver_islands.c: which cluster bodies and contact particles belong together. Then, after
+ * a round was given: whether an island overshot, and what is to be taken back of it, as impulses to
+ * be given.
  */
-pl_status pl_islands_make(const pl_response_work* work);
-bool pl_islands_judge(const pl_response_work* work);
-void pl_islands_take_back(const pl_response_work* work);
+pl_status pl_islands_make(const pl_contact_solver_work* work);
+bool pl_islands_judge(const pl_contact_solver_work* work);
+void pl_islands_take_back(const pl_contact_solver_work* work);
 
-/* contact_solver_lists.c: makes room; lists units, touchers, and their chunks; then, when units
- * were weighed, the units that touchers are members of. What was listed is taken off at the end. */
-pl_status pl_response_reserve(const pl_response_work* work);
-pl_status pl_response_list(const pl_response_work* work);
-pl_status pl_response_tie(const pl_response_work* work);
-void pl_response_clean(const pl_response_work* work);
+/* contact_solver_lists.c: makes room; lists cluster bodies, contact particles, and their chunks;
+ * then, when cluster bodies were weighed, the cluster bodies that contact particles are members of.
+ * What was listed is taken off at the end. */
+pl_status pl_contact_solver_reserve(const pl_contact_solver_work* work);
+pl_status pl_contact_solver_list(const pl_contact_solver_work* work);
+pl_status pl_contact_solver_link(const pl_contact_solver_work* work);
+void pl_contact_solver_clean(const pl_contact_solver_work* work);
 
-/* contact_solver_bodies.c: mass, centre, inertia and motion of all units as their members have
- * them; members get what units and they themselves have got, and units see what came of it;
- * velocities and positions of particles have all that they got. */
-void pl_units_weigh(pl_response_work* work, pl_pool* pool);
-void pl_units_give(pl_response_work* work, pl_pool* pool);
-void pl_units_apply(pl_response_work* work, pl_pool* pool);
+/* contact_solver_bodies.c: mass, centre, inertia and motion of all cluster bodies as their members
+ * have them; members get what cluster bodies and they themselves have got, and cluster bodies see
+ * what came of it; velocities and positions of particles have all that they got. */
+void pl_cluster_bodies_weigh(pl_contact_solver_work* work, pl_pool* pool);
+void pl_cluster_bodies_give(pl_contact_solver_work* work, pl_pool* pool);
+void pl_cluster_bodies_apply(pl_contact_solver_work* work, pl_pool* pool);
 /* The share of its members' weights that a cluster which is fading in or out has. */
-double pl_unit_fade(const pl_response_work* work, const pl_unit* unit);
+double pl_cluster_body_fade(const pl_contact_solver_work* work,
+                            const pl_cluster_body* cluster_body);
 
 /* Solves for the contacts that were found and moves the particles. */
 pl_status pl_contacts_respond(pl_contacts* contacts, const pl_contact_body* bodies,

@@ -11,14 +11,14 @@ enum
 };
 
 /* Where particles were when the substep began, relative to the chunk's point. */
-PL_INLINE lanes3 starts(const pl_reply_job* job, uint32_t slot, lanes3 v)
+PL_INLINE lanes3 starts(const pl_contact_chunk_job* job, uint32_t slot, lanes3 v)
 {
     const pl_particles* p = &job->body->particles;
     const float* const x[3] = {p->x[0], p->x[1], p->x[2]};
     return mad3(sub3(load3(x, slot), bcast3(job->chunk->pos_origin)), v, vf_set1(-job->dt));
 }
 
-PL_INLINE lanes3 velocities(const pl_reply_job* job, uint32_t slot)
+PL_INLINE lanes3 velocities(const pl_contact_chunk_job* job, uint32_t slot)
 {
     const pl_particles* p = &job->body->particles;
     const float* const v[3] = {p->v[0], p->v[1], p->v[2]};
@@ -31,20 +31,20 @@ PL_INLINE void store3(float* const p[3], uint32_t i, lanes3 a)
 }
 
 /* m / n: the kernel values of a particle's clusters add up to n. */
-PL_INLINE vf masses(const pl_reply_job* job, uint32_t slot)
+PL_INLINE vf masses(const pl_contact_chunk_job* job, uint32_t slot)
 {
     const pl_particles* p = &job->body->particles;
     return vf_mul(vf_load(p->mass + slot), vf_load(p->norm + slot));
 }
 
 /* Adds a row of eight floats for each of eight particles to their clusters' sums, w times each. */
-PL_APART void add_rows(const pl_reply_job* job, const pl_reply_block* block, const vf f[8],
-                       uint32_t stride, uint32_t offset)
+PL_APART void add_rows(const pl_contact_chunk_job* job, const pl_contact_chunk_block* block,
+                       const vf f[8], uint32_t stride, uint32_t offset)
 {
     const vf f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3], f4 = f[4], f5 = f[5], f6 = f[6], f7 = f[7];
     for (size_t i = block->begin; i < block->end; ++i)
     {
-        const pl_reply_entry* e = &job->entries[i];
+        const pl_contact_chunk_entry* e = &job->entries[i];
         const float* w = job->weights + 8 * i;
         float* row = job->sums + (size_t)stride * e->row + offset;
         vf a = vf_mad(vf_mul(vf_bcast(w), f0), vf_bcast(w + 1), f1);
@@ -56,7 +56,7 @@ PL_APART void add_rows(const pl_reply_job* job, const pl_reply_block* block, con
 }
 
 /* What is read of a block that is soon to come, and was not read lately. */
-PL_INLINE void fetch_particles(const pl_reply_job* job, uint32_t n)
+PL_INLINE void fetch_particles(const pl_contact_chunk_job* job, uint32_t n)
 {
     if (n >= job->block_count)
         return;
@@ -71,7 +71,7 @@ PL_INLINE void fetch_particles(const pl_reply_job* job, uint32_t n)
     __builtin_prefetch(p->norm + slot);
 }
 
-PL_INLINE void fetch_weights(const pl_reply_job* job, uint32_t n)
+PL_INLINE void fetch_weights(const pl_contact_chunk_job* job, uint32_t n)
 {
     if (n >= job->block_count)
         return;
@@ -79,13 +79,13 @@ PL_INLINE void fetch_weights(const pl_reply_job* job, uint32_t n)
         __builtin_prefetch(job->chunk->entry_kernel + (size_t)8 * job->entries[i].entry);
 }
 
-static void weigh(const pl_reply_job* job)
+static void weigh(const pl_contact_chunk_job* job)
 {
     for (uint32_t n = 0; n < job->block_count; ++n)
     {
         fetch_particles(job, n + AHEAD);
         fetch_weights(job, n + AHEAD);
-        const pl_reply_block* block = &job->blocks[n];
+        const pl_contact_chunk_block* block = &job->blocks[n];
         uint32_t slot = job->chunk->slot_begin + 8 * block->block;
         float* member = job->members + (size_t)PL_MEMBER_FLOATS * n;
         float* const places[3] = {member, member + 8, member + 16};
@@ -112,20 +112,20 @@ static void weigh(const pl_reply_job* job)
             vf_mul(mx.y, x.z), vf_mul(mx.z, x.x), mv.x, mv.y, mv.z, spin.x, spin.y, spin.z};
         vf_transpose(one);
         vf_transpose(two);
-        add_rows(job, block, one, PL_REPLY_FLOATS, 0);
-        add_rows(job, block, two, PL_REPLY_FLOATS, 8);
+        add_rows(job, block, one, PL_BODY_SUM_FLOATS, 0);
+        add_rows(job, block, two, PL_BODY_SUM_FLOATS, 8);
     }
 }
 
 /* The sums of w times the rows of a block's touched clusters, in lanes. */
-PL_APART void blend(const pl_reply_job* job, const pl_reply_block* block, vf out[6])
+PL_APART void blend(const pl_contact_chunk_job* job, const pl_contact_chunk_block* block, vf out[6])
 {
     const vf zero = vf_set1(0);
     vf a = zero, b = zero, c = zero, d = zero, e = zero, f = zero;
     for (size_t i = block->begin; i < block->end; ++i)
     {
-        const pl_reply_entry* entry = &job->entries[i];
-        const float* row = job->rows + (size_t)PL_MOVE_FLOATS * entry->row;
+        const pl_contact_chunk_entry* entry = &job->entries[i];
+        const float* row = job->rows + (size_t)PL_BODY_CHANGE_FLOATS * entry->row;
         vf w = vf_load(job->weights + 8 * i);
         a = vf_mad(a, w, vf_bcast(row));
         b = vf_mad(b, w, vf_bcast(row + 1));
@@ -137,14 +137,14 @@ PL_APART void blend(const pl_reply_job* job, const pl_reply_block* block, vf out
     out[0] = a, out[1] = b, out[2] = c, out[3] = d, out[4] = e, out[5] = f;
 }
 
-static void move(const pl_reply_job* job)
+static void move(const pl_contact_chunk_job* job)
 {
     const float* const fresh[3] = {job->fresh[0], job->fresh[1], job->fresh[2]};
     const float* const total[3] = {job->total[0], job->total[1], job->total[2]};
     const vf zero = vf_set1(0);
     for (uint32_t n = 0; n < job->block_count; ++n)
     {
-        const pl_reply_block* block = &job->blocks[n];
+        const pl_contact_chunk_block* block = &job->blocks[n];
         uint32_t slot = job->chunk->slot_begin + 8 * block->block;
         const float* member = job->members + (size_t)PL_MEMBER_FLOATS * n;
         const float* const places[3] = {member, member + 8, member + 16};
@@ -169,11 +169,11 @@ static void move(const pl_reply_job* job)
         lanes3 p = scale3(dv, vf_load(member + PL_MEMBER_MASS)), moment = cross3(x, p);
         vf rows[8] = {p.x, p.y, p.z, moment.x, moment.y, moment.z, zero, zero};
         vf_transpose(rows);
-        add_rows(job, block, rows, PL_MOVE_FLOATS, 0);
+        add_rows(job, block, rows, PL_BODY_CHANGE_FLOATS, 0);
     }
 }
 
-static void apply(const pl_reply_job* job)
+static void apply(const pl_contact_chunk_job* job)
 {
     const pl_particles* p = &job->body->particles;
     const float* const total[3] = {job->total[0], job->total[1], job->total[2]};
@@ -190,5 +190,5 @@ static void apply(const pl_reply_job* job)
     }
 }
 
-extern const pl_response_kernels PL_K(pl_response_kernels);
-const pl_response_kernels PL_K(pl_response_kernels) = {weigh, move, apply};
+extern const pl_contact_solver_kernels PL_K(pl_contact_solver_kernels);
+const pl_contact_solver_kernels PL_K(pl_contact_solver_kernels) = {weigh, move, apply};

@@ -26,8 +26,8 @@
  * and may lose friction * |slip| for each unit of it. That much is allowed for ("slack"). It is a
  * loss against what friction had dissipated before.
  *
- * Each island has its own parabola, so that what happens elsewhere does not matter. Units of one
- * piece are in one island, as they may share members.
+ * Each island has its own parabola, so that what happens elsewhere does not matter. Cluster bodies
+ * of one piece are in one island, as they may share members.
  */
 #include "base/union_find.h"
 #include "body/piece_query.h"
@@ -35,32 +35,33 @@
 
 #include <string.h>
 
-static bool moves(const pl_toucher* t)
+static bool moves(const pl_contact_particle* t)
 {
     return t->inverse_mass > 0;
 }
 
-/* Units of one piece of a body, one after the other. */
-static pl_status unite_pieces(const pl_response_work* s)
+/* Cluster bodies of one piece of a body, one after the other. */
+static pl_status unite_pieces(const pl_contact_solver_work* s)
 {
-    pl_response* r = s->r;
+    pl_contact_solver* r = s->r;
     uint32_t body = UINT32_MAX;
-    for (uint32_t u = 0; u < r->unit_count; ++u)
+    for (uint32_t u = 0; u < r->cluster_body_count; ++u)
     {
-        const pl_unit* unit = &r->units[u];
-        if (unit->fixed)
+        const pl_cluster_body* cluster_body = &r->cluster_bodies[u];
+        if (cluster_body->fixed)
             continue;
-        uint32_t b = pl_contact_body_of(s->all, unit->cluster);
+        uint32_t b = pl_contact_body_of(s->all, cluster_body->cluster);
         const pl_body* of = s->bodies[b].body;
         uint32_t pieces = of->fracture ? of->fracture->piece_count + 1 : 1;
-        if (!pl_grow((void**)&r->piece_unit, &r->piece_capacity, pieces, sizeof *r->piece_unit))
-            return pl_fail_memory(pieces * sizeof *r->piece_unit);
+        if (!pl_grow((void**)&r->piece_cluster_body, &r->piece_capacity, pieces,
+                     sizeof *r->piece_cluster_body))
+            return pl_fail_memory(pieces * sizeof *r->piece_cluster_body);
         if (b != body)
-            memset(r->piece_unit, 0, pieces * sizeof *r->piece_unit);
+            memset(r->piece_cluster_body, 0, pieces * sizeof *r->piece_cluster_body);
         body = b;
-        uint32_t cluster = unit->cluster - s->all->pair_bodies[b].first;
+        uint32_t cluster = cluster_body->cluster - s->all->pair_bodies[b].first;
         uint32_t piece = of->fracture ? of->clusters.piece[cluster] : 0;
-        uint32_t* first = &r->piece_unit[PL_MIN(piece, pieces - 1)];
+        uint32_t* first = &r->piece_cluster_body[PL_MIN(piece, pieces - 1)];
         if (*first)
             pl_union_find_unite(r->forest, *first - 1, u);
         else
@@ -69,32 +70,35 @@ static pl_status unite_pieces(const pl_response_work* s)
     return PLIANT_OK;
 }
 
-static void unite_contacts(const pl_response_work* s)
+static void unite_contacts(const pl_contact_solver_work* s)
 {
-    pl_response* r = s->r;
-    for (uint32_t i = 0; i < r->toucher_count; ++i)
+    pl_contact_solver* r = s->r;
+    for (uint32_t i = 0; i < r->contact_particle_count; ++i)
     {
-        const pl_toucher* t = &r->touchers[i];
-        for (size_t n = t->tie_begin; n < t->tie_begin + t->tie_count && moves(t); ++n)
-            if (!r->units[r->ties[n].unit].fixed)
-                pl_union_find_unite(r->forest, r->unit_count + i, r->ties[n].unit);
+        const pl_contact_particle* t = &r->contact_particles[i];
+        for (size_t n = t->membership_begin;
+             n < t->membership_begin + t->membership_count && moves(t); ++n)
+            if (!r->cluster_bodies[r->memberships[n].cluster_body].fixed)
+                pl_union_find_unite(r->forest, r->cluster_body_count + i,
+                                    r->memberships[n].cluster_body);
     }
     for (size_t i = 0; i < s->all->list.count; ++i)
     {
         const pl_contact* c = &s->all->list.items[i];
-        uint32_t toucher = r->toucher_of[c->particle] - 1, unit = r->unit_of[c->cluster] - 1;
-        bool pushed = !r->units[unit].fixed;
-        if (pushed && moves(&r->touchers[toucher]))
-            pl_union_find_unite(r->forest, unit, r->unit_count + toucher);
-        if (pushed && c->home && !r->units[r->unit_of[c->home - 1] - 1].fixed)
-            pl_union_find_unite(r->forest, unit, r->unit_of[c->home - 1] - 1);
+        uint32_t contact_particle = r->contact_particle_of[c->particle] - 1,
+                 cluster_body = r->cluster_body_of[c->cluster] - 1;
+        bool pushed = !r->cluster_bodies[cluster_body].fixed;
+        if (pushed && moves(&r->contact_particles[contact_particle]))
+            pl_union_find_unite(r->forest, cluster_body, r->cluster_body_count + contact_particle);
+        if (pushed && c->home && !r->cluster_bodies[r->cluster_body_of[c->home - 1] - 1].fixed)
+            pl_union_find_unite(r->forest, cluster_body, r->cluster_body_of[c->home - 1] - 1);
     }
 }
 
-pl_status pl_islands_make(const pl_response_work* s)
+pl_status pl_islands_make(const pl_contact_solver_work* s)
 {
-    pl_response* r = s->r;
-    size_t count = (size_t)r->unit_count + r->toucher_count;
+    pl_contact_solver* r = s->r;
+    size_t count = (size_t)r->cluster_body_count + r->contact_particle_count;
     if (!pl_grow((void**)&r->forest, &r->forest_capacity, count, sizeof *r->forest))
         return pl_fail_memory(count * sizeof *r->forest);
     for (size_t i = 0; i < count; ++i)
@@ -108,9 +112,11 @@ pl_status pl_islands_make(const pl_response_work* s)
         uint32_t root = pl_union_find_root(r->forest, i);
         uint32_t island = root == i
                               ? r->island_count++
-                              : (root < r->unit_count ? r->units[root].island
-                                                      : r->touchers[root - r->unit_count].island);
-        *(i < r->unit_count ? &r->units[i].island : &r->touchers[i - r->unit_count].island) =
+                              : (root < r->cluster_body_count
+                                     ? r->cluster_bodies[root].island
+                                     : r->contact_particles[root - r->cluster_body_count].island);
+        *(i < r->cluster_body_count ? &r->cluster_bodies[i].island
+                                    : &r->contact_particles[i - r->cluster_body_count].island) =
             island;
     }
     if (!pl_grow((void**)&r->islands, &r->island_capacity, r->island_count, sizeof *r->islands))
@@ -132,19 +138,20 @@ static void shorten_island(pl_island* island, bool firm)
     island->aimed = island->slack = island->held = island->along = island->curve = 0;
 }
 
-bool pl_islands_judge(const pl_response_work* s)
+bool pl_islands_judge(const pl_contact_solver_work* s)
 {
-    pl_response* r = s->r;
+    pl_contact_solver* r = s->r;
     bool any = false;
-    for (uint32_t u = 0; u < r->unit_count; ++u)
+    for (uint32_t u = 0; u < r->cluster_body_count; ++u)
     {
-        pl_island* island = &r->islands[r->units[u].island];
-        island->along += r->units[u].along, island->curve += r->units[u].curve;
+        pl_island* island = &r->islands[r->cluster_bodies[u].island];
+        island->along += r->cluster_bodies[u].along, island->curve += r->cluster_bodies[u].curve;
     }
-    for (uint32_t i = 0; i < r->toucher_count; ++i)
+    for (uint32_t i = 0; i < r->contact_particle_count; ++i)
     {
-        pl_island* island = &r->islands[r->touchers[i].island];
-        island->along += r->touchers[i].along, island->curve += r->touchers[i].curve;
+        pl_island* island = &r->islands[r->contact_particles[i].island];
+        island->along += r->contact_particles[i].along,
+            island->curve += r->contact_particles[i].curve;
     }
     for (uint32_t i = 0; i < r->island_count; ++i)
     {
@@ -154,20 +161,20 @@ bool pl_islands_judge(const pl_response_work* s)
     return any;
 }
 
-void pl_islands_take_back(const pl_response_work* s)
+void pl_islands_take_back(const pl_contact_solver_work* s)
 {
-    pl_response* r = s->r;
-    for (uint32_t u = 0; u < r->unit_count; ++u)
+    pl_contact_solver* r = s->r;
+    for (uint32_t u = 0; u < r->cluster_body_count; ++u)
     {
-        pl_unit* unit = &r->units[u];
-        double back = r->islands[unit->island].keep - 1;
-        unit->push = v3_scale(unit->gave_push, back);
-        unit->twist = v3_scale(unit->gave_twist, back);
-        unit->dv = v3_scale(unit->gave, back);
+        pl_cluster_body* cluster_body = &r->cluster_bodies[u];
+        double back = r->islands[cluster_body->island].keep - 1;
+        cluster_body->push = v3_scale(cluster_body->gave_push, back);
+        cluster_body->twist = v3_scale(cluster_body->gave_twist, back);
+        cluster_body->dv = v3_scale(cluster_body->gave, back);
     }
-    for (uint32_t i = 0; i < r->toucher_count; ++i)
+    for (uint32_t i = 0; i < r->contact_particle_count; ++i)
     {
-        pl_toucher* t = &r->touchers[i];
+        pl_contact_particle* t = &r->contact_particles[i];
         t->dv = v3_scale(t->gave, r->islands[t->island].keep - 1);
     }
 }

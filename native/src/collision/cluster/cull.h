@@ -11,7 +11,7 @@
 #include "body/body.h"
 
 /* A cluster as it is looked at, in the world relative to its body's origin. */
-typedef struct pl_look_target
+typedef struct pl_cull_target
 {
     float lower[3], upper[3]; /* around what may be touched of it */
     float x[3], inverse[9], rest[3];
@@ -21,21 +21,21 @@ typedef struct pl_look_target
     float slack, slack_own;  /* rounding of rest points: lengths there, and as "own" has them */
     float slack_way;         /* the same of a path, for each unit of its velocities */
     bool plain;              /* "own" is the identity */
-} pl_look_target;
+} pl_cull_target;
 
 /* Eight particles and a cluster that something may come of. */
-typedef struct pl_look_one
+typedef struct pl_cull_hit
 {
     uint32_t place; /* of the cluster in the job's list, */
     uint32_t row;   /* and in that of those that are shown */
     uint32_t first; /* of the particles, */
     uint32_t bits;  /* and which of the eight these are */
-} pl_look_one;
+} pl_cull_hit;
 
 /* Particles of one cluster and clusters of another, or of their own, body. */
-typedef struct pl_look_job
+typedef struct pl_cull_job
 {
-    const pl_look_target* targets;
+    const pl_cull_target* targets;
     const uint32_t* list; /* which of these are looked at */
     uint32_t list_count;
     const pl_rest_sdf* shape; /* of the targets' body */
@@ -51,15 +51,15 @@ typedef struct pl_look_job
     uint32_t* shown;      /* out: the targets that something may come of, */
     float* least;         /* the least rank that may, by these and particles; infinite: none, */
     float* near;          /* and by particle: set to 1 where it may touch */
-    pl_look_one* ones;    /* scratch: for each target and eight particles */
-} pl_look_job;
+    pl_cull_hit* ones;    /* scratch: for each target and eight particles */
+} pl_cull_job;
 
-typedef struct pl_look_kernels
+typedef struct pl_cull_kernels
 {
     /* Returns how many targets are shown. */
-    uint32_t (*look)(const pl_look_job* look);
-} pl_look_kernels;
+    uint32_t (*cull)(const pl_cull_job* cull);
+} pl_cull_kernels;
 
-const pl_look_kernels* pl_look_kernels_for(uint32_t simd);
+const pl_cull_kernels* pl_cull_kernels_for(uint32_t simd);
 
 #endif

@@ -23,7 +23,7 @@ PL_INLINE vf length3(lanes3 a)
 }
 
 /* Where the particles and the target's bounds meet. */
-PL_INLINE vm passes(const pl_look_job* job, const pl_look_target* t, lanes3 end, lanes3 v)
+PL_INLINE vm passes(const pl_cull_job* job, const pl_cull_target* t, lanes3 end, lanes3 v)
 {
     lanes3 start = mad3(end, sub3(v, bcast3(job->drift)), vf_set1(-job->dt));
     lanes3 low = min3(start, end), high = max3(start, end);
@@ -148,7 +148,7 @@ typedef struct view
 } view;
 
 /* One of the particle's own piece, where it sees nothing but the material around it. */
-PL_INLINE vm sees_itself(const pl_look_job* job, const pl_look_target* t, uint32_t i, float apart,
+PL_INLINE vm sees_itself(const pl_cull_job* job, const pl_cull_target* t, uint32_t i, float apart,
                          const view* v)
 {
     lanes3 end = sub3(v->to, load3(job->rest, i)), start = sub3(end, v->way);
@@ -158,9 +158,9 @@ PL_INLINE vm sees_itself(const pl_look_job* job, const pl_look_target* t, uint32
     return vf_le(vf_add(most, v->slack_own), vf_set1(apart));
 }
 
-PL_INLINE view view_of(const pl_look_job* job, uint32_t place, uint32_t i)
+PL_INLINE view view_of(const pl_cull_job* job, uint32_t place, uint32_t i)
 {
-    const pl_look_target* t = &job->targets[job->list[place]];
+    const pl_cull_target* t = &job->targets[job->list[place]];
     const lanes3 x = load3(job->x, i), v = load3(job->v, i);
     const vf zero = vf_set1(0), dt = vf_set1(job->dt);
     view w;
@@ -195,13 +195,13 @@ typedef struct look_up_of
 } look_up_of;
 
 /* What may come of it for them. */
-PL_INLINE void rank_eight(const pl_look_job* job, const pl_look_one* one, const look_up_of* l)
+PL_INLINE void rank_eight(const pl_cull_job* job, const pl_cull_hit* one, const look_up_of* l)
 {
     const uint32_t i = one->first;
     const view* w = &l->w;
-    const pl_look_target* t = &job->targets[job->list[one->place]];
+    const pl_cull_target* t = &job->targets[job->list[one->place]];
     const vf spacing = vf_set1((float)job->shape->spacing), keep = vf_load(job->keep + i);
-    const vf fast_from = vf_mul(spacing, vf_set1((float)PL_SIGHT_FAST)), yes = vf_set1(1);
+    const vf fast_from = vf_mul(spacing, vf_set1((float)PL_SDF_FAST)), yes = vf_set1(1);
     const vm fast = vf_lt(fast_from, vf_add(w->length, w->slack));
     /* of slow ones it is enough to know that they may touch something */
     const vm known = vm_andnot(fast, vf_le(yes, vf_load(job->near + i)));
@@ -213,7 +213,7 @@ PL_INLINE void rank_eight(const pl_look_job* job, const pl_look_one* one, const 
         enters = vm_and(enters, vf_lt(keep, vf_add(distances(&l->start), w->slack)));
     vf nearest = vf_select(close, w->nearest, vf_sub(length3(w->off), w->slack_own));
     vf rank = vf_div(nearest, vf_set1(t->radius));
-    rank = vf_sub(rank, vf_keep(enters, vf_set1((float)PL_SIGHT_ENTERS)));
+    rank = vf_sub(rank, vf_keep(enters, vf_set1((float)PL_SDF_ENTERS)));
     /* a rank of its own is rounded, too */
     vf_store(job->least + (size_t)one->row * job->count + i,
              vf_select(w->on, vf_sub(rank, vf_set1(1e-6f)), vf_set1(INFINITY)));
@@ -222,7 +222,7 @@ PL_INLINE void rank_eight(const pl_look_job* job, const pl_look_one* one, const 
 
 /* The lanes that are looked up are listed first, so that no loop has a length that nobody can
  * foretell, and what is not in the cache is waited for at the same time. */
-static void rank_eights(const pl_look_job* job, const grid* g, const pl_look_one* ones,
+static void rank_eights(const pl_cull_job* job, const grid* g, const pl_cull_hit* ones,
                         uint32_t count)
 {
     look_up_of l[TOGETHER];
@@ -254,7 +254,7 @@ static void rank_eights(const pl_look_job* job, const grid* g, const pl_look_one
 
 /* First who may have a say, which nobody can foretell: written down without a branch, and written
  * over where not. Then what that may be. */
-static uint32_t look(const pl_look_job* job)
+static uint32_t cull(const pl_cull_job* job)
 {
     uint32_t shown = 0, count = 0;
     for (uint32_t n = 0; n < job->list_count; ++n)
@@ -264,7 +264,7 @@ static uint32_t look(const pl_look_job* job)
         {
             const unsigned bits = vm_bits(view_of(job, n, i).on);
             vf_store(job->least + (size_t)shown * job->count + i, vf_set1(INFINITY));
-            job->ones[count] = (pl_look_one){n, shown, i, bits};
+            job->ones[count] = (pl_cull_hit){n, shown, i, bits};
             count += bits != 0;
             any |= bits;
         }
@@ -277,5 +277,5 @@ static uint32_t look(const pl_look_job* job)
     return shown;
 }
 
-extern const pl_look_kernels PL_K(pl_look_kernels);
-const pl_look_kernels PL_K(pl_look_kernels) = {look};
+extern const pl_cull_kernels PL_K(pl_cull_kernels);
+const pl_cull_kernels PL_K(pl_cull_kernels) = {cull};

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-PL_DEFINE_KERNELS_FOR(pl_look_kernels)
+PL_DEFINE_KERNELS_FOR(pl_cull_kernels)
 
 /* Seconds in which an overlap that was there before falls to 1/e. */
 #define RECOVERY_TIME 0.1
@@ -85,7 +85,7 @@ static void store9(const mat3* m, float out[9])
 }
 
 /* The cluster as particles look at it, and how far rounding may mislead them. */
-static void show(const search* s, const pl_target* t, pl_look_target* out)
+static void show(const search* s, const pl_sdf_target* t, pl_cull_target* out)
 {
     const pl_proxy_pose* pose = t->pose;
     vec3 zero = v3_fromd(t->body->origin), x = v3_sub(v3_fromd(pose->x), zero);
@@ -132,7 +132,7 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
             continue;
         motion_from_fit(&s->bodies[body], c - all->pair_bodies[body].first, &all->poses[c], s->dt,
                         &all->motions[c]);
-        all->targets[c] = pl_target_of(all, s->bodies, c);
+        all->targets[c] = pl_sdf_target_of(all, s->bodies, c);
         show(s, &all->targets[c], &all->shown[c]);
     }
 }
@@ -144,7 +144,8 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
  * back. Sheets wrap around what they touch: they have no inside to go back to. 0: the contact
  * holds, 1: the particle is hooked and there is none. Between them the particle may go back the
  * faster the more it is hooked: a contact that came and went would shake what lies at the limit. */
-static double hooked(const search* s, const pl_verdict* found, const pl_traveller* p, uint32_t home)
+static double hooked(const search* s, const pl_candidate* found, const pl_query_particle* p,
+                     uint32_t home)
 {
     const pl_contacts* all = s->contacts;
     uint32_t owner = pl_contact_body_of(all, home), c = home - all->pair_bodies[owner].first;
@@ -160,7 +161,7 @@ static double hooked(const search* s, const pl_verdict* found, const pl_travelle
 /* The least velocity along the normal that resolves a contact. Where material
  * came apart the sides may overlap, by how well their clusters agree on where it was: that goes
  * slowly, so that nothing jumps when it breaks. */
-static double recovery(const pl_verdict* found, double spacing, double dt)
+static double recovery(const pl_candidate* found, double spacing, double dt)
 {
     if (found->gap > 0)
         return -found->gap / dt;
@@ -168,8 +169,9 @@ static double recovery(const pl_verdict* found, double spacing, double dt)
     return found->parted ? fmin(speed, PARTING_SPEED * spacing) : speed;
 }
 
-static void make_contact(const search* s, const pl_verdict* found, uint32_t home,
-                         const pl_traveller* p, uint32_t particle, double back, pl_contact* out)
+static void make_contact(const search* s, const pl_candidate* found, uint32_t home,
+                         const pl_query_particle* p, uint32_t particle, double back,
+                         pl_contact* out)
 {
     const pl_cluster_motion* m = &s->contacts->motions[found->cluster];
     vec3 start = p->start;
@@ -197,7 +199,7 @@ typedef struct crowd
     float* least;       /* and of what rank that is at least, by cluster and particle */
     float* near;        /* by particle: 1 where it may touch something */
     float* apart;       /* by cluster: cull.h */
-    pl_look_one* ones;  /* cull.h */
+    pl_cull_hit* ones;  /* cull.h */
     uint32_t* member;   /* their places in the list of members */
     float *x[3], *v[3]; /* */
     float *keep, *rest[3];
@@ -207,7 +209,7 @@ typedef struct crowd
  * clusters. */
 static size_t crowd_room(size_t particles, size_t clusters)
 {
-    size_t ones = particles / 8 * clusters * (sizeof(pl_look_one) / sizeof(float));
+    size_t ones = particles / 8 * clusters * (sizeof(pl_cull_hit) / sizeof(float));
     return particles * (12 + clusters) + 2 * clusters + ones;
 }
 
@@ -222,7 +224,7 @@ static crowd crowd_in(float* room, uint32_t particles, uint32_t clusters)
     g.least = room, room += (size_t)particles * clusters;
     g.apart = room, room += clusters;
     g.cluster = (uint32_t*)(void*)room, room += clusters;
-    g.ones = (pl_look_one*)(void*)room;
+    g.ones = (pl_cull_hit*)(void*)room;
     return g;
 }
 
@@ -237,7 +239,7 @@ static float_box box_around(const pl_contacts* all, uint32_t begin, uint32_t end
     float_box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (uint32_t n = begin; n < end; ++n)
     {
-        const pl_look_target* more = &all->shown[all->partner[n]];
+        const pl_cull_target* more = &all->shown[all->partner[n]];
         for (int k = 0; k < 3; ++k)
         {
             box.lower[k] = PL_MIN(box.lower[k], more->lower[k]);
@@ -343,7 +345,7 @@ static void gather_crowd(const search* s, const meeting* m, crowd* g)
 static void look_around(const search* s, const meeting* m, crowd* g)
 {
     const pl_contacts* all = s->contacts;
-    pl_look_job look = {.targets = all->shown,
+    pl_cull_job cull = {.targets = all->shown,
                         .list = all->partner + m->begin,
                         .list_count = m->end - m->begin,
                         .shape = &m->to->body->rest_sdf,
@@ -358,16 +360,16 @@ static void look_around(const search* s, const meeting* m, crowd* g)
                         .ones = g->ones};
     for (int k = 0; k < 3; ++k)
     {
-        look.x[k] = g->x[k], look.v[k] = g->v[k], look.rest[k] = g->rest[k];
-        look.drift[k] = (float)all->drift[k];
+        cull.x[k] = g->x[k], cull.v[k] = g->v[k], cull.rest[k] = g->rest[k];
+        cull.drift[k] = (float)all->drift[k];
     }
-    for (uint32_t n = 0; n < look.list_count && m->self; ++n)
-        g->apart[n] = (float)pl_target_apart(all, s->bodies, look.list[n], m->home,
-                                             (1 - ROUNDING) * all->shown[look.list[n]].radius);
-    g->shown = all->look->look(&look);
+    for (uint32_t n = 0; n < cull.list_count && m->self; ++n)
+        g->apart[n] = (float)pl_sdf_target_apart(all, s->bodies, cull.list[n], m->home,
+                                                 (1 - ROUNDING) * all->shown[cull.list[n]].radius);
+    g->shown = all->cull->cull(&cull);
 }
 
-static pl_traveller traveller_of(const search* s, const meeting* m, uint32_t member)
+static pl_query_particle traveller_of(const search* s, const meeting* m, uint32_t member)
 {
     const pl_proxies* proxies = m->from->proxies;
     const pl_body* body = m->from->body;
@@ -376,24 +378,24 @@ static pl_traveller traveller_of(const search* s, const meeting* m, uint32_t mem
     vec3 v = v3(eight->v[0][lane], eight->v[1][lane], eight->v[2][lane]);
     vec3 x = v3(eight->x[0][lane], eight->x[1][lane], eight->x[2][lane]);
     vec3 end = v3_add(v3_fromd(body->origin), x);
-    return (pl_traveller){body,
-                          proxies->member_slot[member],
-                          m->own,
-                          v3_mad(end, v, -s->dt),
-                          end,
-                          v,
-                          m->thickness + proxies->inset[member],
-                          m->thickness,
-                          proxies->crack ? proxies->crack[member] : NULL,
-                          &s->contacts->poses[m->home]};
+    return (pl_query_particle){body,
+                               proxies->member_slot[member],
+                               m->own,
+                               v3_mad(end, v, -s->dt),
+                               end,
+                               v,
+                               m->thickness + proxies->inset[member],
+                               m->thickness,
+                               proxies->crack ? proxies->crack[member] : NULL,
+                               &s->contacts->poses[m->home]};
 }
 
 /* What the clusters say of one of the particles: the least rank decides, and among equals the first
  * cluster. */
-static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint32_t i,
-                               const pl_traveller* p)
+static pl_candidate ask_clusters(const search* s, const meeting* m, crowd* g, uint32_t i,
+                                 const pl_query_particle* p)
 {
-    pl_verdict best = {.rank = INFINITY};
+    pl_candidate best = {.rank = INFINITY};
     for (;;)
     {
         uint32_t next = 0;
@@ -408,12 +410,12 @@ static pl_verdict ask_clusters(const search* s, const meeting* m, crowd* g, uint
         if (!(*least < INFINITY) || *least > best.rank)
             return best;
         *least = INFINITY;
-        pl_verdict found;
-        const pl_target* t = &s->contacts->targets[g->cluster[next]];
+        pl_candidate found;
+        const pl_sdf_target* t = &s->contacts->targets[g->cluster[next]];
         double apart = -1;
         if (m->self)
-            apart = pl_target_apart(s->contacts, s->bodies, t->cluster, m->home, t->radius);
-        if (pl_target_judge(t, p, apart, s->dt, &found) &&
+            apart = pl_sdf_target_apart(s->contacts, s->bodies, t->cluster, m->home, t->radius);
+        if (pl_sdf_query(t, p, apart, s->dt, &found) &&
             (found.rank < best.rank || (found.rank == best.rank && found.cluster < best.cluster)))
             best = found;
     }
@@ -430,8 +432,8 @@ static void test_piece(search* s, const meeting* m, crowd* g, pl_contact_list* l
     {
         if (!(g->near[i] > 0))
             continue;
-        pl_traveller p = traveller_of(s, m, g->member[i]);
-        pl_verdict best = ask_clusters(s, m, g, i, &p);
+        pl_query_particle p = traveller_of(s, m, g->member[i]);
+        pl_candidate best = ask_clusters(s, m, g, i, &p);
         double back = best.touches ? hooked(s, &best, &p, m->home) : 1;
         if (back >= 1)
             continue;

@@ -110,7 +110,7 @@ static vec3 centre_of(const whole* a, const whole* b)
 /* What two gave each other in a substep. */
 typedef struct meeting
 {
-    pl_bouncer a, b;
+    pl_restitution_side a, b;
     vec3 impulse, at; /* on a; where, weighted by "weight" */
     double weight;
 } meeting;
@@ -121,7 +121,7 @@ typedef struct meetings
     size_t count, capacity;
 } meetings;
 
-static bool same(pl_bouncer a, pl_bouncer b)
+static bool same(pl_restitution_side a, pl_restitution_side b)
 {
     return a.body == b.body && a.piece == b.piece;
 }
@@ -149,7 +149,7 @@ static uint32_t piece_of(const pl_body* body, uint32_t slot)
 
 /* The meeting of two, begun if need be; NULL for want of memory. Contacts of the same two follow
  * each other most of the time, so that the last one is asked first. */
-static meeting* meeting_of(meetings* list, pl_bouncer a, pl_bouncer b)
+static meeting* meeting_of(meetings* list, pl_restitution_side a, pl_restitution_side b)
 {
     for (size_t n = list->count; n-- > 0;)
         if (same(list->items[n].a, a) && same(list->items[n].b, b))
@@ -166,7 +166,7 @@ static pl_status gather_meetings(const pl_contacts* all, const pl_contact_body* 
     for (size_t i = 0; i < all->list.count; ++i)
     {
         const pl_contact* c = &all->list.items[i];
-        if (c->bond) /* its cluster may be that of a collider, which is of no body */
+        if (c->weld) /* its cluster may be that of a collider, which is of no body */
             continue;
         uint32_t body = c->body, of = pl_contact_body_of(all, c->cluster);
         const pl_body* hit = bodies[of].body;
@@ -174,11 +174,11 @@ static pl_status gather_meetings(const pl_contacts* all, const pl_contact_body* 
             continue;
         uint32_t slot = c->particle - all->slot_begin[body];
         uint32_t cluster = c->cluster - all->pair_bodies[of].first;
-        pl_bouncer own = {body, piece_of(bodies[body].body, slot)};
-        pl_bouncer other = {of, hit->fracture ? hit->clusters.piece[cluster] : 0};
+        pl_restitution_side own = {body, piece_of(bodies[body].body, slot)};
+        pl_restitution_side other = {of, hit->fracture ? hit->clusters.piece[cluster] : 0};
         if (same(own, other))
             continue;
-        bool first = pl_bouncer_before(own, other);
+        bool first = pl_restitution_side_before(own, other);
         meeting* m = meeting_of(list, first ? own : other, first ? other : own);
         if (!m)
             return pl_fail_memory((list->count + 1) * sizeof *list->items);
@@ -198,7 +198,7 @@ static void store3d(vec3 v, double out[3])
     out[0] = v.x, out[1] = v.y, out[2] = v.z;
 }
 
-static pl_rebound* find(const pl_rebounds* list, pl_bouncer a, pl_bouncer b)
+static pl_encounter* find(const pl_encounters* list, pl_restitution_side a, pl_restitution_side b)
 {
     for (size_t i = 0; i < list->count; ++i)
         if (same(list->items[i].a, a) && same(list->items[i].b, b))
@@ -207,7 +207,7 @@ static pl_rebound* find(const pl_rebounds* list, pl_bouncer a, pl_bouncer b)
 }
 
 /* Adds what a substep brought, or begins with it. The clusters' sums are those before it. */
-static pl_status note(pl_rebounds* list, const meeting* m, const pl_contact_body* bodies,
+static pl_status note(pl_encounters* list, const meeting* m, const pl_contact_body* bodies,
                       const pl_contact_settings* settings, double dt)
 {
     if (!(m->weight > 0))
@@ -219,7 +219,7 @@ static pl_status note(pl_rebounds* list, const meeting* m, const pl_contact_body
     vec3 at = v3_scale(m->at, 1 / m->weight), along = v3_normalised(m->impulse);
     vec3 way = v3_sub(velocity_at(&one, at), velocity_at(&other, at));
     double speed = v3_dot(way, along); /* below 0: they come nearer */
-    pl_rebound* r = find(list, m->a, m->b);
+    pl_encounter* r = find(list, m->a, m->b);
     if (!r)
     {
         /* what rests does not bounce */
@@ -228,7 +228,7 @@ static pl_status note(pl_rebounds* list, const meeting* m, const pl_contact_body
         if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
             return pl_fail_memory((list->count + 1) * sizeof *list->items);
         r = &list->items[list->count++];
-        *r = (pl_rebound){.a = m->a, .b = m->b};
+        *r = (pl_encounter){.a = m->a, .b = m->b};
     }
     r->restitution = restitution_of(bodies, settings, m->a.body, m->b.body);
     if (-speed > r->approach)
@@ -325,7 +325,7 @@ static double inverse_mass_at(const whole* w, vec3 at, vec3 n)
     return w->fixed ? 0 : 1 / w->mass + v3_dot(turn, m3_mulv(w->inertia_inverse, turn));
 }
 
-static void part_shares(const pl_rebound* r, const share* one, const share* other, double dt)
+static void part_shares(const pl_encounter* r, const share* one, const share* other, double dt)
 {
     whole a = weigh(one, dt), b = weigh(other, dt);
     if (!a.turns || !b.turns)
@@ -342,7 +342,7 @@ static void part_shares(const pl_rebound* r, const share* one, const share* othe
     kick(other, &b, at, v3_scale(impulse, -1), dt);
 }
 
-static pl_status part(const pl_rebound* r, const pl_contact_body* bodies, double dt)
+static pl_status part(const pl_encounter* r, const pl_contact_body* bodies, double dt)
 {
     share shares[2] = {{bodies[r->a.body].body, r->a.piece, NULL},
                        {bodies[r->b.body].body, r->b.piece, NULL}};
@@ -363,7 +363,7 @@ static pl_status part(const pl_rebound* r, const pl_contact_body* bodies, double
     return fine ? PLIANT_OK : pl_fail_memory(shares[0].body->particles.slot_count * 4);
 }
 
-static bool still_meets(const meetings* now, const pl_rebound* r)
+static bool still_meets(const meetings* now, const pl_encounter* r)
 {
     for (size_t i = 0; i < now->count; ++i)
         if (same(now->items[i].a, r->a) && same(now->items[i].b, r->b))
@@ -371,9 +371,9 @@ static bool still_meets(const meetings* now, const pl_rebound* r)
     return false;
 }
 
-pl_status pl_rebounds_follow(pl_rebounds* list, const pl_contacts* all,
-                             const pl_contact_body* bodies, const pl_contact_settings* settings,
-                             double dt)
+pl_status pl_restitution_update(pl_encounters* list, const pl_contacts* all,
+                                const pl_contact_body* bodies, const pl_contact_settings* settings,
+                                double dt)
 {
     meetings now = {0};
     pl_status status = gather_meetings(all, bodies, settings, dt, &now);
@@ -382,7 +382,7 @@ pl_status pl_rebounds_follow(pl_rebounds* list, const pl_contacts* all,
     size_t kept = 0;
     for (size_t i = 0; i < list->count && status == PLIANT_OK; ++i)
     {
-        pl_rebound r = list->items[i];
+        pl_encounter r = list->items[i];
         bool meets = still_meets(&now, &r);
         if (!meets)
             status = part(&r, bodies, dt);
@@ -395,12 +395,12 @@ pl_status pl_rebounds_follow(pl_rebounds* list, const pl_contacts* all,
     return status;
 }
 
-void pl_rebounds_drop_body(pl_rebounds* list, uint32_t body)
+void pl_encounters_drop_body(pl_encounters* list, uint32_t body)
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; ++i)
     {
-        pl_rebound r = list->items[i];
+        pl_encounter r = list->items[i];
         if (r.a.body == body || r.b.body == body)
             continue;
         r.a.body -= r.a.body > body, r.b.body -= r.b.body > body;

@@ -7,41 +7,41 @@
 #include "collision/cluster/cluster_contacts.h"
 
 /* A body that bounces, or a piece of one that broke. */
-typedef struct pl_bouncer
+typedef struct pl_restitution_side
 {
     uint32_t body;  /* index in the scene */
     uint32_t piece; /* of its fracture; 0 without */
-} pl_bouncer;
+} pl_restitution_side;
 
 /* Two that met and touch. */
-typedef struct pl_rebound
+typedef struct pl_encounter
 {
-    pl_bouncer a, b;    /* in order */
-    double pressed[3];  /* the impulse on a while they came nearer to each other */
-    double at[3];       /* where, seen from the centre of the two, weighted by ... */
-    double weight;      /* ... the impulses */
+    pl_restitution_side a, b; /* in order */
+    double pressed[3];        /* the impulse on a while they came nearer to each other */
+    double at[3];             /* where, seen from the centre of the two, weighted by ... */
+    double weight;            /* ... the impulses */
     double way[3];      /* velocity of a relative to b there when they came nearest the fastest */
     double approach;    /* how fast that was */
     double restitution; /* of this pair */
     double age;         /* seconds */
-} pl_rebound;
+} pl_encounter;
 
-typedef struct pl_rebounds
+typedef struct pl_encounters
 {
-    pl_rebound* items;
+    pl_encounter* items;
     size_t count, capacity;
-} pl_rebounds;
+} pl_encounters;
 
 /* After the contacts of a substep were solved: begins, follows and ends encounters. What
  * parts gets what its softness has kept of the bounce. Chunks of these are marked as moved. */
-pl_status pl_rebounds_follow(pl_rebounds* rebounds, const pl_contacts* contacts,
-                             const pl_contact_body* bodies, const pl_contact_settings* settings,
-                             double dt);
-static inline bool pl_bouncer_before(pl_bouncer a, pl_bouncer b)
+pl_status pl_restitution_update(pl_encounters* encounters, const pl_contacts* contacts,
+                                const pl_contact_body* bodies, const pl_contact_settings* settings,
+                                double dt);
+static inline bool pl_restitution_side_before(pl_restitution_side a, pl_restitution_side b)
 {
     return a.body != b.body ? a.body < b.body : a.piece < b.piece;
 }
 /* After a body has been taken out. */
-void pl_rebounds_drop_body(pl_rebounds* rebounds, uint32_t body);
+void pl_encounters_drop_body(pl_encounters* encounters, uint32_t body);
 
 #endif

@@ -44,8 +44,8 @@ uint64_t pl_piece_of(const pl_contacts* all, const pl_contact_body* bodies, uint
  * world is a long way at rest, and clusters do not agree on what is where. Contacts within it would
  * hold its folds as they are, when it wants to get out of them; in what is inside out they would
  * push to the wrong side. */
-double pl_target_apart(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster,
-                       uint32_t home, double radius)
+double pl_sdf_target_apart(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster,
+                           uint32_t home, double radius)
 {
     uint32_t b = pl_contact_body_of(all, cluster), first = all->pair_bodies[b].first;
     const pl_clusters* k = &bodies[b].body->clusters;
@@ -61,21 +61,22 @@ double pl_target_apart(const pl_contacts* all, const pl_contact_body* bodies, ui
     return volume > 0 ? radius / volume : INFINITY;
 }
 
-pl_target pl_target_of(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster)
+pl_sdf_target pl_sdf_target_of(const pl_contacts* all, const pl_contact_body* bodies,
+                               uint32_t cluster)
 {
     uint32_t b = pl_contact_body_of(all, cluster), c = cluster - all->pair_bodies[b].first;
     const pl_body* body = bodies[b].body;
     const pl_clusters* k = &body->clusters;
     const float* ball = bodies[b].proxies->ball[c];
-    pl_target t = {.body = body,
-                   .shape = &body->rest_sdf,
-                   .pose = &all->poses[cluster],
-                   .motion = &all->motions[cluster],
-                   .to_own = m3_identity(),
-                   .radius = ball[3] + .5 * body->rest_sdf.spacing,
-                   .cluster = cluster,
-                   .own = c,
-                   .plain = !k->own[c]};
+    pl_sdf_target t = {.body = body,
+                       .shape = &body->rest_sdf,
+                       .pose = &all->poses[cluster],
+                       .motion = &all->motions[cluster],
+                       .to_own = m3_identity(),
+                       .radius = ball[3] + .5 * body->rest_sdf.spacing,
+                       .cluster = cluster,
+                       .own = c,
+                       .plain = !k->own[c]};
     vec3 off = v3_from(ball);
     for (int i = 0; i < 9 && !t.plain; ++i)
         t.to_own.m[i / 3][i % 3] = k->from_body[c][i];
@@ -89,21 +90,21 @@ pl_target pl_target_of(const pl_contacts* all, const pl_contact_body* bodies, ui
 }
 
 /* From one rest point to another, as the cluster's ball measures it. */
-static vec3 between(const pl_target* t, vec3 from, vec3 to)
+static vec3 between(const pl_sdf_target* t, vec3 from, vec3 to)
 {
     vec3 way = v3_sub(to, from);
     return t->plain ? way : m3_mulv(t->to_own, way);
 }
 
 /* A particle and a cluster. Those on two sides of a slit see its plane between them. */
-typedef struct sight
+typedef struct candidate
 {
-    const pl_target* t;
-    const pl_traveller* p;
+    const pl_sdf_target* t;
+    const pl_query_particle* p;
     bool slit;
-} sight;
+} candidate;
 
-static double distance_to(const sight* v, vec3 at, vec3* slope)
+static double distance_to(const candidate* v, vec3 at, vec3* slope)
 {
     const pl_body* body = v->t->body;
     double distance = pl_cluster_distance(body, v->t->own, at, slope), beyond;
@@ -120,7 +121,7 @@ static double distance_to(const sight* v, vec3 at, vec3* slope)
 
 /* When the path comes within "thickness": 0 to 1, or more than 1. Its end is at a distance of
  * "end": around that, too, nothing is as near as the distance. */
-static double follow(const sight* v, vec3 start, vec3 way, double length, double end,
+static double follow(const candidate* v, vec3 start, vec3 way, double length, double end,
                      double thickness)
 {
     double at = 0, least = LEAST_STEP * v->t->shape->spacing, over = end - thickness;
@@ -139,9 +140,9 @@ static double follow(const sight* v, vec3 start, vec3 way, double length, double
 }
 
 /* Fills what is known of a particle that touches at the rest point "at" of its path from "from". */
-static bool touch(const sight* v, vec3 from, vec3 at, double keep, pl_verdict* out)
+static bool touch(const candidate* v, vec3 from, vec3 at, double keep, pl_candidate* out)
 {
-    const pl_target* t = v->t;
+    const pl_sdf_target* t = v->t;
     vec3 slope;
     double distance = distance_to(v, at, &slope), steep = v3_length(slope);
     if (!(steep > .05))
@@ -156,7 +157,7 @@ static bool touch(const sight* v, vec3 from, vec3 at, double keep, pl_verdict* o
 
 /* The distance that a particle keeps from what it came apart from. Where cracks face each other it
  * is the surface of its own that meets the other; otherwise as from others. */
-static double keep_from_parted(const sight* v, vec3 at)
+static double keep_from_parted(const candidate* v, vec3 at)
 {
     const float* crack = v->p->crack;
     if (!crack || crack[3] > v->t->shape->spacing)
@@ -169,8 +170,8 @@ static double keep_from_parted(const sight* v, vec3 at)
     return v->slit || facing > .5 ? crack[3] + v->p->thickness : v->p->keep;
 }
 
-bool pl_target_judge(const pl_target* t, const pl_traveller* p, double apart, double dt,
-                     pl_verdict* out)
+bool pl_sdf_query(const pl_sdf_target* t, const pl_query_particle* p, double apart, double dt,
+                  pl_candidate* out)
 {
     const pl_proxy_pose* pose = t->pose;
     double spacing = t->shape->spacing;
@@ -182,11 +183,11 @@ bool pl_target_judge(const pl_target* t, const pl_traveller* p, double apart, do
     double radius = t->radius + (t->plain ? length : v3_length(m3_mulv(t->to_own, way)));
     if (!(square <= radius * radius))
         return false;
-    bool fast = length > PL_SIGHT_FAST * spacing, self = apart >= 0;
+    bool fast = length > PL_SDF_FAST * spacing, self = apart >= 0;
     vec3 from = v3_sub(to, way), at = to, normal;
     double beyond;
     const uint32_t* id = p->body->particles.id;
-    sight v = {t, p, false};
+    candidate v = {t, p, false};
     v.slit = self && p->body->cuts.plane_count &&
              pl_cuts_part(p->body, id[p->slot], p->home, t->own, to, &beyond, &normal);
     double end = distance_to(&v, to, NULL);
@@ -204,7 +205,7 @@ bool pl_target_judge(const pl_target* t, const pl_traveller* p, double apart, do
     if (self && !v.slit && !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > apart))
         return false;
     /* one that sees it enter knows better than those that find it where it went */
-    out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? PL_SIGHT_ENTERS : 0);
+    out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? PL_SDF_ENTERS : 0);
     out->cluster = t->cluster;
     return !out->touches || touch(&v, from, at, keep, out);
 }

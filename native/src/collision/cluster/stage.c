@@ -12,7 +12,7 @@
  * made again. */
 static pl_status make_shapes(pl_body* body, double thickness, bool* made)
 {
-    *made = !body->pair_rules.share_begin || body->shapes_stale;
+    *made = !body->collision_filter.share_begin || body->shapes_stale;
     if (!*made)
         return PLIANT_OK;
     bool had = body->proxies.plane_begin != NULL;
@@ -25,8 +25,8 @@ static pl_status make_shapes(pl_body* body, double thickness, bool* made)
         PL_TRY(pl_proxies_list_members(body, &body->proxies));
     else
         PL_TRY(pl_proxies_build(body, &desc, &body->proxies));
-    PL_TRY(pl_pair_rules_make(body, &body->proxies, thickness, had ? body->clusters.changed : NULL,
-                              &body->pair_rules));
+    PL_TRY(pl_collision_filter_make(body, &body->proxies, thickness,
+                                    had ? body->clusters.changed : NULL, &body->collision_filter));
     memset(body->clusters.changed, 0, body->clusters.count);
     body->shapes_stale = false;
     return PLIANT_OK;
@@ -60,9 +60,9 @@ static pl_status list_bodies(pl_scene* scene)
         bool made;
         PL_TRY(make_shapes(body, pl_contact_thickness(body, &scene->contact_settings), &made));
         if (made)
-            pl_bonds_follow(&scene->bonds, b, body, &body->proxies);
+            pl_welds_reattach(&scene->welds, b, body, &body->proxies);
         scene->contact_bodies[b] = (pl_contact_body){
-            body, &body->proxies, &body->pair_rules,
+            body, &body->proxies, &body->collision_filter,
             body->contact_groups ? body->contact_groups : UINT32_MAX, !body->no_self_contact};
     }
     return PLIANT_OK;
@@ -77,35 +77,35 @@ static pl_status weld_bodies(pl_scene* scene, uint32_t a, uint32_t b, double dis
     if (!poses)
         return pl_fail_memory(other->proxies->count * sizeof *poses);
     pl_poses_set(other->body, other->proxies, 0, still, 0, 0, other->proxies->count, poses);
-    pl_status status = pl_bonds_to_body(&scene->bonds, a, &scene->contact_bodies[a], b, other,
+    pl_status status = pl_welds_to_body(&scene->welds, a, &scene->contact_bodies[a], b, other,
                                         poses, distance, strength);
     pl_free(poses);
     return status;
 }
 
-pl_status pl_scene_make_bonds(pl_scene* scene, uint32_t body, uint32_t other, uint32_t collider,
+pl_status pl_scene_make_welds(pl_scene* scene, uint32_t body, uint32_t other, uint32_t collider,
                               double distance, double strength, uint32_t* count)
 {
-    size_t before = scene->bonds.count;
+    size_t before = scene->welds.count;
     if (!(distance > 0))
         distance = scene->bodies[body]->spacing;
     PL_TRY(pl_scene_refresh(scene));
     PL_TRY(list_bodies(scene));
     pl_status status = PLIANT_OK;
     if (other == PL_NO_BODY)
-        status = pl_bonds_to_collider(&scene->bonds, body, scene->bodies[body], collider,
+        status = pl_welds_to_collider(&scene->welds, body, scene->bodies[body], collider,
                                       scene->colliders[collider], distance, strength);
     else
         status = weld_bodies(scene, body, other, distance, strength);
     if (status == PLIANT_OK && other != PL_NO_BODY)
         status = weld_bodies(scene, other, body, distance, strength);
     if (status != PLIANT_OK)
-        scene->bonds.count = before;
-    *count = (uint32_t)(scene->bonds.count - before);
+        scene->welds.count = before;
+    *count = (uint32_t)(scene->welds.count - before);
     return status;
 }
 
-pl_status pl_touch_clusters(pl_substep* step)
+pl_status pl_cluster_contacts(pl_substep* step)
 {
     pl_scene* scene = step->scene;
     PL_TRY(list_bodies(scene));
@@ -118,16 +118,16 @@ pl_status pl_touch_clusters(pl_substep* step)
     scene->contact_settings.wake_speed = 2 * scene->sleep_speed;
     scene->contact_settings.turn = scene->substep;
     scene->contact_settings.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    pl_bond_work held = {.bonds = &scene->bonds,
-                         .rebounds = &scene->rebounds,
+    pl_weld_work held = {.welds = &scene->welds,
+                         .encounters = &scene->encounters,
                          .colliders = (const pl_collider* const*)scene->colliders,
                          .t1 = step->t1,
                          .touch = scene->cluster_contacts};
     scene->cluster_scratch.kernels = scene->cluster_kernels;
-    scene->cluster_scratch.look = scene->look_kernels;
+    scene->cluster_scratch.cull = scene->cull_kernels;
     PL_TRY(pl_contacts_resolve(&scene->cluster_scratch, scene->body_count, scene->contact_bodies,
                                &scene->contact_settings, &held, step->dt, scene->pool));
-    pl_bonds_clean(&scene->bonds);
+    pl_welds_remove_broken(&scene->welds);
     PL_TRY(wake_touched(scene));
     for (uint32_t b = 0; b < scene->body_count; ++b)
         for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Welds. A bond holds a particle at a point of a cluster's rest space, x_c + F_c (a - r_c), or of a
+ * Welds. A weld holds a particle at a point of a cluster's rest space, x_c + F_c (a - r_c), or of a
  * collider: the same condition on a relative velocity as a contact, but in all directions and both
  * ways, so the contacts' solver (cluster_contacts.c) takes it as one more. It breaks when the
  * impulse that it needs in a substep is more than its strength; that is a stress, and a particle
@@ -11,17 +11,17 @@
 #include "body/cut_query.h"
 #include "collision/mesh/moving_mesh_query.h"
 
-static pl_status add_bond(pl_bonds* bonds, pl_bond bond)
+static pl_status add_weld(pl_welds* welds, pl_weld weld)
 {
-    if (!pl_grow((void**)&bonds->items, &bonds->capacity, bonds->count + 1, sizeof *bonds->items))
-        return pl_fail_memory((bonds->count + 1) * sizeof *bonds->items);
-    bonds->items[bonds->count++] = bond;
+    if (!pl_grow((void**)&welds->items, &welds->capacity, welds->count + 1, sizeof *welds->items))
+        return pl_fail_memory((welds->count + 1) * sizeof *welds->items);
+    welds->items[welds->count++] = weld;
     return PLIANT_OK;
 }
 
-static void set_anchor(pl_bond* bond, vec3 anchor)
+static void set_anchor(pl_weld* weld, vec3 anchor)
 {
-    bond->anchor[0] = anchor.x, bond->anchor[1] = anchor.y, bond->anchor[2] = anchor.z;
+    weld->anchor[0] = anchor.x, weld->anchor[1] = anchor.y, weld->anchor[2] = anchor.z;
 }
 
 /* Where a rest point is in a cluster's ball, widened by "distance": 0 in the middle, 1 at the rim.
@@ -42,7 +42,7 @@ static bool has_members(const pl_proxies* proxies, uint32_t c)
 
 /* The cluster of the other body in whose ball the particle is nearest to the middle. */
 static bool find_anchor(const pl_contact_body* other, const pl_proxy_pose* poses, vec3 x,
-                        double distance, pl_bond* bond)
+                        double distance, pl_weld* weld)
 {
     const pl_body* body = other->body;
     double best = INFINITY;
@@ -54,8 +54,8 @@ static bool find_anchor(const pl_contact_body* other, const pl_proxy_pose* poses
             pl_cluster_distance(body, c, at, NULL) > distance)
             continue;
         best = rank;
-        bond->target = c;
-        set_anchor(bond, at);
+        weld->target = c;
+        set_anchor(weld, at);
     }
     return best < INFINITY;
 }
@@ -73,16 +73,16 @@ static bool is_cut_off(const pl_body* body, uint32_t c, vec3 at)
     return pl_crack_distance(body, cuts->piece[c], at, NULL) > 0;
 }
 
-void pl_bonds_follow(pl_bonds* bonds, uint32_t b, const pl_body* body, const pl_proxies* proxies)
+void pl_welds_reattach(pl_welds* welds, uint32_t b, const pl_body* body, const pl_proxies* proxies)
 {
-    for (size_t i = 0; i < bonds->count; ++i)
+    for (size_t i = 0; i < welds->count; ++i)
     {
-        pl_bond* bond = &bonds->items[i];
-        vec3 at = v3_fromd(bond->anchor);
-        if (bond->other != b ||
-            (bond->target < proxies->count && has_members(proxies, bond->target) &&
-             rank_in_ball(body, proxies, bond->target, at, body->spacing) <= 1 &&
-             !is_cut_off(body, bond->target, at)))
+        pl_weld* weld = &welds->items[i];
+        vec3 at = v3_fromd(weld->anchor);
+        if (weld->other != b ||
+            (weld->target < proxies->count && has_members(proxies, weld->target) &&
+             rank_in_ball(body, proxies, weld->target, at, body->spacing) <= 1 &&
+             !is_cut_off(body, weld->target, at)))
             continue;
         double best = INFINITY;
         for (uint32_t c = 0; c < proxies->count; ++c)
@@ -92,12 +92,12 @@ void pl_bonds_follow(pl_bonds* bonds, uint32_t b, const pl_body* body, const pl_
             if (!(rank < best) || !has_members(proxies, c))
                 continue;
             best = rank;
-            bond->target = c;
+            weld->target = c;
         }
     }
 }
 
-pl_status pl_bonds_to_body(pl_bonds* bonds, uint32_t a, const pl_contact_body* body, uint32_t b,
+pl_status pl_welds_to_body(pl_welds* welds, uint32_t a, const pl_contact_body* body, uint32_t b,
                            const pl_contact_body* other, const pl_proxy_pose* poses,
                            double distance, double strength)
 {
@@ -105,10 +105,10 @@ pl_status pl_bonds_to_body(pl_bonds* bonds, uint32_t a, const pl_contact_body* b
     double area = body->body->spacing * body->body->spacing;
     for (uint32_t slot = 0; slot < p->slot_count; ++slot)
     {
-        pl_bond bond = {.body = a, .particle = p->id[slot], .other = b, .most = strength * area};
+        pl_weld weld = {.body = a, .particle = p->id[slot], .other = b, .most = strength * area};
         if (p->mass[slot] > 0 &&
-            find_anchor(other, poses, pl_contact_end(body->body, slot), distance, &bond))
-            PL_TRY(add_bond(bonds, bond));
+            find_anchor(other, poses, pl_contact_end(body->body, slot), distance, &weld))
+            PL_TRY(add_weld(welds, weld));
     }
     return PLIANT_OK;
 }
@@ -154,15 +154,15 @@ static pl_corners corners_at(const pl_mesh_collider* mesh, uint32_t triangle, do
     return (pl_corners){at[0], at[1], at[2]};
 }
 
-static vec3 anchor_on_mesh(const pl_mesh_collider* mesh, const pl_bond* bond, double t)
+static vec3 anchor_on_mesh(const pl_mesh_collider* mesh, const pl_weld* weld, double t)
 {
-    pl_corners now = corners_at(mesh, bond->triangle, t);
-    const double *w = bond->weights, weights[3] = {1 - w[0] - w[1], w[0], w[1]};
+    pl_corners now = corners_at(mesh, weld->triangle, t);
+    const double *w = weld->weights, weights[3] = {1 - w[0] - w[1], w[0], w[1]};
     return v3_add(pl_corners_mix(&now, weights),
-                  m3_mulv(triangle_frame(&now), v3_fromd(bond->anchor)));
+                  m3_mulv(triangle_frame(&now), v3_fromd(weld->anchor)));
 }
 
-static pl_status bonds_to_mesh(pl_bonds* bonds, uint32_t a, const pl_body* body, uint32_t index,
+static pl_status welds_to_mesh(pl_welds* welds, uint32_t a, const pl_body* body, uint32_t index,
                                const pl_collider* collider, double distance, double strength)
 {
     const pl_particles* p = &body->particles;
@@ -178,29 +178,29 @@ static pl_status bonds_to_mesh(pl_bonds* bonds, uint32_t a, const pl_body* body,
         uint32_t near = pl_moving_nearest(&view, x, weights);
         if (near == PL_NO_TRIANGLE)
             continue;
-        pl_bond bond = {.body = a,
+        pl_weld weld = {.body = a,
                         .particle = p->id[slot],
                         .other = PL_NO_BODY,
                         .target = index,
                         .triangle = mesh->tree->order[near],
                         .most = strength * area};
-        pl_corners now = corners_at(mesh, bond.triangle, 0);
+        pl_corners now = corners_at(mesh, weld.triangle, 0);
         vec3 nearest = pl_triangle_nearest(&now, x, weights), off = v3_sub(x, nearest);
         bool inside = collider->shape == PLIANT_SHAPE_MESH && pl_moving_inside(&view, x);
         if (v3_length(off) > distance && !inside)
             continue;
-        bond.weights[0] = weights[1], bond.weights[1] = weights[2];
-        set_anchor(&bond, m3_mulv(m3_transpose(triangle_frame(&now)), off));
-        PL_TRY(add_bond(bonds, bond));
+        weld.weights[0] = weights[1], weld.weights[1] = weights[2];
+        set_anchor(&weld, m3_mulv(m3_transpose(triangle_frame(&now)), off));
+        PL_TRY(add_weld(welds, weld));
     }
     return PLIANT_OK;
 }
 
-pl_status pl_bonds_to_collider(pl_bonds* bonds, uint32_t a, const pl_body* body, uint32_t index,
+pl_status pl_welds_to_collider(pl_welds* welds, uint32_t a, const pl_body* body, uint32_t index,
                                const pl_collider* collider, double distance, double strength)
 {
     if (collider->mesh)
-        return bonds_to_mesh(bonds, a, body, index, collider, distance, strength);
+        return welds_to_mesh(welds, a, body, index, collider, distance, strength);
     const pl_particles* p = &body->particles;
     const double zero[3] = {0, 0, 0};
     double area = body->spacing * body->spacing;
@@ -215,133 +215,133 @@ pl_status pl_bonds_to_collider(pl_bonds* bonds, uint32_t a, const pl_body* body,
         vec3 local = m3_mulv(m3_transpose(rotation), x);
         if (!(p->mass[slot] > 0) || collider_distance(&step, local) > distance)
             continue;
-        pl_bond bond = {.body = a,
+        pl_weld weld = {.body = a,
                         .particle = p->id[slot],
                         .other = PL_NO_BODY,
                         .target = index,
                         .most = strength * area};
-        set_anchor(&bond, local);
-        PL_TRY(add_bond(bonds, bond));
+        set_anchor(&weld, local);
+        PL_TRY(add_weld(welds, weld));
     }
     return PLIANT_OK;
 }
 
-void pl_bonds_drop_body(pl_bonds* bonds, uint32_t body)
+void pl_welds_drop_body(pl_welds* welds, uint32_t body)
 {
-    for (size_t i = 0; i < bonds->count; ++i)
+    for (size_t i = 0; i < welds->count; ++i)
     {
-        pl_bond* bond = &bonds->items[i];
-        bond->broken = bond->body == body || bond->other == body;
-        bond->body -= bond->body > body;
-        bond->other -= bond->other != PL_NO_BODY && bond->other > body;
+        pl_weld* weld = &welds->items[i];
+        weld->broken = weld->body == body || weld->other == body;
+        weld->body -= weld->body > body;
+        weld->other -= weld->other != PL_NO_BODY && weld->other > body;
     }
-    pl_bonds_clean(bonds);
+    pl_welds_remove_broken(welds);
 }
 
-void pl_bonds_drop_collider(pl_bonds* bonds, uint32_t collider)
+void pl_welds_drop_collider(pl_welds* welds, uint32_t collider)
 {
-    for (size_t i = 0; i < bonds->count; ++i)
+    for (size_t i = 0; i < welds->count; ++i)
     {
-        pl_bond* bond = &bonds->items[i];
-        bond->broken = bond->other == PL_NO_BODY && bond->target == collider;
-        bond->target -= bond->other == PL_NO_BODY && bond->target > collider;
+        pl_weld* weld = &welds->items[i];
+        weld->broken = weld->other == PL_NO_BODY && weld->target == collider;
+        weld->target -= weld->other == PL_NO_BODY && weld->target > collider;
     }
-    pl_bonds_clean(bonds);
+    pl_welds_remove_broken(welds);
 }
 
-size_t pl_bonds_clean(pl_bonds* bonds)
+size_t pl_welds_remove_broken(pl_welds* welds)
 {
-    size_t kept = 0, count = bonds->count;
+    size_t kept = 0, count = welds->count;
     for (size_t i = 0; i < count; ++i)
-        if (!bonds->items[i].broken)
-            bonds->items[kept++] = bonds->items[i];
-    bonds->count = kept;
+        if (!welds->items[i].broken)
+            welds->items[kept++] = welds->items[i];
+    welds->count = kept;
     return count - kept;
 }
 
 /* ------------------------------------------------------------------ a substep */
 
-/* The share of what a bond is off that a substep takes back. */
+/* The share of what a weld is off that a substep takes back. */
 #define SHARE 0.8
 
-static vec3 anchor_now(const pl_contacts* all, const pl_bond_work* held, const pl_bond* bond)
+static vec3 anchor_now(const pl_contacts* all, const pl_weld_work* held, const pl_weld* weld)
 {
-    vec3 anchor = v3_fromd(bond->anchor), position;
+    vec3 anchor = v3_fromd(weld->anchor), position;
     mat3 rotation;
-    if (bond->other != PL_NO_BODY)
-        return pl_pose_to_world(&all->poses[all->pair_bodies[bond->other].first + bond->target],
+    if (weld->other != PL_NO_BODY)
+        return pl_pose_to_world(&all->poses[all->pair_bodies[weld->other].first + weld->target],
                                 anchor);
-    const pl_collider* collider = held->colliders[bond->target];
+    const pl_collider* collider = held->colliders[weld->target];
     if (collider->mesh)
-        return anchor_on_mesh(collider->mesh, bond, held->t1);
+        return anchor_on_mesh(collider->mesh, weld, held->t1);
     pl_collider_place(collider, held->t1, &position, &rotation);
     return v3_add(m3_mulv(rotation, anchor), position);
 }
 
-/* Contacts of bonded particles with the body that they are bonded to. */
+/* Contacts of welded particles with the body that they are welded to. */
 static pl_status drop_contacts(pl_contacts* all, const pl_contact_body* bodies,
-                               const pl_bonds* bonds)
+                               const pl_welds* welds)
 {
     size_t kept = 0;
     if (all->list.count == 0)
         return PLIANT_OK;
-    uint32_t* bonded = PL_NEW(uint32_t, all->particle_count); /* 1 + the other body */
-    if (!bonded)
+    uint32_t* welded = PL_NEW(uint32_t, all->particle_count); /* 1 + the other body */
+    if (!welded)
         return pl_fail_memory((size_t)all->particle_count * 4);
-    for (size_t i = 0; i < bonds->count; ++i)
+    for (size_t i = 0; i < welds->count; ++i)
     {
-        const pl_bond* bond = &bonds->items[i];
-        uint32_t slot = bodies[bond->body].body->particles.slot_of[bond->particle];
-        if (bond->other != PL_NO_BODY)
-            bonded[all->slot_begin[bond->body] + slot] = bond->other + 1;
+        const pl_weld* weld = &welds->items[i];
+        uint32_t slot = bodies[weld->body].body->particles.slot_of[weld->particle];
+        if (weld->other != PL_NO_BODY)
+            welded[all->slot_begin[weld->body] + slot] = weld->other + 1;
     }
     for (size_t i = 0; i < all->list.count; ++i)
     {
         const pl_contact* c = &all->list.items[i];
-        if (bonded[c->particle] != pl_contact_body_of(all, c->cluster) + 1)
+        if (welded[c->particle] != pl_contact_body_of(all, c->cluster) + 1)
             all->list.items[kept++] = *c;
     }
-    pl_free(bonded);
+    pl_free(welded);
     all->list.count = kept;
     return PLIANT_OK;
 }
 
-pl_status pl_contacts_add_bonds(pl_contacts* all, const pl_contact_body* bodies,
-                                const pl_bond_work* held, double dt)
+pl_status pl_contacts_add_welds(pl_contacts* all, const pl_contact_body* bodies,
+                                const pl_weld_work* held, double dt)
 {
-    const pl_bonds* bonds = held->bonds;
-    if (!bonds || bonds->count == 0)
+    const pl_welds* welds = held->welds;
+    if (!welds || welds->count == 0)
         return PLIANT_OK;
-    PL_TRY(drop_contacts(all, bodies, bonds));
-    if (!pl_grow((void**)&all->list.items, &all->list.capacity, all->list.count + bonds->count,
+    PL_TRY(drop_contacts(all, bodies, welds));
+    if (!pl_grow((void**)&all->list.items, &all->list.capacity, all->list.count + welds->count,
                  sizeof *all->list.items))
-        return pl_fail_memory((all->list.count + bonds->count) * sizeof *all->list.items);
-    for (size_t i = 0; i < bonds->count; ++i)
+        return pl_fail_memory((all->list.count + welds->count) * sizeof *all->list.items);
+    for (size_t i = 0; i < welds->count; ++i)
     {
-        const pl_bond* bond = &bonds->items[i];
-        const pl_body* body = bodies[bond->body].body;
-        uint32_t slot = body->particles.slot_of[bond->particle];
-        bool to_body = bond->other != PL_NO_BODY;
-        if (body->asleep && (!to_body || bodies[bond->other].body->asleep))
+        const pl_weld* weld = &welds->items[i];
+        const pl_body* body = bodies[weld->body].body;
+        uint32_t slot = body->particles.slot_of[weld->particle];
+        bool to_body = weld->other != PL_NO_BODY;
+        if (body->asleep && (!to_body || bodies[weld->other].body->asleep))
             continue;
-        vec3 off = v3_sub(pl_contact_end(body, slot), anchor_now(all, held, bond));
+        vec3 off = v3_sub(pl_contact_end(body, slot), anchor_now(all, held, weld));
         vec3 change = v3_scale(off, -(to_body ? SHARE : 1) / dt);
         all->list.items[all->list.count++] =
-            (pl_contact){.particle = all->slot_begin[bond->body] + slot,
-                         .cluster = to_body ? all->pair_bodies[bond->other].first + bond->target
+            (pl_contact){.particle = all->slot_begin[weld->body] + slot,
+                         .cluster = to_body ? all->pair_bodies[weld->other].first + weld->target
                                             : all->cluster_count,
-                         .bond = (uint32_t)i + 1,
+                         .weld = (uint32_t)i + 1,
                          .goal = {change.x, change.y, change.z}};
     }
     return PLIANT_OK;
 }
 
-void pl_contacts_break_bonds(const pl_contacts* all, const pl_bond_work* held, double dt)
+void pl_contacts_break_welds(const pl_contacts* all, const pl_weld_work* held, double dt)
 {
     for (size_t i = 0; i < all->list.count; ++i)
     {
         const pl_contact* c = &all->list.items[i];
-        if (c->bond && v3_length(v3_from(c->impulse)) > held->bonds->items[c->bond - 1].most * dt)
-            held->bonds->items[c->bond - 1].broken = 1;
+        if (c->weld && v3_length(v3_from(c->impulse)) > held->welds->items[c->weld - 1].most * dt)
+            held->welds->items[c->weld - 1].broken = 1;
     }
 }

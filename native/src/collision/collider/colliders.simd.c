@@ -159,7 +159,7 @@ static void mark(const pl_collider_step* step, float dt, uint32_t count, float* 
 
 /* A push out of one collider may be into another: again until none is touched. */
 static bool resolve_particle(const pl_collider_step* colliders, const uint32_t* active,
-                             uint32_t active_count, pl_contact_particle* q, double* friction)
+                             uint32_t active_count, pl_collider_particle* q, double* friction)
 {
     bool touched = false, again = true;
     *friction = 0;
@@ -169,7 +169,7 @@ static bool resolve_particle(const pl_collider_step* colliders, const uint32_t* 
         for (uint32_t i = 0; i < active_count; ++i)
         {
             const pl_collider_step* one = &colliders[active[i]];
-            if (!pl_collider_touch(one, q))
+            if (!pl_collide_particle(one, q))
                 continue;
             again = true;
             *friction = PL_MAX(*friction, one->friction);
@@ -253,7 +253,7 @@ static bool resolve_lane(const pl_collider_step* colliders, const uint32_t* acti
                          uint32_t active_count, float dt, uint32_t i, float* const x[3],
                          float* const v[3], pl_moved_blocks* moved)
 {
-    pl_contact_particle q = {.dt = dt};
+    pl_collider_particle q = {.dt = dt};
     for (int k = 0; k < 3; ++k)
     {
         q.x[k] = x[k][i], q.v[k] = v[k][i];

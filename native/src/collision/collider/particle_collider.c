@@ -55,7 +55,7 @@ static void to_local(const double* r, const double* p, const double* x, double* 
     for (int i = 0; i < 3; ++i)
         out[i] = r[i] * d[0] + r[3 + i] * d[1] + r[6 + i] * d[2];
 }
-static void local_path(const pl_collider_step* step, const pl_contact_particle* q, double* a,
+static void local_path(const pl_collider_step* step, const pl_collider_particle* q, double* a,
                        double* b)
 {
     to_local(step->r0, step->p0, q->start, a);
@@ -139,7 +139,7 @@ static void run_at(const pl_running* running, const double* n, const double* at,
 }
 
 /* Takes the rounding out of a position that is the start, moved with the surface. */
-static void return_to_start(const pl_collider_step* step, pl_contact_particle* q, const double* a)
+static void return_to_start(const pl_collider_step* step, pl_collider_particle* q, const double* a)
 {
     double there[3], off = 0;
     turn3(step->turn, a, there);
@@ -153,7 +153,7 @@ static void return_to_start(const pl_collider_step* step, pl_contact_particle* q
 }
 
 /* Moves the particle and changes its velocity; a and b are its path in the collider's frame. */
-static void respond(const pl_collider_step* step, pl_contact_particle* q, const contact* c,
+static void respond(const pl_collider_step* step, pl_collider_particle* q, const contact* c,
                     const double* a, const double* b)
 {
     double n[3], at[3], surface[3], u[3], run[3] = {0, 0, 0};
@@ -193,13 +193,13 @@ static void respond(const pl_collider_step* step, pl_contact_particle* q, const 
         return_to_start(step, q, a);
 }
 
-static double recovered_share(const pl_contact_particle* q)
+static double recovered_share(const pl_collider_particle* q)
 {
     return q->dt / (q->dt + RECOVERY_TIME);
 }
 
 /* One side of a region that particles are kept in: "over" is how far they are beyond it. */
-static bool touch_side(const pl_collider_step* step, pl_contact_particle* q, const double* normal,
+static bool touch_side(const pl_collider_step* step, pl_collider_particle* q, const double* normal,
                        double over_start, double over_end, const double* a, const double* b)
 {
     bool overlaps = over_start > q->touching;
@@ -217,14 +217,14 @@ static bool touch_side(const pl_collider_step* step, pl_contact_particle* q, con
 
 static const double up[3] = {0, 0, 1};
 
-static bool touch_plane(const pl_collider_step* step, pl_contact_particle* q)
+static bool touch_plane(const pl_collider_step* step, pl_collider_particle* q)
 {
     double a[3], b[3];
     local_path(step, q, a, b);
     return touch_side(step, q, up, step->thickness - a[2], step->thickness - b[2], a, b);
 }
 
-bool pl_plane_touch(const pl_collider_step* step, pl_contact_particle* q, double start_height)
+bool pl_collide_plane(const pl_collider_step* step, pl_collider_particle* q, double start_height)
 {
     double a[3], b[3];
     local_path(step, q, a, b);
@@ -233,7 +233,7 @@ bool pl_plane_touch(const pl_collider_step* step, pl_contact_particle* q, double
 
 /* Inside a shape. A box has six sides and a cylinder three, each a contact of its own, so that a
  * blow against one does not act on another. Along curved sides the entry time is as on a plane. */
-static bool touch_container(const pl_collider_step* step, pl_contact_particle* q)
+static bool touch_container(const pl_collider_step* step, pl_collider_particle* q)
 {
     double a[3], b[3], n[3], unused[3];
     bool touched = false;
@@ -271,7 +271,7 @@ static bool touch_container(const pl_collider_step* step, pl_contact_particle* q
 }
 
 /* Outside a convex shape. */
-static bool touch_shape(const pl_collider_step* step, pl_contact_particle* q)
+static bool touch_shape(const pl_collider_step* step, pl_collider_particle* q)
 {
     double a[3], b[3], path[3], entry[3], at_end[3];
     contact c = {.time = 0};
@@ -317,7 +317,7 @@ static bool touch_shape(const pl_collider_step* step, pl_contact_particle* q)
     return true;
 }
 
-bool pl_collider_touch(const pl_collider_step* step, pl_contact_particle* q)
+bool pl_collide_particle(const pl_collider_step* step, pl_collider_particle* q)
 {
     if (step->shape == PLIANT_SHAPE_PLANE)
         return touch_plane(step, q);

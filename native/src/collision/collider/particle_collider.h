@@ -5,19 +5,19 @@
 
 #include "collision/collider/colliders.h"
 
-typedef struct pl_contact_particle
+typedef struct pl_collider_particle
 {
     double start[3], x[3], v[3]; /* start is where it was dt ago */
     double dt;
     double touching; /* distances below this are none: what positions in float are rounded by */
     double ignore;   /* pushes below this are none: those that only undo rounding */
-} pl_contact_particle;
+} pl_collider_particle;
 
 /* Moves the particle and changes its velocity if it touches. */
-bool pl_collider_touch(const pl_collider_step* step, pl_contact_particle* particle);
+bool pl_collide_particle(const pl_collider_step* step, pl_collider_particle* particle);
 /* The same for a plane whose step the caller made (poses, growth, shift, turn, thickness, friction
  * and restitution), given how high above it the particle was when the substep began. */
-bool pl_plane_touch(const pl_collider_step* step, pl_contact_particle* particle,
-                    double start_height);
+bool pl_collide_plane(const pl_collider_step* step, pl_collider_particle* particle,
+                      double start_height);
 
 #endif

@@ -98,7 +98,7 @@ static vec3 direction_from(const pl_corners* t, vec3 away, double touching, doub
     return local;
 }
 
-static bool touch_meeting(const pl_moving_view* s, pl_contact_particle* q,
+static bool touch_meeting(const pl_moving_view* s, pl_collider_particle* q,
                           const pl_moving_meeting* met, double thickness)
 {
     pl_moving m = pl_moving_at(s, met->triangle);
@@ -116,11 +116,11 @@ static bool touch_meeting(const pl_moving_view* s, pl_contact_particle* q,
     double height = height_at_start(&plane, q->start);
     if (!(height > 0)) /* beside the triangle: it was not behind it */
         height = v3_length(v3_sub(start, pl_triangle_nearest(&m.at0, start, unused)));
-    return pl_plane_touch(&plane, q, height);
+    return pl_collide_plane(&plane, q, height);
 }
 
 /* The path still crosses: the particle goes where the surface takes its start. */
-static void carry(const pl_moving_view* s, pl_contact_particle* q, const pl_moving_meeting* met)
+static void carry(const pl_moving_view* s, pl_collider_particle* q, const pl_moving_meeting* met)
 {
     pl_moving m = pl_moving_at(s, met->triangle);
     vec3 from = pl_corners_mix(&m.at0, met->weights), to = pl_corners_mix(&m.at1, met->weights);
@@ -137,7 +137,7 @@ static void carry(const pl_moving_view* s, pl_contact_particle* q, const pl_movi
 /* Where a surface turns, a path may dip through it and end above its plane all the same. If it came
  * back through the surface no harm is done; if it went around, it moves with the surface instead.
  */
-static bool touch_outside(const pl_moving_view* s, pl_contact_particle* q)
+static bool touch_outside(const pl_moving_view* s, pl_collider_particle* q)
 {
     double thickness = PL_MAX(s->thickness, LEAST_THICKNESS * q->touching), after = -1;
     pl_moving_meeting dip = {.triangle = PL_NO_TRIANGLE}; /* not yet come back from */
@@ -180,7 +180,7 @@ static bool touch_outside(const pl_moving_view* s, pl_contact_particle* q)
     return true;
 }
 
-static bool touch_inside(const pl_moving_view* s, pl_contact_particle* q)
+static bool touch_inside(const pl_moving_view* s, pl_collider_particle* q)
 {
     double thickness = PL_MAX(s->thickness, LEAST_THICKNESS * q->touching), weights[3];
     vec3 start = v3_fromd(q->start);
@@ -193,10 +193,10 @@ static bool touch_inside(const pl_moving_view* s, pl_contact_particle* q)
     vec3 out = v3_sub(pl_corners_mix(&m.at0, weights), start);
     vec3 up = direction_from(&m.at0, out, q->touching, 1);
     pl_collider_step plane = plane_on(s, &m, weights, up, thickness);
-    return pl_plane_touch(&plane, q, height_at_start(&plane, q->start));
+    return pl_collide_plane(&plane, q, height_at_start(&plane, q->start));
 }
 
-bool pl_mesh_touch(const pl_moving_view* s, pl_contact_particle* q, bool inside)
+bool pl_collide_mesh(const pl_moving_view* s, pl_collider_particle* q, bool inside)
 {
     return inside ? touch_inside(s, q) : touch_outside(s, q);
 }

@@ -64,7 +64,7 @@ static void set_motion(const pl_moving* m, pl_motion* motion)
     motion->turn = (float)sqrt(turn);
 }
 
-bool pl_facets_make(const pl_moving_view* s, pl_near_chunk* k)
+bool pl_facets_make(const pl_moving_view* s, pl_triangle_cache_chunk* k)
 {
     bool still = s->mesh->still;
     if (!pl_grow((void**)&k->facet, &k->facet_capacity, k->facet_count, sizeof *k->facet) ||

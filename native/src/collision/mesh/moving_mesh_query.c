@@ -355,7 +355,7 @@ static bool box_holds(const pl_box* outer, const pl_box* inner)
            inner->lower.z >= outer->lower.z && inner->upper.z <= outer->upper.z;
 }
 
-pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_contact_particle* q,
+pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_collider_particle* q,
                                  double thickness, double after)
 {
     pl_moving_meeting best = {.triangle = PL_NO_TRIANGLE, .distance = thickness};

@@ -62,12 +62,12 @@ bool pl_moving_inside(const pl_moving_view* s, vec3 p);
 uint32_t pl_moving_nearest(const pl_moving_view* s, vec3 p, double weights[3]);
 /* What the particle's path meets: its first crossing after some time (in 0 to 1), otherwise what
  * its end is nearer to than the thickness. */
-pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_contact_particle* q,
+pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_collider_particle* q,
                                  double thickness, double after);
 
 /* ccd.c: moves the particle and changes its velocity if it touches. "inside": it began in
  * the solid. */
-bool pl_mesh_touch(const pl_moving_view* s, pl_contact_particle* q, bool inside);
+bool pl_collide_mesh(const pl_moving_view* s, pl_collider_particle* q, bool inside);
 
 static inline vec3 pl_corners_mix(const pl_corners* t, const double w[3])
 {

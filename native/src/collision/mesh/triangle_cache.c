@@ -13,21 +13,21 @@
 
 /* ------------------------------------------------------------------ who has what */
 
-pl_near* pl_near_find(const pl_body* body, const pl_mesh_collider* mesh)
+pl_triangle_cache* pl_triangle_cache_find(const pl_body* body, const pl_mesh_collider* mesh)
 {
-    for (uint32_t i = 0; i < body->near_count; ++i)
-        if (body->near[i]->mesh == mesh)
-            return body->near[i];
+    for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
+        if (body->triangle_caches[i]->mesh == mesh)
+            return body->triangle_caches[i];
     return NULL;
 }
 
-static void free_near(pl_near* near)
+static void free_near(pl_triangle_cache* near)
 {
     if (!near)
         return;
     for (uint32_t c = 0; near->chunks && c < near->chunk_count; ++c)
     {
-        pl_near_chunk* k = &near->chunks[c];
+        pl_triangle_cache_chunk* k = &near->chunks[c];
         pl_free(k->some);
         pl_free(k->triangle);
         pl_free(k->swept);
@@ -56,7 +56,7 @@ static void free_near(pl_near* near)
     pl_free(near);
 }
 
-static bool make_chunk(pl_near_chunk* k, const pl_chunk* chunk)
+static bool make_chunk(pl_triangle_cache_chunk* k, const pl_chunk* chunk)
 {
     uint32_t blocks = chunk->slot_count / 8;
     k->begin = PL_NEW(uint32_t, blocks);
@@ -74,26 +74,27 @@ static bool make_chunk(pl_near_chunk* k, const pl_chunk* chunk)
            k->strayed && k->known && k->key && k->packed;
 }
 
-static bool make_chunks(pl_near* near, const pl_body* body)
+static bool make_chunks(pl_triangle_cache* near, const pl_body* body)
 {
     near->chunk_count = body->chunk_count;
-    near->chunks = PL_NEW(pl_near_chunk, body->chunk_count);
+    near->chunks = PL_NEW(pl_triangle_cache_chunk, body->chunk_count);
     for (uint32_t c = 0; near->chunks && c < body->chunk_count; ++c)
         if (!make_chunk(&near->chunks[c], &body->chunks[c]))
             return false;
     return near->chunks;
 }
 
-pl_status pl_near_follow(pl_body* body)
+pl_status pl_triangle_cache_resize(pl_body* body)
 {
     uint32_t blocks = body->particles.slot_count / 8;
-    for (uint32_t i = 0; i < body->near_count; ++i)
+    for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
     {
-        pl_near* near = body->near[i];
+        pl_triangle_cache* near = body->triangle_caches[i];
         uint8_t* outside = pl_realloc(near->outside, blocks, 1);
         near->outside = outside ? outside : near->outside;
         near->block_count = outside ? blocks : near->block_count;
-        pl_near_chunk* chunks = pl_realloc(near->chunks, body->chunk_count, sizeof *chunks);
+        pl_triangle_cache_chunk* chunks =
+            pl_realloc(near->chunks, body->chunk_count, sizeof *chunks);
         near->chunks = chunks ? chunks : near->chunks;
         while (outside && chunks && near->chunk_count < body->chunk_count)
         {
@@ -107,20 +108,21 @@ pl_status pl_near_follow(pl_body* body)
     return PLIANT_OK;
 }
 
-void pl_near_copy(const pl_body* body, uint32_t from, uint32_t to, uint32_t chunk)
+void pl_triangle_cache_copy(const pl_body* body, uint32_t from, uint32_t to, uint32_t chunk)
 {
-    for (uint32_t i = 0; i < body->near_count; ++i)
+    for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
     {
-        uint8_t* outside = body->near[i]->outside;
+        uint8_t* outside = body->triangle_caches[i]->outside;
         unsigned known = outside[from / 8] >> from % 8 & 1;
         outside[to / 8] = (uint8_t)((outside[to / 8] & ~(1u << to % 8)) | known << to % 8);
-        body->near[i]->chunks[chunk].made = false;
+        body->triangle_caches[i]->chunks[chunk].made = false;
     }
 }
 
-pl_status pl_near_add(pl_body* body, const pl_mesh_collider* mesh, pl_near** out)
+pl_status pl_triangle_cache_add(pl_body* body, const pl_mesh_collider* mesh,
+                                pl_triangle_cache** out)
 {
-    pl_near* near = PL_NEW(pl_near, 1);
+    pl_triangle_cache* near = PL_NEW(pl_triangle_cache, 1);
     if (near)
     {
         near->mesh = mesh;
@@ -128,67 +130,67 @@ pl_status pl_near_add(pl_body* body, const pl_mesh_collider* mesh, pl_near** out
         near->outside = PL_NEW(uint8_t, near->block_count);
     }
     if (!near || !near->outside || !make_chunks(near, body) ||
-        !pl_grow((void**)&body->near, &body->near_capacity, (size_t)body->near_count + 1,
-                 sizeof *body->near))
+        !pl_grow((void**)&body->triangle_caches, &body->triangle_cache_capacity,
+                 (size_t)body->triangle_cache_count + 1, sizeof *body->triangle_caches))
     {
         free_near(near);
         return pl_fail_memory(body->particles.slot_count);
     }
-    body->near[body->near_count++] = near;
+    body->triangle_caches[body->triangle_cache_count++] = near;
     *out = near;
     return PLIANT_OK;
 }
 
-void pl_near_drop(pl_body* body, const pl_mesh_collider* mesh)
+void pl_triangle_cache_drop(pl_body* body, const pl_mesh_collider* mesh)
 {
-    for (uint32_t i = 0; i < body->near_count; ++i)
-        if (body->near[i]->mesh == mesh)
+    for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
+        if (body->triangle_caches[i]->mesh == mesh)
         {
-            free_near(body->near[i]);
-            body->near[i] = body->near[--body->near_count];
+            free_near(body->triangle_caches[i]);
+            body->triangle_caches[i] = body->triangle_caches[--body->triangle_cache_count];
             return;
         }
 }
 
-void pl_near_free_all(pl_body* body)
+void pl_triangle_cache_free_all(pl_body* body)
 {
-    for (uint32_t i = 0; i < body->near_count; ++i)
-        free_near(body->near[i]);
-    pl_free(body->near);
-    body->near = NULL;
-    body->near_count = 0;
-    body->near_capacity = 0;
+    for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
+        free_near(body->triangle_caches[i]);
+    pl_free(body->triangle_caches);
+    body->triangle_caches = NULL;
+    body->triangle_cache_count = 0;
+    body->triangle_cache_capacity = 0;
 }
 
-void pl_near_forget(pl_body* body)
+void pl_triangle_cache_forget(pl_body* body)
 {
-    for (uint32_t i = 0; i < body->near_count; ++i)
-        memset(body->near[i]->outside, 0, body->near[i]->block_count);
+    for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
+        memset(body->triangle_caches[i]->outside, 0, body->triangle_caches[i]->block_count);
 }
 
-void pl_near_forget_chunk(const pl_body* body, uint32_t chunk)
+void pl_triangle_cache_forget_chunk(const pl_body* body, uint32_t chunk)
 {
     const pl_chunk* c = &body->chunks[chunk];
-    for (uint32_t i = 0; i < body->near_count; ++i)
-        memset(body->near[i]->outside + c->slot_begin / 8, 0, c->slot_count / 8);
+    for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
+        memset(body->triangle_caches[i]->outside + c->slot_begin / 8, 0, c->slot_count / 8);
 }
 
-void pl_near_count(const pl_body* body, uint64_t* nodes, uint64_t* triangles)
+void pl_triangle_cache_count(const pl_body* body, uint64_t* nodes, uint64_t* triangles)
 {
-    for (uint32_t i = 0; i < body->near_count; ++i)
-        for (uint32_t c = 0; c < body->near[i]->chunk_count; ++c)
+    for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
+        for (uint32_t c = 0; c < body->triangle_caches[i]->chunk_count; ++c)
         {
-            pl_near_chunk* k = &body->near[i]->chunks[c];
+            pl_triangle_cache_chunk* k = &body->triangle_caches[i]->chunks[c];
             *nodes += k->nodes, *triangles += k->tested;
             k->nodes = k->tested = 0;
         }
 }
 
-pl_status pl_near_prepare(pl_body* body, const pl_mesh_collider* mesh)
+pl_status pl_triangle_cache_prepare(pl_body* body, const pl_mesh_collider* mesh)
 {
-    pl_near* near = pl_near_find(body, mesh);
+    pl_triangle_cache* near = pl_triangle_cache_find(body, mesh);
     if (!near)
-        PL_TRY(pl_near_add(body, mesh, &near));
+        PL_TRY(pl_triangle_cache_add(body, mesh, &near));
     bool fits = near->epoch == mesh->epoch;
     for (int k = 0; k < 3; ++k)
         fits = fits && near->origin[k] == body->origin[k];
@@ -201,15 +203,15 @@ pl_status pl_near_prepare(pl_body* body, const pl_mesh_collider* mesh)
 
 /* ------------------------------------------------------------------ sides of a solid */
 
-static vec3 start_of(const pl_near_job* job, uint32_t i)
+static vec3 start_of(const pl_triangle_cache_job* job, uint32_t i)
 {
     return v3(job->start[0][i], job->start[1][i], job->start[2][i]);
 }
 
 /* Finds out who is outside, of those of whom it is not known. A run of blocks whose box no triangle
  * touches is on one side as a whole. */
-static void learn_sides(const pl_moving_view* s, const pl_near_job* job, const uint8_t* movable,
-                        uint8_t* outside, uint32_t begin, uint32_t end)
+static void learn_sides(const pl_moving_view* s, const pl_triangle_cache_job* job,
+                        const uint8_t* movable, uint8_t* outside, uint32_t begin, uint32_t end)
 {
     pl_box box = pl_box_empty();
     uint32_t first = UINT32_MAX;
@@ -244,15 +246,16 @@ static void learn_sides(const pl_moving_view* s, const pl_near_job* job, const u
 
 /* ------------------------------------------------------------------ one chunk */
 
-static bool touch_one(const pl_moving_view* s, const pl_near_job* job, uint32_t i, bool inside)
+static bool touch_one(const pl_moving_view* s, const pl_triangle_cache_job* job, uint32_t i,
+                      bool inside)
 {
-    pl_contact_particle q = {.dt = job->dt};
+    pl_collider_particle q = {.dt = job->dt};
     for (int k = 0; k < 3; ++k)
     {
         q.x[k] = job->x[k][i], q.v[k] = job->v[k][i], q.start[k] = job->start[k][i];
         q.touching += TOUCHING * (fabs(q.x[k]) + fabs(q.start[k]));
     }
-    if (!pl_mesh_touch(s, &q, inside))
+    if (!pl_collide_mesh(s, &q, inside))
         return false;
     pl_note_moved(job->moved, i, job->x, job->v, s->friction);
     for (int k = 0; k < 3; ++k)
@@ -261,8 +264,8 @@ static bool touch_one(const pl_moving_view* s, const pl_near_job* job, uint32_t 
 }
 
 /* Those that lanes are not enough for. Returns who touches. */
-static unsigned touch_singly(const pl_moving_view* s, const pl_near_job* job, uint32_t block,
-                             unsigned lanes)
+static unsigned touch_singly(const pl_moving_view* s, const pl_triangle_cache_job* job,
+                             uint32_t block, unsigned lanes)
 {
     pl_moving_neighbours around;
     pl_moving_view here = *s;
@@ -285,7 +288,7 @@ static unsigned touch_singly(const pl_moving_view* s, const pl_near_job* job, ui
 }
 
 /* Where the particles of a block were when the substep began. */
-static void fill_start(const pl_near_job* job, uint32_t block)
+static void fill_start(const pl_triangle_cache_job* job, uint32_t block)
 {
     for (int k = 0; k < 3 && !job->started; ++k)
         for (uint32_t i = 8 * block; i < 8 * block + 8; ++i)
@@ -305,9 +308,9 @@ static unsigned those_outside(const uint32_t* member, unsigned lanes, const uint
 }
 
 /* Eight neighbours; "packed" is their job, what moves goes to "job" as well. */
-static uint32_t resolve_eight(const pl_moving_view* s, const pl_near_job* job,
-                              const pl_near_job* packed, pl_near_chunk* k, uint32_t e,
-                              pl_mesh_lanes* eight)
+static uint32_t resolve_eight(const pl_moving_view* s, const pl_triangle_cache_job* job,
+                              const pl_triangle_cache_job* packed, pl_triangle_cache_chunk* k,
+                              uint32_t e, pl_mesh_lanes* eight)
 {
     const uint32_t* member = k->member + 8 * (size_t)e;
     eight->list = k->entry + k->begin[e];
@@ -338,7 +341,7 @@ static uint32_t resolve_eight(const pl_moving_view* s, const pl_near_job* job,
 
 /* What the next eights will want, on its way into the cache: facets of the next one, what is
  * remembered of the one after that. */
-static void fetch_settled(const pl_near_chunk* k, uint32_t e)
+static void fetch_settled(const pl_triangle_cache_chunk* k, uint32_t e)
 {
     const char* ahead = (const char*)&k->settled[PL_MIN(e + 2, k->eight_count - 1)];
     for (size_t line = 0; line < offsetof(pl_settled, some); line += 64)
@@ -349,8 +352,8 @@ static void fetch_settled(const pl_near_chunk* k, uint32_t e)
 }
 
 /* Finds out who is inside of a solid; false: nobody is. */
-static bool ask_sides(const pl_moving_view* s, const pl_near_job* job, const pl_near_chunk* k,
-                      uint32_t blocks, uint8_t* outside)
+static bool ask_sides(const pl_moving_view* s, const pl_triangle_cache_job* job,
+                      const pl_triangle_cache_chunk* k, uint32_t blocks, uint8_t* outside)
 {
     bool asked = false;
     for (uint32_t b = 0; s->solid && b < blocks; ++b)
@@ -366,9 +369,9 @@ static bool ask_sides(const pl_moving_view* s, const pl_near_job* job, const pl_
 }
 
 /* All that are near triangles. */
-static uint32_t resolve_near(const pl_moving_view* s, const pl_near_job* job,
-                             const pl_near_job* packed, pl_near_chunk* k, const uint8_t* outside,
-                             float shift)
+static uint32_t resolve_near(const pl_moving_view* s, const pl_triangle_cache_job* job,
+                             const pl_triangle_cache_job* packed, pl_triangle_cache_chunk* k,
+                             const uint8_t* outside, float shift)
 {
     pl_mesh_lanes eight = {.box = k->box,
                            .facet = k->facet,
@@ -395,13 +398,13 @@ static uint32_t resolve_near(const pl_moving_view* s, const pl_near_job* job,
     return touched;
 }
 
-bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
+bool pl_triangle_cache_resolve(const pl_triangle_cache_job* job, uint32_t* touched)
 {
     const pl_collider* collider = job->collider;
     const pl_mesh_collider* mesh = collider->mesh;
     const pl_chunk* chunk = &job->body->chunks[job->chunk];
-    pl_near* near = pl_near_find(job->body, mesh);
-    pl_near_chunk* k = &near->chunks[job->chunk];
+    pl_triangle_cache* near = pl_triangle_cache_find(job->body, mesh);
+    pl_triangle_cache_chunk* k = &near->chunks[job->chunk];
     uint8_t* outside = near->outside + chunk->slot_begin / 8;
     pl_moving_view s = {.mesh = mesh,
                         .tree = mesh->tree,
@@ -415,8 +418,8 @@ bool pl_near_resolve(const pl_near_job* job, uint32_t* touched)
                         .running = pl_collider_running(collider, job->body->origin, job->t1),
                         .solid = collider->shape == PLIANT_SHAPE_MESH};
     float shift = 1.001f * (float)(mesh->farthest * (job->t1 - job->t0));
-    pl_near_job packed;
-    if (!pl_near_lists(job, k, shift, &packed))
+    pl_triangle_cache_job packed;
+    if (!pl_triangle_cache_lists(job, k, shift, &packed))
         return false;
     bool asked = ask_sides(&s, job, k, chunk->block_count, outside);
     if (k->eight_count && !k->facets_made && !pl_facets_make(&s, k))

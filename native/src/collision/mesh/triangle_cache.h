@@ -68,7 +68,7 @@ typedef struct pl_settled
     uint32_t some[PL_FEW_FACETS];
 } pl_settled;
 
-typedef struct pl_near_chunk
+typedef struct pl_triangle_cache_chunk
 {
     uint32_t facet_count, entry_count;
     size_t triangle_capacity, swept_capacity, box_capacity, facet_capacity, corners_capacity,
@@ -103,39 +103,40 @@ typedef struct pl_near_chunk
     uint8_t* left; /* it is not in what its list was made for */
     bool made, facets_made;
     uint32_t nodes, tested; /* in this substep: nodes of the tree, triangles looked at */
-} pl_near_chunk;
+} pl_triangle_cache_chunk;
 
 /* One body and one mesh. */
-typedef struct pl_near
+typedef struct pl_triangle_cache
 {
     const pl_mesh_collider* mesh;
     uint32_t chunk_count, block_count;
     uint8_t* outside; /* by block of slots, a bit for each lane: known to be outside. Saved. */
-    pl_near_chunk* chunks;
+    pl_triangle_cache_chunk* chunks;
     /* What the lists belong to. */
     double origin[3];
     uint64_t epoch;
-} pl_near;
+} pl_triangle_cache;
 
 /* Before a frame: what is missing is made, lists that do not fit any more are dropped. */
-pl_status pl_near_prepare(pl_body* body, const pl_mesh_collider* mesh);
+pl_status pl_triangle_cache_prepare(pl_body* body, const pl_mesh_collider* mesh);
 /* NULL: there is none. */
-pl_near* pl_near_find(const pl_body* body, const pl_mesh_collider* mesh);
-pl_status pl_near_add(pl_body* body, const pl_mesh_collider* mesh, pl_near** near);
-void pl_near_drop(pl_body* body, const pl_mesh_collider* mesh);
-void pl_near_free_all(pl_body* body);
+pl_triangle_cache* pl_triangle_cache_find(const pl_body* body, const pl_mesh_collider* mesh);
+pl_status pl_triangle_cache_add(pl_body* body, const pl_mesh_collider* mesh,
+                                pl_triangle_cache** near);
+void pl_triangle_cache_drop(pl_body* body, const pl_mesh_collider* mesh);
+void pl_triangle_cache_free_all(pl_body* body);
 /* The particles are somewhere else: nothing is known of their sides. */
-void pl_near_forget(pl_body* body);
+void pl_triangle_cache_forget(pl_body* body);
 /* Adds what the last substep looked at, and begins anew. */
-void pl_near_count(const pl_body* body, uint64_t* nodes, uint64_t* triangles);
-void pl_near_forget_chunk(const pl_body* body, uint32_t chunk);
+void pl_triangle_cache_count(const pl_body* body, uint64_t* nodes, uint64_t* triangles);
+void pl_triangle_cache_forget_chunk(const pl_body* body, uint32_t chunk);
 /* After chunks were added. */
-pl_status pl_near_follow(pl_body* body);
+pl_status pl_triangle_cache_resize(pl_body* body);
 /* A particle was copied to a free slot, which is in this chunk. */
-void pl_near_copy(const pl_body* body, uint32_t from, uint32_t to, uint32_t chunk);
+void pl_triangle_cache_copy(const pl_body* body, uint32_t from, uint32_t to, uint32_t chunk);
 
 /* One chunk in one substep. */
-typedef struct pl_near_job
+typedef struct pl_triangle_cache_job
 {
     const pl_collider* collider;
     const pl_body* body;
@@ -147,7 +148,7 @@ typedef struct pl_near_job
     float *start[3], *x[3], *v[3];
     bool started;           /* start is filled; otherwise there is room, and it is x - dt v */
     pl_moved_blocks* moved; /* notes those that are; or NULL */
-} pl_near_job;
+} pl_triangle_cache_job;
 
 /* In double, and rounded once: at rest it is the same for ever. */
 static inline float pl_start_of(float x, float v, float dt)
@@ -156,17 +157,18 @@ static inline float pl_start_of(float x, float v, float dt)
 }
 
 /* How many particles touch. False: out of memory. */
-bool pl_near_resolve(const pl_near_job* job, uint32_t* touched);
+bool pl_triangle_cache_resolve(const pl_triangle_cache_job* job, uint32_t* touched);
 
 /* triangle_cache_lists.c: makes lists that do not fit any more, and copies the particles that have
  * some: "packed" is the same job for these. False: out of memory. */
-bool pl_near_lists(const pl_near_job* job, pl_near_chunk* chunk, float shift, pl_near_job* packed);
+bool pl_triangle_cache_lists(const pl_triangle_cache_job* job, pl_triangle_cache_chunk* chunk,
+                             float shift, pl_triangle_cache_job* packed);
 
 /* facets.c: a box around a triangle, as (lower, 0, -upper, 0) with nothing cut off by
  * rounding; the facets of a chunk in a substep. False: out of memory. */
 struct pl_moving_view;
 pl_span pl_facet_box(const pl_box* box);
-bool pl_facets_make(const struct pl_moving_view* view, pl_near_chunk* chunk);
+bool pl_facets_make(const struct pl_moving_view* view, pl_triangle_cache_chunk* chunk);
 
 /* ------------------------------------------------------------------ lanes (lanes.simd.c) */
 

@@ -50,7 +50,7 @@ static pl_box box_in_world(const pl_span* span, vec3 origin)
 }
 
 static bool add_facet(const pl_mesh_collider* mesh, uint32_t triangle, const pl_box* around,
-                      vec3 origin, pl_near_chunk* k)
+                      vec3 origin, pl_triangle_cache_chunk* k)
 {
     const uint32_t* t = mesh->triangles + 3 * (size_t)mesh->tree->order[triangle];
     pl_box box = pl_box_empty();
@@ -76,7 +76,7 @@ static bool add_facet(const pl_mesh_collider* mesh, uint32_t triangle, const pl_
 
 /* All triangles that touch the span within the frame. */
 static bool collect(const pl_mesh_collider* mesh, const pl_span* span, vec3 origin,
-                    pl_near_chunk* k)
+                    pl_triangle_cache_chunk* k)
 {
     uint32_t stack[PL_BVH_STACK], waiting = 0;
     pl_box around = box_in_world(span, origin);
@@ -109,7 +109,7 @@ static bool holds(const pl_span* outer, const pl_span* inner)
 }
 
 /* Those of the chunk's triangles that touch a span, into "some". */
-static uint32_t around_span(const pl_mesh_kernels* kernels, const pl_near_chunk* k,
+static uint32_t around_span(const pl_mesh_kernels* kernels, const pl_triangle_cache_chunk* k,
                             const pl_span* span)
 {
     if (!holds(span, &k->bounds)) /* as such boxes are written: they do not touch */
@@ -133,8 +133,8 @@ static uint32_t around_span(const pl_mesh_kernels* kernels, const pl_near_chunk*
 
 /* Who of a block is near one of the triangles that touch its box; the others get a box that none
  * touches, or are taken for near as well. */
-static void divide_block(const pl_near_job* job, pl_mesh_paths* paths, pl_near_chunk* k,
-                         uint32_t block)
+static void divide_block(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
+                         pl_triangle_cache_chunk* k, uint32_t block)
 {
     const pl_mesh_kernels* kernels = job->kernels;
     uint32_t *mine = k->some, used = k->known[block];
@@ -183,7 +183,7 @@ static void sort_keys(uint64_t* key, uint64_t* other, uint32_t count)
 }
 
 /* Eights of those that are near, along Morton's curve. */
-static bool pack(const pl_mesh_paths* paths, pl_near_chunk* k)
+static bool pack(const pl_mesh_paths* paths, pl_triangle_cache_chunk* k)
 {
     uint32_t count = 0;
     float scale[3];
@@ -217,7 +217,7 @@ static bool pack(const pl_mesh_paths* paths, pl_near_chunk* k)
 }
 
 /* In tree order neighbours follow each other: few lots are near anything. */
-static bool make_lots(pl_near_chunk* k)
+static bool make_lots(pl_triangle_cache_chunk* k)
 {
     uint32_t lots = (k->facet_count + PL_LOT - 1) / PL_LOT;
     if (!pl_grow((void**)&k->lot, &k->lot_capacity, lots, sizeof *k->lot))
@@ -233,7 +233,8 @@ static bool make_lots(pl_near_chunk* k)
 }
 
 /* Collects the triangles around all blocks. */
-static bool collect_all(const pl_near_job* job, const pl_mesh_paths* paths, pl_near_chunk* k)
+static bool collect_all(const pl_triangle_cache_job* job, const pl_mesh_paths* paths,
+                        pl_triangle_cache_chunk* k)
 {
     k->facets_made = false;
     k->around = widened(join(k->clear, paths->blocks), WIDE_MARGIN);
@@ -244,7 +245,8 @@ static bool collect_all(const pl_near_job* job, const pl_mesh_paths* paths, pl_n
 }
 
 /* Everything anew. */
-static bool divide_chunk(const pl_near_job* job, pl_mesh_paths* paths, pl_near_chunk* k)
+static bool divide_chunk(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
+                         pl_triangle_cache_chunk* k)
 {
     bool fits = k->made;
     paths->without = NULL;
@@ -265,7 +267,8 @@ static bool divide_chunk(const pl_near_job* job, pl_mesh_paths* paths, pl_near_c
 }
 
 /* New boxes for those that have left theirs; false: some of them are near triangles now. */
-static bool clear_again(const pl_near_job* job, pl_mesh_paths* paths, pl_near_chunk* k)
+static bool clear_again(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
+                        pl_triangle_cache_chunk* k)
 {
     for (uint32_t b = 0; b < paths->blocks; ++b)
     {
@@ -282,7 +285,7 @@ static bool clear_again(const pl_near_job* job, pl_mesh_paths* paths, pl_near_ch
 /* ------------------------------------------------------------------ lists */
 
 /* Lists for those of a few eights that have left their boxes, from the chunk's triangles. */
-static bool list_eights(const pl_mesh_kernels* kernels, pl_near_chunk* k, uint32_t begin,
+static bool list_eights(const pl_mesh_kernels* kernels, pl_triangle_cache_chunk* k, uint32_t begin,
                         uint32_t end)
 {
     pl_span around = join(NULL, 0);
@@ -313,7 +316,8 @@ static bool list_eights(const pl_mesh_kernels* kernels, pl_near_chunk* k, uint32
 }
 
 /* Copies the particles of the eights. */
-static void load_packed(const pl_near_job* job, const pl_near_chunk* k, pl_near_job* packed)
+static void load_packed(const pl_triangle_cache_job* job, const pl_triangle_cache_chunk* k,
+                        pl_triangle_cache_job* packed)
 {
     size_t count = 8 * (size_t)k->eight_count;
     float* mass = k->packed;
@@ -342,7 +346,8 @@ static void load_packed(const pl_near_job* job, const pl_near_chunk* k, pl_near_
 
 /* Lists of eights that have left what these were made for; false: they have left what the chunk's
  * triangles were collected for, or too many lists are of no use any more. */
-static bool relist(const pl_near_job* job, const pl_mesh_paths* paths, pl_near_chunk* k, bool* full)
+static bool relist(const pl_triangle_cache_job* job, const pl_mesh_paths* paths,
+                   pl_triangle_cache_chunk* k, bool* full)
 {
     if (k->entry_count > MOST_STALE * paths->blocks + 4 * (size_t)k->facet_count)
         return false;
@@ -361,8 +366,8 @@ static bool relist(const pl_near_job* job, const pl_mesh_paths* paths, pl_near_c
     return true;
 }
 
-static pl_mesh_paths paths_of(const pl_near_job* job, const float* const start[3], uint32_t blocks,
-                              float shift)
+static pl_mesh_paths paths_of(const pl_triangle_cache_job* job, const float* const start[3],
+                              uint32_t blocks, float shift)
 {
     return (pl_mesh_paths){.blocks = blocks,
                            .mass = job->mass,
@@ -374,7 +379,8 @@ static pl_mesh_paths paths_of(const pl_near_job* job, const float* const start[3
                            .shift = shift};
 }
 
-bool pl_near_lists(const pl_near_job* job, pl_near_chunk* k, float shift, pl_near_job* packed)
+bool pl_triangle_cache_lists(const pl_triangle_cache_job* job, pl_triangle_cache_chunk* k,
+                             float shift, pl_triangle_cache_job* packed)
 {
     const float* const start[3] = {job->start[0], job->start[1], job->start[2]};
     pl_mesh_paths all = paths_of(job, job->started ? start : NULL,

@@ -44,7 +44,7 @@ static void find_anchors(const pl_body* body, const solids* s, const pl_point_tr
     double within = LEASH * LEASH * body->spacing * body->spacing;
     for (uint32_t i = 0; i < body->particles.slot_count; ++i)
     {
-        pl_near_point found[MOST_FOUND];
+        pl_nearest_point found[MOST_FOUND];
         anchor[i] = PL_NO_PARTICLE;
         if (!(body->particles.mass[i] > 0) || cuts->ghost[i] == PL_GHOST_NOT)
             continue;

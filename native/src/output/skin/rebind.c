@@ -203,7 +203,7 @@ static uint32_t find_near(const flow_job* job, uint32_t vertex, vec3 place, entr
                           double* support, double* trust)
 {
     holding clusters[MOST_CLUSTERS];
-    pl_near_point near[PL_SKIN_ENTRIES + 1];
+    pl_nearest_point near[PL_SKIN_ENTRIES + 1];
     double squared, plain = 0, sum = 0;
     uint32_t held = list_clusters(job, vertex, clusters), count = 0;
     uint32_t most = pl_skin_support(job->tree, SUPPORT * job->spacing, place, near, &squared);

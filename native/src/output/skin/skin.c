@@ -102,7 +102,7 @@ typedef struct bind_job
 } bind_job;
 
 uint32_t pl_skin_support(const pl_point_tree* tree, double support, vec3 vertex,
-                         pl_near_point near[PL_SKIN_ENTRIES + 1], double* squared)
+                         pl_nearest_point near[PL_SKIN_ENTRIES + 1], double* squared)
 {
     uint32_t count = pl_point_tree_query(tree, vertex, support * support, MAX_ENTRIES + 1, near);
     if (count == 0)
@@ -125,7 +125,7 @@ uint32_t pl_skin_support(const pl_point_tree* tree, double support, vec3 vertex,
 /* Weights that sum to one also after rounding to float: the nearest takes the remainder. */
 static uint32_t weigh(const bind_job* job, uint32_t index, uint32_t* particle, float* weight)
 {
-    pl_near_point near[MAX_ENTRIES + 1];
+    pl_nearest_point near[MAX_ENTRIES + 1];
     double squared, kernel[MAX_ENTRIES], sum = 0, rounded = 0;
     vec3 vertex = job->vertices[index];
     uint32_t part = job->parts.of ? job->parts.of[index] : 0;

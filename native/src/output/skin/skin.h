@@ -48,7 +48,7 @@ void pl_skin_binding_free(pl_skin_binding* binding);
  * and the square of the kernel's support, which is "support" where particles are as near as they
  * should be. */
 uint32_t pl_skin_support(const pl_point_tree* tree, double support, vec3 vertex,
-                         pl_near_point near[PL_SKIN_ENTRIES + 1], double* squared);
+                         pl_nearest_point near[PL_SKIN_ENTRIES + 1], double* squared);
 
 /* Applies a binding. Particle arrays are by external id: x (3 floats each, relative to some
  * origin), f (9 floats each), v (3 floats each; may be NULL if velocities is). Outputs are relative

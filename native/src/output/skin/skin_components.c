@@ -172,7 +172,7 @@ static bool find_patches(uint32_t count, const vec3* vertices, const pl_skin_sha
  */
 static void cast(const vote* v, uint32_t vertex)
 {
-    pl_near_point near[PL_SKIN_ENTRIES + 1];
+    pl_nearest_point near[PL_SKIN_ENTRIES + 1];
     double squared, share[CHOICES] = {0}, sum = 0;
     uint32_t part[CHOICES], choices = 0;
     uint32_t found = pl_skin_support(v->tree, v->support, v->vertices[vertex], near, &squared);
@@ -256,7 +256,7 @@ static void settle_block(void* context, uint32_t begin, uint32_t end, uint32_t w
     (void)worker;
     for (uint32_t i = begin; i < end; ++i)
     {
-        pl_near_point near;
+        pl_nearest_point near;
         uint32_t part = v->chosen[v->patch[i]];
         if (part == v->parts->of[i])
             continue;
