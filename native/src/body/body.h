@@ -139,7 +139,7 @@ typedef struct pl_body
     /* Sleep (sleep/sleep.c). */
     bool asleep;
     double quiet; /* seconds for which it has been slow */
-    pl_still still;
+    pl_sleeping_pieces sleeping_pieces;
     pl_components components;
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_mesh_binding* binding;

@@ -224,11 +224,11 @@ void pl_body_free(pl_body* body)
         pl_free(body->acceleration[k]);
         pl_free(body->force[k]);
         pl_free(body->shift[k]);
-        pl_free(body->still.x[k]);
+        pl_free(body->sleeping_pieces.x[k]);
     }
-    pl_free(body->still.slot);
-    pl_free(body->still.cluster);
-    pl_free(body->still.chunk);
+    pl_free(body->sleeping_pieces.slot);
+    pl_free(body->sleeping_pieces.cluster);
+    pl_free(body->sleeping_pieces.chunk);
     pl_free(body->components.root);
     pl_free(body->components.motion);
     if (body->fracture)

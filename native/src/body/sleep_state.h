@@ -7,20 +7,20 @@
 
 /* Pieces of a body that sleep while the body does not (sleep/piece_sleep.c). Follows from the
  * pieces and the memberships; empty where no piece sleeps. */
-typedef struct pl_still
+typedef struct pl_sleeping_pieces
 {
     float* slot;       /* by slot: not 0 where the particle stands still, or NULL */
     float* x[3];       /* by slot: where it does */
     uint8_t* cluster;  /* by finest cluster */
     uint8_t* chunk;    /* by chunk: whether some of its particles do, or all */
     uint64_t revision; /* 1 + that of the body for which it was made */
-} pl_still;
+} pl_sleeping_pieces;
 
 enum
 {
-    PL_STILL = 1, /* of slots and clusters; of chunks: some */
-    PL_STILL_HIT, /* of slots and clusters: hit so that it wakes */
-    PL_STILL_ALL = 2
+    PL_SLEEPS = 1, /* of slots and clusters; of chunks: some */
+    PL_SLEEPS_HIT, /* of slots and clusters: hit so that it wakes */
+    PL_SLEEPS_ALL = 2
 };
 
 #endif

@@ -36,7 +36,7 @@ static void move_origin(pl_body* body)
             body->pins.from[k][i] -= (float)step[k];
             body->pins.to[k][i] -= (float)step[k];
         }
-        body->still.revision = 0; /* where they stand has another number now */
+        body->sleeping_pieces.revision = 0; /* where they stand has another number now */
     }
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {

@@ -36,7 +36,7 @@ static void advance_items(void* context, uint32_t begin, uint32_t end, uint32_t 
     for (uint32_t i = begin; i < end; ++i)
     {
         const pl_item* item = &step->scene->chunks.items[i];
-        if (pl_chunk_is_still(item->body, item->begin))
+        if (pl_chunk_sleeps(item->body, item->begin))
             continue; /* its sums are as they were */
         pl_pass pass = pl_substep_pass(step, item, worker);
         step->scene->kernels->advance(&pass);
@@ -265,7 +265,7 @@ static void take_out(const pl_body* body, uint32_t slot, uint32_t count, bool sh
     const float* frequency = body->pins.any ? body->pins.frequency + slot : NULL;
     bool ghosts = body->cuts.plane_count && !(shell && body->plastic);
     const uint8_t* ghost = ghosts ? body->cuts.ghost + slot : NULL;
-    const float* still = body->still.slot ? body->still.slot + slot : NULL;
+    const float* still = body->sleeping_pieces.slot ? body->sleeping_pieces.slot + slot : NULL;
     for (uint32_t n = 0; n < count; ++n)
     {
         bool out = (frequency && frequency[n] >= PLIANT_PIN_HELD) ||
@@ -316,12 +316,12 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         float *x[3], *v[3], *movable = scene->rows[worker];
         for (int k = 0; k < 3; ++k)
             x[k] = body->particles.x[k] + slot, v[k] = body->particles.v[k] + slot;
-        if (body->pins.follow || pl_chunk_is_still(body, item->begin))
+        if (body->pins.follow || pl_chunk_sleeps(body, item->begin))
         {
             pl_triangle_cache_forget_chunk(body, item->begin);
             continue;
         }
-        bool some = body->pins.any || body->cuts.plane_count || body->still.slot;
+        bool some = body->pins.any || body->cuts.plane_count || body->sleeping_pieces.slot;
         if (some)
         {
             take_out(body, slot, count, false, movable);
@@ -432,7 +432,7 @@ static pl_status make_ready(pl_substep* step)
             body->alpha_dt = step->dt;
             body->matched = body->fitted = false;
         }
-        PL_TRY(pl_still_follow(body));
+        PL_TRY(pl_piece_sleep_update(body));
         PL_TRY(pl_damping_prepare(body));
         body->fitted = body->matched; /* rows are made whole, from the finest level up and down */
         PL_TRY(pl_limit_prepare(body, step->dt));
@@ -565,7 +565,7 @@ pl_status pl_substep_do(pl_substep* step)
         PL_TRY(pl_cluster_contacts(step));
     if (scene->collider_count)
         PL_TRY(resolve_contacts(step));
-    pl_still_stay(step);
+    pl_piece_sleep_hold(step);
     pl_substep_lap(scene, PLIANT_STAGE_CONTACT, since);
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {

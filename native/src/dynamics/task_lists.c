@@ -101,7 +101,9 @@ pl_pass pl_substep_pass(const pl_substep* step, const pl_item* item, uint32_t wo
         .drag = body->material.drag > 0 ? (float)(1 - pl_exp(-body->material.drag * step->dt)) : 0,
         .pins = body->pins.any || body->pins.follow ? &body->pins : NULL,
         .hold_all = body->pins.follow,
-        .still = body->still.slot && body->still.chunk[item->begin] ? body->still.slot : NULL,
+        .still = body->sleeping_pieces.slot && body->sleeping_pieces.chunk[item->begin]
+                     ? body->sleeping_pieces.slot
+                     : NULL,
         .pin_from = (float)step->t0,
         .pin_to = (float)step->t1,
         .pin_rate = scene->frame_dt > 0 ? (float)(1 / scene->frame_dt) : 0,

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-static void still_free(pl_still* still)
+static void sleeping_pieces_free(pl_sleeping_pieces* still)
 {
     pl_free(still->slot);
     pl_free(still->cluster);
@@ -30,7 +30,7 @@ static void still_free(pl_still* still)
     }
 }
 
-static pl_status still_make(const pl_body* body, pl_still* still)
+static pl_status sleeping_pieces_make(const pl_body* body, pl_sleeping_pieces* still)
 {
     size_t slots = body->particles.slot_count;
     still->slot = PL_NEW(float, slots);
@@ -46,7 +46,7 @@ static pl_status still_make(const pl_body* body, pl_still* still)
 
 static void mark_chunk(pl_body* body, uint32_t index, const uint32_t* piece)
 {
-    pl_still* still = &body->still;
+    pl_sleeping_pieces* still = &body->sleeping_pieces;
     pl_chunk* chunk = &body->chunks[index];
     uint32_t some = 0, others = 0;
     for (uint32_t s = chunk->slot_begin; s < chunk->slot_begin + 8 * chunk->block_count; ++s)
@@ -54,12 +54,12 @@ static void mark_chunk(pl_body* body, uint32_t index, const uint32_t* piece)
         if (piece[s] == PL_NO_PIECE)
             continue;
         bool stands = body->fracture->pieces[piece[s]].asleep;
-        still->slot[s] = stands ? PL_STILL : 0;
+        still->slot[s] = stands ? PL_SLEEPS : 0;
         some += stands;
         others += !stands;
     }
-    still->chunk[index] = some == 0 ? 0 : others == 0 ? PL_STILL_ALL : PL_STILL;
-    if (still->chunk[index] != PL_STILL_ALL)
+    still->chunk[index] = some == 0 ? 0 : others == 0 ? PL_SLEEPS_ALL : PL_SLEEPS;
+    if (still->chunk[index] != PL_SLEEPS_ALL)
         return;
     /* sums are made once, about the same place in every run that comes by here */
     chunk->moved = 1;
@@ -70,30 +70,30 @@ static void mark_chunk(pl_body* body, uint32_t index, const uint32_t* piece)
     }
 }
 
-pl_status pl_still_follow(pl_body* body)
+pl_status pl_piece_sleep_update(pl_body* body)
 {
     const pl_fracture* f = body->fracture;
-    pl_still* still = &body->still;
+    pl_sleeping_pieces* still = &body->sleeping_pieces;
     bool any = false;
     if (!f || still->revision == body->revision + 1)
         return PLIANT_OK;
-    still_free(still);
+    sleeping_pieces_free(still);
     still->revision = body->revision + 1;
     for (uint32_t p = 0; p < f->piece_count; ++p)
         any = any || (f->pieces[p].asleep && f->pieces[p].clusters);
     if (!any)
         return PLIANT_OK;
     uint32_t* piece = pl_pieces_of_slots(body);
-    pl_status status = piece ? still_make(body, still) : pl_fail_memory(64);
+    pl_status status = piece ? sleeping_pieces_make(body, still) : pl_fail_memory(64);
     if (status != PLIANT_OK)
     {
-        still_free(still);
+        sleeping_pieces_free(still);
         pl_free(piece);
         still->revision = 0;
         return status;
     }
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
-        still->cluster[c] = f->pieces[body->clusters.piece[c]].asleep ? PL_STILL : 0;
+        still->cluster[c] = f->pieces[body->clusters.piece[c]].asleep ? PL_SLEEPS : 0;
     for (uint32_t c = 0; c < body->chunk_count; ++c)
         mark_chunk(body, c, piece);
     for (int k = 0; k < 3; ++k)
@@ -107,7 +107,7 @@ pl_status pl_still_follow(pl_body* body)
 
 static bool stay(pl_body* body, uint32_t index)
 {
-    const pl_still* still = &body->still;
+    const pl_sleeping_pieces* still = &body->sleeping_pieces;
     const pl_chunk* chunk = &body->chunks[index];
     pl_particles* p = &body->particles;
     bool any = false;
@@ -122,15 +122,16 @@ static bool stay(pl_body* body, uint32_t index)
     return any;
 }
 
-void pl_still_stay(pl_substep* step)
+void pl_piece_sleep_hold(pl_substep* step)
 {
     pl_scene* scene = step->scene;
     bool any = false;
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
-        for (uint32_t c = 0; c < body->chunk_count && body->still.slot && !body->asleep; ++c)
-            if (body->still.chunk[c] && stay(body, c))
+        for (uint32_t c = 0; c < body->chunk_count && body->sleeping_pieces.slot && !body->asleep;
+             ++c)
+            if (body->sleeping_pieces.chunk[c] && stay(body, c))
             {
                 body->chunks[c].moved = 1;
                 body->fitted = false;
@@ -155,7 +156,7 @@ void pl_piece_sleep(pl_body* body, uint32_t piece)
 {
     body->fracture->pieces[piece].asleep = 1;
     stop_crumbs(body->fracture, &body->clusters, piece);
-    body->still.revision = 0;
+    body->sleeping_pieces.revision = 0;
 }
 
 void pl_piece_wake(pl_body* body, uint32_t piece)
@@ -165,7 +166,7 @@ void pl_piece_wake(pl_body* body, uint32_t piece)
     if (!one->asleep)
         return;
     one->asleep = 0;
-    body->still.revision = 0;
+    body->sleeping_pieces.revision = 0;
     body->matched = false;
 }
 
@@ -173,17 +174,17 @@ void pl_pieces_wake(pl_body* body)
 {
     for (uint32_t p = 0; body->fracture && p < body->fracture->piece_count; ++p)
         pl_piece_wake(body, p);
-    still_free(&body->still);
+    sleeping_pieces_free(&body->sleeping_pieces);
 }
 
-bool pl_still_wake_hit(pl_body* body)
+bool pl_piece_sleep_wake_hit(pl_body* body)
 {
-    pl_still* still = &body->still;
+    pl_sleeping_pieces* still = &body->sleeping_pieces;
     bool any = false;
     if (!still->slot || body->asleep)
         return false;
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
-        if (still->cluster[c] == PL_STILL_HIT)
+        if (still->cluster[c] == PL_SLEEPS_HIT)
         {
             pl_piece_wake(body, body->clusters.piece[c]);
             any = true;
@@ -196,7 +197,7 @@ bool pl_still_wake_hit(pl_body* body)
             while (e >= chunk->block_begin[b + 1])
                 ++b;
             for (uint32_t lane = 0; lane < 8 && still->chunk[i]; ++lane)
-                if (still->slot[chunk->slot_begin + 8 * b + lane] == PL_STILL_HIT &&
+                if (still->slot[chunk->slot_begin + 8 * b + lane] == PL_SLEEPS_HIT &&
                     chunk->entry_kernel[8 * (size_t)e + lane] > 0)
                 {
                     pl_piece_wake(body, body->clusters.piece[chunk->rows[chunk->entry_row[e]]]);

@@ -23,12 +23,12 @@ pl_status pl_sleep_wake_neighbours(pl_scene* scene);
 
 /* piece_sleep.c: pieces that sleep while their body does not. */
 /* Makes what says who stands still, where pieces or memberships have changed. */
-pl_status pl_still_follow(pl_body* body);
+pl_status pl_piece_sleep_update(pl_body* body);
 
 /* Whatever else has moved in a substep, they have not. */
-void pl_still_stay(pl_substep* step);
+void pl_piece_sleep_hold(pl_substep* step);
 
-/* A piece stops, or goes on; pl_still_follow makes it true. */
+/* A piece stops, or goes on; pl_piece_sleep_update makes it true. */
 void pl_piece_sleep(pl_body* body, uint32_t piece);
 
 void pl_piece_wake(pl_body* body, uint32_t piece);
@@ -37,11 +37,11 @@ void pl_piece_wake(pl_body* body, uint32_t piece);
 void pl_pieces_wake(pl_body* body);
 
 /* Wakes those that contacts have hit; whether there are any. */
-bool pl_still_wake_hit(pl_body* body);
+bool pl_piece_sleep_wake_hit(pl_body* body);
 
-static inline bool pl_chunk_is_still(const pl_body* body, uint32_t chunk)
+static inline bool pl_chunk_sleeps(const pl_body* body, uint32_t chunk)
 {
-    return body->still.slot && body->still.chunk[chunk] == PL_STILL_ALL;
+    return body->sleeping_pieces.slot && body->sleeping_pieces.chunk[chunk] == PL_SLEEPS_ALL;
 }
 
 #endif

@@ -101,7 +101,8 @@ TEST(settled_pieces_sleep_while_their_body_moves)
     CHECK(!body->asleep);
     CHECK_MSG(wrong == 0 && others > .02, "%u particles moved asleep, others by %g", wrong, others);
     for (uint32_t c = 0; c < body->chunk_count; ++c)
-        all += body->still.chunk[c] == PL_STILL_ALL; /* for these there is nothing to do */
+        all +=
+            body->sleeping_pieces.chunk[c] == PL_SLEEPS_ALL; /* for these there is nothing to do */
     CHECK_MSG(all > 0, "no chunk of %u stands still as a whole", body->chunk_count);
     free(before);
     breaking_free(&b);

@@ -80,7 +80,8 @@ static void note_hit(const pl_contact_solver_work* s, const pl_contact_constrain
     uint32_t target_of = pl_contact_body_of(s->all, c->cluster);
     pl_pair_body* target = &s->all->pair_bodies[target_of];
     pl_pair_body* source = &s->all->pair_bodies[t->body];
-    pl_still *still = &s->bodies[target_of].body->still, *other = &s->bodies[t->body].body->still;
+    pl_sleeping_pieces *still = &s->bodies[target_of].body->sleeping_pieces,
+                       *other = &s->bodies[t->body].body->sleeping_pieces;
     uint8_t* hit = still->cluster ? &still->cluster[c->cluster - target->first] : NULL;
     float* hits = other->slot ? &other->slot[t->slot] : NULL;
     bool sleeps = target->asleep || (hit && *hit), it_does = source->asleep || (hits && *hits > 0);
@@ -94,9 +95,9 @@ static void note_hit(const pl_contact_solver_work* s, const pl_contact_constrain
     if (target->asleep || source->asleep)
         (target->asleep ? target : source)->hit = true;
     else if (sleeps)
-        *hit = PL_STILL_HIT;
+        *hit = PL_SLEEPS_HIT;
     else
-        *hits = PL_STILL_HIT;
+        *hits = PL_SLEEPS_HIT;
 }
 
 static double pair_friction(const pl_contact_solver_work* s, const pl_body* body, uint32_t cluster)

@@ -40,7 +40,8 @@ void pl_contact_solver_free(pl_contact_solver* r)
 
 static bool is_held(const pl_body* body, uint32_t slot)
 {
-    return body->pins.follow || body->asleep || (body->still.slot && body->still.slot[slot] > 0) ||
+    return body->pins.follow || body->asleep ||
+           (body->sleeping_pieces.slot && body->sleeping_pieces.slot[slot] > 0) ||
            (body->pins.any && body->pins.frequency[slot] >= PLIANT_PIN_HELD);
 }
 
@@ -98,8 +99,8 @@ static bool is_asleep(const pl_contact_solver_work* s, uint32_t cluster)
 {
     uint32_t of = pl_contact_body_of(s->all, cluster);
     const pl_body* body = s->bodies[of].body;
-    return body->asleep ||
-           (body->still.cluster && body->still.cluster[cluster - s->all->pair_bodies[of].first]);
+    return body->asleep || (body->sleeping_pieces.cluster &&
+                            body->sleeping_pieces.cluster[cluster - s->all->pair_bodies[of].first]);
 }
 
 static pl_status add_units(const pl_contact_solver_work* s)

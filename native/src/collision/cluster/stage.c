@@ -41,7 +41,7 @@ static pl_status wake_touched(pl_scene* scene)
         bool hit = scene->cluster_scratch.pair_bodies[b].hit;
         if (hit)
             pl_wake(scene->bodies[b]);
-        any = pl_still_wake_hit(scene->bodies[b]) || hit || any;
+        any = pl_piece_sleep_wake_hit(scene->bodies[b]) || hit || any;
     }
     if (!any)
         return PLIANT_OK;
