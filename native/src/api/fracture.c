@@ -66,7 +66,7 @@ pliant_status pliant_body_set_cells(pliant_body handle, uint32_t count, const do
         return PLIANT_OK;
     }
     pl_wake(body);
-    return pl_cells_give(body, count, own);
+    return pl_voronoi_cells_give(body, count, own);
 }
 
 /* ------------------------------------------------------------------ reading */

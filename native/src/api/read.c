@@ -542,7 +542,7 @@ pliant_status pliant_body_read(pliant_body handle, uint32_t channel, uint32_t le
     PL_TRY(pl_get_body(handle, &body, &scene));
     bool of_cells = channel == PLIANT_CELL || channel == PLIANT_CELL_POINT;
     if (of_cells && body->fracture)
-        PL_TRY(pl_cells_ready(body)); /* a restore leaves it to be made */
+        PL_TRY(pl_voronoi_cells_ready(body)); /* a restore leaves it to be made */
     if ((channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED) || of_cells)
         return pl_body_read_fracture(body, channel, origin, buffer, bytes);
     channel_shape shape = shape_of(channel);

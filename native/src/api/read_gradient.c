@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* The orientation of a crumb that cannot tell it from its particles, or NULL. */
-static const pl_crumb* crumb_of(const pl_body* body, uint32_t c)
+/* The orientation of a small piece that cannot tell it from its particles, or NULL. */
+static const pl_small_piece* small_piece_of(const pl_body* body, uint32_t c)
 {
     const pl_fracture* f = body->fracture;
-    for (uint32_t i = 0; f && body->clusters.rank[c] < 2 && i < f->crumb_count; ++i)
-        if (f->crumbs[i].cluster == c)
-            return &f->crumbs[i];
+    for (uint32_t i = 0; f && body->clusters.rank[c] < 2 && i < f->small_piece_count; ++i)
+        if (f->small_pieces[i].cluster == c)
+            return &f->small_pieces[i];
     return NULL;
 }
 
@@ -29,9 +29,9 @@ static void after_own_rest(const pl_body* body, uint32_t c, float m[9])
 
 void pl_cluster_gradient(const pl_body* body, uint32_t c, float f[9])
 {
-    const pl_crumb* crumb = crumb_of(body, c);
-    memcpy(f, crumb ? crumb->f : body->clusters.f[c], sizeof(float) * 9);
-    if (!crumb)
+    const pl_small_piece* small_piece = small_piece_of(body, c);
+    memcpy(f, small_piece ? small_piece->f : body->clusters.f[c], sizeof(float) * 9);
+    if (!small_piece)
         after_own_rest(body, c, f);
 }
 
@@ -48,11 +48,11 @@ void pl_cluster_rate(const pl_body* body, uint32_t c, float rate[9])
 {
     /* L = I omega about the centre of mass, with the lever arms F p: I = tr(K) 1 - K, K = A F^T */
     const float *s = body->clusters.sums[c], *f = body->clusters.f[c];
-    const pl_crumb* crumb = crumb_of(body, c);
+    const pl_small_piece* small_piece = small_piece_of(body, c);
     mat3 k;
-    if (crumb && body->clusters.rank[c] == 0)
+    if (small_piece && body->clusters.rank[c] == 0)
     {
-        turn(v3_from(crumb->spin), crumb->f, rate);
+        turn(v3_from(small_piece->spin), small_piece->f, rate);
         return;
     }
     for (int i = 0; i < 3; ++i)

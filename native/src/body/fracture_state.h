@@ -46,13 +46,13 @@ typedef struct pl_divided
 } pl_divided;
 
 /* A piece of one, two or three particles (fracture/small_pieces.c). */
-typedef struct pl_crumb
+typedef struct pl_small_piece
 {
     uint32_t cluster;
     float f[9];    /* what its surface goes by, from the body's rest shape */
     float spin[3]; /* radians a second */
     float v[3];    /* velocity a substep before */
-} pl_crumb;
+} pl_small_piece;
 
 /* Clusters that one shares particles with, ascending, and how many. */
 typedef struct pl_share
@@ -77,9 +77,9 @@ typedef struct pl_fracture
     size_t split_count, split_capacity;
     pl_divided* divided;
     size_t divided_count, divided_capacity;
-    pl_crumb* crumbs;
-    uint32_t crumb_count;
-    size_t crumb_capacity;
+    pl_small_piece* small_pieces;
+    uint32_t small_piece_count;
+    size_t small_piece_capacity;
     uint64_t updates_most; /* memberships rewritten in one substep, at most */
     float* given; /* three a cell, in the body's rest shape: the caller's points of the pattern */
     uint32_t given_count; /* cells; 0: there are none, the settings count */

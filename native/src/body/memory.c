@@ -243,7 +243,7 @@ void pl_body_free(pl_body* body)
         pl_free(body->fracture->cell);
         pl_free(body->fracture->cell_point);
         pl_free(body->fracture->given);
-        pl_free(body->fracture->crumbs);
+        pl_free(body->fracture->small_pieces);
         pl_free(body->fracture);
     }
     pl_free(body->mesh_vertices);

@@ -35,8 +35,8 @@
  * clusters are also damped toward their cluster's rigid motion, at CALM_RATE: contacts that
  * contradict each other, as between a floor and a heavy body, would shake them for ever.
  *
- * Bodies that may break have the smaller figures: crumbs of a few particles gained energy (30 kJ
- * where 14 were there) with the larger ones, at one substep a frame.
+ * Bodies that may break have the smaller figures: small pieces of a few particles gained energy (30
+ * kJ where 14 were there) with the larger ones, at one substep a frame.
  */
 #include "dynamics/damping.h"
 

@@ -10,7 +10,7 @@
 
 /* Jobs of other modules. */
 typedef struct pl_embedding pl_embedding;
-typedef struct pl_look pl_look;
+typedef struct pl_outlier_bound pl_outlier_bound;
 typedef struct pl_suspect pl_suspect;
 typedef struct pl_rest_mass_moments pl_rest_mass_moments;
 typedef struct pl_rest_job pl_rest_job;
@@ -102,8 +102,8 @@ typedef struct pl_kernels
     void (*rest_second_moments)(const pl_rest_job* job);
     /* The entries of a chunk with members that may be too far from their clusters, entries
      * ascending: "found" has room for all, the result is how many there are. */
-    uint32_t (*outliers)(const pl_chunk* chunk, const pl_particles* particles, const pl_look* rows,
-                         pl_suspect* found);
+    uint32_t (*outliers)(const pl_chunk* chunk, const pl_particles* particles,
+                         const pl_outlier_bound* rows, pl_suspect* found);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
     void (*limit)(pl_pass* pass);
     /* From limit_sums to clusters->limit: the affine map that keeps momentum. */

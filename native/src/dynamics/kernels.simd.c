@@ -15,8 +15,8 @@ void PL_K(pl_level_batch_spread)(const pl_chunk* run, float* rows, pl_clusters* 
 void PL_K(pl_embed)(pl_embedding* job);
 void PL_K(pl_rest_mass_moments)(const pl_rest_mass_moments* job);
 void PL_K(pl_rest_second_moments)(const pl_rest_job* job);
-uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p, const pl_look* rows,
-                           pl_suspect* found);
+uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p,
+                           const pl_outlier_bound* rows, pl_suspect* found);
 void PL_K(pl_limit)(pl_pass* pass);
 void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sums);
 void PL_K(pl_limit_apply)(pl_pass* pass);

@@ -184,13 +184,13 @@ static pl_status break_body(pl_breaking* b, candidate* list, uint32_t count)
     pl_fracture* f = b->fracture;
     uint64_t updates = 0;
     PL_TRY(pl_pieces_ready(b->body, b->substep, b->moment));
-    PL_TRY(pl_cells_ready(b->body));
+    PL_TRY(pl_voronoi_cells_ready(b->body));
     PL_TRY(pl_edit_begin(b->body, b->substep, &b->edit));
     pl_status status = split_all(b, list, count);
     if (status == PLIANT_OK)
         status = pl_outliers_leave(b);
     if (status == PLIANT_OK && b->any)
-        status = pl_joints_part(b);
+        status = pl_weak_links_split(b);
     if (status == PLIANT_OK)
         status = pl_small_dissolve(b);
     if (status != PLIANT_OK || !b->any)
@@ -259,7 +259,7 @@ pl_status pl_fracture_bodies(pl_substep* step)
                          .time = scene->time + step->t1 * scene->frame_dt,
                          .dt = step->dt};
         if (b.fracture && !b.body->asleep)
-            pl_crumbs_move(&b);
+            pl_small_pieces_move(&b);
         if (!may_break(&b))
             continue;
         pl_status status = fracture_body(&b, &any);
@@ -293,7 +293,7 @@ pl_status pl_fracture_set(pl_body* body, const pliant_fracture_desc* desc)
         }
     }
     body->fracture->desc = *desc;
-    return pl_cells_ready(body);
+    return pl_voronoi_cells_ready(body);
 }
 
 double pl_fracture_birth(const pl_body* body, uint32_t id)

@@ -16,10 +16,10 @@
 pl_status pl_fracture_set(pl_body* body, const pliant_fracture_desc* desc);
 
 /* The pattern that the settings ask for, if it is not there (voronoi_cells.c). */
-pl_status pl_cells_ready(pl_body* body);
+pl_status pl_voronoi_cells_ready(pl_body* body);
 /* The caller's own points of a pattern, which become the body's: three coordinates a cell, in its
  * rest shape. NULL and 0: none. */
-pl_status pl_cells_give(pl_body* body, uint32_t count, float* points);
+pl_status pl_voronoi_cells_give(pl_body* body, uint32_t count, float* points);
 /* Pieces that have clusters. */
 uint32_t pl_pieces_now(const pl_body* body);
 /* When a particle was made, in frames; 0 for the first ones. */

@@ -175,9 +175,9 @@ pl_status pl_pieces_part(pl_breaking* b);
 
 /* voronoi_cells.c: which cells of a cluster go where; *parts: it has more than one. b->ids lists
  * its members. */
-pl_status pl_cells_divide(pl_breaking* b, const pl_fit* fit, bool* parts);
+pl_status pl_voronoi_cells_divide(pl_breaking* b, const pl_fit* fit, bool* parts);
 /* The side of a member then. */
-uint32_t pl_cells_side(const pl_breaking* b, uint32_t id);
+uint32_t pl_voronoi_cells_side(const pl_breaking* b, uint32_t id);
 
 /* split_levels.c: coarse clusters come apart where what they are made of has; after the edit. */
 pl_status pl_levels_part(pl_breaking* b);
@@ -188,7 +188,7 @@ pl_status pl_outliers_find(pl_breaking* b);
 pl_status pl_outliers_leave(pl_breaking* b);
 
 /* weak_links.c: clusters beside cracks that share too few particles part. */
-pl_status pl_joints_part(pl_breaking* b);
+pl_status pl_weak_links_split(pl_breaking* b);
 
 /* small_pieces.c: changes the memberships of a particle, unless what comes off is too small. */
 pl_status pl_members_change(pl_breaking* b, uint32_t id, const pl_member* before, uint32_t count,
@@ -199,7 +199,7 @@ pl_status pl_member_leave(pl_breaking* b, uint32_t id, uint32_t cluster);
 bool pl_note_small(pl_breaking* b, uint32_t cluster);
 /* What becomes of those that have too few left. */
 pl_status pl_small_dissolve(pl_breaking* b);
-/* Crumbs turn on. */
-void pl_crumbs_move(pl_breaking* b);
+/* Small pieces turn on. */
+void pl_small_pieces_move(pl_breaking* b);
 
 #endif

@@ -66,13 +66,13 @@ static bool is_within_anyway(const pl_breaking* b, const looked_at* at)
 }
 
 /* The same for the kernel, but for where it is seen from. */
-static pl_look look_of(const pl_breaking* b, uint32_t c)
+static pl_outlier_bound look_of(const pl_breaking* b, uint32_t c)
 {
     looked_at at = look_at(b, c);
-    pl_look l = {.off = (float)(SURELY * at.off * at.off),
-                 .times = (float)(SURELY * at.times * at.times),
-                 .slack = (float)(at.slack * at.slack),
-                 .on = is_within_anyway(b, &at) ? PL_LOOK_OFF : PL_LOOK_BOTH};
+    pl_outlier_bound l = {.off = (float)(SURELY * at.off * at.off),
+                          .times = (float)(SURELY * at.times * at.times),
+                          .slack = (float)(at.slack * at.slack),
+                          .on = is_within_anyway(b, &at) ? PL_OUTLIER_OFF : PL_OUTLIER_BOTH};
     for (int i = 0; i < 9; ++i)
     {
         l.f[i] = (float)at.f.m[i / 3][i % 3];
@@ -95,7 +95,8 @@ static double farness(const looked_at* l, vec3 x, vec3 rest)
 /* Scratch of a look. */
 typedef struct looking
 {
-    pl_look *clusters, *rows; /* by finest cluster, if it is cracked; by row of the chunk at hand */
+    pl_outlier_bound *clusters,
+        *rows; /* by finest cluster, if it is cracked; by row of the chunk at hand */
     pl_suspect* suspects;
 } looking;
 
@@ -198,7 +199,7 @@ pl_status pl_outliers_find(pl_breaking* b)
         most_rows = PL_MAX(most_rows, body->chunks[c].row_count);
         most_entries = PL_MAX(most_entries, body->chunks[c].entry_count);
     }
-    looking l = {PL_BARE(pl_look, clusters), PL_BARE(pl_look, most_rows),
+    looking l = {PL_BARE(pl_outlier_bound, clusters), PL_BARE(pl_outlier_bound, most_rows),
                  PL_BARE(pl_suspect, most_entries)};
     bool fine = l.clusters && l.rows && l.suspects;
     for (uint32_t c = 0; fine && c < clusters; ++c)

@@ -7,19 +7,19 @@
 #include "body/body.h"
 
 /* What the members of a row are compared with: squares that are surely allowed. */
-typedef struct pl_look
+typedef struct pl_outlier_bound
 {
     float f[9], fp[9];
     float centre[3];
     float from_rest[3]; /* from the cluster's rest centre to the chunk's rest origin */
     float off, times, slack;
-    uint32_t on; /* 0: nobody looks at this row; or PL_LOOK_... */
-} pl_look;
+    uint32_t on; /* 0: nobody looks at this row; or PL_OUTLIER_... */
+} pl_outlier_bound;
 
 enum
 {
-    PL_LOOK_OFF = 1, /* who is where the cluster's F has it, nearly, is near enough */
-    PL_LOOK_BOTH = 2 /* and has to be within so many times its distance at rest, too */
+    PL_OUTLIER_OFF = 1, /* who is where the cluster's F has it, nearly, is near enough */
+    PL_OUTLIER_BOTH = 2 /* and has to be within so many times its distance at rest, too */
 };
 
 /* An entry of which some lanes, as bits, are not surely near enough. */

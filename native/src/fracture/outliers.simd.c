@@ -21,7 +21,7 @@ PL_INLINE void mapped(const float m[9], const vf p[3], vf out[3])
 }
 
 /* The lanes that are surely near enough. */
-PL_INLINE vm near_enough(const pl_look* l, const vf x[3], const vf r[3])
+PL_INLINE vm near_enough(const pl_outlier_bound* l, const vf x[3], const vf r[3])
 {
     vf arm[3], p[3], to[3];
     for (int k = 0; k < 3; ++k)
@@ -33,15 +33,15 @@ PL_INLINE vm near_enough(const pl_look* l, const vf x[3], const vf r[3])
     for (int k = 0; k < 3; ++k)
         to[k] = vf_sub(arm[k], to[k]);
     vm within = vf_lt(squares(to), vf_set1(l->off));
-    if (l->on == PL_LOOK_OFF)
+    if (l->on == PL_OUTLIER_OFF)
         return within;
     mapped(l->fp, p, to);
     vf rest = vf_mul(vf_set1(l->times), vf_add(squares(to), vf_set1(l->slack)));
     return vm_and(within, vf_lt(squares(arm), rest));
 }
 
-uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p, const pl_look* rows,
-                           pl_suspect* found)
+uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p,
+                           const pl_outlier_bound* rows, pl_suspect* found)
 {
     uint32_t count = 0;
     const vf zero = vf_set1(0), one = vf_set1(1);
@@ -67,7 +67,7 @@ uint32_t PL_K(pl_outliers)(const pl_chunk* chunk, const pl_particles* p, const p
         }
         for (uint32_t e = begin; e < end; ++e)
         {
-            const pl_look* row = &rows[chunk->entry_row[e]];
+            const pl_outlier_bound* row = &rows[chunk->entry_row[e]];
             if (!row->on)
                 continue;
             for (uint32_t k = 0; k < 3 && chunk->own_rest; ++k)

@@ -5,9 +5,9 @@
  *
  *   their particles are in other clusters too ──► they leave it, and it is gone
  *   some are in no other                      ──► those join one of their companions' first
- *   none is, and there are fewer than four    ──► a crumb: it flies on its own
+ *   none is, and there are fewer than four    ──► a small piece: it flies on its own
  *
- * Nothing that can be seen vanishes. A crumb of one or two particles has an orientation: what it
+ * Nothing that can be seen vanishes. A small piece of one or two particles has an orientation: what it
  * carries of the surface turns on with the spin that its cluster had. Its inertia is that of a ball
  * of its mass, for which spin is kept as it is; about the axis of two particles likewise. Where
  * something pushes it, it begins to roll there. The stretch that it was born with goes back.
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define FEWEST 4
-/* Seconds in which a crumb takes its shape back, and in which it begins to roll, to 1/e. */
+/* Seconds in which a small piece takes its shape back, and in which it begins to roll, to 1/e. */
 #define RELAX_TIME 0.1
 #define ROLL_TIME 0.05
 
@@ -158,24 +158,24 @@ static vec3 spin_of(const pl_clusters* k, uint32_t c)
     return m3_mulv(m3_inverse(inertia), v3_from(k->sums[c] + 15));
 }
 
-static pl_status add_crumb(pl_breaking* b, uint32_t cluster, uint32_t particle)
+static pl_status add_small_piece(pl_breaking* b, uint32_t cluster, uint32_t particle)
 {
     pl_fracture* f = b->fracture;
     const pl_clusters* k = &b->body->clusters;
     const pl_particles* p = &b->body->particles;
-    for (uint32_t i = 0; i < f->crumb_count; ++i)
-        if (f->crumbs[i].cluster == cluster)
+    for (uint32_t i = 0; i < f->small_piece_count; ++i)
+        if (f->small_pieces[i].cluster == cluster)
             return PLIANT_OK;
-    if (!pl_grow((void**)&f->crumbs, &f->crumb_capacity, (size_t)f->crumb_count + 1,
-                 sizeof *f->crumbs))
-        return pl_fail_memory(f->crumb_count * sizeof *f->crumbs);
-    pl_crumb* crumb = &f->crumbs[f->crumb_count++];
-    *crumb = (pl_crumb){.cluster = cluster};
+    if (!pl_grow((void**)&f->small_pieces, &f->small_piece_capacity,
+                 (size_t)f->small_piece_count + 1, sizeof *f->small_pieces))
+        return pl_fail_memory(f->small_piece_count * sizeof *f->small_pieces);
+    pl_small_piece* small_piece = &f->small_pieces[f->small_piece_count++];
+    *small_piece = (pl_small_piece){.cluster = cluster};
     mat3 now = m3_from(k->f[cluster]);
-    store(k->own[cluster] ? m3_mul(now, m3_from(k->from_body[cluster])) : now, crumb->f);
-    v3_store(spin_of(k, cluster), crumb->spin);
+    store(k->own[cluster] ? m3_mul(now, m3_from(k->from_body[cluster])) : now, small_piece->f);
+    v3_store(spin_of(k, cluster), small_piece->spin);
     for (int j = 0; j < 3; ++j)
-        crumb->v[j] = p->v[j][p->slot_of[particle]];
+        small_piece->v[j] = p->v[j][p->slot_of[particle]];
     return PLIANT_OK;
 }
 
@@ -207,7 +207,7 @@ static pl_status dissolve(pl_breaking* b, uint32_t cluster)
         lonely += n == 1;
     }
     if (count && lonely == count)
-        return count < FEWEST ? add_crumb(b, cluster, b->ids[0]) : PLIANT_OK;
+        return count < FEWEST ? add_small_piece(b, cluster, b->ids[0]) : PLIANT_OK;
     for (uint32_t i = 0; i < count && lonely; ++i)
     {
         PL_TRY(read_members(b, b->ids[i], &n));
@@ -230,7 +230,7 @@ pl_status pl_small_dissolve(pl_breaking* b)
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ crumbs on their way */
+/* ------------------------------------------------------------------ small pieces on their way */
 
 /* The rotation of what is flat, thin or turned inside out: the two longest of its axes say it. */
 static mat3 rotation_of_two(mat3 a, mat3 v)
@@ -297,31 +297,32 @@ static uint32_t list_slots(const pl_body* body, uint32_t cluster, uint32_t slots
 }
 
 /* A push gives a ball the spin that it has when it rolls on what pushes it. */
-static void roll(const pl_breaking* b, pl_crumb* crumb, uint32_t slot)
+static void roll(const pl_breaking* b, pl_small_piece* small_piece, uint32_t slot)
 {
     const pl_particles* p = &b->body->particles;
     const double* g = b->scene->gravity;
     vec3 v = v3(p->v[0][slot], p->v[1][slot], p->v[2][slot]);
-    vec3 push = v3_sub(v3_sub(v, v3_from(crumb->v)), v3_scale(v3_fromd(g), b->dt));
+    vec3 push = v3_sub(v3_sub(v, v3_from(small_piece->v)), v3_scale(v3_fromd(g), b->dt));
     double strength = v3_length(push), least = .3 * v3_length(v3_fromd(g)) * b->dt;
-    double volume = p->mass[slot] / b->body->clusters.density[crumb->cluster];
+    double volume = p->mass[slot] / b->body->clusters.density[small_piece->cluster];
     double radius = cbrt(.238732415 * volume); /* 3 / (4 pi) */
-    v3_store(v, crumb->v);
+    v3_store(v, small_piece->v);
     if (!(strength > least && strength > 1e-3 * v3_length(v) && radius > 0))
         return;
     vec3 rolling = v3_scale(v3_cross(v3_scale(push, 1 / strength), v), 1 / radius);
-    vec3 spin = v3_from(crumb->spin);
+    vec3 spin = v3_from(small_piece->spin);
     double share = 1 - pl_exp(-b->dt / ROLL_TIME);
-    v3_store(v3_mad(spin, v3_sub(rolling, spin), share), crumb->spin);
+    v3_store(v3_mad(spin, v3_sub(rolling, spin), share), small_piece->spin);
 }
 
-static void move_crumb(const pl_breaking* b, pl_crumb* crumb, const uint32_t* slots, uint32_t count)
+static void move_small_piece(const pl_breaking* b, pl_small_piece* small_piece,
+                             const uint32_t* slots, uint32_t count)
 {
     const pl_particles* p = &b->body->particles;
-    mat3 f = m3_from(crumb->f);
-    vec3 turn = v3_scale(v3_from(crumb->spin), b->dt);
-    if (count == 1 || b->body->clusters.rank[crumb->cluster] == 0)
-        roll(b, crumb, slots[0]);
+    mat3 f = m3_from(small_piece->f);
+    vec3 turn = v3_scale(v3_from(small_piece->spin), b->dt);
+    if (count == 1 || b->body->clusters.rank[small_piece->cluster] == 0)
+        roll(b, small_piece, slots[0]);
     else
     {
         vec3 way = v3(p->x[0][slots[1]] - p->x[0][slots[0]], p->x[1][slots[1]] - p->x[1][slots[0]],
@@ -335,23 +336,24 @@ static void move_crumb(const pl_breaking* b, pl_crumb* crumb, const uint32_t* sl
     f = turned(f, length > .5 ? v3_scale(turn, .5 / length) : turn);
     mat3 r = rotation_of(f);
     double share = 1 - pl_exp(-b->dt / RELAX_TIME);
-    store(m3_add(f, m3_scale(m3_add(r, m3_scale(f, -1)), share)), crumb->f);
+    store(m3_add(f, m3_scale(m3_add(r, m3_scale(f, -1)), share)), small_piece->f);
 }
 
-void pl_crumbs_move(pl_breaking* b)
+void pl_small_pieces_move(pl_breaking* b)
 {
     pl_fracture* f = b->fracture;
     uint32_t kept = 0, slots[FEWEST];
-    for (uint32_t i = 0; i < f->crumb_count; ++i)
+    for (uint32_t i = 0; i < f->small_piece_count; ++i)
     {
-        pl_crumb* crumb = &f->crumbs[i];
-        uint32_t count = list_slots(b->body, crumb->cluster, slots);
+        pl_small_piece* small_piece = &f->small_pieces[i];
+        uint32_t count = list_slots(b->body, small_piece->cluster, slots);
         if (count == 0 || count >= FEWEST)
             continue; /* it is none any more */
-        bool still = f->pieces[b->body->clusters.piece[crumb->cluster]].asleep;
-        if (b->body->clusters.rank[crumb->cluster] < 2 && !still) /* others tell it themselves */
-            move_crumb(b, crumb, slots, count);
-        f->crumbs[kept++] = *crumb;
+        bool still = f->pieces[b->body->clusters.piece[small_piece->cluster]].asleep;
+        if (b->body->clusters.rank[small_piece->cluster] < 2 &&
+            !still) /* others tell it themselves */
+            move_small_piece(b, small_piece, slots, count);
+        f->small_pieces[kept++] = *small_piece;
     }
-    f->crumb_count = kept;
+    f->small_piece_count = kept;
 }

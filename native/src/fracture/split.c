@@ -74,7 +74,7 @@ static bool plan_particle(pl_breaking* b, uint32_t index, const pl_fit* fit)
         !pl_grow((void**)&plan->items, &plan->capacity, plan->count + 1, sizeof *plan->items))
         return false;
     vec3 x = v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]);
-    bool beyond = plan->by_cells ? pl_cells_side(b, id) : is_beyond(x, fit);
+    bool beyond = plan->by_cells ? pl_voronoi_cells_side(b, id) : is_beyond(x, fit);
     pl_planned item = {.id = id, .side = beyond, .first = (uint32_t)first};
     pl_member* moved = list + count; /* for a while */
     double all = 0, gone = 0, own = 0;
@@ -342,7 +342,7 @@ static pl_status find_sides(pl_breaking* b, const pl_fit* fit, bool* has)
     uint32_t beyond = 0;
     b->plan.by_cells = b->fracture->cell_count > 0;
     if (b->plan.by_cells)
-        return pl_cells_divide(b, fit, has);
+        return pl_voronoi_cells_divide(b, fit, has);
     for (uint32_t i = 0; i < fit->count; ++i)
     {
         uint32_t slot = p->slot_of[b->ids[i]];

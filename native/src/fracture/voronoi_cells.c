@@ -121,7 +121,7 @@ static pl_status make_cells(pl_body* body, uint32_t count)
     return fine ? PLIANT_OK : pl_fail_memory(count * (sizeof *points + sizeof *members));
 }
 
-pl_status pl_cells_ready(pl_body* body)
+pl_status pl_voronoi_cells_ready(pl_body* body)
 {
     pl_fracture* f = body->fracture;
     uint32_t ids = body->particles.id_count;
@@ -141,14 +141,14 @@ pl_status pl_cells_ready(pl_body* body)
     return PLIANT_OK;
 }
 
-pl_status pl_cells_give(pl_body* body, uint32_t count, float* points)
+pl_status pl_voronoi_cells_give(pl_body* body, uint32_t count, float* points)
 {
     pl_fracture* f = body->fracture;
     pl_free(f->given);
     f->given = points;
     f->given_count = count;
     f->cell_count = 0;
-    return pl_cells_ready(body);
+    return pl_voronoi_cells_ready(body);
 }
 
 /* ------------------------------------------------------------------ which cells go where */
@@ -214,7 +214,7 @@ static void place_plane(pl_breaking* b, uint32_t count)
     double mass[2] = {0, 0}, edge[2] = {-INFINITY, INFINITY};
     for (uint32_t i = 0; i < count; ++i)
     {
-        uint32_t side = pl_cells_side(b, b->ids[i]);
+        uint32_t side = pl_voronoi_cells_side(b, b->ids[i]);
         double m = p->mass[p->slot_of[b->ids[i]]];
         centre[side] = v3_mad(centre[side], rest_of(b->body, b->ids[i]), m);
         mass[side] += m;
@@ -225,7 +225,7 @@ static void place_plane(pl_breaking* b, uint32_t count)
     for (uint32_t i = 0; i < count; ++i)
     {
         double at = v3_dot(v3_sub(rest_of(b->body, b->ids[i]), centre[0]), plan->rest_normal);
-        if (pl_cells_side(b, b->ids[i]))
+        if (pl_voronoi_cells_side(b, b->ids[i]))
             edge[1] = fmin(edge[1], at);
         else
             edge[0] = fmax(edge[0], at);
@@ -233,12 +233,12 @@ static void place_plane(pl_breaking* b, uint32_t count)
     plan->rest_point = v3_mad(centre[0], plan->rest_normal, .5 * (edge[0] + edge[1]));
 }
 
-uint32_t pl_cells_side(const pl_breaking* b, uint32_t id)
+uint32_t pl_voronoi_cells_side(const pl_breaking* b, uint32_t id)
 {
     return b->plan.cell_side[b->fracture->cell[id]];
 }
 
-pl_status pl_cells_divide(pl_breaking* b, const pl_fit* fit, bool* parts)
+pl_status pl_voronoi_cells_divide(pl_breaking* b, const pl_fit* fit, bool* parts)
 {
     const pl_fracture* f = b->fracture;
     const pl_particles* p = &b->body->particles;

@@ -94,7 +94,7 @@ static pl_status part(pl_breaking* b, const joint* j)
     return PLIANT_OK;
 }
 
-pl_status pl_joints_part(pl_breaking* b)
+pl_status pl_weak_links_split(pl_breaking* b)
 {
     joint_list list = {0};
     if (b->fracture->cell_count)

@@ -144,18 +144,18 @@ void pl_piece_sleep_hold(pl_substep* step)
 
 /* ------------------------------------------------------------------ pieces */
 
-static void stop_crumbs(pl_fracture* f, const pl_clusters* k, uint32_t piece)
+static void stop_small_pieces(pl_fracture* f, const pl_clusters* k, uint32_t piece)
 {
-    for (uint32_t i = 0; i < f->crumb_count; ++i)
-        if (k->piece[f->crumbs[i].cluster] == piece)
-            memset(f->crumbs[i].spin, 0, sizeof f->crumbs[i].spin);
+    for (uint32_t i = 0; i < f->small_piece_count; ++i)
+        if (k->piece[f->small_pieces[i].cluster] == piece)
+            memset(f->small_pieces[i].spin, 0, sizeof f->small_pieces[i].spin);
 }
 
 /* The velocities of its particles are the caller's, who knows them. */
 void pl_piece_sleep(pl_body* body, uint32_t piece)
 {
     body->fracture->pieces[piece].asleep = 1;
-    stop_crumbs(body->fracture, &body->clusters, piece);
+    stop_small_pieces(body->fracture, &body->clusters, piece);
     body->sleeping_pieces.revision = 0;
 }
 

@@ -2,7 +2,8 @@
 #include "snapshot/fracture.h"
 
 _Static_assert(sizeof(pliant_fracture_desc) == 64 && sizeof(pl_piece) == 40 &&
-                   sizeof(pl_split) == 56 && sizeof(pl_divided) == 12 && sizeof(pl_crumb) == 64,
+                   sizeof(pl_split) == 56 && sizeof(pl_divided) == 12 &&
+                   sizeof(pl_small_piece) == 64,
                "what is saved of fracture changed: raise STATE_VERSION and check pl_save_fracture");
 
 static bool pieces_fit(const pl_body* body)
@@ -41,19 +42,20 @@ static bool splits_fit(const pl_body* body)
     return before == f->divided_count;
 }
 
-static bool crumbs_fit(const pl_body* body)
+static bool small_pieces_fit(const pl_body* body)
 {
     const pl_fracture* f = body->fracture;
-    if (f->crumb_count && !f->crumbs)
+    if (f->small_piece_count && !f->small_pieces)
         return false;
-    for (uint32_t i = 0; i < f->crumb_count; ++i)
+    for (uint32_t i = 0; i < f->small_piece_count; ++i)
     {
-        if (f->crumbs[i].cluster >= body->level_begin[1])
+        if (f->small_pieces[i].cluster >= body->level_begin[1])
             return false;
         for (int k = 0; k < 9; ++k)
-            if (!isfinite(f->crumbs[i].f[k]))
+            if (!isfinite(f->small_pieces[i].f[k]))
                 return false;
-        if (!v3_finite(v3_from(f->crumbs[i].spin)) || !v3_finite(v3_from(f->crumbs[i].v)))
+        if (!v3_finite(v3_from(f->small_pieces[i].spin)) ||
+            !v3_finite(v3_from(f->small_pieces[i].v)))
             return false;
     }
     return true;
@@ -91,8 +93,8 @@ void pl_save_fracture(pl_archive* a, pl_body* body)
     PL_ARCHIVE_ARRAY(a, f->pieces, f->piece_count);
     PL_ARCHIVE_ARRAY(a, f->splits, splits);
     PL_ARCHIVE_ARRAY(a, f->divided, divided);
-    pl_archive_u32(a, &f->crumb_count);
-    PL_ARCHIVE_ARRAY(a, f->crumbs, f->crumb_count);
+    pl_archive_u32(a, &f->small_piece_count);
+    PL_ARCHIVE_ARRAY(a, f->small_pieces, f->small_piece_count);
     pl_archive_u32(a, &f->given_count);
     PL_ARCHIVE_ARRAY(a, f->given, 3 * (uint64_t)f->given_count);
     if (!pl_archive_reading(a) || pl_archive_failed(a))
@@ -100,10 +102,10 @@ void pl_save_fracture(pl_archive* a, pl_body* body)
     f->piece_capacity = f->piece_count;
     f->split_count = f->split_capacity = (size_t)splits;
     f->divided_count = f->divided_capacity = (size_t)divided;
-    f->crumb_capacity = f->crumb_count;
+    f->small_piece_capacity = f->small_piece_count;
     pl_archive_require(a, pl_check_fracture(&f->desc) == PLIANT_OK, "the settings of fracture");
     pl_archive_require(a, pieces_fit(body), "the pieces of a body");
     pl_archive_require(a, splits_fit(body), "the splits of a body");
-    pl_archive_require(a, crumbs_fit(body), "the crumbs of a body");
+    pl_archive_require(a, small_pieces_fit(body), "the crumbs of a body");
     pl_archive_require(a, given_fit(f), "the points of a pattern");
 }

@@ -77,8 +77,8 @@ TEST(crumbs_fly_on_and_stay_visible)
     CHECK_OK(pliant_body_set_particles(b.body, b.count, NULL, NULL, b.x));
     breaking_advance(&b, 6);
     const pl_fracture* f = breaking_body(&b)->fracture;
-    uint32_t crumbs = f->crumb_count, count;
-    CHECK_MSG(crumbs > 10, "%u crumbs", crumbs);
+    uint32_t small_pieces = f->small_piece_count, count;
+    CHECK_MSG(small_pieces > 10, "%u crumbs", small_pieces);
     breaking_tough(&b, INFINITY);
     float *before = breaking_read(&b, PLIANT_POSITION, 12, &count),
           *v = breaking_read(&b, PLIANT_VELOCITY, 12, NULL),
@@ -88,9 +88,9 @@ TEST(crumbs_fly_on_and_stay_visible)
           *later = breaking_read(&b, PLIANT_DEFORMATION, 36, NULL);
     const pl_body* body = breaking_body(&b);
     uint32_t alone = 0, straight = 0, turning = 0, sound = 0;
-    for (uint32_t i = 0; i < f->crumb_count; ++i)
+    for (uint32_t i = 0; i < f->small_piece_count; ++i)
     {
-        uint32_t cluster = f->crumbs[i].cluster, id = UINT32_MAX;
+        uint32_t cluster = f->small_pieces[i].cluster, id = UINT32_MAX;
         for (uint32_t c = 0; c < body->chunk_count && id == UINT32_MAX; ++c)
             for (uint32_t block = 0; block < body->chunks[c].block_count; ++block)
                 for (uint32_t e = body->chunks[c].block_begin[block];

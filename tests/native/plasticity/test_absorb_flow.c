@@ -136,14 +136,14 @@ TEST(crumbs_that_are_born_flat_or_inside_out_get_a_shape)
     {
         crumb one = crumb_of(2, 1);
         pl_fracture* f = one.body->fracture;
-        f->crumbs = PL_NEW(pl_crumb, 1);
-        f->crumb_capacity = f->crumb_count = 1;
-        f->crumbs[0] = (pl_crumb){.spin = {9, 4, -6}};
-        memcpy(f->crumbs[0].f, births[i], sizeof births[i]);
+        f->small_pieces = PL_NEW(pl_small_piece, 1);
+        f->small_piece_capacity = f->small_piece_count = 1;
+        f->small_pieces[0] = (pl_small_piece){.spin = {9, 4, -6}};
+        memcpy(f->small_pieces[0].f, births[i], sizeof births[i]);
         for (int frame = 0; frame < 48; ++frame)
             advance(&one);
-        REQUIRE(f->crumb_count == 1);
-        mat3 now = m3_from(f->crumbs[0].f);
+        REQUIRE(f->small_piece_count == 1);
+        mat3 now = m3_from(f->small_pieces[0].f);
         mat3 square = m3_mul(m3_transpose(now), now);
         CHECK_MSG(fabs(m3_trace(square) - 3) < .01 && fabs(m3_det(now) - 1) < .01,
                   "crumb %d has the size %g and the volume %g", i, sqrt(m3_trace(square)),

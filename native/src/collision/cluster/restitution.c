@@ -10,7 +10,7 @@
  *            │ /                            momenta are kept, and the relative speed where they
  *            │/  they touch                 touched is between the restitution and 1 of before.
  *
- * Pieces of a body that broke bounce one by one. Pieces that have no extent across a line (crumbs)
+ * Pieces of a body that broke bounce one by one. Pieces that have no extent across a line (small pieces)
  * cannot be turned like rigid bodies: those bounce by their softness alone.
  */
 #include "collision/cluster/restitution.h"
