@@ -311,7 +311,7 @@ static void find_open_shells(pl_mesh* mesh, const pl_mesh_components* patches)
         double open = 0, area = 0;
         for (end = p; end < patches->count && patches->patches[end].shell == shell; ++end)
         {
-            const pl_patch* patch = &patches->patches[end];
+            const pl_embed_region* patch = &patches->patches[end];
             area += patch->area;
             open += patch->nearly_closed ? 0 : patch->area;
             mesh->closed = mesh->closed && patch->closed;

@@ -213,7 +213,7 @@ static void measure_patches(finder* f, uint32_t* number)
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
         out->of[t] = number[out->of[t]];
-        pl_patch* patch = &out->patches[out->of[t]];
+        pl_embed_region* patch = &out->patches[out->of[t]];
         const uint32_t* v = mesh->triangles + 3 * (size_t)t;
         double area = v3_length(area_vector(mesh, t));
         vec3 sum = v3_add(mesh->vertices[v[0]], v3_add(mesh->vertices[v[1]], mesh->vertices[v[2]]));
@@ -224,7 +224,7 @@ static void measure_patches(finder* f, uint32_t* number)
         out->patches[p].centre = v3_scale(out->patches[p].centre, 1 / out->patches[p].area);
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
-        pl_patch* patch = &out->patches[out->of[t]];
+        pl_embed_region* patch = &out->patches[out->of[t]];
         vec3 arm = v3_sub(mesh->vertices[mesh->triangles[3 * (size_t)t]], patch->centre);
         double volume = v3_dot(arm, area_vector(mesh, t)) / 3;
         patch->volume += f->turned[t] ? -volume : volume;
@@ -321,7 +321,7 @@ static pl_status measure_holes(finder* f)
     qsort(edges, count, sizeof *edges, compare_open);
     for (uint32_t i = 0, end; i < count; i = end)
     {
-        pl_patch* patch = &out->patches[edges[i].patch];
+        pl_embed_region* patch = &out->patches[edges[i].patch];
         for (end = i; end < count && edges[end].patch == edges[i].patch;)
             ++end;
         patch->closed = false;
@@ -361,10 +361,10 @@ static pl_status find_all(finder* f)
     out->count = find_patches(f, whole);
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
         f->turned[t] ^= whole[out->of[t]];
-    out->patches = PL_NEW(pl_patch, out->count);
+    out->patches = PL_NEW(pl_embed_region, out->count);
     out->of_shell = PL_NEW(uint32_t, out->count);
     if (!out->patches || !out->of_shell)
-        return pl_fail_memory(out->count * sizeof(pl_patch));
+        return pl_fail_memory(out->count * sizeof(pl_embed_region));
     measure_patches(f, f->stack);
     PL_TRY(measure_holes(f));
     for (uint32_t t = 0; t < mesh->triangle_count; ++t) /* last: half-edges are named by corners */

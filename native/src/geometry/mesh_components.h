@@ -5,7 +5,7 @@
 
 #include "geometry/mesh.h"
 
-typedef struct pl_patch
+typedef struct pl_embed_region
 {
     uint32_t shell;
     bool closed;        /* no open edge at all */
@@ -13,14 +13,14 @@ typedef struct pl_patch
     double area;
     vec3 centre;   /* of area */
     double volume; /* signed, about the centre */
-} pl_patch;
+} pl_embed_region;
 
 typedef struct pl_mesh_components
 {
     uint32_t count;
-    pl_patch* patches;  /* by shell, then by first triangle */
-    uint32_t* of;       /* each triangle's patch */
-    uint32_t* of_shell; /* each patch's shell */
+    pl_embed_region* patches; /* by shell, then by first triangle */
+    uint32_t* of;             /* each triangle's patch */
+    uint32_t* of_shell;       /* each patch's shell */
 } pl_mesh_components;
 
 /* Finds shells and patches and makes each patch face one way. "weld" gives for each vertex the

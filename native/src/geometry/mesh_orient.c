@@ -162,7 +162,7 @@ pl_status pl_mesh_components_orient(pl_mesh* mesh, pl_mesh_components* patches)
         uint32_t count = 0;
         for (uint32_t p = 0; p < patches->count; ++p)
         {
-            const pl_patch* patch = &patches->patches[p];
+            const pl_embed_region* patch = &patches->patches[p];
             double size = fabs(patch->volume);
             if (patch->nearly_closed && size > 1e-9 * patch->area * sqrt(patch->area))
                 order[count++] = (ranked){size, p};

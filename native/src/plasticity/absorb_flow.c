@@ -160,7 +160,7 @@ static pl_status fold_all(pl_body* body, uint64_t now, const uint8_t* fold)
     return status;
 }
 
-pl_status pl_fold_small(pl_body* body, uint64_t now, uint8_t* enough)
+pl_status pl_absorb_flow(pl_body* body, uint64_t now, uint8_t* enough)
 {
     uint32_t finest = body->level_begin[1];
     memset(enough, 0, finest);

@@ -8,7 +8,7 @@
  *
  *   least  sum_ic m w_ic |R_c q_ic + e_c - e_i|^2   (3.5),  q_ic = F^p_c p_ic,
  *
- * over e_i and over each cluster's rotation R_c and place e_c. A patch has its particles in blocks
+ * over e_i and over each cluster's rotation R_c and place e_c. A region has its particles in blocks
  * of eight with the memberships of each block, as chunks have them (body.h), in arrays of its own.
  */
 #ifndef PL_PLASTICITY_EMBED_H

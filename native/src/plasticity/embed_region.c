@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Cuts a patch out of a body's chunks (embed_region.h). */
+/* Cuts a region out of a body's chunks (embed_region.h). */
 #include "plasticity/embed_region.h"
 
 #include "plasticity/embed.h"
 
 #include <string.h>
 
-/* A cluster of which the patch has fewer members says nothing about their places. */
+/* A cluster of which the region has fewer members says nothing about their places. */
 #define LEAST_MEMBERS 4
 
 /* What there is room for at first. */
@@ -59,59 +59,63 @@ pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes)
 
 /* ------------------------------------------------------------------ memory */
 
-static bool room(pl_patch* patch, int which, void** items, size_t count, size_t size)
+static bool room(pl_embed_region* region, int which, void** items, size_t count, size_t size)
 {
-    return pl_grow(items, &patch->memory.capacity[which], count, size);
+    return pl_grow(items, &region->memory.capacity[which], count, size);
 }
 
-static bool room_for_blocks(pl_patch* patch, size_t count)
+static bool room_for_blocks(pl_embed_region* region, size_t count)
 {
-    struct pl_patch_memory* m = &patch->memory;
-    return room(patch, 0, (void**)&m->block, count, sizeof *m->block) &&
-           room(patch, 1, (void**)&m->lanes, count, sizeof *m->lanes) &&
-           room(patch, 2, (void**)&m->block_begin, count + 1, sizeof *m->block_begin) &&
-           room(patch, 3, (void**)&m->per_weight, 8 * count, sizeof *m->per_weight) &&
-           room(patch, 4, (void**)&m->place, 24 * count, sizeof *m->place) &&
-           room(patch, 5, (void**)&patch->lasting, 8 * count, sizeof *patch->lasting) &&
-           room(patch, 6, (void**)&patch->block_slot, count, sizeof *patch->block_slot) &&
-           room(patch, 17, (void**)&m->mask_begin, count, sizeof *m->mask_begin) &&
-           room(patch, 15, (void**)&patch->beside, count, sizeof *patch->beside);
+    struct pl_embed_region_memory* m = &region->memory;
+    return room(region, 0, (void**)&m->block, count, sizeof *m->block) &&
+           room(region, 1, (void**)&m->lanes, count, sizeof *m->lanes) &&
+           room(region, 2, (void**)&m->block_begin, count + 1, sizeof *m->block_begin) &&
+           room(region, 3, (void**)&m->per_weight, 8 * count, sizeof *m->per_weight) &&
+           room(region, 4, (void**)&m->place, 24 * count, sizeof *m->place) &&
+           room(region, 5, (void**)&region->lasting, 8 * count, sizeof *region->lasting) &&
+           room(region, 6, (void**)&region->block_slot, count, sizeof *region->block_slot) &&
+           room(region, 17, (void**)&m->mask_begin, count, sizeof *m->mask_begin) &&
+           room(region, 15, (void**)&region->beside, count, sizeof *region->beside);
 }
 
-static bool room_for_rows(pl_patch* patch, size_t count)
+static bool room_for_rows(pl_embed_region* region, size_t count)
 {
-    struct pl_patch_memory* m = &patch->memory;
-    return room(patch, 7, (void**)&patch->cluster, count, sizeof *patch->cluster) &&
-           room(patch, 8, (void**)&patch->mean, count, sizeof *patch->mean) &&
-           room(patch, 9, (void**)&m->row, count + 8, sizeof *m->row);
+    struct pl_embed_region_memory* m = &region->memory;
+    return room(region, 7, (void**)&region->cluster, count, sizeof *region->cluster) &&
+           room(region, 8, (void**)&region->mean, count, sizeof *region->mean) &&
+           room(region, 9, (void**)&m->row, count + 8, sizeof *m->row);
 }
 
-static bool room_for_entries(pl_patch* patch, size_t count)
+static bool room_for_entries(pl_embed_region* region, size_t count)
 {
-    struct pl_patch_memory* m = &patch->memory;
-    return room(patch, 10, (void**)&m->entry_row, count, sizeof *m->entry_row) &&
-           room(patch, 11, (void**)&m->entry_weight, 8 * count, sizeof *m->entry_weight) &&
-           room(patch, 12, (void**)&m->entry_offset, 24 * count, sizeof *m->entry_offset);
+    struct pl_embed_region_memory* m = &region->memory;
+    return room(region, 10, (void**)&m->entry_row, count, sizeof *m->entry_row) &&
+           room(region, 11, (void**)&m->entry_weight, 8 * count, sizeof *m->entry_weight) &&
+           room(region, 12, (void**)&m->entry_offset, 24 * count, sizeof *m->entry_offset);
 }
 
-static bool room_for_clusters(pl_patch* patch, size_t count)
+static bool room_for_clusters(pl_embed_region* region, size_t count)
 {
-    struct pl_patch_memory* m = &patch->memory;
-    return room(patch, 13, (void**)&m->ring, count, sizeof *m->ring) &&
-           room(patch, 14, (void**)&m->row_of, count, sizeof *m->row_of);
+    struct pl_embed_region_memory* m = &region->memory;
+    return room(region, 13, (void**)&m->ring, count, sizeof *m->ring) &&
+           room(region, 14, (void**)&m->row_of, count, sizeof *m->row_of);
 }
 
-void pl_patch_free(pl_patch* patch)
+void pl_embed_region_free(pl_embed_region* region)
 {
-    struct pl_patch_memory* m = &patch->memory;
-    void* blocks[] = {m->block,        m->lanes,          m->block_begin, m->entry_row,
-                      m->entry_weight, m->entry_offset,   m->per_weight,  m->place,
-                      m->row,          m->ring,           m->row_of,      patch->lasting,
-                      patch->mean,     patch->block_slot, patch->cluster, patch->beside,
+    struct pl_embed_region_memory* m = &region->memory;
+    void* blocks[] = {m->block,        m->lanes,
+                      m->block_begin,  m->entry_row,
+                      m->entry_weight, m->entry_offset,
+                      m->per_weight,   m->place,
+                      m->row,          m->ring,
+                      m->row_of,       region->lasting,
+                      region->mean,    region->block_slot,
+                      region->cluster, region->beside,
                       m->mask,         m->mask_begin};
     for (size_t i = 0; i < PL_COUNTOF(blocks); ++i)
         pl_free(blocks[i]);
-    memset(patch, 0, sizeof *patch);
+    memset(region, 0, sizeof *region);
 }
 
 /* ------------------------------------------------------------------ who is in it */
@@ -148,9 +152,9 @@ static bool box_within(const float box[6], const float at[3], float square)
 }
 
 static bool find_blocks(const pl_body* body, const pl_block_boxes* boxes, const float at[3],
-                        float square, pl_patch* patch)
+                        float square, pl_embed_region* region)
 {
-    struct pl_patch_memory* m = &patch->memory;
+    struct pl_embed_region_memory* m = &region->memory;
     m->blocks = 0;
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {
@@ -161,11 +165,11 @@ static bool find_blocks(const pl_body* body, const pl_block_boxes* boxes, const 
             if (!box_within(boxes->box[block], at, square) ||
                 !(lanes = lanes_within(body, block, at, square)))
                 continue;
-            if (!room_for_blocks(patch, (size_t)m->blocks + 1))
+            if (!room_for_blocks(region, (size_t)m->blocks + 1))
                 return false;
             m->block[m->blocks] = block;
             m->lanes[m->blocks] = lanes;
-            patch->block_slot[m->blocks++] = c; /* its chunk, for now */
+            region->block_slot[m->blocks++] = c; /* its chunk, for now */
         }
     }
     return true;
@@ -185,21 +189,21 @@ static span entries_of(const pl_body* body, uint32_t chunk, uint32_t block)
 }
 
 /* Who is in which cluster, of all blocks: it is asked for several times. */
-static bool find_masks(const pl_body* body, pl_patch* patch)
+static bool find_masks(const pl_body* body, pl_embed_region* region)
 {
-    struct pl_patch_memory* m = &patch->memory;
+    struct pl_embed_region_memory* m = &region->memory;
     uint32_t count = 0;
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
-        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        span s = entries_of(body, region->block_slot[b], m->block[b]);
         m->mask_begin[b] = count;
         count += s.end - s.begin;
     }
-    if (!room(patch, 16, (void**)&m->mask, count, sizeof *m->mask))
+    if (!room(region, 16, (void**)&m->mask, count, sizeof *m->mask))
         return false;
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
-        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        span s = entries_of(body, region->block_slot[b], m->block[b]);
         uint8_t* mask = m->mask + m->mask_begin[b];
         for (uint32_t e = s.begin; e < s.end; ++e)
             *mask++ = (uint8_t)pl_entry_lanes(s.chunk->entry_kernel + 8 * (size_t)e);
@@ -208,13 +212,13 @@ static bool find_masks(const pl_body* body, pl_patch* patch)
 }
 
 /* The lanes of a block, among those within reach, that are in a cluster of the ring. */
-static uint32_t lanes_in_ring(const pl_patch* patch, span s, const uint8_t* mask, uint32_t lanes,
-                              uint32_t most)
+static uint32_t lanes_in_ring(const pl_embed_region* region, span s, const uint8_t* mask,
+                              uint32_t lanes, uint32_t most)
 {
     uint32_t found = 0;
     for (uint32_t e = s.begin; e < s.end && found != lanes; ++e)
     {
-        uint8_t ring = patch->memory.ring[s.chunk->rows[s.chunk->entry_row[e]]];
+        uint8_t ring = region->memory.ring[s.chunk->rows[s.chunk->entry_row[e]]];
         if (ring && ring <= most)
             found |= lanes & mask[e - s.begin];
     }
@@ -222,24 +226,24 @@ static uint32_t lanes_in_ring(const pl_patch* patch, span s, const uint8_t* mask
 }
 
 /* The clusters of the seed, those beside them, and then only the particles of these. */
-static void find_rings(const pl_body* body, uint32_t slot, pl_patch* patch)
+static void find_rings(const pl_body* body, uint32_t slot, pl_embed_region* region)
 {
-    struct pl_patch_memory* m = &patch->memory;
+    struct pl_embed_region_memory* m = &region->memory;
     memset(m->ring, 0, body->level_begin[1]);
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
         if (m->block[b] != slot / 8)
             continue;
-        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        span s = entries_of(body, region->block_slot[b], m->block[b]);
         for (uint32_t e = s.begin; e < s.end; ++e)
             if (s.chunk->entry_kernel[8 * (size_t)e + slot % 8] > 0)
                 m->ring[s.chunk->rows[s.chunk->entry_row[e]]] = OF_SEED;
     }
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
-        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        span s = entries_of(body, region->block_slot[b], m->block[b]);
         const uint8_t* mask = m->mask + m->mask_begin[b];
-        uint32_t lanes = lanes_in_ring(patch, s, mask, m->lanes[b], OF_SEED);
+        uint32_t lanes = lanes_in_ring(region, s, mask, m->lanes[b], OF_SEED);
         for (uint32_t e = s.begin; e < s.end && lanes; ++e)
         {
             uint8_t* ring = &m->ring[s.chunk->rows[s.chunk->entry_row[e]]];
@@ -250,18 +254,18 @@ static void find_rings(const pl_body* body, uint32_t slot, pl_patch* patch)
     uint32_t kept = 0;
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
-        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        span s = entries_of(body, region->block_slot[b], m->block[b]);
         const uint8_t* mask = m->mask + m->mask_begin[b];
-        uint32_t lanes = lanes_in_ring(patch, s, mask, m->lanes[b], BESIDE);
+        uint32_t lanes = lanes_in_ring(region, s, mask, m->lanes[b], BESIDE);
         if (!lanes)
             continue;
         if (m->block[b] == slot / 8)
-            patch->seed = 8 * kept + slot % 8;
+            region->seed = 8 * kept + slot % 8;
         m->block[kept] = m->block[b];
         m->lanes[kept] = lanes;
-        patch->beside[kept] = lanes_in_ring(patch, s, mask, lanes, OF_SEED);
+        region->beside[kept] = lanes_in_ring(region, s, mask, lanes, OF_SEED);
         m->mask_begin[kept] = m->mask_begin[b];
-        patch->block_slot[kept++] = patch->block_slot[b];
+        region->block_slot[kept++] = region->block_slot[b];
     }
     m->blocks = kept;
 }
@@ -269,14 +273,14 @@ static void find_rings(const pl_body* body, uint32_t slot, pl_patch* patch)
 /* ------------------------------------------------------------------ what it says */
 
 /* Rows of the clusters that have enough members here. */
-static bool number_rows(const pl_body* body, pl_patch* patch)
+static bool number_rows(const pl_body* body, pl_embed_region* region)
 {
-    struct pl_patch_memory* m = &patch->memory;
+    struct pl_embed_region_memory* m = &region->memory;
     memset(m->row_of, 0, sizeof *m->row_of * body->level_begin[1]);
     m->entries = m->rows = 0;
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
-        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        span s = entries_of(body, region->block_slot[b], m->block[b]);
         const uint8_t* mask = m->mask + m->mask_begin[b];
         for (uint32_t e = s.begin; e < s.end; ++e)
             m->row_of[s.chunk->rows[s.chunk->entry_row[e]]] +=
@@ -286,13 +290,13 @@ static bool number_rows(const pl_body* body, pl_patch* patch)
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
     {
         bool wanted = m->row_of[c] >= LEAST_MEMBERS && m->ring[c];
-        if (wanted && !room_for_rows(patch, (size_t)m->rows + 1))
+        if (wanted && !room_for_rows(region, (size_t)m->rows + 1))
             return false;
         if (wanted)
-            patch->cluster[m->rows++] = c;
+            region->cluster[m->rows++] = c;
         m->row_of[c] = wanted ? m->rows : 0;
     }
-    return room_for_entries(patch, m->entries) && m->rows < UINT16_MAX;
+    return room_for_entries(region, m->entries) && m->rows < UINT16_MAX;
 }
 
 /* Eight at once: what is written to is nobody else's, which a compiler must know to do so. */
@@ -302,7 +306,7 @@ static void add_lanes(const float* restrict from, float by, float* restrict to)
         to[lane] = from[lane] + by;
 }
 
-/* The weights and offsets of one entry; "in" is 1 for the lanes that are in the patch, or 0. */
+/* The weights and offsets of one entry; "in" is 1 for the lanes that are in the region, or 0. */
 static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entry, uint32_t slot,
                        const float in[8], float* weight, float* offset)
 {
@@ -328,19 +332,19 @@ static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entr
 }
 
 /* Weights, offsets, and what the clusters that stay have of each lane. */
-static void fill_blocks(const pl_body* body, pl_patch* patch)
+static void fill_blocks(const pl_body* body, pl_embed_region* region)
 {
-    struct pl_patch_memory* m = &patch->memory;
+    struct pl_embed_region_memory* m = &region->memory;
     const pl_particles* p = &body->particles;
     float at[3];
-    v3_store(patch->origin, at);
+    v3_store(region->origin, at);
     uint32_t n = 0;
     for (uint32_t b = 0; b < m->blocks; ++b)
     {
         uint32_t slot = 8 * m->block[b];
-        span s = entries_of(body, patch->block_slot[b], m->block[b]);
+        span s = entries_of(body, region->block_slot[b], m->block[b]);
         const uint8_t* mask = m->mask + m->mask_begin[b];
-        float *lasting = patch->lasting + 8 * (size_t)b, sum[8] = {0}, in[8];
+        float *lasting = region->lasting + 8 * (size_t)b, sum[8] = {0}, in[8];
         for (uint32_t lane = 0; lane < 8; ++lane)
             in[lane] = (float)(m->lanes[b] >> lane & 1);
         memset(lasting, 0, 8 * sizeof *lasting);
@@ -364,7 +368,7 @@ static void fill_blocks(const pl_body* body, pl_patch* patch)
             for (int k = 0; k < 3; ++k)
                 m->place[24 * (size_t)b + 8 * (size_t)k + lane] = p->x[k][slot + lane] - at[k];
         }
-        patch->block_slot[b] = slot;
+        region->block_slot[b] = slot;
     }
     m->block_begin[m->blocks] = n;
     m->entries = n;
@@ -380,16 +384,16 @@ static float sum_lanes(const float w[8], const float q[8])
 }
 
 /* m w q sums to nil by row. */
-static void centre_rows(pl_patch* patch)
+static void centre_rows(pl_embed_region* region)
 {
-    struct pl_patch_memory* m = &patch->memory;
-    memset(patch->mean, 0, m->rows * sizeof *patch->mean);
+    struct pl_embed_region_memory* m = &region->memory;
+    memset(region->mean, 0, m->rows * sizeof *region->mean);
     memset(m->row, 0, (((size_t)m->rows + 7) / 8 * 8) * sizeof *m->row);
     for (uint32_t n = 0; n < m->entries; ++n)
     {
         const float *w = m->entry_weight + 8 * (size_t)n, *q = m->entry_offset + 24 * (size_t)n;
         static const float one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-        double* mean = patch->mean[m->entry_row[n]];
+        double* mean = region->mean[m->entry_row[n]];
         for (int k = 0; k < 3; ++k)
             mean[k] += (double)sum_lanes(w, q + 8 * k);
         mean[3] += (double)sum_lanes(w, one);
@@ -397,12 +401,12 @@ static void centre_rows(pl_patch* patch)
     for (uint32_t r = 0; r < m->rows; ++r)
     {
         for (int k = 0; k < 3; ++k)
-            patch->mean[r][k] /= patch->mean[r][3];
-        m->row[r][PL_EMBED_MASS] = (float)patch->mean[r][3];
+            region->mean[r][k] /= region->mean[r][3];
+        m->row[r][PL_EMBED_MASS] = (float)region->mean[r][3];
     }
     for (uint32_t n = 0; n < m->entries; ++n)
     {
-        const double* mean = patch->mean[m->entry_row[n]];
+        const double* mean = region->mean[m->entry_row[n]];
         float *q = m->entry_offset + 24 * (size_t)n, moved[8];
         for (int k = 0; k < 3; ++k)
         {
@@ -412,31 +416,31 @@ static void centre_rows(pl_patch* patch)
     }
 }
 
-pl_status pl_patch_collect(const pl_body* body, const pl_block_boxes* boxes, uint32_t slot,
-                           double reach, pl_patch* patch)
+pl_status pl_embed_region_collect(const pl_body* body, const pl_block_boxes* boxes, uint32_t slot,
+                                  double reach, pl_embed_region* region)
 {
     const pl_particles* p = &body->particles;
-    struct pl_patch_memory* m = &patch->memory;
+    struct pl_embed_region_memory* m = &region->memory;
     const float at[3] = {p->x[0][slot], p->x[1][slot], p->x[2][slot]};
-    bool fine = room_for_clusters(patch, body->level_begin[1]) && room_for_rows(patch, 1) &&
-                room_for_blocks(patch, LIKELY_BLOCKS);
-    if (!fine || !find_blocks(body, boxes, at, (float)(reach * reach), patch) ||
-        !find_masks(body, patch))
+    bool fine = room_for_clusters(region, body->level_begin[1]) && room_for_rows(region, 1) &&
+                room_for_blocks(region, LIKELY_BLOCKS);
+    if (!fine || !find_blocks(body, boxes, at, (float)(reach * reach), region) ||
+        !find_masks(body, region))
         return pl_fail_memory((size_t)m->blocks * 200);
-    patch->origin = v3_from(at);
-    find_rings(body, slot, patch);
-    if (!number_rows(body, patch))
+    region->origin = v3_from(at);
+    find_rings(body, slot, region);
+    if (!number_rows(body, region))
         return pl_fail_memory((size_t)m->entries * 130);
-    fill_blocks(body, patch);
-    centre_rows(patch);
-    patch->embedding = (pl_embedding){.block_count = m->blocks,
-                                      .row_count = m->rows,
-                                      .block_begin = m->block_begin,
-                                      .entry_row = m->entry_row,
-                                      .entry_weight = m->entry_weight,
-                                      .entry_offset = m->entry_offset,
-                                      .per_weight = m->per_weight,
-                                      .place = m->place,
-                                      .row = m->row};
+    fill_blocks(body, region);
+    centre_rows(region);
+    region->embedding = (pl_embedding){.block_count = m->blocks,
+                                       .row_count = m->rows,
+                                       .block_begin = m->block_begin,
+                                       .entry_row = m->entry_row,
+                                       .entry_weight = m->entry_weight,
+                                       .entry_offset = m->entry_offset,
+                                       .per_weight = m->per_weight,
+                                       .place = m->place,
+                                       .row = m->row};
     return PLIANT_OK;
 }

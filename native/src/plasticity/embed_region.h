@@ -14,7 +14,7 @@ typedef struct pl_block_boxes
 
 pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes);
 
-typedef struct pl_patch
+typedef struct pl_embed_region
 {
     pl_embedding embedding;
     vec3 origin;          /* the seed, in the body's coordinates; places are relative to it */
@@ -26,7 +26,7 @@ typedef struct pl_patch
     double (*mean)[4];    /* by row: what was taken off q so that it sums to nil; sum of m w */
     /* What all of this lies in, kept from seed to seed; and by the body's clusters: their ring, and
      * 1 + their row. */
-    struct pl_patch_memory
+    struct pl_embed_region_memory
     {
         uint32_t *block, *lanes, *block_begin;
         uint16_t* entry_row;
@@ -39,14 +39,14 @@ typedef struct pl_patch
         size_t capacity[18];
         uint32_t blocks, entries, rows;
     } memory;
-} pl_patch;
+} pl_embed_region;
 
 /* Collects the particles within "reach" (as they are now) of a slot that hang together with it: its
  * clusters, those that share a particle with them (3.6), and the particles of all these (3.7). The
  * paper takes whole clusters; beyond the reach they have no say here, so that the work goes by the
  * size of a cluster and not by how many of them overlap. */
-pl_status pl_patch_collect(const pl_body* body, const pl_block_boxes* boxes, uint32_t slot,
-                           double reach, pl_patch* patch);
-void pl_patch_free(pl_patch* patch);
+pl_status pl_embed_region_collect(const pl_body* body, const pl_block_boxes* boxes, uint32_t slot,
+                                  double reach, pl_embed_region* region);
+void pl_embed_region_free(pl_embed_region* region);
 
 #endif

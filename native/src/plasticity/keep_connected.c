@@ -60,7 +60,7 @@ static bool is_whole(const pl_body* body, uint32_t* parent)
     return groups <= 1;
 }
 
-pl_status pl_hold_together(const pl_body* body, uint8_t* held)
+pl_status pl_keep_connected(const pl_body* body, uint8_t* held)
 {
     uint32_t finest = body->level_begin[1], of[8];
     uint32_t* parent = PL_NEW(uint32_t, 2 * (size_t)finest);

@@ -36,22 +36,22 @@ static const double POLE = .0625;
  * from each other: of those within NEAR radii of the centre, to the next within a cone (the square
  * of its cosine). */
 static const double DRAWN = 1.7, NEAR = .5, CONE = .64;
-/* What an axis of the ellipsoid is at most, as far as a wide patch goes, and at least. */
+/* What an axis of the ellipsoid is at most, as far as a wide region goes, and at least. */
 static const double MOST_STRETCH = 3.8, LEAST_STRETCH = .4;
 
-void pl_fresh_values(const pl_clusters* k, float* arrays[PL_FRESH_VALUES])
+void pl_new_cluster_values(const pl_clusters* k, float* arrays[PL_NEW_CLUSTER_VALUES])
 {
-    float* const list[PL_FRESH_VALUES] = {
+    float* const list[PL_NEW_CLUSTER_VALUES] = {
         k->density,     k->stiffness_factor, k->damping_factor,   k->limit_factor,  k->yield_factor,
         k->flow_factor, k->hardening_factor, k->toughness_factor, k->plastic_strain};
     memcpy(arrays, list, sizeof list);
 }
 
-void pl_fresh_free(pl_fresh* fresh)
+void pl_new_cluster_free(pl_new_cluster* new_cluster)
 {
-    pl_free(fresh->members);
-    pl_free(fresh->links);
-    memset(fresh, 0, sizeof *fresh);
+    pl_free(new_cluster->members);
+    pl_free(new_cluster->links);
+    memset(new_cluster, 0, sizeof *new_cluster);
 }
 
 static mat3 load33(const float a[9])
@@ -59,26 +59,27 @@ static mat3 load33(const float a[9])
     return (mat3){{{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}}};
 }
 
-static vec3 place_of(const pl_patch* patch, uint32_t index)
+static vec3 place_of(const pl_embed_region* region, uint32_t index)
 {
-    const float* at = patch->embedding.place + 24 * (size_t)(index / 8) + index % 8;
+    const float* at = region->embedding.place + 24 * (size_t)(index / 8) + index % 8;
     return v3(at[0], at[8], at[16]);
 }
 
-/* Those of the patch that may be members: in "members", with their places and without a weight. No
+/* Those of the region that may be members: in "members", with their places and without a weight. No
  * cluster reaches across a crack: nor does this one. Out of memory: false. */
-static bool list_candidates(const pl_body* body, const pl_patch* patch, vec3 centre, double reach,
-                            pl_fresh* fresh)
+static bool list_candidates(const pl_body* body, const pl_embed_region* region, vec3 centre,
+                            double reach, pl_new_cluster* new_cluster)
 {
     bool cut = body->cuts.plane_count > 0;
-    const float* per_weight = patch->embedding.per_weight;
+    const float* per_weight = region->embedding.per_weight;
     float around[8];
-    fresh->candidates = 0;
-    if (!pl_grow((void**)&fresh->members, &fresh->capacity, LIKELY_MEMBERS, sizeof *fresh->members))
+    new_cluster->candidates = 0;
+    if (!pl_grow((void**)&new_cluster->members, &new_cluster->capacity, LIKELY_MEMBERS,
+                 sizeof *new_cluster->members))
         return false;
-    for (uint32_t b = 0; b < patch->embedding.block_count; ++b)
+    for (uint32_t b = 0; b < region->embedding.block_count; ++b)
     {
-        const float* at = patch->embedding.place + 24 * (size_t)b;
+        const float* at = region->embedding.place + 24 * (size_t)b;
         for (int lane = 0; lane < 8; ++lane)
         {
             float x = at[lane] - (float)centre.x, y = at[8 + lane] - (float)centre.y,
@@ -89,32 +90,33 @@ static bool list_candidates(const pl_body* body, const pl_patch* patch, vec3 cen
         {
             uint32_t i = 8 * b + lane;
             if (!(per_weight[i] > 0) || (double)around[lane] > reach * reach ||
-                (cut && !(patch->beside[b] >> lane & 1)))
+                (cut && !(region->beside[b] >> lane & 1)))
                 continue;
-            if (!pl_grow((void**)&fresh->members, &fresh->capacity, (size_t)fresh->candidates + 1,
-                         sizeof *fresh->members))
+            if (!pl_grow((void**)&new_cluster->members, &new_cluster->capacity,
+                         (size_t)new_cluster->candidates + 1, sizeof *new_cluster->members))
                 return false;
-            fresh->members[fresh->candidates++] = (pl_fresh_member){
-                .index = i, .slot = patch->block_slot[b] + lane, .place = place_of(patch, i)};
+            new_cluster->members[new_cluster->candidates++] = (pl_new_cluster_member){
+                .index = i, .slot = region->block_slot[b] + lane, .place = place_of(region, i)};
         }
     }
     return true;
 }
 
 /* Weighs the candidates that are in the ball, others with nothing; the mean of the places. */
-static vec3 weigh(const pl_body* body, const pl_patch* patch, vec3 centre, pl_fresh* fresh)
+static vec3 weigh(const pl_body* body, const pl_embed_region* region, vec3 centre,
+                  pl_new_cluster* new_cluster)
 {
     const float* masses = body->particles.mass;
-    double square = fresh->radius * fresh->radius, per_square = 1 / square, mass = 0;
+    double square = new_cluster->radius * new_cluster->radius, per_square = 1 / square, mass = 0;
     double parameter = pl_kernel_default(body->kernel, body->kernel_parameter);
     vec3 sum = v3(0, 0, 0);
-    fresh->count = 0;
-    for (uint32_t i = 0; i < fresh->candidates; ++i)
+    new_cluster->count = 0;
+    for (uint32_t i = 0; i < new_cluster->candidates; ++i)
     {
-        pl_fresh_member* m = &fresh->members[i];
+        pl_new_cluster_member* m = &new_cluster->members[i];
         vec3 apart = v3_sub(m->place, centre);
-        if (fresh->drawn)
-            apart = m3_mulv(fresh->squash, apart);
+        if (new_cluster->drawn)
+            apart = m3_mulv(new_cluster->squash, apart);
         double distance2 = v3_dot(apart, apart);
         m->kernel = 0;
         if (distance2 > square)
@@ -122,40 +124,40 @@ static vec3 weigh(const pl_body* body, const pl_patch* patch, vec3 centre, pl_fr
         m->kernel =
             (float)pl_kernel_of(body->kernel, parameter, fmax(distance2 * per_square, POLE));
         m->weight =
-            (double)masses[m->slot] * m->kernel / ((double)m->kernel + patch->lasting[m->index]);
+            (double)masses[m->slot] * m->kernel / ((double)m->kernel + region->lasting[m->index]);
         mass += m->weight;
         sum = v3_mad(sum, m->place, m->weight);
-        ++fresh->count;
+        ++new_cluster->count;
     }
     return mass > 0 ? v3_scale(sum, 1 / mass) : sum;
 }
 
-static vec3 mean_place(const pl_fresh* fresh)
+static vec3 mean_place(const pl_new_cluster* new_cluster)
 {
     double mass = 0;
     vec3 sum = v3(0, 0, 0);
-    for (uint32_t i = 0; i < fresh->count; ++i)
+    for (uint32_t i = 0; i < new_cluster->count; ++i)
     {
-        mass += fresh->members[i].weight;
-        sum = v3_mad(sum, fresh->members[i].place, fresh->members[i].weight);
+        mass += new_cluster->members[i].weight;
+        sum = v3_mad(sum, new_cluster->members[i].place, new_cluster->members[i].weight);
     }
     return mass > 0 ? v3_scale(sum, 1 / mass) : sum;
 }
 
-/* Whether the body has been drawn around the seed, as the patch's clusters have it: what became of
+/* Whether the body has been drawn around the seed, as the region's clusters have it: what became of
  * a ball of its rest shape, in places, is long in one direction. "axes" are its own, the longest
  * last.
  */
-static bool is_drawn(const pl_body* body, const pl_patch* patch, vec3 axes[3])
+static bool is_drawn(const pl_body* body, const pl_embed_region* region, vec3 axes[3])
 {
     const pl_clusters* k = &body->clusters;
     mat3 sum = m3_zero(), vectors;
     double mass = 0, values[3];
-    for (uint32_t r = 0; r < patch->embedding.row_count; ++r)
+    for (uint32_t r = 0; r < region->embedding.row_count; ++r)
     {
-        uint32_t c = patch->cluster[r];
-        double m = patch->mean[r][3];
-        mat3 map = m3_mul(load33(patch->embedding.row[r]),
+        uint32_t c = region->cluster[r];
+        double m = region->mean[r][3];
+        mat3 map = m3_mul(load33(region->embedding.row[r]),
                           m3_mul(load33(k->fp[c]), load33(k->from_body[c])));
         sum = m3_add(sum, m3_scale(m3_mul(map, m3_transpose(map)), m));
         mass += m;
@@ -168,14 +170,15 @@ static bool is_drawn(const pl_body* body, const pl_patch* patch, vec3 axes[3])
 
 /* How far it is from a candidate to the next along each axis, or the other way if that is farther;
  * 0: there is none. */
-static void ways_to_next(const pl_fresh* fresh, uint32_t from, const vec3 axes[3], double way[3])
+static void ways_to_next(const pl_new_cluster* new_cluster, uint32_t from, const vec3 axes[3],
+                         double way[3])
 {
     double best[3][2];
     for (int i = 0; i < 3; ++i)
         best[i][0] = best[i][1] = INFINITY;
-    for (uint32_t n = 0; n < fresh->candidates; ++n)
+    for (uint32_t n = 0; n < new_cluster->candidates; ++n)
     {
-        vec3 apart = v3_sub(fresh->members[n].place, fresh->members[from].place);
+        vec3 apart = v3_sub(new_cluster->members[n].place, new_cluster->members[from].place);
         double square = v3_dot(apart, apart);
         for (int i = 0; i < 3 && n != from; ++i)
         {
@@ -194,22 +197,23 @@ static void ways_to_next(const pl_fresh* fresh, uint32_t from, const vec3 axes[3
 
 /* The mean of that over some of what is near the centre. Particles that were drawn apart are far;
  * those that slid along each other are not. */
-static void find_spacing(const pl_fresh* fresh, vec3 centre, const vec3 axes[3], double spacing[3])
+static void find_spacing(const pl_new_cluster* new_cluster, vec3 centre, const vec3 axes[3],
+                         double spacing[3])
 {
-    double count[3] = {0}, near2 = NEAR * NEAR * fresh->radius * fresh->radius;
+    double count[3] = {0}, near2 = NEAR * NEAR * new_cluster->radius * new_cluster->radius;
     uint32_t near = 0, every;
     memset(spacing, 0, 3 * sizeof *spacing);
     for (int pass = 0; pass < 2; ++pass)
     {
         every = pass ? near / SAMPLES + 1 : 1;
         near = 0;
-        for (uint32_t i = 0; i < fresh->candidates; ++i)
+        for (uint32_t i = 0; i < new_cluster->candidates; ++i)
         {
             double way[3];
-            vec3 out = v3_sub(fresh->members[i].place, centre);
+            vec3 out = v3_sub(new_cluster->members[i].place, centre);
             if (v3_dot(out, out) > near2 || near++ % every || pass == 0)
                 continue;
-            ways_to_next(fresh, i, axes, way);
+            ways_to_next(new_cluster, i, axes, way);
             for (int k = 0; k < 3; ++k)
             {
                 spacing[k] += way[k];
@@ -225,49 +229,50 @@ static void find_spacing(const pl_fresh* fresh, vec3 centre, const vec3 axes[3],
  * reaches, and nearer across: balls have one layer of them each, and no two share a particle. So
  * the ball becomes an ellipsoid there, of the same volume, with as many layers in each direction.
  */
-static bool lengthen(const pl_body* body, const pl_patch* patch, vec3 centre, bool wide,
-                     pl_fresh* fresh)
+static bool lengthen(const pl_body* body, const pl_embed_region* region, vec3 centre, bool wide,
+                     pl_new_cluster* new_cluster)
 {
     vec3 axes[3];
     double spacing[3];
-    if (!is_drawn(body, patch, axes))
+    if (!is_drawn(body, region, axes))
         return true;
-    if (wide && !list_candidates(body, patch, centre, 1.001 * MOST_STRETCH * fresh->radius, fresh))
+    if (wide && !list_candidates(body, region, centre, 1.001 * MOST_STRETCH * new_cluster->radius,
+                                 new_cluster))
         return false;
-    find_spacing(fresh, centre, axes, spacing);
+    find_spacing(new_cluster, centre, axes, spacing);
     if (spacing[2] == 0 && !wide)
         spacing[2] = INFINITY;
-    fresh->drawn = spacing[2] > DRAWN * spacing[1];
+    new_cluster->drawn = spacing[2] > DRAWN * spacing[1];
     double product = spacing[0] * spacing[1] * spacing[2];
     if (!wide)
         return true; /* all is done again with what is farther away */
-    if (!fresh->drawn)
+    if (!new_cluster->drawn)
         product = 0;
     if (product > 0)
     {
         double mean = pl_cbrt(product);
-        fresh->squash = m3_zero();
+        new_cluster->squash = m3_zero();
         for (int i = 0; i < 3; ++i)
-            fresh->squash =
-                m3_add(fresh->squash,
+            new_cluster->squash =
+                m3_add(new_cluster->squash,
                        m3_scale(m3_outer(axes[i], axes[i]),
                                 1 / PL_CLAMP(spacing[i] / mean, LEAST_STRETCH, MOST_STRETCH)));
     }
-    weigh(body, patch, centre, fresh);
+    weigh(body, region, centre, new_cluster);
     return true;
 }
 
-static bool find_members(const pl_body* body, const pl_patch* patch, bool settle, bool wide,
-                         pl_fresh* fresh)
+static bool find_members(const pl_body* body, const pl_embed_region* region, bool settle, bool wide,
+                         pl_new_cluster* new_cluster)
 {
-    vec3 seed = place_of(patch, patch->seed), centre = seed;
-    fresh->radius = body->level_radius[0];
-    fresh->squash = m3_identity();
-    fresh->drawn = false;
-    double most = SEED_INSIDE * fresh->radius, reach = 1.001 * (most + fresh->radius);
-    if (!list_candidates(body, patch, seed, reach, fresh))
+    vec3 seed = place_of(region, region->seed), centre = seed;
+    new_cluster->radius = body->level_radius[0];
+    new_cluster->squash = m3_identity();
+    new_cluster->drawn = false;
+    double most = SEED_INSIDE * new_cluster->radius, reach = 1.001 * (most + new_cluster->radius);
+    if (!list_candidates(body, region, seed, reach, new_cluster))
         return false;
-    vec3 mean = weigh(body, patch, centre, fresh);
+    vec3 mean = weigh(body, region, centre, new_cluster);
     for (int round = 0; round < MOST_ROUNDS && settle; ++round)
     {
         vec3 next = mean, away = v3_sub(next, seed);
@@ -276,70 +281,70 @@ static bool find_members(const pl_body* body, const pl_patch* patch, bool settle
             next = v3_mad(seed, away, most / far);
         double moved = v3_length(v3_sub(next, centre));
         centre = next;
-        mean = weigh(body, patch, centre, fresh);
-        if (moved <= SETTLED * fresh->radius || far > most)
+        mean = weigh(body, region, centre, new_cluster);
+        if (moved <= SETTLED * new_cluster->radius || far > most)
             break;
     }
-    /* not all of the patch can join: what is across a crack cannot */
-    for (int n = 0; n < MOST_ROUNDS && fresh->count < LEAST_MEMBERS; ++n)
+    /* not all of the region can join: what is across a crack cannot */
+    for (int n = 0; n < MOST_ROUNDS && new_cluster->count < LEAST_MEMBERS; ++n)
     {
-        fresh->radius *= WIDEN;
-        if (!list_candidates(body, patch, centre, 1.001 * fresh->radius, fresh))
+        new_cluster->radius *= WIDEN;
+        if (!list_candidates(body, region, centre, 1.001 * new_cluster->radius, new_cluster))
             return false;
-        mean = weigh(body, patch, centre, fresh);
+        mean = weigh(body, region, centre, new_cluster);
     }
-    if (settle && !lengthen(body, patch, centre, wide, fresh))
+    if (settle && !lengthen(body, region, centre, wide, new_cluster))
         return false;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < fresh->candidates; ++i)
-        if (fresh->members[i].kernel > 0)
-            fresh->members[kept++] = fresh->members[i];
-    fresh->count = kept;
+    for (uint32_t i = 0; i < new_cluster->candidates; ++i)
+        if (new_cluster->members[i].kernel > 0)
+            new_cluster->members[kept++] = new_cluster->members[i];
+    new_cluster->count = kept;
     return true;
 }
 
 /* Places relative to their mean, rest positions about the members' centre in the body's rest shape,
  * and what follows from both. */
-static void set_rest(const pl_body* body, pl_fresh* fresh)
+static void set_rest(const pl_body* body, pl_new_cluster* new_cluster)
 {
-    vec3 mean = mean_place(fresh), centre = v3(0, 0, 0);
+    vec3 mean = mean_place(new_cluster), centre = v3(0, 0, 0);
     double mass = 0, moments[6] = {0}, widest = 0;
-    for (uint32_t i = 0; i < fresh->count; ++i)
+    for (uint32_t i = 0; i < new_cluster->count; ++i)
     {
-        pl_fresh_member* m = &fresh->members[i];
+        pl_new_cluster_member* m = &new_cluster->members[i];
         m->rest = pl_rest_of(body, m->slot);
         mass += m->weight;
         centre = v3_mad(centre, m->rest, m->weight);
     }
-    fresh->centre = v3_scale(centre, 1 / mass);
-    for (uint32_t i = 0; i < fresh->count; ++i)
+    new_cluster->centre = v3_scale(centre, 1 / mass);
+    for (uint32_t i = 0; i < new_cluster->count; ++i)
     {
-        pl_fresh_member* m = &fresh->members[i];
-        vec3 p = v3_sub(m->place, mean), away = v3_sub(m->rest, fresh->centre);
+        pl_new_cluster_member* m = &new_cluster->members[i];
+        vec3 p = v3_sub(m->place, mean), away = v3_sub(m->rest, new_cluster->centre);
         m->place = p;
-        m->rest = v3_add(fresh->centre, p);
+        m->rest = v3_add(new_cluster->centre, p);
         widest = fmax(widest, v3_dot(away, away));
         const double product[6] = {p.x * p.x, p.y * p.y, p.z * p.z,
                                    p.x * p.y, p.y * p.z, p.z * p.x};
         for (int k = 0; k < 6; ++k)
             moments[k] += m->weight * product[k];
     }
-    fresh->reach = sqrt(widest);
-    fresh->shape_width = pl_shape_width(moments, mass);
+    new_cluster->reach = sqrt(widest);
+    new_cluster->shape_width = pl_shape_width(moments, mass);
 }
 
-/* How much of the new cluster's mass each of the patch's clusters has now. */
-static void inherit(const pl_body* body, const pl_patch* patch, pl_fresh* fresh, double* share,
-                    float* in_fresh)
+/* How much of the new cluster's mass each of the region's clusters has now. */
+static void inherit(const pl_body* body, const pl_embed_region* region, pl_new_cluster* new_cluster,
+                    double* share, float* in_fresh)
 {
-    const pl_embedding* e = &patch->embedding;
+    const pl_embedding* e = &region->embedding;
     double total = 0;
     uint32_t best = 0;
     memset(share, 0, e->row_count * sizeof *share);
     memset(in_fresh, 0, 8 * (size_t)e->block_count * sizeof *in_fresh);
-    for (uint32_t i = 0; i < fresh->count; ++i)
-        in_fresh[fresh->members[i].index] =
-            (float)(fresh->members[i].weight * e->per_weight[fresh->members[i].index]);
+    for (uint32_t i = 0; i < new_cluster->count; ++i)
+        in_fresh[new_cluster->members[i].index] =
+            (float)(new_cluster->members[i].weight * e->per_weight[new_cluster->members[i].index]);
     for (uint32_t b = 0; b < e->block_count; ++b)
         for (uint32_t n = e->block_begin[b]; n < e->block_begin[b + 1]; ++n)
             for (uint32_t lane = 0; lane < 8; ++lane)
@@ -350,34 +355,34 @@ static void inherit(const pl_body* body, const pl_patch* patch, pl_fresh* fresh,
         total += share[r];
         best = share[r] > share[best] ? r : best;
     }
-    float* arrays[PL_FRESH_VALUES];
-    pl_fresh_values(&body->clusters, arrays);
-    fresh->like = patch->cluster[best];
-    for (int v = 0; v < PL_FRESH_VALUES; ++v)
+    float* arrays[PL_NEW_CLUSTER_VALUES];
+    pl_new_cluster_values(&body->clusters, arrays);
+    new_cluster->like = region->cluster[best];
+    for (int v = 0; v < PL_NEW_CLUSTER_VALUES; ++v)
     {
-        fresh->value[v] = 0;
+        new_cluster->value[v] = 0;
         for (uint32_t r = 0; r < e->row_count; ++r)
-            fresh->value[v] += share[r] / total * arrays[v][patch->cluster[r]];
+            new_cluster->value[v] += share[r] / total * arrays[v][region->cluster[r]];
     }
 }
 
-pl_status pl_fresh_make(const pl_body* body, const pl_patch* patch, bool settle, bool wide,
-                        pl_fresh* fresh)
+pl_status pl_new_cluster_make(const pl_body* body, const pl_embed_region* region, bool settle,
+                              bool wide, pl_new_cluster* new_cluster)
 {
-    fresh->count = fresh->link_count = 0;
-    if (patch->embedding.row_count == 0 || !(patch->embedding.per_weight[patch->seed] > 0))
+    new_cluster->count = new_cluster->link_count = 0;
+    if (region->embedding.row_count == 0 || !(region->embedding.per_weight[region->seed] > 0))
         return PLIANT_OK;
-    if (!find_members(body, patch, settle, wide, fresh))
-        return pl_fail_memory((size_t)fresh->count * sizeof *fresh->members);
-    if (fresh->count == 0)
+    if (!find_members(body, region, settle, wide, new_cluster))
+        return pl_fail_memory((size_t)new_cluster->count * sizeof *new_cluster->members);
+    if (new_cluster->count == 0)
         return PLIANT_OK;
-    set_rest(body, fresh);
-    double* share = PL_NEW(double, patch->embedding.row_count);
-    float* in_fresh = PL_NEW(float, 8 * (size_t)patch->embedding.block_count);
+    set_rest(body, new_cluster);
+    double* share = PL_NEW(double, region->embedding.row_count);
+    float* in_fresh = PL_NEW(float, 8 * (size_t)region->embedding.block_count);
     bool fine = share && in_fresh;
     if (fine)
-        inherit(body, patch, fresh, share, in_fresh);
+        inherit(body, region, new_cluster, share, in_fresh);
     pl_free(share);
     pl_free(in_fresh);
-    return fine ? PLIANT_OK : pl_fail_memory((size_t)patch->embedding.block_count * 32);
+    return fine ? PLIANT_OK : pl_fail_memory((size_t)region->embedding.block_count * 32);
 }

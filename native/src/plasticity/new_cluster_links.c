@@ -20,7 +20,7 @@
 /* Least share of the new cluster that a coarse one has to have. */
 #define LEAST_SHARE .02
 
-/* Sums over the members of the new cluster that are in one of the patch's, weighted by m w_new
+/* Sums over the members of the new cluster that are in one of the region's, weighted by m w_new
  * w_if: places, and offsets after F^p. */
 typedef struct pair_sums
 {
@@ -28,10 +28,10 @@ typedef struct pair_sums
     vec3 p, q;
 } pair_sums;
 
-static void sum_pairs(const pl_patch* patch, const pl_fresh* fresh, const uint32_t* member_of,
-                      pair_sums* sums)
+static void sum_pairs(const pl_embed_region* region, const pl_new_cluster* new_cluster,
+                      const uint32_t* member_of, pair_sums* sums)
 {
-    const pl_embedding* e = &patch->embedding;
+    const pl_embedding* e = &region->embedding;
     for (uint32_t b = 0; b < e->block_count; ++b)
         for (uint32_t n = e->block_begin[b]; n < e->block_begin[b + 1]; ++n)
             for (uint32_t lane = 0; lane < 8; ++lane)
@@ -40,10 +40,10 @@ static void sum_pairs(const pl_patch* patch, const pl_fresh* fresh, const uint32
                 double w = e->entry_weight[8 * (size_t)n + lane];
                 if (!member_of[index] || !(w > 0))
                     continue;
-                const pl_fresh_member* m = &fresh->members[member_of[index] - 1];
+                const pl_new_cluster_member* m = &new_cluster->members[member_of[index] - 1];
                 pair_sums* s = &sums[e->entry_row[n]];
                 const float* q = e->entry_offset + 24 * (size_t)n + lane;
-                const double* mean = patch->mean[e->entry_row[n]];
+                const double* mean = region->mean[e->entry_row[n]];
                 w *= m->weight * e->per_weight[index];
                 s->mass += w;
                 s->p = v3_mad(s->p, m->place, w);
@@ -101,16 +101,16 @@ static coarse_sums* coarse_at(coarse_sums* list, uint32_t* count, uint32_t coars
     return &list[at];
 }
 
-static uint32_t gather_coarse(const pl_body* body, const pl_patch* patch, const pair_sums* sums,
-                              coarse_sums* list)
+static uint32_t gather_coarse(const pl_body* body, const pl_embed_region* region,
+                              const pair_sums* sums, coarse_sums* list)
 {
     const pl_links* links = &body->links;
     uint32_t count = 0;
-    for (uint32_t r = 0; r < patch->embedding.row_count; ++r)
+    for (uint32_t r = 0; r < region->embedding.row_count; ++r)
     {
-        uint32_t f = patch->cluster[r];
+        uint32_t f = region->cluster[r];
         mat3 undo = m3_inverse(load33(body->clusters.fp[f]));
-        mat3 back = m3_transpose(load33(patch->embedding.row[r]));
+        mat3 back = m3_transpose(load33(region->embedding.row[r]));
         for (uint32_t n = links->by_fine_begin[f]; n < links->by_fine_begin[f + 1]; ++n)
         {
             uint32_t i = links->by_fine[n];
@@ -143,38 +143,40 @@ static double trim(coarse_sums* list, uint32_t* count)
     return kept_mass;
 }
 
-static uint32_t links_of_patch(const pl_body* body, const pl_patch* patch)
+static uint32_t links_of_patch(const pl_body* body, const pl_embed_region* region)
 {
     const uint32_t* begin = body->links.by_fine_begin;
     uint32_t sum = 0;
-    for (uint32_t r = 0; r < patch->embedding.row_count; ++r)
-        sum += begin[patch->cluster[r] + 1] - begin[patch->cluster[r]];
+    for (uint32_t r = 0; r < region->embedding.row_count; ++r)
+        sum += begin[region->cluster[r] + 1] - begin[region->cluster[r]];
     return sum;
 }
 
-pl_status pl_fresh_link(const pl_body* body, const pl_patch* patch, pl_fresh* fresh)
+pl_status pl_new_cluster_link(const pl_body* body, const pl_embed_region* region,
+                              pl_new_cluster* new_cluster)
 {
-    fresh->link_count = 0;
-    if (!body->links.count || fresh->count == 0)
+    new_cluster->link_count = 0;
+    if (!body->links.count || new_cluster->count == 0)
         return PLIANT_OK;
-    pair_sums* sums = PL_NEW(pair_sums, patch->embedding.row_count);
-    coarse_sums* list = PL_NEW(coarse_sums, links_of_patch(body, patch));
-    uint32_t* member_of = PL_NEW(uint32_t, 8 * (size_t)patch->embedding.block_count);
+    pair_sums* sums = PL_NEW(pair_sums, region->embedding.row_count);
+    coarse_sums* list = PL_NEW(coarse_sums, links_of_patch(body, region));
+    uint32_t* member_of = PL_NEW(uint32_t, 8 * (size_t)region->embedding.block_count);
     bool fine = sums && list && member_of;
     uint32_t count = 0;
     if (fine)
     {
-        for (uint32_t i = 0; i < fresh->count; ++i)
-            member_of[fresh->members[i].index] = i + 1;
-        sum_pairs(patch, fresh, member_of, sums);
-        count = gather_coarse(body, patch, sums, list);
-        fine = pl_grow((void**)&fresh->links, &fresh->link_capacity, count, sizeof *fresh->links);
+        for (uint32_t i = 0; i < new_cluster->count; ++i)
+            member_of[new_cluster->members[i].index] = i + 1;
+        sum_pairs(region, new_cluster, member_of, sums);
+        count = gather_coarse(body, region, sums, list);
+        fine = pl_grow((void**)&new_cluster->links, &new_cluster->link_capacity, count,
+                       sizeof *new_cluster->links);
     }
     double total = fine ? trim(list, &count) : 0;
     for (uint32_t i = 0; fine && i < count; ++i)
-        fresh->links[fresh->link_count++] = link_of(&list[i], total);
+        new_cluster->links[new_cluster->link_count++] = link_of(&list[i], total);
     pl_free(sums);
     pl_free(list);
     pl_free(member_of);
-    return fine ? PLIANT_OK : pl_fail_memory((size_t)patch->embedding.row_count * 300);
+    return fine ? PLIANT_OK : pl_fail_memory((size_t)region->embedding.row_count * 300);
 }

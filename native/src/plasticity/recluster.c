@@ -5,7 +5,7 @@
  * cluster, the rest shape around it is embedded in space (embed.h) and a new cluster is made there,
  * with F^p = 1, which fades in:
  *
- *   mark ──► fade ──► take out ──► seeds ──► patch, embed, c-means ──► put in
+ *   mark ──► fade ──► take out ──► seeds ──► region, embed, c-means ──► put in
  *   cond     fade.c   nobody is    far from  embed_region.c, embed.simd.c,    edit.h
  *   of F^p            left there   another   new_cluster.c
  *
@@ -42,9 +42,9 @@ typedef struct turn
     uint8_t* enough;  /* by finest cluster: its members want no others */
     uint8_t* lasting; /* by slot: in how many clusters that stay; and whether in one that goes */
     pl_block_boxes boxes;
-    pl_patch* patches; /* by worker */
+    pl_embed_region* patches; /* by worker */
     uint32_t workers;
-    pl_fresh* fresh;
+    pl_new_cluster* new_cluster;
     pl_status* status;
     uint32_t count;   /* of them */
     uint32_t least;   /* clusters that stay, for each particle */
@@ -366,7 +366,7 @@ static void choose_seeds(turn* t, uint32_t wanted, waiting* list, uint32_t count
         for (uint32_t i = 1; i < count; ++i)
             if (list[i].key < list[best].key)
                 best = i;
-        uint32_t seed = t->fresh[t->count].seed = list[best].slot;
+        uint32_t seed = t->new_cluster[t->count].seed = list[best].slot;
         for (uint32_t i = 0; i < count; ++i)
         {
             float sum = 0;
@@ -384,69 +384,70 @@ static void choose_seeds(turn* t, uint32_t wanted, waiting* list, uint32_t count
 
 /* ------------------------------------------------------------------ making clusters */
 
-static pl_status make_from(const turn* t, pl_patch* patch, bool wide, pl_fresh* fresh)
+static pl_status make_from(const turn* t, pl_embed_region* region, bool wide,
+                           pl_new_cluster* new_cluster)
 {
     const pl_body* body = t->body;
     bool world = body->material.recluster == PLIANT_RECLUSTER_WORLD;
     double reach = (wide ? WIDE_REACH : REACH) * body->level_radius[0];
-    PL_TRY(pl_patch_collect(body, &t->boxes, fresh->seed, reach, patch));
-    patch->embedding.most = world ? 0 : MOST_ITERATIONS;
-    patch->embedding.share = 1e-8f;
-    patch->embedding.enough = (float)(1.5e-5 * body->spacing * body->spacing);
-    patch->embedding.measure = body->links.count > 0; /* rotations are wanted */
-    t->step->scene->kernels->embed(&patch->embedding);
-    fresh->rounds = patch->embedding.rounds;
-    return pl_fresh_make(body, patch, !world, wide, fresh);
+    PL_TRY(pl_embed_region_collect(body, &t->boxes, new_cluster->seed, reach, region));
+    region->embedding.most = world ? 0 : MOST_ITERATIONS;
+    region->embedding.share = 1e-8f;
+    region->embedding.enough = (float)(1.5e-5 * body->spacing * body->spacing);
+    region->embedding.measure = body->links.count > 0; /* rotations are wanted */
+    t->step->scene->kernels->embed(&region->embedding);
+    new_cluster->rounds = region->embedding.rounds;
+    return pl_new_cluster_make(body, region, !world, wide, new_cluster);
 }
 
-static pl_status make_one(const turn* t, pl_patch* patch, pl_fresh* fresh)
+static pl_status make_one(const turn* t, pl_embed_region* region, pl_new_cluster* new_cluster)
 {
-    PL_TRY(make_from(t, patch, false, fresh));
-    if (fresh->drawn)
-        PL_TRY(make_from(t, patch, true, fresh));
-    return pl_fresh_link(t->body, patch, fresh);
+    PL_TRY(make_from(t, region, false, new_cluster));
+    if (new_cluster->drawn)
+        PL_TRY(make_from(t, region, true, new_cluster));
+    return pl_new_cluster_link(t->body, region, new_cluster);
 }
 
 static void make_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     turn* t = context;
     for (uint32_t i = begin; i < end; ++i)
-        t->status[i] = make_one(t, &t->patches[worker], &t->fresh[i]);
+        t->status[i] = make_one(t, &t->patches[worker], &t->new_cluster[i]);
 }
 
 /* Adds the new cluster to the memberships of one of its members. */
-static pl_status join(pl_edit* edit, uint32_t cluster, const pl_fresh_member* member)
+static pl_status join(pl_edit* edit, uint32_t cluster, const pl_new_cluster_member* member)
 {
-    const pl_member fresh = {
+    const pl_member new_cluster = {
         cluster, member->kernel, {member->rest.x, member->rest.y, member->rest.z}};
-    return pl_edit_join(edit, member->slot, &fresh);
+    return pl_edit_join(edit, member->slot, &new_cluster);
 }
 
-static pl_status put_in(turn* t, pl_edit* edit, const pl_fresh* fresh)
+static pl_status put_in(turn* t, pl_edit* edit, const pl_new_cluster* new_cluster)
 {
     pl_body* body = t->body;
     pl_clusters* k = &body->clusters;
     uint32_t c;
-    float* arrays[PL_FRESH_VALUES];
-    PL_TRY(pl_edit_add_cluster(edit, fresh->like, &c));
+    float* arrays[PL_NEW_CLUSTER_VALUES];
+    PL_TRY(pl_edit_add_cluster(edit, new_cluster->like, &c));
     pl_proxies_drop_planes(&body->proxies, c);
-    pl_fresh_values(k, arrays);
-    for (int v = 0; v < PL_FRESH_VALUES; ++v)
-        arrays[v][c] = (float)fresh->value[v];
+    pl_new_cluster_values(k, arrays);
+    for (int v = 0; v < PL_NEW_CLUSTER_VALUES; ++v)
+        arrays[v][c] = (float)new_cluster->value[v];
     for (int i = 0; i < 9; ++i)
         k->fp[c][i] = i % 4 ? 0.0f : 1.0f;
     k->fade[c] = (float)PL_FADE_BEGIN;
     k->fading[c] = PL_COMES;
     k->settling[c] = k->cracked[c] = 0;
-    k->shape_width[c] = fresh->shape_width;
-    k->radius[c] = (float)fresh->reach;
-    v3_store(fresh->centre, k->centre[c]);
-    v3_store(fresh->centre, k->rest[c]);
-    if (fresh->link_count)
-        PL_TRY(pl_edit_set_links(edit, c, fresh->links, fresh->link_count));
+    k->shape_width[c] = new_cluster->shape_width;
+    k->radius[c] = (float)new_cluster->reach;
+    v3_store(new_cluster->centre, k->centre[c]);
+    v3_store(new_cluster->centre, k->rest[c]);
+    if (new_cluster->link_count)
+        PL_TRY(pl_edit_set_links(edit, c, new_cluster->links, new_cluster->link_count));
     pl_status status = PLIANT_OK;
-    for (uint32_t i = 0; i < fresh->count && status == PLIANT_OK; ++i)
-        status = join(edit, c, &fresh->members[i]);
+    for (uint32_t i = 0; i < new_cluster->count && status == PLIANT_OK; ++i)
+        status = join(edit, c, &new_cluster->members[i]);
     ++body->recluster_events;
     return status;
 }
@@ -454,10 +455,10 @@ static pl_status put_in(turn* t, pl_edit* edit, const pl_fresh* fresh)
 static pl_status make_clusters(turn* t)
 {
     uint32_t wanted = wanted_seeds(t);
-    t->fresh = PL_NEW(pl_fresh, wanted);
+    t->new_cluster = PL_NEW(pl_new_cluster, wanted);
     t->status = PL_NEW(pl_status, wanted);
-    if (!t->fresh || !t->status)
-        return pl_fail_memory(wanted * sizeof *t->fresh);
+    if (!t->new_cluster || !t->status)
+        return pl_fail_memory(wanted * sizeof *t->new_cluster);
     if (!wanted)
         return PLIANT_OK;
     waiting* list = PL_NEW(waiting, t->waiting);
@@ -467,7 +468,7 @@ static pl_status make_clusters(turn* t)
     pl_free(list);
     PL_TRY(pl_block_boxes_make(t->body, &t->boxes));
     t->workers = pl_pool_threads(t->step->scene->pool);
-    t->patches = PL_NEW(pl_patch, t->workers);
+    t->patches = PL_NEW(pl_embed_region, t->workers);
     if (!t->patches)
         return pl_fail_memory(t->workers * sizeof *t->patches);
     pl_parallel_for(t->step->scene->pool, t->count, 1, make_items, t);
@@ -486,7 +487,7 @@ static pl_status change_clusters(turn* t, bool faded)
     bool ending = find_ending(t);
     PL_TRY(make_clusters(t));
     for (uint32_t i = 0; i < t->count; ++i)
-        ending = ending || t->fresh[i].count;
+        ending = ending || t->new_cluster[i].count;
     if (!ending)
         return faded ? pl_rest_refresh(body, t->flags.chunks, t->flags.clusters) : PLIANT_OK;
     PL_TRY(pl_edit_begin(body, t->step->scene->substep + 1, &edit));
@@ -494,8 +495,8 @@ static pl_status change_clusters(turn* t, bool faded)
         pl_edit_refresh(edit, t->flags.chunks, t->flags.clusters);
     pl_status status = take_out(t, edit);
     for (uint32_t i = 0; i < t->count && status == PLIANT_OK; ++i)
-        if (t->fresh[i].count)
-            status = put_in(t, edit, &t->fresh[i]);
+        if (t->new_cluster[i].count)
+            status = put_in(t, edit, &t->new_cluster[i]);
     if (status != PLIANT_OK)
     {
         pl_edit_abandon(edit);
@@ -517,11 +518,11 @@ static void turn_free(turn* t)
     pl_free(t->enough);
     pl_free(t->boxes.box);
     for (uint32_t w = 0; t->patches && w < t->workers; ++w)
-        pl_patch_free(&t->patches[w]);
+        pl_embed_region_free(&t->patches[w]);
     pl_free(t->patches);
-    for (uint32_t i = 0; t->fresh && i < t->count; ++i)
-        pl_fresh_free(&t->fresh[i]);
-    pl_free(t->fresh);
+    for (uint32_t i = 0; t->new_cluster && i < t->count; ++i)
+        pl_new_cluster_free(&t->new_cluster[i]);
+    pl_free(t->new_cluster);
     pl_free(t->status);
 }
 
@@ -541,11 +542,11 @@ static pl_status recluster_body(pl_substep* step, pl_body* body)
     pl_status status = fine ? PLIANT_OK : pl_fail_memory(body->particles.slot_count);
     body->recluster_clock = 0;
     if (status == PLIANT_OK)
-        status = pl_fold_small(body, step->scene->substep + 1, t.enough);
+        status = pl_absorb_flow(body, step->scene->substep + 1, t.enough);
     if (status == PLIANT_OK)
     {
         count_lasting(&t);
-        status = pl_hold_together(body, t.flags.held);
+        status = pl_keep_connected(body, t.flags.held);
     }
     uint32_t finest = body->level_begin[1];
     if (status == PLIANT_OK)

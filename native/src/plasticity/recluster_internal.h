@@ -35,12 +35,12 @@ bool pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, double
 bool pl_fade_widths(pl_body* body, const uint8_t* clusters, uint32_t count);
 
 /* keep_connected.c: flags clusters that go, without which those that stay would fall apart. */
-pl_status pl_hold_together(const pl_body* body, uint8_t* held);
+pl_status pl_keep_connected(const pl_body* body, uint8_t* held);
 
 /* absorb_flow.c: in small pieces of a body that breaks, clusters that go are kept instead and get
  * the rest shape that they have flowed to. Flags the finest clusters that are enough for their
  * members. */
-pl_status pl_fold_small(pl_body* body, uint64_t now, uint8_t* enough);
+pl_status pl_absorb_flow(pl_body* body, uint64_t now, uint8_t* enough);
 
 /* The condition number of a cluster's F^p. */
 double pl_plastic_condition(const float fp[9]);

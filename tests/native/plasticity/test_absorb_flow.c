@@ -84,11 +84,11 @@ static void check_folded(uint32_t particles, uint32_t levels)
     uint32_t finest = folded.body->level_begin[1];
     uint8_t enough[64];
     REQUIRE(finest <= sizeof enough && folded.body->level_count == levels);
-    CHECK_OK(pl_fold_small(folded.body, 1, enough)); /* it stays: there is nothing to do */
+    CHECK_OK(pl_absorb_flow(folded.body, 1, enough)); /* it stays: there is nothing to do */
     CHECK(enough[0] && k->fp[0][0] == 1.6f);
     for (uint32_t c = 0; c < finest; ++c)
         k->fading[c] = PL_GOES;
-    CHECK_OK(pl_fold_small(folded.body, 1, enough));
+    CHECK_OK(pl_absorb_flow(folded.body, 1, enough));
     for (uint32_t c = 0; c < finest && k->fade[c] > 0; ++c)
         CHECK(k->fading[c] == PL_STAYS && memcmp(k->fp[c], identity, sizeof identity) == 0);
     for (int frame = 0; frame < 3; ++frame)
@@ -118,10 +118,10 @@ TEST(clusters_of_large_pieces_go_unless_they_are_overdue)
     k->fading[0] = PL_GOES;
     pl_fracture* fracture = one.body->fracture;
     one.body->fracture = NULL; /* a body that does not break has no small pieces */
-    CHECK_OK(pl_fold_small(one.body, 1, enough));
+    CHECK_OK(pl_absorb_flow(one.body, 1, enough));
     CHECK(!enough[0] && k->fading[0] == PL_GOES && k->fp[0][0] == 1.6f);
     one.body->fracture = fracture;
-    CHECK_OK(pl_fold_small(one.body, 1, enough));
+    CHECK_OK(pl_absorb_flow(one.body, 1, enough));
     CHECK(enough[0] && k->fading[0] == PL_STAYS);
     CHECK_OK(pliant_scene_destroy(one.scene));
 }

@@ -45,19 +45,19 @@ static uint32_t middle_of(const pl_body* body)
     return best;
 }
 
-static void collect(const pl_body* body, double reach, pl_patch* patch)
+static void collect(const pl_body* body, double reach, pl_embed_region* region)
 {
     pl_block_boxes boxes = {0};
     CHECK(pl_block_boxes_make(body, &boxes) == PLIANT_OK);
-    CHECK(pl_patch_collect(body, &boxes, middle_of(body), reach, patch) == PLIANT_OK);
+    CHECK(pl_embed_region_collect(body, &boxes, middle_of(body), reach, region) == PLIANT_OK);
     pl_free(boxes.box);
 }
 
 /* Root mean square distance of places from those at rest, where a rotation and a shift bring them
  * nearest: by the same iterations of Horn's method as the library, so by hand. */
-static double apart_from_rest(const pl_body* body, const pl_patch* patch)
+static double apart_from_rest(const pl_body* body, const pl_embed_region* region)
 {
-    const pl_embedding* e = &patch->embedding;
+    const pl_embedding* e = &region->embedding;
     vec3 mean = v3(0, 0, 0), rest_mean = mean;
     double count = 0, sum = 0;
     for (int pass = 0; pass < 2; ++pass)
@@ -67,7 +67,7 @@ static double apart_from_rest(const pl_body* body, const pl_patch* patch)
                 continue;
             const float* at = e->place + 24 * (i / 8) + i % 8;
             vec3 place = v3(at[0], at[8], at[16]);
-            vec3 rest = pl_rest_of(body, patch->block_slot[i / 8] + i % 8);
+            vec3 rest = pl_rest_of(body, region->block_slot[i / 8] + i % 8);
             if (pass == 0)
             {
                 mean = v3_add(mean, place);
@@ -99,7 +99,7 @@ TEST(a_body_that_has_not_flowed_is_embedded_as_it_was_at_rest)
     pliant_scene made;
     pl_body* body = cube_of(&made);
     const pl_kernels* kernels = pl_kernels_for(pl_cpu_best());
-    pl_patch patch = {0};
+    pl_embed_region region = {0};
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
     {
         vec3 r = pl_rest_of(body, s); /* stretched, bent and turned */
@@ -107,19 +107,19 @@ TEST(a_body_that_has_not_flowed_is_embedded_as_it_was_at_rest)
         body->particles.x[1][s] = (float)(.9 * r.x + .3 * r.y * r.y);
         body->particles.x[2][s] = (float)(1.1 * r.z);
     }
-    collect(body, 10, &patch);
-    CHECK(patch.embedding.row_count == 24);
-    CHECK(apart_from_rest(body, &patch) > .02);
-    settings(&patch.embedding, 0);
-    kernels->embed(&patch.embedding);
-    double before = patch.embedding.energy;
-    settings(&patch.embedding, 400);
-    kernels->embed(&patch.embedding);
-    CHECK_MSG(apart_from_rest(body, &patch) < 1e-3, "%.2g away from where it was at rest",
-              apart_from_rest(body, &patch));
-    CHECK_MSG(patch.embedding.energy < 1e-6 * before, "energy %.3g, before %.3g",
-              patch.embedding.energy, before);
-    pl_patch_free(&patch);
+    collect(body, 10, &region);
+    CHECK(region.embedding.row_count == 24);
+    CHECK(apart_from_rest(body, &region) > .02);
+    settings(&region.embedding, 0);
+    kernels->embed(&region.embedding);
+    double before = region.embedding.energy;
+    settings(&region.embedding, 400);
+    kernels->embed(&region.embedding);
+    CHECK_MSG(apart_from_rest(body, &region) < 1e-3, "%.2g away from where it was at rest",
+              apart_from_rest(body, &region));
+    CHECK_MSG(region.embedding.energy < 1e-6 * before, "energy %.3g, before %.3g",
+              region.embedding.energy, before);
+    pl_embed_region_free(&region);
     CHECK_OK(pliant_scene_destroy(made));
 }
 
@@ -130,22 +130,22 @@ TEST(the_energy_never_grows)
     pl_body* body = cube_of(&made);
     const pl_kernels* kernels = pl_kernels_for(pl_cpu_best());
     pl_rng rng = pl_rng_seed(5);
-    pl_patch patch = {0};
+    pl_embed_region region = {0};
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
         for (int i = 0; i < 9; ++i)
             body->clusters.fp[c][i] += (float)(.6 * (pl_rng_unit(&rng) - .5));
-    collect(body, .5, &patch);
+    collect(body, .5, &region);
     double before = INFINITY;
     for (int round = 0; round < 30; ++round)
     {
-        settings(&patch.embedding, 1);
-        kernels->embed(&patch.embedding);
-        CHECK_MSG(patch.embedding.energy <= before * (1 + 1e-5), "round %d: %.9g after %.9g", round,
-                  patch.embedding.energy, before);
-        before = patch.embedding.energy;
+        settings(&region.embedding, 1);
+        kernels->embed(&region.embedding);
+        CHECK_MSG(region.embedding.energy <= before * (1 + 1e-5), "round %d: %.9g after %.9g",
+                  round, region.embedding.energy, before);
+        before = region.embedding.energy;
     }
     CHECK(before > 1e-6);
-    pl_patch_free(&patch);
+    pl_embed_region_free(&region);
     CHECK_OK(pliant_scene_destroy(made));
 }
 
@@ -176,14 +176,14 @@ static void flow(pl_body* body)
 
 static double embedded(const pl_body* body, double reach, uint32_t rounds, bool linear)
 {
-    pl_patch patch = {0};
-    collect(body, reach, &patch);
-    settings(&patch.embedding, rounds);
-    patch.embedding.linear = linear;
-    pl_kernels_for(pl_cpu_best())->embed(&patch.embedding);
-    CHECK(patch.embedding.rounds <= rounds);
-    double energy = patch.embedding.energy;
-    pl_patch_free(&patch);
+    pl_embed_region region = {0};
+    collect(body, reach, &region);
+    settings(&region.embedding, rounds);
+    region.embedding.linear = linear;
+    pl_kernels_for(pl_cpu_best())->embed(&region.embedding);
+    CHECK(region.embedding.rounds <= rounds);
+    double energy = region.embedding.energy;
+    pl_embed_region_free(&region);
     return energy;
 }
 
@@ -247,17 +247,17 @@ TEST(twenty_iterations_are_near_enough)
     CHECK_OK(pliant_scene_destroy(made));
 }
 
-/* The patch: what hangs together with the seed through its clusters, within reach. */
+/* The region: what hangs together with the seed through its clusters, within reach. */
 TEST(a_patch_has_what_hangs_together_with_its_seed)
 {
     pliant_scene made;
     pl_body* body = cube_of(&made);
-    pl_patch patch = {0};
+    pl_embed_region region = {0};
     uint32_t seed = middle_of(body);
     double reach = 1.3 * body->level_radius[0];
-    collect(body, reach, &patch);
-    const pl_embedding* e = &patch.embedding;
-    CHECK(patch.block_slot[patch.seed / 8] + patch.seed % 8 == seed);
+    collect(body, reach, &region);
+    const pl_embedding* e = &region.embedding;
+    CHECK(region.block_slot[region.seed / 8] + region.seed % 8 == seed);
     uint32_t within = 0, found = 0;
     vec3 at = pl_rest_of(body, seed);
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
@@ -283,7 +283,7 @@ TEST(a_patch_has_what_hangs_together_with_its_seed)
         for (int k = 0; k < 3; ++k)
             CHECK_NEAR(sum[k] / sum[3], 0, 1e-6);
     }
-    pl_patch_free(&patch);
+    pl_embed_region_free(&region);
     CHECK_OK(pliant_scene_destroy(made));
 }
 
@@ -297,19 +297,19 @@ TEST(embeddings_are_the_same_on_every_path)
     {
         if (!pl_cpu_has(simd))
             continue;
-        pl_patch patch = {0};
-        collect(body, .6, &patch);
-        settings(&patch.embedding, 20);
-        pl_kernels_for(simd)->embed(&patch.embedding);
-        size_t bytes = sizeof(float) * 24 * patch.embedding.block_count;
+        pl_embed_region region = {0};
+        collect(body, .6, &region);
+        settings(&region.embedding, 20);
+        pl_kernels_for(simd)->embed(&region.embedding);
+        size_t bytes = sizeof(float) * 24 * region.embedding.block_count;
         if (!expected)
         {
             expected = malloc(bytes);
-            memcpy(expected, patch.embedding.place, bytes);
+            memcpy(expected, region.embedding.place, bytes);
         }
-        CHECK_MSG(memcmp(expected, patch.embedding.place, bytes) == 0, "%s differs",
+        CHECK_MSG(memcmp(expected, region.embedding.place, bytes) == 0, "%s differs",
                   pl_cpu_path_name(simd));
-        pl_patch_free(&patch);
+        pl_embed_region_free(&region);
     }
     free(expected);
     CHECK_OK(pliant_scene_destroy(made));
