@@ -23,8 +23,8 @@ pl_status pl_check_floats(const float* values, uint64_t count, const char* name)
 typedef struct pl_store_object
 {
     pl_frame_store* frames;
-    uint64_t layout_of; /* which layout of which scene the store holds already */
-    pl_parted pairs;    /* as last asked for */
+    uint64_t layout_of;            /* which layout of which scene the store holds already */
+    pl_connectivity_history pairs; /* as last asked for */
 } pl_store_object;
 
 pl_status pl_get_store(uint64_t handle, pl_store_object** store);

@@ -502,7 +502,7 @@ pliant_status pliant_body_set_pin_mesh(pliant_body handle, uint32_t vertex_count
     float* targets = PL_NEW(float, (size_t)body->particles.id_count * 3);
     if (!targets)
         return pl_fail_memory((size_t)body->particles.id_count * 12);
-    pl_status status = pl_follow_mesh(body, vertices, scene->pool, targets);
+    pl_status status = pl_pin_binding_apply(body, vertices, scene->pool, targets);
     if (status == PLIANT_OK)
         status = pliant_body_set_pin_targets(handle, body->particles.id_count, origin, targets);
     pl_free(targets);

@@ -201,7 +201,7 @@ void pl_scene_remove_body(pl_scene* scene, pl_body* body)
     pl_encounters_drop_body(&scene->encounters, index);
     pl_handle_free(body->handle);
     pl_pressure_free(body->pressure);
-    pl_follow_free(body->binding);
+    pl_pin_binding_free(body->pin_binding);
     pl_triangle_cache_free_all(body);
     pl_body_free(body);
     pl_free(body);

@@ -17,7 +17,7 @@ typedef struct skin_object
     uint32_t particles;
     /* Of skins of stores, which have no scene. */
     pl_pool* pool;
-    pl_track track; /* has the binding */
+    pl_binding_track track; /* has the binding */
     bool rebind;
     /* The frame that was skinned last, for the track to look at when the next one is asked for:
      * until then it can be asked for again. */
@@ -100,7 +100,7 @@ static pl_status finish_skin(pl_status status, skin_object* skin, pliant_skin* o
     if (status != PLIANT_OK)
     {
         pl_skin_binding_free(&skin->binding);
-        pl_track_free(&skin->track);
+        pl_binding_track_free(&skin->track);
         pl_pool_destroy(skin->pool);
         pl_free(skin);
         return status;
@@ -159,7 +159,7 @@ pliant_status pliant_skin_create_stored(pliant_store store_handle, uint32_t body
     pl_status status = bind_skin(desc, body->particles - body->copies, body->rest, body->shell,
                                  body->rest_origin, body->spacing, skin->pool, skin);
     if (status == PLIANT_OK)
-        pl_track_begin(&skin->track, &skin->binding, body->spacing, info.first_frame);
+        pl_binding_track_begin(&skin->track, &skin->binding, body->spacing, info.first_frame);
     return finish_skin(status, skin, out);
 }
 
@@ -171,7 +171,7 @@ pliant_status pliant_skin_destroy(pliant_skin handle)
     PL_TRY(get_skin(handle, &skin));
     pl_handle_free(handle);
     pl_skin_binding_free(&skin->binding);
-    pl_track_free(&skin->track);
+    pl_binding_track_free(&skin->track);
     forget_seen(skin);
     pl_pool_destroy(skin->pool);
     pl_free(skin);
@@ -231,25 +231,25 @@ static void apply(const pl_skin_binding* binding, const float* x, const float* f
 }
 
 /* Surfaces follow all that came of a particle as one. */
-static pl_status join_families(uint32_t particles, uint32_t first, const uint32_t* parent,
+static pl_status join_lineages(uint32_t particles, uint32_t first, const uint32_t* parent,
                                const float* share, const frame_values* values, bool rate)
 {
-    PL_TRY(pl_families_mean(particles, first, parent, share, 3, values->x));
-    PL_TRY(pl_families_mean(particles, first, parent, share, 3, values->v));
-    PL_TRY(pl_families_mean(particles, first, parent, share, 9, values->f));
+    PL_TRY(pl_lineage_mean(particles, first, parent, share, 3, values->x));
+    PL_TRY(pl_lineage_mean(particles, first, parent, share, 3, values->v));
+    PL_TRY(pl_lineage_mean(particles, first, parent, share, 9, values->f));
     if (values->strain)
-        PL_TRY(pl_families_mean(particles, first, parent, share, 1, values->strain));
-    return rate ? pl_families_mean(particles, first, parent, share, 9, values->rate) : PLIANT_OK;
+        PL_TRY(pl_lineage_mean(particles, first, parent, share, 1, values->strain));
+    return rate ? pl_lineage_mean(particles, first, parent, share, 9, values->rate) : PLIANT_OK;
 }
 
-static pl_status join_body_families(const pl_body* body, uint32_t first, const frame_values* values,
+static pl_status join_body_lineages(const pl_body* body, uint32_t first, const frame_values* values,
                                     bool rate)
 {
     const pl_particles* p = &body->particles;
     float* share = PL_NEW(float, p->id_count);
     if (share)
         pl_body_shares(body, share);
-    pl_status status = share ? join_families(p->id_count, first, p->parent, share, values, rate)
+    pl_status status = share ? join_lineages(p->id_count, first, p->parent, share, values, rate)
                              : pl_fail_memory((size_t)p->id_count * 4);
     pl_free(share);
     return status;
@@ -285,7 +285,7 @@ pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3],
     placing place = {
         origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
     if (status == PLIANT_OK && !body->fracture && count > skin->particles)
-        status = join_body_families(body, skin->particles, &values, velocities != NULL);
+        status = join_body_lineages(body, skin->particles, &values, velocities != NULL);
     if (status == PLIANT_OK)
         apply(&skin->binding, x, f, v, rate, &place, scene->pool, normals, velocities);
     pl_free(values.f);
@@ -321,7 +321,7 @@ static pl_status values_of(const skin_object* skin, int32_t frame, const pl_fram
     for (uint32_t i = 0; parent && i < count; ++i)
         parent[i] = i < skin->particles ? i : body->copy_parent[i - skin->particles];
     pl_status status =
-        parent ? join_families(body->particles, skin->particles, parent, body->share, values, rate)
+        parent ? join_lineages(body->particles, skin->particles, parent, body->share, values, rate)
                : pl_fail_memory(count * 4);
     pl_free(parent);
     return status;
@@ -374,30 +374,30 @@ static pl_status look_on(skin_object* skin, pl_frame_store* frames)
     uint64_t hash;
     PL_TRY(pl_frames_hash(frames, next, &hash));
     if (skin->seen.x && skin->seen_frame == next && skin->seen_hash == hash)
-        return pl_track_look(&skin->track, &skin->seen, hash, skin->pool);
+        return pl_binding_track_add_frame(&skin->track, &skin->seen, hash, skin->pool);
     PL_TRY(pl_frames_read(frames, next, skin->body_index, &body));
     pl_status status = values_of(skin, next, body, false, &values);
     pl_flow_frame flow = {skin->particles, values.x,      values.f,    values.strain,
                           body->begin,     body->cluster, body->weight};
     if (status == PLIANT_OK)
-        status = pl_track_look(&skin->track, &flow, hash, skin->pool);
+        status = pl_binding_track_add_frame(&skin->track, &flow, hash, skin->pool);
     pl_free(values.f);
     return status;
 }
 
 /* Goes to the latest state before this frame that the track has. What was made of frames that the
  * store has others for now, since it was baked again, is forgotten. */
-static pl_status seek(pl_track* track, pl_frame_store* frames, int32_t frame)
+static pl_status seek(pl_binding_track* track, pl_frame_store* frames, int32_t frame)
 {
     for (;;)
     {
         uint64_t hash;
-        PL_TRY(pl_track_seek(track, frame));
+        PL_TRY(pl_binding_track_seek(track, frame));
         if (track->now.next == track->first ||
             (pl_frames_hash(frames, track->now.next - 1, &hash) == PLIANT_OK &&
              hash == track->now.hash))
             return PLIANT_OK;
-        pl_track_forget(track);
+        pl_binding_track_forget(track);
     }
 }
 
@@ -429,7 +429,7 @@ pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const 
     if (flowed)
     {
         PL_TRY(bind_at(skin, store->frames, frame));
-        binding = pl_track_binding(&skin->track);
+        binding = pl_binding_track_binding(&skin->track);
         PL_TRY(pl_frames_read(store->frames, frame, skin->body_index, &body));
     }
     PL_TRY(values_of(skin, frame, body, velocities != NULL, &values));

@@ -527,7 +527,7 @@ pliant_status pliant_store_read_pairs(pliant_store handle, uint32_t body_index, 
     PL_TRY(pl_check_range(reach, 0, 1e12, "reach"));
     if (!count)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the number of pairs is NULL");
-    PL_TRY(pl_parted_find(store->frames, body_index, reach, &store->pairs));
+    PL_TRY(pl_connectivity_history_find(store->frames, body_index, reach, &store->pairs));
     uint64_t had = *count;
     *count = store->pairs.count;
     if (!pairs && !until)

@@ -142,7 +142,7 @@ typedef struct pl_body
     pl_sleeping_pieces sleeping_pieces;
     pl_components components;
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
-    struct pl_mesh_binding* binding;
+    struct pl_pin_binding* pin_binding;
     /* What is known of its particles around each mesh collider (collision/mesh/triangle_cache.h).
      */
     struct pl_triangle_cache** triangle_caches;

@@ -321,7 +321,7 @@ TEST(store_reads_through_long_chains_of_changes)
     {
         if (strncmp(files.names[i], "layout-", 7) != 0)
             continue;
-        bool change = pl_layout_is_change(files.data[i] + 56, files.bytes[i] - 56);
+        bool change = pl_layout_is_delta(files.data[i] + 56, files.bytes[i] - 56);
         *(change ? &changes : &whole) += 1;
         run = change ? run + 1 : 0;
         longest = run > longest ? run : longest;

@@ -311,9 +311,9 @@ TEST(nonsense_in_changes_of_layouts_is_refused)
     int refused = 0;
     store_bodies_make(before, 12, 1);
     store_bodies_make(after, 17, 1);
-    REQUIRE_OK(pl_change_pack(STORE_BODIES, before, after, &change, &bytes));
+    REQUIRE_OK(pl_layout_delta_pack(STORE_BODIES, before, after, &change, &bytes));
     REQUIRE(change);
-    CHECK(pl_layout_is_change(change, bytes));
+    CHECK(pl_layout_is_delta(change, bytes));
     for (int round = 0; round < 20000; ++round)
     {
         uint64_t size = round % 3 ? bytes : pl_rng_below(&rng, (uint32_t)bytes);
@@ -323,7 +323,7 @@ TEST(nonsense_in_changes_of_layouts_is_refused)
         memcpy(bad, change, size);
         if (size >= 8 && round)
             memcpy(bad + pl_rng_below(&rng, (uint32_t)(size / 4)) * 4, &word, 4);
-        pl_status status = pl_change_unpack("it", bad, size, STORE_BODIES, before, &got);
+        pl_status status = pl_layout_delta_unpack("it", bad, size, STORE_BODIES, before, &got);
         CHECK(status == PLIANT_OK || status == PLIANT_ERROR_FORMAT);
         refused += status != PLIANT_OK;
         for (uint32_t i = 0; status == PLIANT_OK && i < STORE_BODIES; ++i)

@@ -41,8 +41,8 @@ static pl_status set_up(fixture* f, const scene_mesh* mesh, uint32_t particles)
 
 static void tear_down(fixture* f)
 {
-    pl_follow_free(f->body.binding);
-    f->body.binding = NULL;
+    pl_pin_binding_free(f->body.pin_binding);
+    f->body.pin_binding = NULL;
     pl_body_free(&f->body);
     free(f->rest);
     free(f->targets);
@@ -62,7 +62,7 @@ static double follow_miss(fixture* f, const scene_mesh* mesh, motion move)
     float* animated = malloc(sizeof(float) * 3 * mesh->vertex_count);
     double worst = 0;
     move_all(move, mesh->vertex_count, mesh->vertices, animated);
-    CHECK_OK(pl_follow_mesh(&f->body, animated, NULL, f->targets));
+    CHECK_OK(pl_pin_binding_apply(&f->body, animated, NULL, f->targets));
     for (uint32_t i = 0; i < f->count; ++i)
     {
         vec3 at = v3_from(f->targets + 3 * i), wanted = move(v3_from(f->rest + 3 * i));
@@ -165,17 +165,17 @@ TEST(follow_ignores_loose_vertices_and_bears_collapsed_triangles)
     float* animated = malloc(sizeof(float) * 3 * mesh.vertex_count);
     memcpy(animated, mesh.vertices, sizeof(float) * 3 * mesh.vertex_count);
     animated[3 * used] = 100;
-    CHECK_OK(pl_follow_mesh(&f.body, animated, NULL, f.targets));
+    CHECK_OK(pl_pin_binding_apply(&f.body, animated, NULL, f.targets));
     for (uint32_t i = 0; i < 3 * f.count; ++i)
         CHECK_NEAR(f.targets[i], f.rest[i], 1e-6);
     /* one triangle collapses to a point, then all of them */
     for (int k = 0; k < 6; ++k)
         animated[3 * mesh.triangles[1 + k / 3] + k % 3] = animated[3 * mesh.triangles[0] + k % 3];
-    CHECK_OK(pl_follow_mesh(&f.body, animated, NULL, f.targets));
+    CHECK_OK(pl_pin_binding_apply(&f.body, animated, NULL, f.targets));
     for (uint32_t i = 0; i < 3 * f.count; ++i)
         CHECK(fabs(f.targets[i]) < 2);
     memset(animated, 0, sizeof(float) * 3 * mesh.vertex_count);
-    CHECK_OK(pl_follow_mesh(&f.body, animated, NULL, f.targets));
+    CHECK_OK(pl_pin_binding_apply(&f.body, animated, NULL, f.targets));
     for (uint32_t i = 0; i < 3 * f.count; ++i)
         CHECK(fabs(f.targets[i]) < 2);
     free(animated);
@@ -191,13 +191,13 @@ TEST(follow_is_the_same_at_every_thread_count)
     float* animated = malloc(sizeof(float) * 3 * mesh.vertex_count);
     float* alone = malloc(sizeof(float) * 3 * f.count);
     move_all(bend, mesh.vertex_count, mesh.vertices, animated);
-    REQUIRE_OK(pl_follow_mesh(&f.body, animated, NULL, alone));
+    REQUIRE_OK(pl_pin_binding_apply(&f.body, animated, NULL, alone));
     for (uint32_t threads = 2; threads <= 3; ++threads)
     {
         pl_pool* pool = pl_pool_create(threads);
-        pl_follow_free(f.body.binding);
-        f.body.binding = NULL;
-        CHECK_OK(pl_follow_mesh(&f.body, animated, pool, f.targets));
+        pl_pin_binding_free(f.body.pin_binding);
+        f.body.pin_binding = NULL;
+        CHECK_OK(pl_pin_binding_apply(&f.body, animated, pool, f.targets));
         CHECK(memcmp(alone, f.targets, sizeof(float) * 3 * f.count) == 0);
         pl_pool_destroy(pool);
     }
@@ -217,12 +217,12 @@ TEST(follow_runs_out_of_memory_without_harm)
     for (int64_t after = 0; after < 200 && status != PLIANT_OK; ++after)
     {
         pl_fail_allocations_after(after);
-        status = pl_follow_mesh(&f.body, mesh.vertices, NULL, f.targets);
+        status = pl_pin_binding_apply(&f.body, mesh.vertices, NULL, f.targets);
         pl_fail_allocations_after(-1);
         CHECK(status == PLIANT_OK || status == PLIANT_ERROR_MEMORY);
         CHECK(status == PLIANT_OK || pl_bytes_in_use() == before);
     }
-    CHECK(f.body.binding != NULL);
+    CHECK(f.body.pin_binding != NULL);
     tear_down(&f);
     scene_mesh_free(&mesh);
 }

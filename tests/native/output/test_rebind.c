@@ -111,29 +111,30 @@ static pl_flow_frame at_frame(disc* d, int frame, mat3 then)
     return (pl_flow_frame){d->count, d->x, d->f, d->strain, d->begin, d->cluster, d->weight};
 }
 
-static void begin_track(disc* d, pl_pool* pool, pl_track* track)
+static void begin_track(disc* d, pl_pool* pool, pl_binding_track* track)
 {
     pl_skin_binding binding;
     CHECK(pl_skin_bind(d->count, d->rest, SPACING, 0, VERTICES, d->vertices, d->normals, pool,
                        &binding) == PLIANT_OK);
-    pl_track_begin(track, &binding, SPACING, 0);
+    pl_binding_track_begin(track, &binding, SPACING, 0);
 }
 
-static void skin(const pl_track* track, const pl_flow_frame* frame, float* out, float* normals)
+static void skin(const pl_binding_track* track, const pl_flow_frame* frame, float* out,
+                 float* normals)
 {
-    pl_skin_apply(pl_track_binding(track), frame->x, frame->f, NULL, NULL, NULL, out, normals,
-                  NULL);
+    pl_skin_apply(pl_binding_track_binding(track), frame->x, frame->f, NULL, NULL, NULL, out,
+                  normals, NULL);
 }
 
 /* Goes through frames up to "last"; out has VERTICES places for each, or is NULL. */
-static void go(disc* d, pl_track* track, pl_pool* pool, int last, float* out)
+static void go(disc* d, pl_binding_track* track, pl_pool* pool, int last, float* out)
 {
     for (int n = 0; n <= last; ++n)
     {
         pl_flow_frame frame = at_frame(d, n, m3_identity());
         if (out)
             skin(track, &frame, out + (size_t)n * 3 * VERTICES, NULL);
-        CHECK(pl_track_look(track, &frame, (uint64_t)n, pool) == PLIANT_OK);
+        CHECK(pl_binding_track_add_frame(track, &frame, (uint64_t)n, pool) == PLIANT_OK);
     }
 }
 
@@ -155,7 +156,7 @@ static double faults(const disc* d, const float* out, double* largest)
 TEST_SLOW(vertices_stay_with_those_around_them_in_a_vortex)
 {
     disc* d = make_disc();
-    pl_track track;
+    pl_binding_track track;
     float *out = malloc(sizeof(float) * 3 * VERTICES * (FRAMES + 1)), *last;
     float* bound_once = malloc(sizeof(float) * 3 * VERTICES);
     double mean, largest, mean_once, largest_once;
@@ -172,14 +173,14 @@ TEST_SLOW(vertices_stay_with_those_around_them_in_a_vortex)
     CHECK(mean_once > 5 * mean && largest_once > largest);
     free(bound_once);
     free(out);
-    pl_track_free(&track);
+    pl_binding_track_free(&track);
     free(d);
 }
 
 TEST(neighbouring_vertices_stay_together_when_they_turn_to_others)
 {
     disc* d = make_disc();
-    pl_track track;
+    pl_binding_track track;
     static float out[3 * VERTICES];
     double most = 0;
     int n = 0;
@@ -187,7 +188,7 @@ TEST(neighbouring_vertices_stay_together_when_they_turn_to_others)
     for (; n <= FRAMES && track.now.changes < 6; ++n)
     {
         pl_flow_frame frame = at_frame(d, n, m3_identity());
-        CHECK(pl_track_look(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
+        CHECK(pl_binding_track_add_frame(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
     }
     n = PL_MIN(n + 3, FRAMES); /* so that old and new bindings say different things */
     pl_flow_frame frame = at_frame(d, n, m3_identity());
@@ -203,14 +204,14 @@ TEST(neighbouring_vertices_stay_together_when_they_turn_to_others)
     printf("    pairs are at most %.1f times their distance too far apart\n", most);
     CHECK(track.now.changes == 6);
     CHECK_MSG(most < 10, "a pair is %g times its distance too far apart", most);
-    pl_track_free(&track);
+    pl_binding_track_free(&track);
     free(d);
 }
 
 TEST(nothing_jumps_when_vertices_turn_to_others)
 {
     disc* d = make_disc();
-    pl_track track;
+    pl_binding_track track;
     static float before[3 * VERTICES], after[3 * VERTICES], old[3 * VERTICES], new[3 * VERTICES];
     double jump = 0, swing = 0;
     begin_track(d, NULL, &track);
@@ -218,7 +219,7 @@ TEST(nothing_jumps_when_vertices_turn_to_others)
     {
         pl_flow_frame frame = at_frame(d, n, m3_identity());
         skin(&track, &frame, before, old);
-        CHECK(pl_track_look(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
+        CHECK(pl_binding_track_add_frame(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
         skin(&track, &frame, after, new);
         for (int i = 0; i < 3 * VERTICES; ++i)
         {
@@ -237,7 +238,7 @@ TEST(nothing_jumps_when_vertices_turn_to_others)
         vec3 should = m3_mulv(then, v3_from(after + 3 * i));
         CHECK(v3_length(v3_sub(v3_from(before + 3 * i), should)) < 1e-3 * SPACING);
     }
-    pl_track_free(&track);
+    pl_binding_track_free(&track);
     free(d);
 }
 
@@ -251,19 +252,20 @@ TEST(bindings_that_change_are_the_same_at_every_thread_count_and_in_any_order)
     for (int t = 0; t < 4; ++t)
     {
         pl_pool* pool = pl_pool_create(threads[t]);
-        pl_track track;
+        pl_binding_track track;
         begin_track(d, pool, &track);
         go(d, &track, pool, SOME, t ? out : first);
         CHECK(t == 0 || memcmp(first, out, bytes) == 0);
         CHECK(track.now.changes > 4);
         for (int n = SOME; n >= 0; n -= 3) /* backwards, and again after it was all forgotten */
         {
-            CHECK(pl_track_seek(&track, n) == PLIANT_OK);
+            CHECK(pl_binding_track_seek(&track, n) == PLIANT_OK);
             CHECK(track.now.next <= n && n - track.now.next < track.interval);
             for (int before = track.now.next; before < n; ++before)
             {
                 pl_flow_frame frame = at_frame(d, before, m3_identity());
-                CHECK(pl_track_look(&track, &frame, (uint64_t)before, pool) == PLIANT_OK);
+                CHECK(pl_binding_track_add_frame(&track, &frame, (uint64_t)before, pool) ==
+                      PLIANT_OK);
             }
             pl_flow_frame frame = at_frame(d, n, m3_identity());
             skin(&track, &frame, one, NULL);
@@ -271,11 +273,11 @@ TEST(bindings_that_change_are_the_same_at_every_thread_count_and_in_any_order)
         }
         if (t == 0)
         {
-            pl_track_restart(&track);
+            pl_binding_track_restart(&track);
             go(d, &track, pool, SOME, out);
             CHECK(memcmp(first, out, bytes) == 0);
         }
-        pl_track_free(&track);
+        pl_binding_track_free(&track);
         pl_pool_destroy(pool);
     }
     free(first);
@@ -288,14 +290,14 @@ TEST(bindings_that_change_are_the_same_at_every_thread_count_and_in_any_order)
 TEST(memory_of_bindings_does_not_grow_with_frames)
 {
     disc* d = make_disc();
-    pl_track track;
+    pl_binding_track track;
     uint64_t before = pl_bytes_in_use(), early = 0, late;
     begin_track(d, NULL, &track);
     for (int n = 0; n < 600; ++n)
     {
         pl_flow_frame frame = at_frame(d, n < FRAMES ? n : FRAMES, m3_identity());
-        CHECK(pl_track_look(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
-        CHECK(track.kept_count <= PL_TRACK_KEPT);
+        CHECK(pl_binding_track_add_frame(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
+        CHECK(track.kept_count <= PL_BINDING_TRACK_KEPT);
         if (n == FRAMES)
             early = pl_bytes_in_use() - before;
     }
@@ -305,12 +307,12 @@ TEST(memory_of_bindings_does_not_grow_with_frames)
     for (uint32_t i = 0; i < track.kept_count; ++i)
         CHECK(track.kept[i].next == (int32_t)(i + 1) * track.interval &&
               track.kept[i].hash == (uint64_t)track.kept[i].next - 1);
-    CHECK(pl_track_seek(&track, 300) == PLIANT_OK);
+    CHECK(pl_binding_track_seek(&track, 300) == PLIANT_OK);
     int32_t there = track.now.next;
-    pl_track_forget(&track);
-    CHECK(track.now.next == 0 && pl_track_seek(&track, 599) == PLIANT_OK);
+    pl_binding_track_forget(&track);
+    CHECK(track.now.next == 0 && pl_binding_track_seek(&track, 599) == PLIANT_OK);
     CHECK(track.now.next < there && track.now.next >= there - track.interval);
-    pl_track_free(&track);
+    pl_binding_track_free(&track);
     CHECK(pl_bytes_in_use() == before);
     free(d);
 }
@@ -318,7 +320,7 @@ TEST(memory_of_bindings_does_not_grow_with_frames)
 TEST(vertices_follow_no_part_that_merely_touches_theirs)
 {
     disc* d = make_disc();
-    pl_track track;
+    pl_binding_track track;
     for (uint32_t i = 0; i < d->count; ++i) /* the upper layers share nothing with the lower */
         join_rings(d, i, d->rest[i].z > 0 ? RINGS : 0);
     for (int i = 0; i < VERTICES; ++i)
@@ -327,27 +329,27 @@ TEST(vertices_follow_no_part_that_merely_touches_theirs)
     for (uint32_t i = 0; i < d->count; ++i) /* and they slide over each other while they turn */
         d->rest[i].z *= .3;
     go(d, &track, NULL, FRAMES / 2, NULL);
-    const pl_skin_binding* last = pl_track_binding(&track);
+    const pl_skin_binding* last = pl_binding_track_binding(&track);
     CHECK(track.now.changes > 3);
     for (uint32_t v = 0; v < VERTICES; ++v)
         for (uint32_t e = last->begin[v]; e < last->begin[v + 1]; ++e)
             CHECK((d->rest[last->particle[e]].z > 0) == (d->vertices[v].z > 0));
-    pl_track_free(&track);
+    pl_binding_track_free(&track);
     free(d);
 }
 
 TEST(a_body_that_has_not_flowed_keeps_its_binding)
 {
     disc* d = make_disc();
-    pl_track track;
+    pl_binding_track track;
     begin_track(d, NULL, &track);
     for (int n = 0; n <= FRAMES; n += 10)
     {
         pl_flow_frame frame = at_frame(d, n, m3_identity());
         memset(d->strain, 0, sizeof d->strain);
-        CHECK(pl_track_look(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
+        CHECK(pl_binding_track_add_frame(&track, &frame, (uint64_t)n, NULL) == PLIANT_OK);
     }
-    CHECK(track.now.changes == 0 && pl_track_binding(&track) == &track.rest);
-    pl_track_free(&track);
+    CHECK(track.now.changes == 0 && pl_binding_track_binding(&track) == &track.rest);
+    pl_binding_track_free(&track);
     free(d);
 }

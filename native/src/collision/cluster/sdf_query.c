@@ -157,7 +157,7 @@ static bool touch(const candidate* v, vec3 from, vec3 at, double keep, pl_candid
 
 /* The distance that a particle keeps from what it came apart from. Where cracks face each other it
  * is the surface of its own that meets the other; otherwise as from others. */
-static double keep_from_parted(const candidate* v, vec3 at)
+static double keep_from_separated(const candidate* v, vec3 at)
 {
     const float* crack = v->p->crack;
     if (!crack || crack[3] > v->t->shape->spacing)
@@ -192,7 +192,7 @@ bool pl_sdf_query(const pl_sdf_target* t, const pl_query_particle* p, double apa
              pl_cuts_part(p->body, id[p->slot], p->home, t->own, to, &beyond, &normal);
     double end = distance_to(&v, to, NULL);
     out->parted = v.slit || (t->body == p->body && !self);
-    double keep = out->parted ? keep_from_parted(&v, to) : p->keep;
+    double keep = out->parted ? keep_from_separated(&v, to) : p->keep;
     bool near = end <= length + keep + PL_CONTACT_NEARNESS * spacing;
     double when = near ? follow(&v, from, way, length, end, keep) : 2;
     out->touches = when <= 1 || (near && end <= keep + PL_CONTACT_NEARNESS * spacing);

@@ -6,17 +6,19 @@
 
 /* ------------------------------------------------------------------ states */
 
-static void state_free(pl_track_state* state)
+static void state_free(pl_binding_track_state* state)
 {
     pl_skin_binding_free(&state->binding);
     pl_free(state->strain);
     memset(state, 0, sizeof *state);
 }
 
-static pl_status state_copy(const pl_track* track, const pl_track_state* from, pl_track_state* to)
+static pl_status state_copy(const pl_binding_track* track, const pl_binding_track_state* from,
+                            pl_binding_track_state* to)
 {
     const pl_skin_binding* b = &from->binding;
-    pl_track_state copy = {.next = from->next, .changes = from->changes, .hash = from->hash};
+    pl_binding_track_state copy = {
+        .next = from->next, .changes = from->changes, .hash = from->hash};
     if (from->strain)
     {
         copy.strain = PL_BARE(float, track->particles);
@@ -45,37 +47,40 @@ static pl_status state_copy(const pl_track* track, const pl_track_state* from, p
     return PLIANT_OK;
 }
 
-static void start(pl_track* track)
+static void start(pl_binding_track* track)
 {
     state_free(&track->now);
     track->now.next = track->first;
 }
 
-void pl_track_begin(pl_track* track, pl_skin_binding* rest, double spacing, int32_t first_frame)
+void pl_binding_track_begin(pl_binding_track* track, pl_skin_binding* rest, double spacing,
+                            int32_t first_frame)
 {
-    *track = (pl_track){
-        .rest = *rest, .spacing = spacing, .first = first_frame, .interval = PL_TRACK_INTERVAL};
+    *track = (pl_binding_track){.rest = *rest,
+                                .spacing = spacing,
+                                .first = first_frame,
+                                .interval = PL_BINDING_TRACK_INTERVAL};
     memset(rest, 0, sizeof *rest);
     start(track);
 }
 
-void pl_track_restart(pl_track* track)
+void pl_binding_track_restart(pl_binding_track* track)
 {
     start(track);
     while (track->kept_count)
         state_free(&track->kept[--track->kept_count]);
     track->particles = 0;
-    track->interval = PL_TRACK_INTERVAL;
+    track->interval = PL_BINDING_TRACK_INTERVAL;
 }
 
-void pl_track_free(pl_track* track)
+void pl_binding_track_free(pl_binding_track* track)
 {
-    pl_track_restart(track);
+    pl_binding_track_restart(track);
     pl_skin_binding_free(&track->rest);
     memset(track, 0, sizeof *track);
 }
 
-const pl_skin_binding* pl_track_binding(const pl_track* track)
+const pl_skin_binding* pl_binding_track_binding(const pl_binding_track* track)
 {
     return track->now.changes ? &track->now.binding : &track->rest;
 }
@@ -83,13 +88,13 @@ const pl_skin_binding* pl_track_binding(const pl_track* track)
 /* ------------------------------------------------------------------ which are kept */
 
 /* Every other one goes. */
-static void thin_out(pl_track* track)
+static void thin_out(pl_binding_track* track)
 {
     uint32_t count = 0;
     track->interval *= 2;
     for (uint32_t i = 0; i < track->kept_count; ++i)
     {
-        pl_track_state one = track->kept[i];
+        pl_binding_track_state one = track->kept[i];
         memset(&track->kept[i], 0, sizeof one);
         if ((one.next - track->first) % track->interval == 0)
             track->kept[count++] = one;
@@ -100,25 +105,25 @@ static void thin_out(pl_track* track)
 }
 
 /* Keeps the present state if it is due. Without memory for it, it is not kept. */
-static void keep(pl_track* track)
+static void keep(pl_binding_track* track)
 {
-    const pl_track_state* now = &track->now;
+    const pl_binding_track_state* now = &track->now;
     int32_t last = track->kept_count ? track->kept[track->kept_count - 1].next : track->first;
     if (now->next <= last || (now->next - track->first) % track->interval)
         return;
-    if (track->kept_count == PL_TRACK_KEPT)
+    if (track->kept_count == PL_BINDING_TRACK_KEPT)
         thin_out(track);
     if ((now->next - track->first) % track->interval == 0 &&
         state_copy(track, now, &track->kept[track->kept_count]) == PLIANT_OK)
         ++track->kept_count;
 }
 
-pl_status pl_track_seek(pl_track* track, int32_t frame)
+pl_status pl_binding_track_seek(pl_binding_track* track, int32_t frame)
 {
     uint32_t count = track->kept_count;
     while (count && track->kept[count - 1].next > frame)
         --count;
-    const pl_track_state* best = count ? &track->kept[count - 1] : NULL;
+    const pl_binding_track_state* best = count ? &track->kept[count - 1] : NULL;
     if (track->now.next <= frame && (!best || best->next <= track->now.next))
         return PLIANT_OK;
     if (!best)
@@ -126,14 +131,14 @@ pl_status pl_track_seek(pl_track* track, int32_t frame)
         start(track);
         return PLIANT_OK;
     }
-    pl_track_state copy;
+    pl_binding_track_state copy;
     PL_TRY(state_copy(track, best, &copy));
     state_free(&track->now);
     track->now = copy;
     return PLIANT_OK;
 }
 
-void pl_track_forget(pl_track* track)
+void pl_binding_track_forget(pl_binding_track* track)
 {
     while (track->kept_count && track->kept[track->kept_count - 1].next >= track->now.next)
         state_free(&track->kept[--track->kept_count]);
@@ -176,7 +181,7 @@ static pl_status with_change(const pl_skin_binding* from, const pl_turned* chang
 }
 
 /* Strains of the present state that a look may change; those it has are left as they are. */
-static pl_status strains_of(pl_track* track, const pl_flow_frame* frame, float** strain)
+static pl_status strains_of(pl_binding_track* track, const pl_flow_frame* frame, float** strain)
 {
     if (!track->particles)
         track->particles = frame->particles;
@@ -191,17 +196,18 @@ static pl_status strains_of(pl_track* track, const pl_flow_frame* frame, float**
     return PLIANT_OK;
 }
 
-pl_status pl_track_look(pl_track* track, const pl_flow_frame* frame, uint64_t hash, pl_pool* pool)
+pl_status pl_binding_track_add_frame(pl_binding_track* track, const pl_flow_frame* frame,
+                                     uint64_t hash, pl_pool* pool)
 {
     pl_turned turned = {0};
     pl_skin_binding changed = {0};
     float* strain = NULL;
     PL_TRY(strains_of(track, frame, &strain));
     pl_status status =
-        pl_rebind(pl_track_binding(track), frame, track->spacing, strain, pool, &turned);
+        pl_rebind(pl_binding_track_binding(track), frame, track->spacing, strain, pool, &turned);
     bool any = status == PLIANT_OK && turned.binding.vertex_count > 0;
     if (any)
-        status = with_change(pl_track_binding(track), &turned, &changed);
+        status = with_change(pl_binding_track_binding(track), &turned, &changed);
     pl_turned_free(&turned);
     if (status != PLIANT_OK)
     {

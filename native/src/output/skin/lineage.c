@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "output/skin/lineage.h"
 
-pl_status pl_families_mean(uint32_t particles, uint32_t first, const uint32_t* parent,
-                           const float* share, uint32_t width, float* values)
+pl_status pl_lineage_mean(uint32_t particles, uint32_t first, const uint32_t* parent,
+                          const float* share, uint32_t width, float* values)
 {
     uint32_t* root = PL_NEW(uint32_t, particles);
     double* sum = PL_NEW(double, (size_t)first*(width + 1));

@@ -9,7 +9,7 @@
 /* Replaces the values ("width" each) of the first particles by the means, weighted by their shares
  * (resample_state.h), of all that came of them. "parent" is by particle: itself, or one before it.
  */
-pl_status pl_families_mean(uint32_t particles, uint32_t first, const uint32_t* parent,
-                           const float* share, uint32_t width, float* values);
+pl_status pl_lineage_mean(uint32_t particles, uint32_t first, const uint32_t* parent,
+                          const float* share, uint32_t width, float* values);
 
 #endif

@@ -33,7 +33,7 @@ typedef struct rest_triangle
     mat3 inverse; /* of the matrix with columns edge, edge, normal at rest */
 } rest_triangle;
 
-struct pl_mesh_binding
+struct pl_pin_binding
 {
     pl_skin_binding skin; /* particles by id to used vertices */
     uint32_t triangle_count, vertex_count, particle_count;
@@ -50,7 +50,7 @@ struct pl_mesh_binding
     const float* animated;
 };
 
-void pl_follow_free(struct pl_mesh_binding* b)
+void pl_pin_binding_free(struct pl_pin_binding* b)
 {
     if (!b)
         return;
@@ -84,7 +84,7 @@ static bool triangle_frame(const float* vertices, const uint32_t v[3], mat3* fra
 }
 
 /* Usable triangles of the rest mesh, and the mean length of their edges. */
-static pl_status list_triangles(struct pl_mesh_binding* b, const pl_body* body, double* edge)
+static pl_status list_triangles(struct pl_pin_binding* b, const pl_body* body, double* edge)
 {
     double sum = 0;
     b->triangles = PL_NEW(rest_triangle, body->mesh_triangle_count);
@@ -112,7 +112,7 @@ static pl_status list_triangles(struct pl_mesh_binding* b, const pl_body* body, 
 }
 
 /* Used vertices, in the mesh's order, and the triangles around them. */
-static pl_status list_vertices(struct pl_mesh_binding* b, uint32_t mesh_vertices)
+static pl_status list_vertices(struct pl_pin_binding* b, uint32_t mesh_vertices)
 {
     uint32_t* number = PL_NEW(uint32_t, mesh_vertices);
     size_t corners = 3 * (size_t)b->triangle_count;
@@ -158,7 +158,7 @@ static void rest_positions(const pl_body* body, vec3* rest)
     }
 }
 
-static pl_status bind_particles(struct pl_mesh_binding* b, const pl_body* body, double edge,
+static pl_status bind_particles(struct pl_pin_binding* b, const pl_body* body, double edge,
                                 pl_pool* pool)
 {
     uint32_t particles = b->particle_count = body->particles.id_count;
@@ -187,20 +187,20 @@ static pl_status bind_particles(struct pl_mesh_binding* b, const pl_body* body, 
 static pl_status need_binding(pl_body* body, pl_pool* pool)
 {
     double edge = 0;
-    if (body->binding && body->binding->particle_count == body->particles.id_count)
+    if (body->pin_binding && body->pin_binding->particle_count == body->particles.id_count)
         return PLIANT_OK;
-    pl_follow_free(body->binding); /* particles were added since */
-    body->binding = NULL;
-    struct pl_mesh_binding* b = PL_NEW(struct pl_mesh_binding, 1);
+    pl_pin_binding_free(body->pin_binding); /* particles were added since */
+    body->pin_binding = NULL;
+    struct pl_pin_binding* b = PL_NEW(struct pl_pin_binding, 1);
     pl_status status = b ? list_triangles(b, body, &edge) : pl_fail_memory(sizeof *b);
     if (status == PLIANT_OK)
         status = list_vertices(b, body->mesh_vertex_count);
     if (status == PLIANT_OK)
         status = bind_particles(b, body, edge, pool);
     if (status == PLIANT_OK)
-        body->binding = b;
+        body->pin_binding = b;
     else
-        pl_follow_free(b);
+        pl_pin_binding_free(b);
     return status;
 }
 
@@ -208,7 +208,7 @@ static pl_status need_binding(pl_body* body, pl_pool* pool)
 
 static void deform_triangles(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
-    struct pl_mesh_binding* b = context;
+    struct pl_pin_binding* b = context;
     (void)worker;
     for (uint32_t t = begin; t < end; ++t)
     {
@@ -222,7 +222,7 @@ static void deform_triangles(void* context, uint32_t begin, uint32_t end, uint32
 }
 
 /* Where the triangles around a vertex are all collapsed. */
-static void deform_whole(struct pl_mesh_binding* b)
+static void deform_whole(struct pl_pin_binding* b)
 {
     double area = 0;
     b->whole = m3_zero();
@@ -236,7 +236,7 @@ static void deform_whole(struct pl_mesh_binding* b)
 
 static void deform_vertices(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
-    struct pl_mesh_binding* b = context;
+    struct pl_pin_binding* b = context;
     (void)worker;
     for (uint32_t i = begin; i < end; ++i)
     {
@@ -254,10 +254,10 @@ static void deform_vertices(void* context, uint32_t begin, uint32_t end, uint32_
     }
 }
 
-pl_status pl_follow_mesh(pl_body* body, const float* vertices, pl_pool* pool, float* targets)
+pl_status pl_pin_binding_apply(pl_body* body, const float* vertices, pl_pool* pool, float* targets)
 {
     PL_TRY(need_binding(body, pool));
-    struct pl_mesh_binding* b = body->binding;
+    struct pl_pin_binding* b = body->pin_binding;
     b->animated = vertices;
     pl_parallel_for(pool, b->triangle_count, GRAIN, deform_triangles, b);
     deform_whole(b);

@@ -7,8 +7,8 @@
 #include "body/body.h"
 
 /* Where each particle (3 floats by id) is when the body's mesh has these vertices; same origin as
- * the vertices. Binds the particles to the mesh the first time (body->binding). */
-pl_status pl_follow_mesh(pl_body* body, const float* vertices, pl_pool* pool, float* targets);
-void pl_follow_free(struct pl_mesh_binding* binding);
+ * the vertices. Binds the particles to the mesh the first time (body->pin_binding). */
+pl_status pl_pin_binding_apply(pl_body* body, const float* vertices, pl_pool* pool, float* targets);
+void pl_pin_binding_free(struct pl_pin_binding* binding);
 
 #endif

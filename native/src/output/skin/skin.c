@@ -92,7 +92,7 @@ typedef struct bound_block
 
 typedef struct bind_job
 {
-    pl_skin_parts parts;
+    pl_skin_components parts;
     const vec3* rest;
     const vec3* vertices;
     uint32_t vertex_count;
@@ -280,11 +280,11 @@ static pl_status bind_checked(uint32_t particle_count, const vec3* rest, double 
     PL_TRY(keep_normals(binding, normals));
     if (binding->vertex_count == 0)
         return PLIANT_OK;
-    pl_status status = pl_skin_parts_find(particle_count, rest, binding->vertex_count, vertices,
-                                          shape, support, pool, &job.parts);
+    pl_status status = pl_skin_components_find(particle_count, rest, binding->vertex_count,
+                                               vertices, shape, support, pool, &job.parts);
     if (status == PLIANT_OK)
         status = bind_all(&job, pool);
-    pl_skin_parts_free(&job.parts);
+    pl_skin_components_free(&job.parts);
     return status;
 }
 

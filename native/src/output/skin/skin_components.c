@@ -36,13 +36,13 @@ typedef struct vote
     const vec3* vertices;
     double support;
     const uint32_t* patch;
-    pl_skin_parts* parts;
+    pl_skin_components* parts;
     ballot* ballots; /* CHOICES for each vertex */
     float* nearest;
     uint32_t* chosen; /* by patch, which is a vertex */
 } vote;
 
-void pl_skin_parts_free(pl_skin_parts* parts)
+void pl_skin_components_free(pl_skin_components* parts)
 {
     for (uint32_t p = 0; parts->tree && p < parts->count; ++p)
         pl_point_tree_destroy(parts->tree[p]);
@@ -50,7 +50,7 @@ void pl_skin_parts_free(pl_skin_parts* parts)
     pl_free(parts->begin);
     pl_free(parts->particle);
     pl_free(parts->of);
-    *parts = (pl_skin_parts){0};
+    *parts = (pl_skin_components){0};
 }
 
 /* ------------------------------------------------------------------ the particles' side */
@@ -88,7 +88,7 @@ static uint32_t* rank_shells(uint32_t count, const uint32_t* shell, uint32_t* ra
     return rank;
 }
 
-static bool list_particles(pl_skin_parts* parts, uint32_t count, const uint32_t* shell)
+static bool list_particles(pl_skin_components* parts, uint32_t count, const uint32_t* shell)
 {
     parts->begin = PL_NEW(uint32_t, (size_t)parts->count + 2);
     parts->particle = PL_NEW(uint32_t, count);
@@ -103,7 +103,7 @@ static bool list_particles(pl_skin_parts* parts, uint32_t count, const uint32_t*
     return true;
 }
 
-static bool plant_trees(pl_skin_parts* parts, uint32_t count, const vec3* rest)
+static bool plant_trees(pl_skin_components* parts, uint32_t count, const vec3* rest)
 {
     vec3* points = PL_NEW(vec3, count);
     parts->tree = PL_NEW(pl_point_tree*, parts->count);
@@ -291,11 +291,11 @@ static bool choose(vote* v, uint32_t vertex_count, const pl_skin_shape* shape, p
     return fine;
 }
 
-pl_status pl_skin_parts_find(uint32_t particle_count, const vec3* rest, uint32_t vertex_count,
-                             const vec3* vertices, const pl_skin_shape* shape, double support,
-                             pl_pool* pool, pl_skin_parts* parts)
+pl_status pl_skin_components_find(uint32_t particle_count, const vec3* rest, uint32_t vertex_count,
+                                  const vec3* vertices, const pl_skin_shape* shape, double support,
+                                  pl_pool* pool, pl_skin_components* parts)
 {
-    *parts = (pl_skin_parts){0};
+    *parts = (pl_skin_components){0};
     uint32_t* shell = rank_shells(particle_count, shape->shell, &parts->count);
     bool fine = shell && list_particles(parts, particle_count, shell) &&
                 plant_trees(parts, particle_count, rest);

@@ -241,22 +241,22 @@ static pl_status look_back(pl_frame_store* store, uint32_t index, const pl_frame
 
 static int ascending(const void* a, const void* b)
 {
-    const pl_parted_pair *x = a, *y = b;
+    const pl_separated_pair *x = a, *y = b;
     if (x->a != y->a)
         return x->a < y->a ? -1 : 1;
     return (x->b > y->b) - (x->b < y->b);
 }
 
-static pl_status list_pairs(const pair_set* set, pl_parted* parted)
+static pl_status list_pairs(const pair_set* set, pl_connectivity_history* parted)
 {
-    pl_parted_pair* items = PL_NEW(pl_parted_pair, set->count);
+    pl_separated_pair* items = PL_NEW(pl_separated_pair, set->count);
     size_t count = 0;
     if (!items)
         return pl_fail_memory(set->count * sizeof *items);
     for (size_t i = 0; i < set->size; ++i)
         if (set->key[i])
-            items[count++] = (pl_parted_pair){(uint32_t)((set->key[i] - 1) >> 32),
-                                              (uint32_t)(set->key[i] - 1), set->until[i]};
+            items[count++] = (pl_separated_pair){(uint32_t)((set->key[i] - 1) >> 32),
+                                                 (uint32_t)(set->key[i] - 1), set->until[i]};
     qsort(items, count, sizeof *items, ascending);
     pl_free(parted->items);
     parted->items = items;
@@ -264,7 +264,8 @@ static pl_status list_pairs(const pair_set* set, pl_parted* parted)
     return PLIANT_OK;
 }
 
-pl_status pl_parted_find(pl_frame_store* store, uint32_t body, double reach, pl_parted* parted)
+pl_status pl_connectivity_history_find(pl_frame_store* store, uint32_t body, double reach,
+                                       pl_connectivity_history* parted)
 {
     const pl_frame_body* final;
     pair_set set = {0};

@@ -5,23 +5,24 @@
 
 #include "output/store/frames.h"
 
-typedef struct pl_parted_pair
+typedef struct pl_separated_pair
 {
     uint32_t a, b; /* a < b, of the final set of particles */
     double until;  /* the last frame in which they did; INFINITY: they do in the last */
-} pl_parted_pair;
+} pl_separated_pair;
 
-typedef struct pl_parted
+typedef struct pl_connectivity_history
 {
-    pl_parted_pair* items; /* ascending */
+    pl_separated_pair* items; /* ascending */
     size_t count;
     /* What they are of. */
     uint32_t body, layout;
     double reach;
-} pl_parted;
+} pl_connectivity_history;
 
 /* Finds all pairs that rest at most "reach" apart (0: three spacings), unless they are there. The
  * caller frees items. */
-pl_status pl_parted_find(pl_frame_store* store, uint32_t body, double reach, pl_parted* parted);
+pl_status pl_connectivity_history_find(pl_frame_store* store, uint32_t body, double reach,
+                                       pl_connectivity_history* parted);
 
 #endif

@@ -188,8 +188,8 @@ static void pack_body(pl_packer* to, const pl_frame_body* a, const pl_frame_body
                 sizeof *b->divided * (uint64_t)(b->divisions - a->divisions));
 }
 
-pl_status pl_change_pack(uint32_t count, const pl_frame_body* before, const pl_frame_body* bodies,
-                         void** block, uint64_t* bytes)
+pl_status pl_layout_delta_pack(uint32_t count, const pl_frame_body* before,
+                               const pl_frame_body* bodies, void** block, uint64_t* bytes)
 {
     pl_block_head start = {count, 1};
     change_head* heads = PL_NEW(change_head, count);
@@ -418,8 +418,9 @@ static pl_status unpack_body(const char* name, pl_packer* from, const pl_frame_b
                  : pl_gone_take_in(name, body);
 }
 
-pl_status pl_change_unpack(const char* name, const void* block, uint64_t bytes, uint32_t count,
-                           const pl_frame_body* before, pl_frame_body** bodies)
+pl_status pl_layout_delta_unpack(const char* name, const void* block, uint64_t bytes,
+                                 uint32_t count, const pl_frame_body* before,
+                                 pl_frame_body** bodies)
 {
     pl_block_head start = {0, 0};
     if (bytes >= sizeof start)

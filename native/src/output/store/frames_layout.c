@@ -221,7 +221,7 @@ static pl_status fault_in(const char* name, const char* what)
     return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: %s", name, what);
 }
 
-bool pl_layout_is_change(const void* block, uint64_t bytes)
+bool pl_layout_is_delta(const void* block, uint64_t bytes)
 {
     pl_block_head head = {0, 0};
     if (bytes < sizeof head)

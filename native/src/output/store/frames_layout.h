@@ -36,12 +36,13 @@ pl_status pl_layout_unpack(const char* name, const void* block, uint64_t bytes, 
 
 /* frames_delta.c: the same for what is different from the layout before; *block is NULL where it
  * cannot be said so. */
-pl_status pl_change_pack(uint32_t count, const pl_frame_body* before, const pl_frame_body* bodies,
-                         void** block, uint64_t* bytes);
-pl_status pl_change_unpack(const char* name, const void* block, uint64_t bytes, uint32_t count,
-                           const pl_frame_body* before, pl_frame_body** bodies);
+pl_status pl_layout_delta_pack(uint32_t count, const pl_frame_body* before,
+                               const pl_frame_body* bodies, void** block, uint64_t* bytes);
+pl_status pl_layout_delta_unpack(const char* name, const void* block, uint64_t bytes,
+                                 uint32_t count, const pl_frame_body* before,
+                                 pl_frame_body** bodies);
 /* Whether a block is a change. */
-bool pl_layout_is_change(const void* block, uint64_t bytes);
+bool pl_layout_is_delta(const void* block, uint64_t bytes);
 
 /* Packing and unpacking arrays one after the other. */
 typedef struct pl_packer

@@ -58,9 +58,10 @@ static pl_status build_layout(pl_frame_store* store, uint32_t layout, const void
     uint32_t count = store->body_count;
     pl_frame_body* fresh = NULL;
     pl_store_path(path, store->folder, PL_STORE_LAYOUT, (int32_t)layout);
-    pl_status status = pl_layout_is_change(block, bytes)
-                           ? pl_change_unpack(path, block, bytes, count, store->bodies, &fresh)
-                           : pl_layout_unpack(path, block, bytes, &count, &fresh);
+    pl_status status =
+        pl_layout_is_delta(block, bytes)
+            ? pl_layout_delta_unpack(path, block, bytes, count, store->bodies, &fresh)
+            : pl_layout_unpack(path, block, bytes, &count, &fresh);
     if (status != PLIANT_OK)
         return status;
     pl_store_drop_layout(store);
@@ -87,7 +88,7 @@ pl_status pl_store_load_layout(pl_frame_store* store, const pl_journal_record* r
             status = pl_store_read_file(store->folder, PL_STORE_LAYOUT, (int32_t)layout,
                                         &known->layout_content, &blocks[count], &bytes[count]);
         if (status == PLIANT_OK)
-            whole = !pl_layout_is_change(blocks[count], bytes[count]), ++count;
+            whole = !pl_layout_is_delta(blocks[count], bytes[count]), ++count;
     }
     for (uint32_t i = count; i-- > 0;)
     {
@@ -164,7 +165,7 @@ static uint32_t chain_length(const pl_frame_store* store, uint32_t layout)
         if (pl_store_read_file(store->folder, PL_STORE_LAYOUT, (int32_t)layout,
                                &known->layout_content, &block, &bytes) != PLIANT_OK)
             return LONGEST_CHAIN + 1;
-        bool change = pl_layout_is_change(block, bytes);
+        bool change = pl_layout_is_delta(block, bytes);
         pl_free(block);
         if (!change)
             return length;
@@ -180,7 +181,7 @@ static pl_status pack_layout(pl_frame_store* store, uint32_t count, const pl_fra
     uint64_t less = 0;
     PL_TRY(pl_layout_pack(count, bodies, block, bytes));
     if (!last || last->bodies != count || pl_store_load_layout(store, last) != PLIANT_OK ||
-        pl_change_pack(count, store->bodies, bodies, &change, &less) != PLIANT_OK || !change)
+        pl_layout_delta_pack(count, store->bodies, bodies, &change, &less) != PLIANT_OK || !change)
         return PLIANT_OK;
     if (less <= *bytes / 2 && store->chain < LONGEST_CHAIN)
     {
@@ -231,7 +232,7 @@ pl_status pl_store_write_layout(pl_frame_store* store, uint32_t count, const pl_
     PL_TRY(pack_layout(store, count, bodies, last, &block, &bytes));
     record->layout += 1;
     record->layout_content = pl_store_content_of(block, bytes);
-    store->chain = pl_layout_is_change(block, bytes) ? store->chain + 1 : 0;
+    store->chain = pl_layout_is_delta(block, bytes) ? store->chain + 1 : 0;
     store->chain_of = record->layout;
     pl_status status = pl_store_write_file(store->folder, &store->journal, PL_STORE_LAYOUT,
                                            (int32_t)record->layout, store->settings.compression,
