@@ -41,11 +41,11 @@ static uint64_t pick(machine* m, const uint64_t* handles)
 
 static void keep(machine* m, uint64_t* handles, pliant_status status, uint64_t handle)
 {
-    if (poke_status(status) == PLIANT_OK)
+    if (try_call(status) == PLIANT_OK)
     {
         uint64_t* slot = &handles[fuzz_below(&m->in, SLOTS)];
         if (handles == m->skin)
-            poke_status(pliant_skin_destroy(*slot)); /* skins outlive their bodies and scenes */
+            try_call(pliant_skin_destroy(*slot)); /* skins outlive their bodies and scenes */
         *slot = handle;
     }
     else
@@ -108,58 +108,58 @@ static void call_on_scene(machine* m, uint32_t op)
             pliant_scene_desc desc = call_scene(&m->in);
             uint32_t slot = 2 + fuzz_below(&m->in, 2);
             /* the slot of a scene that goes on must not be lost */
-            if (poke_status(pliant_scene_destroy(m->scene[slot])) == PLIANT_ERROR_STATE)
+            if (try_call(pliant_scene_destroy(m->scene[slot])) == PLIANT_ERROR_STATE)
                 break;
             m->scene[slot] = 0;
-            if (poke_status(pliant_scene_create(&desc, &fresh)) == PLIANT_OK)
+            if (try_call(pliant_scene_create(&desc, &fresh)) == PLIANT_OK)
                 m->scene[slot] = fresh;
             break;
         }
         case 1:
-            poke_status(pliant_scene_destroy(scene));
+            try_call(pliant_scene_destroy(scene));
             break;
         case 2:
             for (int k = 0; k < 3; ++k)
                 v[k] = fuzz_number(&m->in);
-            poke_status(pliant_scene_set_gravity(scene, v));
+            try_call(pliant_scene_set_gravity(scene, v));
             break;
         case 3:
-            poke_status(pliant_scene_set_threads(scene, 1 + fuzz_below(&m->in, 2)));
+            try_call(pliant_scene_set_threads(scene, 1 + fuzz_below(&m->in, 2)));
             break;
         case 4:
             pliant_scene_info_init(&info, sizeof info - 8 * (fuzz_u8(&m->in) % 2));
-            poke_status(pliant_scene_get_info(scene, &info));
-            poke_status(pliant_scene_profile(scene, ms, 1));
+            try_call(pliant_scene_get_info(scene, &info));
+            try_call(pliant_scene_profile(scene, ms, 1));
             break;
         case 5:
-            poke_status(pliant_scene_get_body(scene, fuzz_whole(&m->in), &handle));
-            poke_status(pliant_scene_get_collider(scene, fuzz_whole(&m->in), &handle));
-            poke_status(pliant_scene_get_field(scene, fuzz_whole(&m->in), &handle));
+            try_call(pliant_scene_get_body(scene, fuzz_whole(&m->in), &handle));
+            try_call(pliant_scene_get_collider(scene, fuzz_whole(&m->in), &handle));
+            try_call(pliant_scene_get_field(scene, fuzz_whole(&m->in), &handle));
             break;
         case 6:
-            poke_status(pliant_scene_cancel(scene));
+            try_call(pliant_scene_cancel(scene));
             break;
         case 7:
-            poke_status(pliant_scene_auto_substeps(scene, fuzz_number(&m->in), fuzz_whole(&m->in),
-                                                   &substeps));
-            poke_status(pliant_scene_hash(scene, &hash));
+            try_call(pliant_scene_auto_substeps(scene, fuzz_number(&m->in), fuzz_whole(&m->in),
+                                                &substeps));
+            try_call(pliant_scene_hash(scene, &hash));
             break;
         case 8: {
             pliant_contact_desc desc = call_contacts(&m->in);
             desc.enabled = 1;
-            poke_status(pliant_scene_set_contacts(scene, &desc));
+            try_call(pliant_scene_set_contacts(scene, &desc));
             break;
         }
         case 9: {
             double speed = fuzz_number(&m->in), seconds = fuzz_number(&m->in);
-            poke_status(pliant_scene_set_sleep(scene, speed, seconds));
+            try_call(pliant_scene_set_sleep(scene, speed, seconds));
             break;
         }
         default: {
             pliant_weld_desc desc = call_weld(&m->in);
             desc.body = pick(m, m->body), desc.other = pick(m, m->body);
             desc.collider = pick(m, m->collider);
-            poke_status(pliant_scene_weld(scene, &desc, op % 2 ? NULL : &substeps));
+            try_call(pliant_scene_weld(scene, &desc, op % 2 ? NULL : &substeps));
         }
     }
 }
@@ -173,7 +173,7 @@ static void advance(machine* m)
     --m->frames;
     if (fuzz_u8(&m->in) % 4)
         desc.progress = progress, desc.user = m;
-    poke_status(pliant_scene_advance(scene, &desc));
+    try_call(pliant_scene_advance(scene, &desc));
 }
 
 /* Saves into the machine's block, or restores from it or from a part of it. */
@@ -184,7 +184,7 @@ static void save_or_restore(machine* m)
     if (m->block && how % 2)
     {
         uint64_t bytes = how % 8 == 7 ? m->bytes * fuzz_u8(&m->in) / 256 : m->bytes;
-        pliant_status status = poke_status(pliant_scene_restore(scene, m->block, bytes));
+        pliant_status status = try_call(pliant_scene_restore(scene, m->block, bytes));
         CHECK_MSG(status != PLIANT_ERROR_FORMAT || bytes < m->bytes, "a saved block is refused: %s",
                   pliant_last_error());
         if (status != PLIANT_OK)
@@ -197,12 +197,12 @@ static void save_or_restore(machine* m)
         return;
     }
     uint64_t bytes = 0;
-    if (poke_status(pliant_scene_save(scene, NULL, &bytes)) != PLIANT_OK)
+    if (try_call(pliant_scene_save(scene, NULL, &bytes)) != PLIANT_OK)
         return;
     free(m->block);
     m->block = malloc(bytes);
     m->bytes = bytes;
-    if (poke_status(pliant_scene_save(scene, m->block, &m->bytes)) != PLIANT_OK)
+    if (try_call(pliant_scene_save(scene, m->block, &m->bytes)) != PLIANT_OK)
         m->bytes = 0;
 }
 
@@ -272,7 +272,7 @@ static void call_on_body(machine* m, uint32_t op)
     switch (op)
     {
         case 0:
-            poke_status(pliant_body_destroy(body));
+            try_call(pliant_body_destroy(body));
             break;
         case 1:
             pliant_body_warning_text(body);
@@ -280,67 +280,67 @@ static void call_on_body(machine* m, uint32_t op)
         case 2: {
             uint64_t bytes = 0;
             uint32_t level = fuzz_below(&m->in, 3);
-            if (poke_status(pliant_body_read(body, word, level, NULL, NULL, &bytes)) != PLIANT_OK)
+            if (try_call(pliant_body_read(body, word, level, NULL, NULL, &bytes)) != PLIANT_OK)
                 break;
             bytes -= bytes && count == 3;
             void* buffer = malloc(bytes + !bytes);
-            poke_status(pliant_body_read(body, word, level, origin, buffer, &bytes));
+            try_call(pliant_body_read(body, word, level, origin, buffer, &bytes));
             free(buffer);
             break;
         }
         case 3:
             origin[0] = fuzz_number(&m->in);
-            poke_status(pliant_body_set_particles(body, count, origin, word % 2 ? values : NULL,
-                                                  word % 3 ? values : NULL));
+            try_call(pliant_body_set_particles(body, count, origin, word % 2 ? values : NULL,
+                                               word % 3 ? values : NULL));
             break;
         case 4:
             material = call_material(&m->in);
-            poke_status(pliant_body_set_material(body, &material));
+            try_call(pliant_body_set_material(body, &material));
             break;
         case 5:
-            poke_status(pliant_body_set_factors(body, word, count, word % 5 ? values : NULL));
+            try_call(pliant_body_set_factors(body, word, count, word % 5 ? values : NULL));
             break;
         case 6:
-            poke_status(pliant_body_sample_mesh_values(body, count, 1, values, others));
-            poke_status(pliant_body_surface_distance(body, count, NULL, values, others));
+            try_call(pliant_body_sample_mesh_values(body, count, 1, values, others));
+            try_call(pliant_body_surface_distance(body, count, NULL, values, others));
             break;
         case 7:
-            poke_status(pliant_body_set_accelerations(body, count, values));
+            try_call(pliant_body_set_accelerations(body, count, values));
             break;
         case 8:
             fracture = call_fracture(&m->in);
             if (word % 2)
                 fracture.toughness = .05;
-            poke_status(pliant_body_set_fracture(body, &fracture));
+            try_call(pliant_body_set_fracture(body, &fracture));
             break;
         case 9:
-            poke_status(pliant_body_set_cells(body, count, NULL, values));
+            try_call(pliant_body_set_cells(body, count, NULL, values));
             break;
         case 10:
-            poke_status(pliant_body_set_pins(body, count, values));
+            try_call(pliant_body_set_pins(body, count, values));
             break;
         case 11:
-            poke_status(pliant_body_set_pin_targets(body, count, NULL, values));
+            try_call(pliant_body_set_pin_targets(body, count, NULL, values));
             break;
         case 12:
-            poke_status(pliant_body_set_pin_mesh(body, count, NULL, values));
+            try_call(pliant_body_set_pin_mesh(body, count, NULL, values));
             break;
         case 13:
             if (word % 4 == 3)
             {
                 pliant_frame_desc frame = call_frame(&m->in);
-                poke_status(pliant_body_balance(body, &frame, NULL));
+                try_call(pliant_body_balance(body, &frame, NULL));
             }
             else
-                poke_status(pliant_body_set_follow(body, word % 2));
+                try_call(pliant_body_set_follow(body, word % 2));
             break;
         case 14:
-            poke_status(pliant_body_set_contacts(body, word, word % 2));
+            try_call(pliant_body_set_contacts(body, word, word % 2));
             break;
         default:
             origin[0] = fuzz_number(&m->in), origin[1] = fuzz_number(&m->in);
             origin[2] = fuzz_number(&m->in);
-            poke_status(pliant_body_set_surface(body, origin[0], origin[1], origin[2]));
+            try_call(pliant_body_set_surface(body, origin[0], origin[1], origin[2]));
     }
     free(values);
 }
@@ -365,16 +365,16 @@ static void call_on_collider(machine* m, uint32_t op)
             keep(m, m->collider, pliant_collider_create_mesh(scene, &desc, &shape, &fresh), fresh);
             break;
         case 2:
-            poke_status(pliant_collider_destroy(collider));
+            try_call(pliant_collider_destroy(collider));
             break;
         case 3:
-            poke_status(pliant_collider_set_mesh(collider, mesh.vertex_count, NULL, mesh.vertices));
+            try_call(pliant_collider_set_mesh(collider, mesh.vertex_count, NULL, mesh.vertices));
             break;
         case 4:
-            poke_status(pliant_collider_move(collider, &desc.pose));
+            try_call(pliant_collider_move(collider, &desc.pose));
             break;
         default:
-            poke_status(pliant_collider_set(collider, &desc));
+            try_call(pliant_collider_set(collider, &desc));
     }
     scene_mesh_free(&mesh);
 }
@@ -392,13 +392,13 @@ static void call_on_field(machine* m, uint32_t op)
             keep(m, m->field, pliant_field_create(scene, &desc, &fresh), fresh);
             break;
         case 1:
-            poke_status(pliant_field_destroy(field));
+            try_call(pliant_field_destroy(field));
             break;
         case 2:
-            poke_status(pliant_field_set(field, &desc));
+            try_call(pliant_field_set(field, &desc));
             break;
         default:
-            poke_status(pliant_field_evaluate(&desc, 2, at, speed, out));
+            try_call(pliant_field_evaluate(&desc, 2, at, speed, out));
     }
 }
 
@@ -415,9 +415,9 @@ static void call_on_skin(machine* m, uint32_t op)
     if (op == 0)
         keep(m, m->skin, pliant_skin_create(body, &desc, &fresh), fresh);
     else if (op == 1)
-        poke_status(pliant_skin_destroy(skin));
+        try_call(pliant_skin_destroy(skin));
     else /* every skin has four vertices */
-        poke_status(pliant_skin_apply(skin, NULL, transform, out, op % 2 ? out : NULL, speeds));
+        try_call(pliant_skin_apply(skin, NULL, transform, out, op % 2 ? out : NULL, speeds));
     free(at);
 }
 
@@ -468,8 +468,8 @@ static void run_program(const uint8_t* data, size_t size)
         run(&m);
     for (int i = 0; i < SLOTS; ++i)
     {
-        poke_status(pliant_skin_destroy(m.skin[i]));
-        poke_status(pliant_scene_destroy(m.scene[i]));
+        try_call(pliant_skin_destroy(m.skin[i]));
+        try_call(pliant_scene_destroy(m.scene[i]));
     }
     free(m.block);
 }

@@ -118,7 +118,7 @@ static pliant_status advance(pliant_scene scene)
     pliant_frame_desc frame;
     pliant_frame_desc_init(&frame, sizeof frame);
     frame.substeps = 2;
-    return poke_status(pliant_scene_advance(scene, &frame));
+    return try_call(pliant_scene_advance(scene, &frame));
 }
 
 /* The mesh as a skin, as painted values and as an animated mesh of the body that it became. */
@@ -133,13 +133,13 @@ static void use_body(pliant_body body, const soup* s)
     CHECK_MSG(info.particles > 0 && info.particles <= 4 * MOST_VERTICES, "%u particles",
               info.particles);
     float* values = malloc(12 * (size_t)info.particles);
-    poke_status(pliant_body_sample_mesh_values(body, s->vertices, 3, s->at, values));
-    poke_status(pliant_body_set_pin_mesh(body, s->vertices, NULL, s->at));
+    try_call(pliant_body_sample_mesh_values(body, s->vertices, 3, s->at, values));
+    try_call(pliant_body_set_pin_mesh(body, s->vertices, NULL, s->at));
     pliant_skin_desc_init(&desc, sizeof desc);
     desc.vertices = s->at, desc.vertex_count = s->vertices;
-    if (poke_status(pliant_skin_create(body, &desc, &skin)) == PLIANT_OK)
+    if (try_call(pliant_skin_create(body, &desc, &skin)) == PLIANT_OK)
     {
-        poke_status(pliant_skin_apply(skin, NULL, NULL, out, NULL, NULL));
+        try_call(pliant_skin_apply(skin, NULL, NULL, out, NULL, NULL));
         CHECK_OK(pliant_skin_destroy(skin));
     }
     free(values);
@@ -160,13 +160,13 @@ static void as_body(const soup* s, uint32_t sampling, uint32_t flags)
     desc.cluster.max_iterations = 30;
     desc.levels.count = flags & 4 ? 2 : 1;
     desc.material.pressure = flags & 8 ? 100 : 0;
-    if (poke_status(pliant_body_create(scene, &desc, &body)) == PLIANT_OK)
+    if (try_call(pliant_body_create(scene, &desc, &body)) == PLIANT_OK)
     {
         use_body(body, s);
         if (advance(scene) == PLIANT_OK)
-            poke_saved(scene);
+            call_everything_saved(scene);
         CHECK_OK(pliant_scene_get_body(scene, 0, &body));
-        poke_body(body);
+        call_everything_body(body);
         advance(scene);
     }
     else
@@ -191,13 +191,13 @@ static void as_collider(const soup* s, uint32_t flags)
     CHECK_OK(pliant_body_create(scene, &desc, &body));
     how.shape = flags & 16 ? PLIANT_SHAPE_SHELL : PLIANT_SHAPE_MESH;
     how.thickness = flags & 32 ? .01 : 0;
-    if (poke_status(pliant_collider_create_mesh(scene, &how, &mesh, &collider)) == PLIANT_OK)
+    if (try_call(pliant_collider_create_mesh(scene, &how, &mesh, &collider)) == PLIANT_OK)
     {
         advance(scene);
         float* moved = malloc(12 * s->vertices + 1);
         for (uint32_t i = 0; i < 3 * s->vertices; ++i)
             moved[i] = s->at[i] * 1.5f + .1f;
-        poke_status(pliant_collider_set_mesh(collider, s->vertices, NULL, moved));
+        try_call(pliant_collider_set_mesh(collider, s->vertices, NULL, moved));
         free(moved);
         advance(scene);
     }

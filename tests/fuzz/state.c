@@ -48,7 +48,7 @@ void fuzz_state(const uint8_t* data, size_t size)
         fuzz_edit(&in, &block, &bytes, PL_ARCHIVE_HEADER);
     unsigned char* exact = malloc(bytes); /* no byte more: reading beyond it is noticed */
     memcpy(exact, block, bytes);
-    poke_seal(exact, bytes);
+    seal_block(exact, bytes);
     pliant_scene scene = small_empty(flags & FLAG_SCALAR ? PLIANT_SIMD_SCALAR : PLIANT_SIMD_AUTO);
     if (flags & FLAG_REPLACES)
         CHECK_OK(pliant_scene_restore(scene, good, good_bytes));
@@ -59,8 +59,8 @@ void fuzz_state(const uint8_t* data, size_t size)
               "restore gave %s: %s", pliant_status_name(status), pliant_last_error());
     if (status == PLIANT_OK)
     {
-        poke_saved(scene);
-        poke_scene(scene);
+        call_everything_saved(scene);
+        call_everything_scene(scene);
     }
     else
     {

@@ -47,7 +47,7 @@ static pliant_status open_store(const char* path, uint32_t mode, pliant_store* s
     desc.mode = mode;
     desc.checkpoint_every = 2;
     desc.compression = PLIANT_COMPRESS_NONE;
-    return poke_status(pliant_store_open(&desc, store));
+    return try_call(pliant_store_open(&desc, store));
 }
 
 static void write_frames(pliant_store store, pliant_scene scene, int32_t from, int32_t to)
@@ -56,8 +56,8 @@ static void write_frames(pliant_store store, pliant_scene scene, int32_t from, i
     pliant_frame_desc_init(&frame, sizeof frame);
     frame.substeps = 2;
     for (int32_t f = from; f <= to; ++f)
-        if (poke_status(pliant_scene_advance(scene, &frame)) != PLIANT_OK ||
-            poke_status(pliant_store_write_frame(store, scene, f)) != PLIANT_OK)
+        if (try_call(pliant_scene_advance(scene, &frame)) != PLIANT_OK ||
+            try_call(pliant_store_write_frame(store, scene, f)) != PLIANT_OK)
             return;
 }
 
@@ -203,10 +203,10 @@ static void read_frames(pliant_store store, uint32_t body, const pliant_store_in
         for (uint32_t channel = 0; channel <= PLIANT_SUCCESSOR; ++channel)
         {
             uint64_t bytes = 0;
-            if (poke_status(pliant_store_read(store, body, f, channel, NULL, NULL, &bytes)))
+            if (try_call(pliant_store_read(store, body, f, channel, NULL, NULL, &bytes)))
                 continue;
             void* buffer = malloc(bytes + !bytes);
-            poke_status(pliant_store_read(store, body, f, channel, NULL, buffer, &bytes));
+            try_call(pliant_store_read(store, body, f, channel, NULL, buffer, &bytes));
             free(buffer);
         }
 }
@@ -214,11 +214,11 @@ static void read_frames(pliant_store store, uint32_t body, const pliant_store_in
 static void read_pairs(pliant_store store, uint32_t body)
 {
     uint64_t count = 0;
-    if (poke_status(pliant_store_read_pairs(store, body, 0, NULL, NULL, &count)) != PLIANT_OK)
+    if (try_call(pliant_store_read_pairs(store, body, 0, NULL, NULL, &count)) != PLIANT_OK)
         return;
     uint32_t* pairs = malloc(8 * count + 1);
     double* until = malloc(8 * count + 1);
-    poke_status(pliant_store_read_pairs(store, body, 0, pairs, until, &count));
+    try_call(pliant_store_read_pairs(store, body, 0, pairs, until, &count));
     free(pairs);
     free(until);
 }
@@ -233,10 +233,10 @@ static void skin_frames(pliant_store store, uint32_t body, const pliant_store_in
     desc.vertices = at;
     desc.normals = at;
     desc.vertex_count = MOST_VERTICES;
-    if (poke_status(pliant_skin_create_stored(store, body, &desc, &skin)) != PLIANT_OK)
+    if (try_call(pliant_skin_create_stored(store, body, &desc, &skin)) != PLIANT_OK)
         return;
     for (int32_t f = info->last_frame; f >= info->first_frame - 1; f -= 2)
-        poke_status(pliant_skin_apply_stored(skin, f, NULL, NULL, out, NULL, out));
+        try_call(pliant_skin_apply_stored(skin, f, NULL, NULL, out, NULL, out));
     CHECK_OK(pliant_skin_destroy(skin));
 }
 
@@ -248,20 +248,20 @@ static void read_store(const char* path, pliant_scene scene)
     int32_t frame;
     if (open_store(path, PLIANT_STORE_READ, &store) != PLIANT_OK)
         return;
-    poke_status(pliant_store_verify(store));
+    try_call(pliant_store_verify(store));
     pliant_store_info_init(&info, sizeof info);
     CHECK_OK(pliant_store_get_info(store, &info));
     pliant_stored_body_info_init(&body, sizeof body);
     for (uint32_t b = 0; b < info.bodies && b < 3; ++b)
-        if (poke_status(pliant_store_get_body_info(store, b, &body)) == PLIANT_OK &&
+        if (try_call(pliant_store_get_body_info(store, b, &body)) == PLIANT_OK &&
             info.last_frame < info.first_frame + 2 * FRAMES)
         {
             read_frames(store, b, &info);
             read_pairs(store, b);
             skin_frames(store, b, &info);
         }
-    if (poke_status(pliant_store_restore(store, scene, info.last_frame, &frame)) == PLIANT_OK)
-        poke_scene(scene);
+    if (try_call(pliant_store_restore(store, scene, info.last_frame, &frame)) == PLIANT_OK)
+        call_everything_scene(scene);
     CHECK_OK(pliant_store_close(store));
 }
 
@@ -271,11 +271,11 @@ static void resume_store(const char* path, pliant_scene scene)
     int32_t frame = 0;
     if (open_store(path, PLIANT_STORE_RESUME, &store) != PLIANT_OK)
         return;
-    if (poke_status(pliant_store_restore(store, scene, FRAMES, &frame)) == PLIANT_OK &&
-        frame >= 0 && frame <= FRAMES)
+    if (try_call(pliant_store_restore(store, scene, FRAMES, &frame)) == PLIANT_OK && frame >= 0 &&
+        frame <= FRAMES)
         write_frames(store, scene, frame + 1, FRAMES + 1);
-    poke_status(pliant_store_truncate(store, 2));
-    poke_status(pliant_store_verify(store));
+    try_call(pliant_store_truncate(store, 2));
+    try_call(pliant_store_verify(store));
     CHECK_OK(pliant_store_close(store));
 }
 

@@ -72,12 +72,12 @@ pl_status pl_body_read_fracture(const pl_body* body, uint32_t channel, const dou
 uint32_t pl_fracture_width(uint32_t channel);
 /* read_merged.c, of particles that were merged with others. Where one's material is, from its
  * successor: the offset through "map", blended by the successor's clusters. */
-void pl_gone_offset(const pl_body* body, uint32_t id,
-                    void (*map)(const pl_body*, uint32_t cluster, float m[9]), float out[3]);
+void pl_merged_offset(const pl_body* body, uint32_t id,
+                      void (*map)(const pl_body*, uint32_t cluster, float m[9]), float out[3]);
 /* Values by particle, "width" bytes each: they get their successors'. */
-void pl_gone_inherit(const pl_body* body, uint32_t width, void* values);
+void pl_merged_inherit(const pl_body* body, uint32_t width, void* values);
 /* How many memberships its successor has. */
-uint32_t pl_gone_memberships(const pl_body* body, uint32_t id);
+uint32_t pl_merged_memberships(const pl_body* body, uint32_t id);
 /* Memberships by particle, with theirs; what pl_body_memberships() lists. */
 uint64_t pl_body_membership_count(const pl_body* body);
 /* By particle: mass of the first one that it came of (pl_resampled). */

@@ -16,7 +16,7 @@ void pl_body_positions(const pl_body* body, const double origin[3], float* out)
     {
         float x[3] = {0, 0, 0};
         if (!pl_lives(p, id))
-            pl_gone_offset(body, id, pl_cluster_gradient, x);
+            pl_merged_offset(body, id, pl_cluster_gradient, x);
         for (int k = 0; k < 3; ++k)
             out[3 * (size_t)id + k] =
                 (float)((double)p->x[k][p->slot_of[id]] + x[k] + (body->origin[k] - to[k]));
@@ -30,7 +30,7 @@ void pl_body_velocities(const pl_body* body, float* out)
     {
         float v[3] = {0, 0, 0};
         if (!pl_lives(p, id))
-            pl_gone_offset(body, id, pl_cluster_rate, v);
+            pl_merged_offset(body, id, pl_cluster_rate, v);
         for (int k = 0; k < 3; ++k)
             out[3 * (size_t)id + k] = p->v[k][p->slot_of[id]] + v[k];
     }
@@ -99,9 +99,9 @@ pl_status pl_body_deformation(const pl_body* body, float* f, float* rate)
         }
         pl_each_member(body, 0, clusters, add_deformation, &d);
         if (f)
-            pl_gone_inherit(body, 36, f);
+            pl_merged_inherit(body, 36, f);
         if (rate)
-            pl_gone_inherit(body, 36, rate);
+            pl_merged_inherit(body, 36, rate);
     }
     pl_free(d.cluster);
     pl_free(d.cluster_rate);
@@ -167,7 +167,7 @@ static void read_blended(const pl_body* body, uint32_t channel, float* out)
     memset(out, 0, sizeof(float) * body->particles.id_count);
     pl_each_member(body, 0, body->level_begin[1],
                    channel == PLIANT_RENEWED ? add_renewed : add_strain, &b);
-    pl_gone_inherit(body, 4, out);
+    pl_merged_inherit(body, 4, out);
 }
 
 /* The cluster whose query centre is nearest at rest, among those of the level that hold the
@@ -231,7 +231,7 @@ pl_status pl_body_nearest(const pl_body* body, uint32_t level, uint32_t* out)
         distance[i] = INFINITY;
     nearest n = {body, rest, out, distance, body->level_begin[held]};
     pl_each_member(body, body->level_begin[held], body->level_begin[held + 1], see_nearest, &n);
-    pl_gone_inherit(body, 4, out);
+    pl_merged_inherit(body, 4, out);
     for (uint32_t l = 0; nested && l < level; ++l)
         for (uint32_t i = 0; i < count; ++i)
             out[i] = coarser(body, l, out[i]);
@@ -335,7 +335,7 @@ void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster
     by_particle m = {body, begin, cluster, weight};
     memset(begin, 0, sizeof(uint32_t) * ((size_t)particles + 1));
     pl_each_member(body, 0, body->level_begin[1], count_by_particle, &m);
-    pl_gone_inherit(body, 4, begin + 1);
+    pl_merged_inherit(body, 4, begin + 1);
     for (uint32_t i = 0; i < particles; ++i)
         begin[i + 1] += begin[i];
     pl_each_member(body, 0, body->level_begin[1], put_by_particle, &m);
@@ -345,7 +345,7 @@ void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster
         if (pl_lives(&body->particles, i))
             continue;
         uint32_t successor = body->particles.resampled.successor[i],
-                 count = pl_gone_memberships(body, i);
+                 count = pl_merged_memberships(body, i);
         memcpy(cluster + begin[i], cluster + begin[successor] - count, sizeof *cluster * count);
         memcpy(weight + begin[i], weight + begin[successor] - count, sizeof *weight * count);
         begin[i] += count;

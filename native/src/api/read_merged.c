@@ -20,8 +20,8 @@ static const pl_chunk* block_of(const pl_body* body, uint32_t slot, uint32_t* be
     return chunk;
 }
 
-void pl_gone_offset(const pl_body* body, uint32_t id,
-                    void (*map)(const pl_body*, uint32_t cluster, float m[9]), float out[3])
+void pl_merged_offset(const pl_body* body, uint32_t id,
+                      void (*map)(const pl_body*, uint32_t cluster, float m[9]), float out[3])
 {
     const pl_particles* p = &body->particles;
     const float* offset = p->resampled.offset[id];
@@ -44,7 +44,7 @@ void pl_gone_offset(const pl_body* body, uint32_t id,
         out[k] = (float)sum[k];
 }
 
-void pl_gone_inherit(const pl_body* body, uint32_t width, void* values)
+void pl_merged_inherit(const pl_body* body, uint32_t width, void* values)
 {
     const pl_resampled* s = &body->particles.resampled;
     for (uint32_t id = 0; id < s->count; ++id)
@@ -53,7 +53,7 @@ void pl_gone_inherit(const pl_body* body, uint32_t width, void* values)
                    (char*)values + (size_t)width * s->successor[id], width);
 }
 
-uint32_t pl_gone_memberships(const pl_body* body, uint32_t id)
+uint32_t pl_merged_memberships(const pl_body* body, uint32_t id)
 {
     uint32_t begin, end, count = 0, slot = body->particles.slot_of[id];
     const pl_chunk* chunk = block_of(body, slot, &begin, &end);
@@ -66,7 +66,8 @@ uint64_t pl_body_membership_count(const pl_body* body)
 {
     uint64_t count = body->level_memberships[0];
     for (uint32_t id = 0; id < body->particles.resampled.count; ++id)
-        count += body->particles.resampled.successor[id] != id ? pl_gone_memberships(body, id) : 0;
+        count +=
+            body->particles.resampled.successor[id] != id ? pl_merged_memberships(body, id) : 0;
     return count;
 }
 

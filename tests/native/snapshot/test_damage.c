@@ -49,7 +49,7 @@ TEST(a_cut_block_is_refused)
         /* sealed again: it is the visitor that finds the end too early */
         unsigned char* exact = malloc(length);
         memcpy(exact, block, length);
-        poke_seal(exact, length);
+        seal_block(exact, length);
         check_refused(scene, exact, length, before, "cut and sealed", length);
         free(exact);
     }
@@ -59,14 +59,14 @@ TEST(a_cut_block_is_refused)
         uint64_t length = PL_ARCHIVE_HEADER + 1 + pl_rng_below(&rng, (uint32_t)bytes - 40);
         unsigned char* exact = malloc(length);
         memcpy(exact, block, length);
-        poke_seal(exact, length);
+        seal_block(exact, length);
         check_refused(scene, exact, length, before, "cut and sealed", length);
         free(exact);
     }
     memcpy(part, block, bytes);
     memset(part + bytes, 0, 16);
     check_refused(scene, part, bytes + 16, before, "lengthened", bytes);
-    poke_seal(part, bytes + 16);
+    seal_block(part, bytes + 16);
     check_refused(scene, part, bytes + 16, before, "lengthened and sealed", bytes);
     CHECK_OK(pliant_scene_restore(scene, block, bytes));
     CHECK(world_state(scene) == before);
@@ -149,7 +149,7 @@ static void check_changes(uint32_t kind, uint32_t rounds)
         memcpy(bad, good, bytes);
         for (uint32_t n = 1 + pl_rng_below(&rng, 3); n > 0; --n)
             change(bad, bytes, &rng);
-        poke_seal(bad, bytes);
+        seal_block(bad, bytes);
         pliant_status status = pliant_scene_restore(scene, bad, bytes);
         CHECK_MSG(status == PLIANT_OK || status == PLIANT_ERROR_FORMAT ||
                       status == PLIANT_ERROR_MESH,
@@ -162,7 +162,7 @@ static void check_changes(uint32_t kind, uint32_t rounds)
             continue;
         }
         ++taken;
-        poke_scene(scene);
+        call_everything_scene(scene);
         CHECK_OK(pliant_scene_restore(scene, good, bytes));
     }
     CHECK_MSG(taken > 0 && taken < rounds, "%s: %u of %u changes were taken: nothing was tested",

@@ -12,7 +12,7 @@ enum
     MOST_READ = 1 << 26
 };
 
-void poke_seal(unsigned char* block, uint64_t bytes)
+void seal_block(unsigned char* block, uint64_t bytes)
 {
     const size_t before = PL_ARCHIVE_HEADER - sizeof(uint64_t);
     uint64_t payload = bytes - PL_ARCHIVE_HEADER;
@@ -22,7 +22,7 @@ void poke_seal(unsigned char* block, uint64_t bytes)
     memcpy(block + before, &sum, sizeof sum);
 }
 
-pliant_status poke_status(pliant_status status)
+pliant_status try_call(pliant_status status)
 {
     CHECK_MSG(status != PLIANT_ERROR_INTERNAL, "internal error: %s", pliant_last_error());
     return status;
@@ -34,11 +34,11 @@ static void read_channels(pliant_body body, uint32_t levels)
         for (uint32_t level = 0; level < levels; ++level)
         {
             uint64_t bytes = 0;
-            if (poke_status(pliant_body_read(body, channel, level, NULL, NULL, &bytes)) ||
+            if (try_call(pliant_body_read(body, channel, level, NULL, NULL, &bytes)) ||
                 bytes > MOST_READ)
                 continue;
             void* buffer = malloc(bytes + !bytes);
-            poke_status(pliant_body_read(body, channel, level, NULL, buffer, &bytes));
+            try_call(pliant_body_read(body, channel, level, NULL, buffer, &bytes));
             free(buffer);
         }
 }
@@ -53,9 +53,9 @@ static void skin_body(pliant_body body)
     desc.vertex_count = 2;
     desc.vertices = vertices;
     desc.normals = normals;
-    if (poke_status(pliant_skin_create(body, &desc, &skin)) != PLIANT_OK)
+    if (try_call(pliant_skin_create(body, &desc, &skin)) != PLIANT_OK)
         return;
-    poke_status(pliant_skin_apply(skin, NULL, NULL, out, turned, speeds));
+    try_call(pliant_skin_apply(skin, NULL, NULL, out, turned, speeds));
     CHECK_OK(pliant_skin_destroy(skin));
 }
 
@@ -67,29 +67,29 @@ static void set_body(pliant_body body, uint32_t particles)
     float* ones = malloc((particles + 1) * sizeof *ones);
     for (uint32_t i = 0; i < particles; ++i)
         ones[i] = 1;
-    poke_status(pliant_body_set_pins(body, particles, values));
+    try_call(pliant_body_set_pins(body, particles, values));
     for (uint32_t factor = 0; factor <= PLIANT_FACTOR_TOUGHNESS; ++factor)
-        poke_status(pliant_body_set_factors(body, factor, particles, ones));
-    poke_status(pliant_body_set_accelerations(body, particles, values));
-    poke_status(pliant_body_set_particles(body, particles, NULL, NULL, values));
-    poke_status(pliant_body_set_contacts(body, 1, 1));
-    poke_status(pliant_body_set_surface(body, .5, .1, -1));
-    poke_status(pliant_body_set_follow(body, 1));
-    poke_status(pliant_body_set_pin_targets(body, particles, NULL, values));
-    poke_status(pliant_body_set_follow(body, 0));
+        try_call(pliant_body_set_factors(body, factor, particles, ones));
+    try_call(pliant_body_set_accelerations(body, particles, values));
+    try_call(pliant_body_set_particles(body, particles, NULL, NULL, values));
+    try_call(pliant_body_set_contacts(body, 1, 1));
+    try_call(pliant_body_set_surface(body, .5, .1, -1));
+    try_call(pliant_body_set_follow(body, 1));
+    try_call(pliant_body_set_pin_targets(body, particles, NULL, values));
+    try_call(pliant_body_set_follow(body, 0));
     pliant_fracture_desc_init(&fracture, sizeof fracture);
     fracture.toughness = .05;
-    if (poke_status(pliant_body_set_fracture(body, &fracture)) == PLIANT_OK)
-        poke_status(pliant_body_set_cells(body, 3, NULL, points));
+    if (try_call(pliant_body_set_fracture(body, &fracture)) == PLIANT_OK)
+        try_call(pliant_body_set_cells(body, 3, NULL, points));
     free(values);
     free(ones);
 }
 
-void poke_body(pliant_body body)
+void call_everything_body(pliant_body body)
 {
     pliant_body_info info;
     pliant_body_info_init(&info, sizeof info);
-    if (poke_status(pliant_body_get_info(body, &info)) != PLIANT_OK)
+    if (try_call(pliant_body_get_info(body, &info)) != PLIANT_OK)
         return;
     pliant_body_warning_text(body);
     read_channels(body, info.levels);
@@ -97,7 +97,7 @@ void poke_body(pliant_body body)
     set_body(body, info.particles);
 }
 
-void poke_saved(pliant_scene scene)
+void call_everything_saved(pliant_scene scene)
 {
     uint64_t bytes = 0, before = 0, after = 0;
     CHECK_OK(pliant_scene_hash(scene, &before));
@@ -110,7 +110,7 @@ void poke_saved(pliant_scene scene)
     free(block);
 }
 
-void poke_scene(pliant_scene scene)
+void call_everything_scene(pliant_scene scene)
 {
     pliant_scene_info info;
     pliant_frame_desc frame;
@@ -120,21 +120,21 @@ void poke_scene(pliant_scene scene)
     pliant_frame_desc_init(&frame, sizeof frame);
     frame.substeps = frame.max_substeps = 4;
     for (int f = 0; f < 2; ++f)
-        if (poke_status(pliant_scene_advance(scene, &frame)) == PLIANT_ERROR_STATE)
+        if (try_call(pliant_scene_advance(scene, &frame)) == PLIANT_ERROR_STATE)
         {
             frame.substeps = 0;
-            poke_status(pliant_scene_advance(scene, &frame));
+            try_call(pliant_scene_advance(scene, &frame));
         }
     pliant_scene_info_init(&info, sizeof info);
     CHECK_OK(pliant_scene_get_info(scene, &info));
     for (uint32_t b = 0; b < info.bodies; ++b)
         if (pliant_scene_get_body(scene, b, &body) == PLIANT_OK)
-            poke_body(body);
+            call_everything_body(body);
     CHECK_OK(pliant_scene_hash(scene, &hash));
     CHECK_OK(pliant_scene_auto_substeps(scene, .04, 8, &substeps));
     CHECK_OK(pliant_scene_save(scene, NULL, &bytes));
-    poke_status(pliant_scene_advance(scene, &frame));
+    try_call(pliant_scene_advance(scene, &frame));
     if (info.bodies && pliant_scene_get_body(scene, 0, &body) == PLIANT_OK)
-        poke_status(pliant_body_destroy(body));
-    poke_status(pliant_scene_advance(scene, &frame));
+        try_call(pliant_body_destroy(body));
+    try_call(pliant_scene_advance(scene, &frame));
 }

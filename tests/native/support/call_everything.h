@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /* Puts the right size and checksum on a state block that was changed. */
-void poke_seal(unsigned char* block, uint64_t bytes);
+void seal_block(unsigned char* block, uint64_t bytes);
 /* Advances, reads every channel, skins, sets everything, saves, hashes, advances again. */
-void poke_scene(pliant_scene scene);
+void call_everything_scene(pliant_scene scene);
 /* The same of one body, without advancing. */
-void poke_body(pliant_body body);
+void call_everything_body(pliant_body body);
 /* What a scene saves restores it; handles of its bodies are new then. */
-void poke_saved(pliant_scene scene);
+void call_everything_saved(pliant_scene scene);
 /* Fails a check if a status says that the library is at fault. */
-pliant_status poke_status(pliant_status status);
+pliant_status try_call(pliant_status status);
 
 #endif

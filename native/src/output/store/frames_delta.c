@@ -98,7 +98,7 @@ static const float* offset_of(const pl_frame_body* a, uint32_t i)
 /* Memberships that are written: those that have gone have their successors'. */
 static uint32_t count_of(const pl_frame_body* b, uint32_t i)
 {
-    return pl_frame_has_gone(b, i) ? 0 : b->begin[i + 1] - b->begin[i];
+    return pl_frame_is_merged(b, i) ? 0 : b->begin[i + 1] - b->begin[i];
 }
 
 static bool has_changed(const pl_frame_body* a, const pl_frame_body* b, uint32_t i)
@@ -108,7 +108,7 @@ static bool has_changed(const pl_frame_body* a, const pl_frame_body* b, uint32_t
          (share_of(a, i) != b->share[i] || pl_frame_successor(a, i) != b->successor[i] ||
           !same(offset_of(a, i), offset_of(b, i), 12))))
         return true;
-    if (pl_frame_has_gone(b, i))
+    if (pl_frame_is_merged(b, i))
         return false;
     if (a->nearest[i] != b->nearest[i])
         return true;
@@ -159,7 +159,7 @@ static void pack_body(pl_packer* to, const pl_frame_body* a, const pl_frame_body
                 continue;
             const void* data[9] = {&i,
                                    &b->mass[i],
-                                   pl_frame_has_gone(b, i) ? &none : &b->nearest[i],
+                                   pl_frame_is_merged(b, i) ? &none : &b->nearest[i],
                                    &count,
                                    b->cluster + begin,
                                    b->weight + begin,
@@ -415,7 +415,7 @@ static pl_status unpack_body(const char* name, pl_packer* from, const pl_frame_b
     PL_TRY(apply(before, c, body));
     const char* fault = pl_layout_fault(body);
     return fault ? pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: %s", name, fault)
-                 : pl_gone_take_in(name, body);
+                 : pl_merged_take_in(name, body);
 }
 
 pl_status pl_layout_delta_unpack(const char* name, const void* block, uint64_t bytes,

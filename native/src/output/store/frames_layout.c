@@ -102,7 +102,7 @@ static const char* pieces_fault(const pl_frame_body* b)
 static const char* successors_fault(const pl_frame_body* b)
 {
     for (uint32_t i = 0; pl_has_shares(b->copies, b->pieces) && i < b->particles; ++i)
-        if (b->successor[i] >= b->particles || pl_frame_has_gone(b, b->successor[i]))
+        if (b->successor[i] >= b->particles || pl_frame_is_merged(b, b->successor[i]))
             return "a merged particle's successor does not live";
     return NULL;
 }
@@ -198,7 +198,7 @@ pl_status pl_layout_pack(uint32_t count, const pl_frame_body* bodies, void** blo
         less[done] = bodies[done];
         status = check_body(done, &less[done]);
         if (status == PLIANT_OK)
-            status = pl_gone_leave_out(&bodies[done], &less[done]);
+            status = pl_merged_leave_out(&bodies[done], &less[done]);
         *bytes += status == PLIANT_OK ? bytes_of(&less[done]) : 0;
     }
     if (status == PLIANT_OK && !(*block = pl_alloc(*bytes, 1)))
@@ -209,7 +209,7 @@ pl_status pl_layout_pack(uint32_t count, const pl_frame_body* bodies, void** blo
         pack_bodies(&to, count, less);
     }
     for (uint32_t i = 0; i < done; ++i)
-        pl_gone_free(&bodies[i], &less[i]);
+        pl_merged_free(&bodies[i], &less[i]);
     pl_free(less);
     return status;
 }
@@ -251,7 +251,7 @@ static pl_status unpack_body(const char* name, uint32_t index, const layout_head
         return fault_in(name, "it is too short for its particles");
     const char* fault = pl_layout_fault(b);
     return fault ? pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: in body %u, %s", name, index, fault)
-                 : pl_gone_take_in(name, b);
+                 : pl_merged_take_in(name, b);
 }
 
 pl_status pl_layout_unpack(const char* name, const void* block, uint64_t bytes, uint32_t* count,

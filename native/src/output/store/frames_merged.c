@@ -7,7 +7,7 @@ uint32_t pl_frame_living(const pl_frame_body* body)
 {
     uint32_t living = 0;
     for (uint32_t i = 0; i < body->particles; ++i)
-        living += !pl_frame_has_gone(body, i);
+        living += !pl_frame_is_merged(body, i);
     return living;
 }
 
@@ -51,14 +51,14 @@ static void put_members(const pl_frame_body* from, uint32_t holder, uint32_t cou
     to->begin[i + 1] = at + count;
 }
 
-pl_status pl_gone_leave_out(const pl_frame_body* body, pl_frame_body* less)
+pl_status pl_merged_leave_out(const pl_frame_body* body, pl_frame_body* less)
 {
     uint64_t memberships = 0;
     *less = *body;
     if (pl_frame_living(body) == body->particles)
         return PLIANT_OK;
     for (uint32_t i = 0; i < body->particles; ++i)
-        memberships += pl_frame_has_gone(body, i) ? 0 : count_of(body, i);
+        memberships += pl_frame_is_merged(body, i) ? 0 : count_of(body, i);
     if (!make_lists(body, memberships, less))
     {
         free_lists(less);
@@ -67,20 +67,20 @@ pl_status pl_gone_leave_out(const pl_frame_body* body, pl_frame_body* less)
     }
     for (uint32_t i = 0; i < body->particles; ++i)
     {
-        bool gone = pl_frame_has_gone(body, i);
+        bool gone = pl_frame_is_merged(body, i);
         less->nearest[i] = gone ? 0 : body->nearest[i];
         put_members(body, i, gone ? 0 : count_of(body, i), less, i);
     }
     return PLIANT_OK;
 }
 
-void pl_gone_free(const pl_frame_body* body, pl_frame_body* less)
+void pl_merged_free(const pl_frame_body* body, pl_frame_body* less)
 {
     if (less->begin != body->begin)
         free_lists(less);
 }
 
-pl_status pl_gone_take_in(const char* name, pl_frame_body* body)
+pl_status pl_merged_take_in(const char* name, pl_frame_body* body)
 {
     pl_frame_body all;
     uint64_t memberships = 0;
@@ -88,7 +88,7 @@ pl_status pl_gone_take_in(const char* name, pl_frame_body* body)
         return PLIANT_OK;
     for (uint32_t i = 0; i < body->particles; ++i)
     {
-        if (pl_frame_has_gone(body, i) && count_of(body, i))
+        if (pl_frame_is_merged(body, i) && count_of(body, i))
             return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: a merged particle has memberships",
                            name);
         memberships += count_of(body, pl_frame_successor(body, i));
@@ -116,7 +116,7 @@ pl_status pl_gone_take_in(const char* name, pl_frame_body* body)
 void pl_gone_pack(const pl_frame_body* body, const float* vectors, float* less)
 {
     for (uint32_t i = 0; i < body->particles; ++i)
-        if (!pl_frame_has_gone(body, i))
+        if (!pl_frame_is_merged(body, i))
         {
             memcpy(less, vectors + 3 * (size_t)i, 12);
             less += 3;
@@ -143,13 +143,13 @@ static void carry(const pl_frame_body* b, uint32_t successor, const float* map, 
 void pl_gone_unpack(const pl_frame_body* body, const float* less, const float* map, float* vectors)
 {
     for (uint32_t i = 0; i < body->particles; ++i)
-        if (!pl_frame_has_gone(body, i))
+        if (!pl_frame_is_merged(body, i))
         {
             memcpy(vectors + 3 * (size_t)i, less, 12);
             less += 3;
         }
     for (uint32_t i = 0; i < body->particles; ++i)
-        if (pl_frame_has_gone(body, i))
+        if (pl_frame_is_merged(body, i))
         {
             uint32_t successor = body->successor[i];
             float* vector = vectors + 3 * (size_t)i;

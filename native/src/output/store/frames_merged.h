@@ -7,7 +7,7 @@
  *   x_i = x_s + sum_c w_sc F_c offset_i       v_i = v_s + sum_c w_sc dF_c/dt offset_i
  *
  * In memory bodies have all of it, when they are given to be written as well as when they were
- * read, with the same bits (pl_gone_offset).
+ * read, with the same bits (pl_merged_offset).
  */
 #ifndef PL_OUTPUT_STORE_FRAMES_MERGED_H
 #define PL_OUTPUT_STORE_FRAMES_MERGED_H
@@ -26,7 +26,7 @@ static inline uint32_t pl_frame_successor(const pl_frame_body* body, uint32_t pa
     return pl_has_shares(body->copies, body->pieces) ? body->successor[particle] : particle;
 }
 
-static inline bool pl_frame_has_gone(const pl_frame_body* body, uint32_t particle)
+static inline bool pl_frame_is_merged(const pl_frame_body* body, uint32_t particle)
 {
     return pl_frame_successor(body, particle) != particle;
 }
@@ -34,10 +34,10 @@ static inline bool pl_frame_has_gone(const pl_frame_body* body, uint32_t particl
 uint32_t pl_frame_living(const pl_frame_body* body);
 
 /* A layout without what successors tell, in *less: arrays that are not its own are the body's. */
-pl_status pl_gone_leave_out(const pl_frame_body* body, pl_frame_body* less);
-void pl_gone_free(const pl_frame_body* body, pl_frame_body* less);
+pl_status pl_merged_leave_out(const pl_frame_body* body, pl_frame_body* less);
+void pl_merged_free(const pl_frame_body* body, pl_frame_body* less);
 /* The other way, for a layout that was read. "name" is for sentences. */
-pl_status pl_gone_take_in(const char* name, pl_frame_body* body);
+pl_status pl_merged_take_in(const char* name, pl_frame_body* body);
 
 /* Vectors by particle (3 floats each) without those of particles that have gone. */
 void pl_gone_pack(const pl_frame_body* body, const float* vectors, float* less);
