@@ -25,7 +25,7 @@ MODULE = "pliant_native"                # addon/solver/library.py looks for it
 LONG_AGO = (1980, 1, 1, 0, 0, 0)        # the earliest time that a zip can say
 
 MODULE_INIT = '''"""Pliant's native library, beside the LAPACKE that it uses, and manifold3d. addon/solver/library.py and
-addon/cracks/cut.py load them."""
+addon/fracture/cut.py load them."""
 '''
 
 THIRD_PARTY = """What this wheel contains, and its licences:

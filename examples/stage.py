@@ -83,7 +83,7 @@ class Shot:
         """Makes an object a soft body. settings: material_damping=3, clusters_levels=2, ..."""
         bpy.context.view_layer.update()
         obj.pliant.role = "BODY"
-        presets = sys.modules[self.cli.__package__ + ".ui.presets"]
+        presets = sys.modules[self.cli.__package__ + ".blender.presets"]
         presets.apply(obj, preset)
         obj.pliant.particles.count = max(60, round(particles * self.options.particles))
         for name, value in settings.items():

@@ -22,10 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from .. import solver
-from . import copying, files, lock, manifest, pc2
+from . import copying, files, lock, manifest
 from .copying import Copy, copy  # noqa: F401 - callers ask here
 from .errors import BakeError, file_error
 from .fingerprint import Fingerprint, fingerprint
+from .formats import pc2
 from .manifest import INFO_NAME, MOST_FRAMES, STORE_MARK, STORE_NAME, safe_name
 
 FORMAT = 1

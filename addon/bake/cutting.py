@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cuts meshes along the cracks of a bake and writes what they play, beside the window.
 
-The cutting itself is in a process of its own (cracks/beside.py); reading the frames, skinning and
+The cutting itself is in a process of its own (fracture/background.py); reading the frames, skinning and
 writing is in a thread. What is made is kept in the cache: making the result afterwards finds it there.
 No bpy in here.
 """
 import threading
 
-from .broken import BrokenOutput
 from .errors import BakeError
+from .fractured_output import BrokenOutput
 
 CUT = .6  # of the whole: the rest is writing frames
 

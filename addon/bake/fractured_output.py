@@ -10,10 +10,10 @@ import zipfile
 
 import numpy as np
 
-from .. import cracks
-from ..cracks import archive, binding
+from .. import fracture
+from ..fracture import archive, binding
 from ..solver import Channel
-from . import space
+from . import transforms
 from .errors import BakeError
 from .files import open_regular
 from .manifest import replaced
@@ -35,25 +35,25 @@ def is_broken(cache, body, partial=False):
 
 
 def load(path, particles, like=None, made_from=None):
-    """The cracks.Broken in a file; None: there is none, or it cannot be right. The file may come from a
+    """The fracture.Broken in a file; None: there is none, or it cannot be right. The file may come from a
     stranger: whatever the code and Blender rely on is checked. like: the Surface that was cut."""
     try:
         with open_regular(path) as file:
             found = archive.load(file)
         broken = found["broken"]
-        if made_from not in (None, found["made_from"]) or not isinstance(broken, cracks.Broken):
+        if made_from not in (None, found["made_from"]) or not isinstance(broken, fracture.Broken):
             return None
-        cracks.check_broken(broken, particles, like)
+        fracture.check_broken(broken, particles, like)
         return broken
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, MemoryError,
-            RecursionError, NotImplementedError, OverflowError, zipfile.BadZipFile, cracks.CrackError):
+            RecursionError, NotImplementedError, OverflowError, zipfile.BadZipFile, fracture.CrackError):
         return None
 
 
 class BrokenOutput(Output):
     """As Output, of the mesh with its cracks.
 
-    surface: a cracks.Surface, whose vertices are not looked at: they are those that were baked, or
+    surface: a fracture.Surface, whose vertices are not looked at: they are those that were baked, or
     `rest`. opening: frames over which the sides of a fresh crack part. partial: cracks that end
     within a piece and separate nothing are cut, too. cancelled, progress: asked and told while it is
     cut; a BakeError where it was cancelled.
@@ -66,8 +66,8 @@ class BrokenOutput(Output):
         self.opening = float(opening)
         surface.vertices = np.asarray(cache.rest(body) if self.own else rest, np.float64)
         with store_of(cache) as store:
-            self.particles = cracks.Particles(*store.broken(body.index, cache.origin),
-                                              cell_point=cache.cells(body))
+            self.particles = fracture.Particles(*store.broken(body.index, cache.origin),
+                                                cell_point=cache.cells(body))
             piece, birth = (store.read(body.index, self.last, channel)
                             for channel in (Channel.PIECE, Channel.PIECE_BIRTH))
             if store.read(body.index, self.last, Channel.RENEWED).any():
@@ -86,8 +86,8 @@ class BrokenOutput(Output):
 
     def _cut(self, surface, look, cancelled, progress):
         try:
-            broken = cracks.break_beside(surface, self.particles, look, cancelled, progress)
-        except cracks.CrackError as error:
+            broken = fracture.break_beside(surface, self.particles, look, cancelled, progress)
+        except fracture.CrackError as error:
             raise BakeError(str(error)) from error
         if broken is None:
             raise BakeError("Cutting along the cracks was cancelled.")
@@ -139,7 +139,7 @@ class BrokenOutput(Output):
             yield frame, self._to_object(place, frame), ((after - before) / seconds).astype(np.float32)
 
     def _to_object(self, place, frame):
-        return space.mapped(place, space.to_object(self.matrix(frame), self.cache.origin))
+        return transforms.mapped(place, transforms.to_object(self.matrix(frame), self.cache.origin))
 
     def _with_neighbours(self, frames):
         """frame, places in the frame before it, in it and in the one after it, seconds between the

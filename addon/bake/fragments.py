@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..cracks import Surface
+from ..fracture import Surface
 from ..solver import Channel
-from . import space
+from . import transforms
 
 STILL = .05  # of its size a second: a fragment that moves less has settled
 RATIOS = (.7548776662466927, .5698402909980532)  # spread points evenly over a triangle
@@ -60,8 +60,8 @@ def part_of(broken, fragment):
 def in_world(output, chosen):
     """Places of some vertices in all frames, relative to the origin: (frames, n, 3)."""
     rows = output.rows()
-    return np.array([space.mapped(rows[k][chosen], space.to_world(output.matrix(frame),
-                                                                  output.cache.origin))
+    return np.array([transforms.mapped(rows[k][chosen], transforms.to_world(output.matrix(frame),
+                                                                            output.cache.origin))
                      for k, frame in enumerate(output.frames)], np.float64)
 
 
@@ -96,7 +96,7 @@ def settled_frame(motion, first, fps):
 
 def quaternions(turn):
     """(n, 4) w x y z of rotation matrices, each on the side of the one before it."""
-    found = np.array([space.quaternion(matrix) for matrix in turn])
+    found = np.array([transforms.quaternion(matrix) for matrix in turn])
     for k in range(1, len(found)):
         if found[k] @ found[k - 1] < 0:
             found[k] *= -1

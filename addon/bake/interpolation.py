@@ -6,7 +6,7 @@ the border nothing: values change steadily as a body flows, whatever particles c
 """
 import numpy as np
 
-from ..cracks.bins import Ball, nearest
+from ..fracture.bins import Ball, nearest
 
 REACH = 2.0
 

@@ -22,10 +22,11 @@ import time
 import numpy as np
 
 from .. import solver
-from . import pattern, pc2, pins, space, volume, weak
-from .beside import Beside
+from . import fracture_cells, pins, toughness, transforms, volume
+from .background import Beside
 from .cache import CacheError
 from .errors import BakeError, file_error
+from .formats import pc2
 
 WAITING, BUILDING, SIMULATING = "waiting", "building", "simulating"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
@@ -197,7 +198,7 @@ class Recorder:
         self.writers = []
         self.rows = Beside("Pliant point caches")
         self.rooms = []  # for each body: the array that its frames are skinned in
-        self.transforms = []  # for each body: its object's matrix as bytes, and space.to_object()
+        self.transforms = []  # for each body: its object's matrix as bytes, and transforms.to_object()
         self.margin = 0.0  # see contact_margin()
         self.last = None  # the Frame that was set last
 
@@ -288,9 +289,9 @@ class Recorder:
         if body.follow_until is not None and body.follow_until > self.shot.start:
             made.set_follow(True)
         if state.fracture is not None:
-            weak.apply(made, body)
+            toughness.apply(made, body)
             made.set_fracture(**state.fracture)
-            problem = pattern.apply(made, body, state.fracture, self.shot.origin)
+            problem = fracture_cells.apply(made, body, state.fracture, self.shot.origin)
             self._warn(problem)
         return made
 
@@ -372,7 +373,7 @@ class Recorder:
 
     def _bind(self):
         for cached, made in zip(self.cache.bodies, self.bodies):
-            points = pattern.read(made, self.shot.origin)
+            points = fracture_cells.read(made, self.shot.origin)
             if len(points):
                 self.cache.write_cells(cached, points)
         for cached, made, body in zip(self.cache.bodies, self.bodies, self.shot.bodies):
@@ -430,7 +431,7 @@ class Recorder:
             for row in rows:
                 self.job._check_cancel()
                 frame = self.shot.start + row
-                transform = space.to_object(self.cache.matrix(cached, frame), self.shot.origin)
+                transform = transforms.to_object(self.cache.matrix(cached, frame), self.shot.origin)
                 writer.write(row, skin.apply(frame, origin=self.shot.origin,
                                              transform=transform).vertices)
 
@@ -568,7 +569,7 @@ class Recorder:
         bits = matrix.tobytes()
         known, transform = self.transforms[index]
         if known != bits:
-            transform = space.to_object(matrix, self.shot.origin)
+            transform = transforms.to_object(matrix, self.shot.origin)
             self.transforms[index] = bits, transform
         return transform
 

@@ -11,7 +11,7 @@ two who find the same lock left behind only one gets it.
 Two things tell whether an owner is gone:
 
     the system's lock   An owner holds flock on its file for as long as it has it, where the file
-                        system has such locks (advisory.py). While it is held nobody takes the
+                        system has such locks (advisory_lock.py). While it is held nobody takes the
                         folder, however long the owner was silent: it may be stopped or swapped out.
                         Released, an owner on this machine is gone, in whatever pid namespace it was.
     a lease             Everywhere else: on other machines, and where there is no flock. An owner
@@ -38,7 +38,7 @@ import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import advisory
+from . import advisory_lock
 from .errors import BakeError, file_error
 
 NAME = "bake.lock"
@@ -145,7 +145,7 @@ def start_time(pid):
 
 
 def _contents(path):
-    with open(advisory.open_file(path), "rb") as file:
+    with open(advisory_lock.open_file(path), "rb") as file:
         return file.read(_MOST_BYTES)
 
 
@@ -194,7 +194,7 @@ def _look(path, now):
         silence = now - os.lstat(path).st_mtime
         locked = None
         with contextlib.suppress(OSError):
-            locked = advisory.is_locked(path)
+            locked = advisory_lock.is_locked(path)
     except FileNotFoundError:
         return None
     if locked or not _is_gone(owner, silence, locked):
@@ -284,18 +284,18 @@ class Lock:
 
     def _try_to_open(self, waiting):
         try:
-            fd, is_new = advisory.open_file(waiting, os.O_RDWR | os.O_CREAT | os.O_EXCL), True
+            fd, is_new = advisory_lock.open_file(waiting, os.O_RDWR | os.O_CREAT | os.O_EXCL), True
         except FileExistsError:
-            if not advisory.enabled or _is_old(waiting):
+            if not advisory_lock.enabled or _is_old(waiting):
                 _remove_old(waiting)
                 return None
             try:
-                fd, is_new = advisory.open_file(waiting, os.O_RDWR), False
+                fd, is_new = advisory_lock.open_file(waiting, os.O_RDWR), False
             except OSError:  # a link, or gone
                 return None
         granted = None
         try:
-            granted = advisory.lock(fd, waiting)
+            granted = advisory_lock.lock(fd, waiting)
             same = granted and os.path.samestat(os.fstat(fd), os.lstat(waiting))
         except OSError:  # another had it meanwhile, and removed it
             same = granted = False

@@ -13,8 +13,9 @@ import numpy as np
 
 from .. import solver
 from ..solver import Channel
-from . import mdd, nearby, pc2, space
+from . import interpolation, transforms
 from .errors import BakeError
+from .formats import mdd, pc2
 from .manifest import replaced
 
 _known = {}  # path of a PC2 file that was made or compared in this session -> Output._mark()
@@ -91,7 +92,7 @@ class Output:
                 store.skin(self.body.index, rest, triangles=triangles, origin=origin) as skin:
             for frame in self.frames if frames is None else frames:
                 moved = skin.apply(frame, origin=origin, velocities=velocities,
-                                   transform=space.to_object(self.matrix(frame), origin))
+                                   transform=transforms.to_object(self.matrix(frame), origin))
                 yield frame, moved.vertices, moved.velocities
 
     def local(self, frames=None):
@@ -108,8 +109,8 @@ class Output:
     def _local_velocity(self, frame, local, velocities):
         rate = self._matrix_rate(frame)
         if rate.any():
-            velocities = velocities - space.to_simulation(local, rate, (0.0, 0.0, 0.0))
-        return space.vectors_to_local(velocities, self.matrix(frame))
+            velocities = velocities - transforms.to_simulation(local, rate, (0.0, 0.0, 0.0))
+        return transforms.vectors_to_local(velocities, self.matrix(frame))
 
     def _matrix_rate(self, frame):
         """Change of the matrix a second, from the frames on both sides."""
@@ -137,8 +138,8 @@ class Output:
                     yield np.repeat(values[:, :1], self.vertices, axis=1)
                     continue
                 particles = store.read(index, frame, Channel.POSITION, origin=origin)[there]
-                places = space.to_simulation(row, self.matrix(frame), origin)
-                yield nearby.means(places, particles, values, spacing)
+                places = transforms.to_simulation(row, self.matrix(frame), origin)
+                yield interpolation.means(places, particles, values, spacing)
 
     # ------------------------------------------------------------ files
 

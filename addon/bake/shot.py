@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a bake needs, as plain data: no Blender, no library.
 
-A Shot is captured from a scene (bridge/capture.py), or made by a test, and simulated by a Job
+A Shot is captured from a scene (blender/capture/capture.py), or made by a test, and simulated by a Job
 (job.py). Everything is in world space, in metres and seconds; positions are float32 relative to
 Shot.origin, so that a scene far from the world's zero loses nothing.
 """

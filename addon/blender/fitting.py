@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bridge import meshes, settings as bridge_settings
+from . import settings as bridge_settings
+from . import meshes
 
 GRAVITY = 9.81
 # Particles over volume / spacing^3 and over area / spacing^2, as the library scatters them.

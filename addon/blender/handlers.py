@@ -17,8 +17,7 @@ from bpy.app.handlers import persistent
 from ..bake import cache as caches
 from ..bake import files
 from ..bake.errors import BakeError, one_line
-from ..bridge import folders, modifiers
-from . import overrides, runs
+from . import folders, modifiers, overrides, runs
 
 problems = []  # sentences on caches that the last save could not take along
 _moved = []  # (old folder, new folder, a Copy; None: they are one) of the save that is going on

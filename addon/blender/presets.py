@@ -8,8 +8,7 @@ Blender's preset folder, written and run by Blender's own preset operators.
 import bpy
 from bl_operators.presets import AddPresetBase
 
-from ..bridge import settings
-from . import fitting
+from . import fitting, settings
 
 FIRST, FIRST_OPEN = "Rubber", "Sheet"  # what a new body is made of; where it encloses nothing
 SUBFOLDER = "pliant/material"

@@ -14,9 +14,11 @@ from ..bake import job as jobs
 from ..bake import files, lock, plan
 from ..bake.cutting import Cutting
 from ..bake.errors import BakeError
-from ..bridge import capture, folders, modifiers, results, settings
 from ..preview import trial
 from ..solver import LibraryError
+from . import folders, modifiers, settings
+from .capture import capture
+from .results import results
 
 _runs = {}  # scene name -> Run
 last_message = {}  # scene name -> (kind, sentence) of the run that ended last

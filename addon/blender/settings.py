@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ..bake.pattern import MOST as MOST_CELLS
+from ..bake.fracture_cells import MOST as MOST_CELLS
 from ..bake.shot import Pattern
 from ..solver import (Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Shells,
                       Stiffness, Weighting)

@@ -5,7 +5,9 @@ import time
 from ..bake import job as jobs
 from ..bake import lock, plan
 from ..bake.cache import INFO_NAME, Cache
-from ..bridge import capture, folders, results
+from ..blender import folders
+from ..blender.capture import capture
+from ..blender.results import results
 from . import failures, output, setting
 from .failures import Failure, Interrupted
 from .report import clock

@@ -6,7 +6,7 @@ docs/command-line.md has the same table for people; a test compares them.
 from ..bake.cache import CacheError
 from ..bake.errors import BakeError
 from ..bake.lock import LockedError
-from ..bridge.capture import CaptureError, PackageError
+from ..blender.capture.capture import CaptureError, PackageError
 from ..solver import LibraryError, PliantError, Status
 
 DONE, FAULT, USAGE, FILE, SCENE, INSTALLATION, BAKE, DISK, SIMULATION, MEMORY, EXPORT, \

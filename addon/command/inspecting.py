@@ -7,8 +7,9 @@ import numpy as np
 
 from ..bake.cache import CacheError, safe_name
 from ..bake.errors import file_error
-from ..bridge import capture, folders, glance
-from ..bridge import settings as bridge_settings
+from ..blender import settings as bridge_settings
+from ..blender import folders
+from ..blender.capture import capture, staleness
 from ..preview import build, colours, gather
 from ..solver import library
 from . import failures, setting
@@ -72,7 +73,7 @@ def _baked(scene, quick, log):
 
 def _out_of_date(scene, cache, log):
     try:
-        found = glance.changed(scene, cache)
+        found = staleness.changed(scene, cache)
     except capture.CaptureError as error:
         log.warn(f"Whether the bake is out of date cannot be told: {error}")
         return

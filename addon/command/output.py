@@ -9,7 +9,8 @@ from pathlib import Path
 from ..bake import cache as caches
 from ..bake import files
 from ..bake.errors import BakeError, file_error
-from ..bridge import folders, results
+from ..blender import folders
+from ..blender.results import results
 from ..cli import FORMATS
 from . import failures, setting
 from .failures import Failure

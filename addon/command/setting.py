@@ -11,9 +11,9 @@ import tempfile
 
 import bpy
 
-from ..bridge import folders
-from ..bridge import settings as bridge_settings
-from ..ui import handlers, operators_roles, presets
+from ..blender import settings as bridge_settings
+from ..blender import folders, handlers, presets
+from ..ui.operators import roles
 from . import failures
 from .failures import Failure
 
@@ -170,7 +170,7 @@ def _give_roles(scene, role, names):
         return
     objects = [find_object(scene, name) for name in names]
     for obj in objects:
-        problem = operators_roles.problem_of(obj, role)
+        problem = roles.problem_of(obj, role)
         if problem:
             raise Failure(failures.SCENE, problem + ".")
     bpy.context.view_layer.update()  # sizes are known

@@ -5,7 +5,7 @@ The cutting library holds Python's lock for as long as it works, which would fre
 whatever a broken mesh makes it do, the artist's file is in another process. Run as a program, this
 file is that process:
 
-    python beside.py INPUT OUTPUT
+    python background.py INPUT OUTPUT
 """
 import importlib.util
 import os
@@ -98,7 +98,7 @@ def end_with(parent, folder):
 def main(source, target):
     threading.Thread(target=end_with, args=(os.getppid(), Path(source).parent), daemon=True).start()
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from cracks import CrackError, archive, break_mesh
+    from fracture import CrackError, archive, break_mesh
     given = archive.load(source)
     try:
         made = {"broken": break_mesh(given["surface"], given["particles"], given["look"],

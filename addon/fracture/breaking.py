@@ -2,7 +2,7 @@
 """The way from a mesh and particles to a broken mesh."""
 import numpy as np
 
-from . import along_faces, assemble, binding, cells, cut, graph, islands, parting, sheets
+from . import assemble, binding, cells, cut, graph, islands, open_meshes, parting, sheets
 from .contract import Broken, Look, check
 
 OPEN = ("The mesh is no closed solid (it has holes, or edges with more than two faces): it comes apart "
@@ -52,10 +52,10 @@ def make(surface, opened, space, partings, part, particles, spacing, look):
     split = cut.triangulate(surface)
     triangles = surface.corners[split.corner]
     if not cut.closed(triangles):
-        return warned(along_faces.unzip(surface, space, partings, part), OPEN)
+        return warned(open_meshes.unzip(surface, space, partings, part), OPEN)
     pieces = cut.cut(surface.vertices, triangles, opened)
     if pieces is None:
-        return warned(along_faces.unzip(surface, space, partings, part), NOT_SOLID)
+        return warned(open_meshes.unzip(surface, space, partings, part), NOT_SOLID)
     if not pieces.inside.any():
         return untouched(surface, space, part)
     return assemble.assemble(surface, split, pieces, opened, space, part, partings, spacing, look)

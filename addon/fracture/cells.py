@@ -12,7 +12,7 @@ import numpy as np
 
 from . import graph
 from .bins import Ball
-from .pattern import Pattern
+from .voronoi import Pattern
 
 NEVER = -np.inf     # time of a pair that never shared a cluster
 

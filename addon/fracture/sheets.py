@@ -21,7 +21,7 @@ import numpy as np
 
 from .bins import Ball
 from .cells import NEVER
-from .pattern import FARTHEST, STEEP, drop
+from .voronoi import FARTHEST, STEEP, drop
 
 GAP = 1e-8          # between the sides of a crack while cutting, in steps of the grid: far above the
                     # cutting library's own tolerance, far below what is snapped together afterwards

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..bake import pattern, process, volume
+from ..bake import fracture_cells as pattern
+from ..bake import process, volume
 from ..bake.errors import BakeError
 from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
 from . import palette, proxies, trial

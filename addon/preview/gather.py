@@ -6,7 +6,9 @@ import time
 import numpy as np
 
 from ..bake import volume
-from ..bridge import capture, meshes, modifiers, results, settings
+from ..blender import meshes, modifiers, settings
+from ..blender.capture import capture
+from ..blender.results import results
 from . import trial
 from .build import Request, Source
 

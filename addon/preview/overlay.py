@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .. import compat
+from ..blender import compat
 from . import proxies
 
 SEGMENTS = 40

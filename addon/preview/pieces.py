@@ -7,7 +7,7 @@ colour.
 """
 import numpy as np
 
-from ..bake import broken
+from ..bake import fractured_output
 from ..bake.errors import BakeError
 from ..solver import Channel
 from . import palette
@@ -23,8 +23,8 @@ class Pieces(Baked):
         super().__init__(cache, name)
         self.is_cut = is_cut
         if is_cut:
-            path = cache.folder / f"{cache.body(name).file_name}.{broken.ENDING}.npz"
-            found = broken.load(path, len(self.read(cache.start, Channel.PIECE)))
+            path = cache.folder / f"{cache.body(name).file_name}.{fractured_output.ENDING}.npz"
+            found = fractured_output.load(path, len(self.read(cache.start, Channel.PIECE)))
             if found is None:
                 raise BakeError(f"{path} is missing or damaged: press Make Result to cut '{name}' again.")
             self.particle = found.copy

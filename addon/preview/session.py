@@ -13,8 +13,9 @@ import time
 import bpy
 
 from ..bake.errors import BakeError
-from ..bridge import folders, modifiers
-from ..ui import changed, drawing
+from ..blender import folders, modifiers
+from ..ui import drawing
+from ..ui.properties import updates
 from . import build, colours, gather, overlay, pieces, strain
 
 # Colours that come from the bake, frame by frame, and what one would bake for.
@@ -255,7 +256,7 @@ def _tick():
 
 def _is_baking():
     """A bake reads the scene's frames and has better uses for the processor."""
-    from ..ui import runs
+    from ..blender import runs
     return runs.any_running()
 
 
@@ -333,7 +334,7 @@ HANDLERS = {"depsgraph_update_post": _on_change, "frame_change_post": _on_frame,
 
 def register():
     atexit.register(build.stop_all)
-    changed.listeners.append(touch)
+    updates.listeners.append(touch)
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
 
@@ -346,4 +347,4 @@ def unregister():
         handlers = getattr(bpy.app.handlers, name)
         if handler in handlers:
             handlers.remove(handler)
-    changed.listeners.remove(touch)
+    updates.listeners.remove(touch)

@@ -15,8 +15,8 @@ import numpy as np
 
 from . import _abi, convert
 from ._abi import Channel, Factor, Shape, Stage, Status, StoreMode
-from .broken import broken
 from .channels import CHANNELS
+from .connectivity import broken
 from .convert import float_pointer, floats, index_pointer, indices, output, plain, vector
 from .errors import Progress, check
 from .library import load

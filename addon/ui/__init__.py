@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everything the artist touches: properties, operators, panels, presets."""
-from . import drawing, handlers, hints, operators_bake, operators_results, operators_roles, outdated, \
-    panels, panels_bake, panels_fracture, panels_sidebar, presets, properties, timeline, welds
+from ..blender import handlers, presets
+from . import drawing, outdated, timeline
+from .operators import bake, results, roles
+from .panels import bake as panels_bake
+from .panels import body, fracture, hints, sidebar, welds
+from .properties import settings
 
-modules = (properties, drawing, presets, operators_roles, operators_bake, operators_results, hints,
-           panels, panels_fracture, panels_bake, welds, panels_sidebar, timeline, handlers, outdated)
+modules = (settings, drawing, presets, roles, bake, results, hints,
+           body, fracture, panels_bake, welds, sidebar, timeline, handlers, outdated)
 
 
 def register():

@@ -12,8 +12,9 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..bake.cache import INFO_NAME, CacheError
-from ..bridge import capture, folders, glance
-from . import drawing, runs
+from ..blender import folders, runs
+from ..blender.capture import capture, staleness
+from . import drawing
 
 CALM = .4  # seconds without a change before a look
 _answers = {}  # scene name -> (mark of its bake, sentences)
@@ -46,7 +47,7 @@ def look(scene):
         return []
     _looking = True
     try:
-        found = glance.outdated(scene, folders.cache_of(scene), _meshes)
+        found = staleness.outdated(scene, folders.cache_of(scene), _meshes)
     except capture.CaptureError:
         return of(scene)  # in edit mode, say
     except (CacheError, OSError):

@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass, field
 
 from ..bake import process
-from ..bridge import folders
-from . import drawing, handlers, runs
+from ..blender import folders, handlers, runs
+from . import drawing
 
 
 @dataclass

@@ -3,7 +3,7 @@
 where the scene has changed since."""
 import bpy
 
-from ..bridge import folders
+from ..blender import folders
 from . import outdated, status
 
 HEIGHT = 5  # pixels at a scale of 1

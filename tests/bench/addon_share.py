@@ -85,8 +85,9 @@ CAPTURE, MAKING, BAKING = "reading the scene", "making the cache", "baking"
 
 def watch(clock):
     """Everything that is told apart."""
-    from addon.bake import beside, pc2
-    from addon.bridge import capture
+    from addon.bake import background as beside
+    from addon.bake.formats import pc2
+    from addon.blender.capture import capture
     from addon.solver import _abi, errors, library
     loaded = library.load()
     for name in _abi.FUNCTIONS:
@@ -114,7 +115,7 @@ def scene_of(arguments):
 def bake(scene, clock):
     """Bakes once, into a folder that is then gone."""
     from addon.bake import plan
-    from addon.bridge import capture
+    from addon.blender.capture import capture
     clock.wall.clear()
     clock.processor.clear()
     with tempfile.TemporaryDirectory() as folder:

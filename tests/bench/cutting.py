@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
-from cracks_scene import between, box, cloud, open_edges, particles, volumes, voronoi
+from fracture_scene import between, box, cloud, open_edges, particles, volumes, voronoi
 
-from addon.cracks import Look, break_mesh
+from addon.fracture import Look, break_mesh
 
 SIZE, SPACING = np.array([1.0, .8, .6]), .04
 

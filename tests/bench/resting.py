@@ -23,15 +23,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "blender"))
 sys.dont_write_bytecode = True
-import house  # noqa: E402
+import support  # noqa: E402
 
-house.prepare()
+support.prepare()
 import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 
-house.enable()
+support.enable()
 baked = __import__("baked")
-presets = house.addon("ui.presets")
+presets = support.addon("blender.presets")
 BOUNCE, MEAN, MOST = 10.0, .05, .3  # millimetres a frame, a metre of size
 LONGEST, ROCKING = 4.0, 6.0  # seconds; the most that rocking on a support loses a second
 FPS = 24
@@ -87,7 +87,7 @@ def floor(scene, bumpy):
 
 
 def build(preset, kind, count):
-    scene = house.fresh()
+    scene = support.fresh()
     chance = random.Random(3)
     floor(scene, kind == "mesh")
     if kind in ("plane", "mesh"):

@@ -12,8 +12,8 @@ import bpy
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from addon.bake import pc2
-from addon.bridge import shapekeys
+from addon.bake.formats import pc2
+from addon.blender.results import shapekeys
 
 
 def grid(side):

@@ -5,14 +5,15 @@ import unittest
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 
 capture, folders, meshes, modifiers, results = (
-    house.addon(f"bridge.{name}")
-    for name in ("capture", "folders", "meshes", "modifiers", "results"))
-errors, job, space = (house.addon(f"bake.{name}") for name in ("errors", "job", "space"))
-cache_module = house.addon("bake.cache")
+    support.addon(name)
+    for name in ("blender.capture.capture", "blender.folders", "blender.meshes",
+        "blender.modifiers", "blender.results.results"))
+errors, job, space = (support.addon(name) for name in ("bake.errors", "bake.job", "bake.transforms"))
+cache_module = support.addon("bake.cache")
 
 START, END = 3, 12
 
@@ -128,7 +129,7 @@ class Baked(unittest.TestCase):
     def setUpClass(cls):
         cls._files = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls._files.cleanup)
-        scene = house.fresh()
+        scene = support.fresh()
         build(scene)
         cls._baked = Path(cls._files.name) / "baked"
         bake(scene, cls._baked)

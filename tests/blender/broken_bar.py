@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 import bpy
-import house
+import support
 
 END = 12
 
@@ -18,7 +18,7 @@ class BrokenBar(unittest.TestCase):
         cls.files = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.files.cleanup)
         cls.blend = str(Path(cls.files.name) / "bar.blend")
-        cls.scene = house.fresh()
+        cls.scene = support.fresh()
         cls.scene.frame_start, cls.scene.frame_end = 1, END
         cls.scene.use_gravity = False
         cls.build()

@@ -3,9 +3,9 @@
 import unittest
 
 import bpy
-import house
+import support
 
-capture = house.addon("bridge.capture")
+capture = support.addon("blender.capture.capture")
 
 
 def add(name, z=0.0, role="BODY"):
@@ -21,7 +21,7 @@ def add(name, z=0.0, role="BODY"):
 
 class Cubes(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, 3
 
     def capture(self):

@@ -39,13 +39,13 @@ def run_here(patterns):
     """The tests of each file that a line of the standard input names, in this process."""
     sys.path[:0] = [str(FOLDER)]
     sys.dont_write_bytecode = True
-    import house
-    user = house.prepare()
+    import support
+    user = support.prepare()
     import bpy
     python_run = load_python_run()
     for line in sys.stdin:
         bpy.ops.wm.read_factory_settings(use_empty=True)
-        house.enable()
+        support.enable()
         loader = unittest.TestLoader()
         if patterns:
             loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in patterns]
@@ -53,7 +53,7 @@ def run_here(patterns):
         result = python_run.Result(unittest.runner._WritelnDecorator(sys.stdout), descriptions=False,
                                    verbosity=0)
         suite.run(result)
-        house.disable()
+        support.disable()
         sys.stderr.flush()
         print(f"{result.good} passed, {result.bad} failed, {result.left} skipped", flush=True)
     shutil.rmtree(user, ignore_errors=True)

@@ -6,9 +6,9 @@ folder, so that imports, preferences and file paths are those of an installed ex
 the user's own Blender is read or written. run.py prepares this before a test file is imported; a test
 then says
 
-    import house
-    pliant = house.addon()                  # the package, enabled
-    bake = house.addon("bake.job")          # a module in it
+    import support
+    pliant = support.addon()                  # the package, enabled
+    bake = support.addon("bake.job")          # a module in it
 """
 import importlib
 import os
@@ -55,7 +55,7 @@ def addon(module=""):
 
 
 def oldest_and_newest(test):
-    """@house.oldest_and_newest: for slow tests of what is little of Blender's own. The Blenders between
+    """@support.oldest_and_newest: for slow tests of what is little of Blender's own. The Blenders between
     the oldest and the newest that tests/run knows leave them out."""
     import bpy
     between = bpy.app.version[:2] in ((4, 5), (5, 0))

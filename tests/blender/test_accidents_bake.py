@@ -13,11 +13,11 @@ from pathlib import Path
 from unittest import mock
 
 import bpy
-import house
+import support
 import numpy as np
 from test_bake_operators import Bakes, caches, folders, jobs, modifiers, operators, pc2, runs
 
-lock = house.addon("bake.lock")
+lock = support.addon("bake.lock")
 HERE = Path(__file__).resolve().parent
 
 
@@ -78,7 +78,7 @@ class DuringABake(Bakes):
 
     def test_another_file_is_opened(self):
         run = self.run_until(4)
-        scene = house.fresh()
+        scene = support.fresh()
         self.assertEqual(run.job.state, jobs.CANCELLED)
         self.assertIsNone(operators.running(scene))
         self.assertGreaterEqual(caches.Cache.open(self.place / "cache").baked()[1], 4)
@@ -87,19 +87,19 @@ class DuringABake(Bakes):
         run = runs.Run(self.scene)
         runs.add(run)
         next(run.capturing)
-        house.fresh()
+        support.fresh()
         run.step(.01)  # a late tick
         self.assertTrue(run.ended)
         self.assertFalse((self.place / "cache").exists())
 
     def test_add_on_is_disabled_and_enabled(self):
         run = self.run_until(4)
-        house.disable()
+        support.disable()
         try:
             self.assertEqual(run.job.state, jobs.CANCELLED)
             self.assertFalse(hasattr(bpy.types.Scene, "pliant"))
         finally:
-            house.enable()
+            support.enable()
         scene = bpy.context.scene
         # whatever Python modules are now, the settings are in the file
         self.assertEqual(scene.objects["Suzanne"].pliant.role, "BODY")
@@ -112,7 +112,7 @@ class DuringABake(Bakes):
         runs.add(run)
         next(run.capturing)
         for handler in [h for h in bpy.app.handlers.undo_post
-                        if h.__module__.startswith(house.PACKAGE)]:
+                        if h.__module__.startswith(support.PACKAGE)]:
             handler(self.scene)
         self.assertTrue(run.ended)
         kind, sentence = runs.end(run)
@@ -334,7 +334,7 @@ def sheet(side):
     return mesh
 
 
-@house.oldest_and_newest
+@support.oldest_and_newest
 class Large(Bakes):
     def test_two_million_faces(self):
         self.obj.data = sheet(1000)
@@ -350,10 +350,10 @@ KILLED = """
 import sys
 sys.path[:0] = [{here!r}]
 sys.dont_write_bytecode = True
-import house
-house.prepare()
+import support
+support.prepare()
 import bpy
-house.enable()
+support.enable()
 bpy.ops.wm.open_mainfile(filepath={blend!r})
 bpy.ops.pliant.bake()
 """

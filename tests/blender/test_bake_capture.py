@@ -4,13 +4,14 @@ import math
 import unittest
 
 import bpy
-import house
+import support
 import numpy as np
 from mathutils import Matrix
 
 capture, colliders, meshes, modifiers = (
-    house.addon(f"bridge.{name}") for name in ("capture", "colliders", "meshes", "modifiers"))
-space, solver = house.addon("bake.space"), house.addon("solver")
+    support.addon(name) for name in ("blender.capture.capture", "blender.capture.colliders",
+        "blender.meshes", "blender.modifiers"))
+space, solver = support.addon("bake.transforms"), support.addon("solver")
 
 
 def add_body(kind="cube", **place):
@@ -37,7 +38,7 @@ def world(obj):
 
 class Captures(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, 4
 
     def capture(self, **options):
@@ -171,7 +172,7 @@ class Bodies(Captures):
                          [1, 1.5])
         material.use_recluster = False
         self.assertEqual(self.capture().frames[0].bodies[0].material["recluster"], 0)
-        known = {name for name, _ in house.addon("solver._abi").MaterialDesc._fields_}
+        known = {name for name, _ in support.addon("solver._abi").MaterialDesc._fields_}
         self.assertLessEqual(set(found[0]), known)
 
     def test_particles_are_added_where_it_is_asked_for(self):

@@ -6,13 +6,14 @@ import unittest
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 
 capture, folders, meshes, modifiers = (
-    house.addon(f"bridge.{name}") for name in ("capture", "folders", "meshes", "modifiers"))
-caches, jobs, pc2 = (house.addon(f"bake.{name}") for name in ("cache", "job", "pc2"))
-operators, runs = house.addon("ui.operators_bake"), house.addon("ui.runs")
+    support.addon(name) for name in ("blender.capture.capture", "blender.folders",
+        "blender.meshes", "blender.modifiers"))
+caches, jobs, pc2 = (support.addon(name) for name in ("bake.cache", "bake.job", "bake.formats.pc2"))
+operators, runs = support.addon("ui.operators.bake"), support.addon("blender.runs")
 
 
 class Bakes(unittest.TestCase):
@@ -22,7 +23,7 @@ class Bakes(unittest.TestCase):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         self.place = Path(place.name)
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.addCleanup(runs.stop_all)
         self.scene.frame_start, self.scene.frame_end = 1, 12
         self.scene.pliant.checkpoint_every = 4
@@ -345,7 +346,7 @@ class Saving(Bakes):
     def test_unsaved_files_do_not_share(self):
         bpy.ops.pliant.bake()
         first = folders.folder_of(self.scene)
-        scene = house.fresh()
+        scene = support.fresh()
         self.assertNotEqual(folders.folder_of(scene), first)
         self.assertIsNone(folders.baked_range(scene))
 

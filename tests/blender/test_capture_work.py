@@ -7,11 +7,11 @@ import sys
 from unittest import mock
 
 import bpy
-import house
+import support
 import numpy as np
 from test_bake_capture import Captures, add_body, add_collider
 
-capture, fingerprint = house.addon("bridge.capture"), house.addon("bake.fingerprint")
+capture, fingerprint = support.addon("blender.capture.capture"), support.addon("bake.fingerprint")
 
 
 def calls_of(function):
@@ -153,7 +153,7 @@ class Work(Captures):
     def test_a_larger_mesh_is_no_more_work_a_frame(self):
         calls = []
         for level in (1, 5):
-            house.fresh()
+            support.fresh()
             bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=level)
             bpy.context.object.pliant.role = "BODY"
             capturing = capture.Capture(bpy.context.scene)

@@ -16,19 +16,19 @@ from pathlib import Path
 from unittest import mock
 
 import bpy
-import house
+import support
 import numpy as np
 
-cli, baking, failures, setting, caches, pc2, folders = (house.addon(name) for name in (
-    "cli", "command.baking", "command.failures", "command.setting", "bake.cache", "bake.pc2",
-    "bridge.folders"))
-SCRIPT = house.ROOT / "addon" / "cli.py"
+cli, baking, failures, setting, caches, pc2, folders = (support.addon(name) for name in (
+    "cli", "command.baking", "command.failures", "command.setting", "bake.cache", "bake.formats.pc2",
+    "blender.folders"))
+SCRIPT = support.ROOT / "addon" / "cli.py"
 SMALL = ["--objects", "Head", "--colliders", "Floor", "--set", "particles.count=150"]
 
 
 def make_shot(path, edit=None):
     """A .blend file as someone without the add-on has it."""
-    house.fresh()
+    support.fresh()
     bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 1.2))
     bpy.context.object.name = "Head"
     bpy.ops.mesh.primitive_plane_add(size=20)
@@ -171,7 +171,7 @@ class Bake(WithShot):
         self.assertEqual(told, list(range(1, 41)))
 
     def test_only_those_named_have_a_role(self):
-        house.fresh()
+        support.fresh()
         code, said = self.bake("roles", "--frames", "1-2", "--save", self.folder / "roles.blend")
         self.assertEqual(code, 0, said)
         code, said = run("bake", "--blend", self.folder / "roles.blend", "--objects", "Dense",
@@ -214,7 +214,7 @@ class Bake(WithShot):
         self.assertFalse((self.folder / "q").exists())
 
 
-@house.oldest_and_newest
+@support.oldest_and_newest
 class Signals(WithShot):
     LAST = 90
     LONG = ["--objects", "Head", "--colliders", "Floor", "--set", "particles.count=3000", "--frames",
@@ -344,7 +344,7 @@ class Refusals(WithShot):
         self.assertIn("/none/libpliant.so", said)
 
     def test_exit_codes_are_documented(self):
-        text = (house.ROOT / "addon" / "docs" / "command-line.md").read_text(encoding="utf-8")
+        text = (support.ROOT / "addon" / "docs" / "command-line.md").read_text(encoding="utf-8")
         documented = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.M)}
         ours = {value for name, value in vars(failures).items()
                 if name.isupper() and isinstance(value, int)} - {failures.BY_SIGNAL}
@@ -425,7 +425,7 @@ class Others(WithShot):
 
 class Settings(unittest.TestCase):
     def test_values(self):
-        group = house.fresh().pliant
+        group = support.fresh().pliant
         read = {p.identifier: p for p in group.bl_rna.properties}
         self.assertIs(setting.read_value(read["use_gravity"], "Off"), False)
         self.assertEqual(setting.read_value(read["substeps_mode"], "fixed"), "FIXED")

@@ -9,9 +9,9 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import house
+import support
 
-EXAMPLES = house.ROOT / "examples"
+EXAMPLES = support.ROOT / "examples"
 NAMES = re.search(r'^IN_BLENDER="(.*)"$', (EXAMPLES / "run").read_text(), re.M).group(1).split()
 
 
@@ -23,7 +23,7 @@ def run(name, folder):
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
-@house.oldest_and_newest
+@support.oldest_and_newest
 class Examples(unittest.TestCase):
     def test_each_bakes_and_draws(self):
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:

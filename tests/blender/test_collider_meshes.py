@@ -5,12 +5,13 @@ import unittest
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 
-capture, meshes = house.addon("bridge.capture"), house.addon("bridge.meshes")
+capture, meshes = support.addon("blender.capture.capture"), support.addon("blender.meshes")
 cache, fingerprint, job, plan, pc2 = (
-    house.addon(f"bake.{name}") for name in ("cache", "fingerprint", "job", "plan", "pc2"))
+    support.addon(name) for name in ("bake.cache", "bake.fingerprint", "bake.job", "bake.plan",
+        "bake.formats.pc2"))
 
 
 def add_body(**place):
@@ -42,7 +43,7 @@ def cut_in_half(obj):
 
 class Meshes(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, 4
 
     def capture(self):

@@ -9,12 +9,12 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import bpy
-import house
+import support
 from cubes import Cubes, add
 
-capture, settings, roles = (house.addon(name) for name in (
-    "bridge.capture", "bridge.settings", "ui.operators_roles"))
-setting, cli, runs = house.addon("command.setting"), house.addon("cli"), house.addon("ui.runs")
+capture, settings, roles = (support.addon(name) for name in (
+    "blender.capture.capture", "blender.settings", "ui.operators.roles"))
+setting, cli, runs = support.addon("command.setting"), support.addon("cli"), support.addon("blender.runs")
 
 
 class Captured(Cubes):
@@ -94,7 +94,7 @@ class Captured(Cubes):
 
     def test_every_name_is_one_of_the_library(self):
         self.scene.pliant.use_contacts = True
-        solver = house.addon("solver")
+        solver = support.addon("solver")
         with solver.Scene() as scene:
             scene.set_contacts(**settings.contacts(self.scene.pliant))
 

@@ -5,9 +5,9 @@ import time
 import unittest
 
 import bpy
-import house
+import support
 
-session, process, runs = (house.addon(name) for name in ("preview.session", "bake.process", "ui.runs"))
+session, process, runs = (support.addon(name) for name in ("preview.session", "bake.process", "blender.runs"))
 MOST = 1.5  # times
 TRIES = 4  # other programs take the processor now and then
 
@@ -21,7 +21,7 @@ def dense(obj, cuts):
 
 class Estimate(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start = 1
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)

@@ -3,11 +3,11 @@
 import unittest
 
 import bpy
-import house
+import support
 import make_fields_reference as blender
 import numpy as np
 
-fields, solver = house.addon("bridge.fields"), house.addon("solver")
+fields, solver = support.addon("blender.capture.fields"), support.addon("solver")
 
 
 class Fields(unittest.TestCase):

@@ -9,16 +9,17 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 
-capture, settings, seams = (house.addon(f"bridge.{name}")
-                            for name in ("capture", "settings", "seams"))
-fingerprint, job, shots = (house.addon(f"bake.{name}") for name in ("fingerprint", "job", "shot"))
-presets, runs, setting, cli = (house.addon(name) for name in (
-    "ui.presets", "ui.runs", "command.setting", "cli"))
-panels_fracture, roles = house.addon("ui.panels_fracture"), house.addon("ui.operators_roles")
-solver = house.addon("solver")
+capture, settings, seams = (support.addon(name)
+                            for name in ("blender.capture.capture", "blender.settings",
+                                "blender.capture.edge_marks"))
+fingerprint, job, shots = (support.addon(f"bake.{name}") for name in ("fingerprint", "job", "shot"))
+presets, runs, setting, cli = (support.addon(name) for name in (
+    "blender.presets", "blender.runs", "command.setting", "cli"))
+panels_fracture, roles = support.addon("ui.panels.fracture"), support.addon("ui.operators.roles")
+solver = support.addon("solver")
 
 
 def bar(name="Bar", cuts=15):
@@ -49,7 +50,7 @@ def bar(name="Bar", cuts=15):
 
 class Breaking(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, 12
         self.scene.use_gravity = False
         files = tempfile.TemporaryDirectory()
@@ -160,7 +161,7 @@ class Bakes(Breaking):
         return runs.last_message[self.scene.name][1]
 
     def last(self, channel, frame=12):
-        cache = house.addon("bridge.folders").cache_of(self.scene)
+        cache = support.addon("blender.folders").cache_of(self.scene)
         with cache.open_store() as store:
             return store.read(0, frame, channel, origin=cache.origin)
 
@@ -172,7 +173,7 @@ class Bakes(Breaking):
         self.bake(toughness=.05, use_first_frame=True, first_frame=9)
         counts = [len(self.last(solver.Channel.POSITION, frame)) for frame in (7, 8, 9, 10)]
         with solver.Scene(threads=1) as scene:
-            cache = house.addon("bridge.folders").cache_of(self.scene)
+            cache = support.addon("blender.folders").cache_of(self.scene)
             with cache.open_store() as store:
                 store.restore(scene)
             times = scene.bodies()[0].read(solver.Channel.SPLIT_TIME)
@@ -192,7 +193,7 @@ class Bakes(Breaking):
                                (-.5, {"seam_edges": "NONE", "seam_group": "Weak"})):
             self.bake(toughness=.15, seam_toughness=.05, most_pieces=2, **chosen)
             with solver.Scene(threads=1) as scene:
-                cache = house.addon("bridge.folders").cache_of(self.scene)
+                cache = support.addon("blender.folders").cache_of(self.scene)
                 with cache.open_store() as store:
                     store.restore(scene)
                 body = scene.bodies()[0]
@@ -202,7 +203,7 @@ class Bakes(Breaking):
 
     def splits(self):
         """Where and when (frames) the baked bar was split, and in how many pieces of which mass it is."""
-        cache = house.addon("bridge.folders").cache_of(self.scene)
+        cache = support.addon("blender.folders").cache_of(self.scene)
         with solver.Scene(threads=1) as scene:
             with cache.open_store() as store:
                 store.restore(scene)
@@ -255,7 +256,7 @@ class Bakes(Breaking):
         shot.checkpoint_every = 4
         ends = []
         for stop in (12, 10):
-            cache = house.addon("bake.cache").Cache.create(self.folder / f"to {stop}", shot)
+            cache = support.addon("bake.cache").Cache.create(self.folder / f"to {stop}", shot)
             whole, shot.frames = shot.frames, shot.frames[:stop]
             job.Job(shot, cache).run()
             shot.frames = whole

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import bpy
-import house
+import support
 
 ZIP = os.environ.get("PLIANT_EXTENSION", "")
 
@@ -31,7 +31,7 @@ said["library"] = library.pliant_path
 said["version"] = library.pliant_version().decode()
 said["build"] = library.pliant_build_info().decode()
 exec(sys.argv[3])
-said["cut"] = snap(importlib.import_module(package + ".cracks"))
+said["cut"] = snap(importlib.import_module(package + ".fracture"))
 exec(sys.argv[2])
 said["hash"] = drop(solver)
 bpy.ops.extensions.package_uninstall(repo_index=[r.module for r in
@@ -57,19 +57,19 @@ def drop(solver):
 # A cube of 64 particles that parted in the middle, cut in a process of its own: what was installed
 # must reach manifold3d for the Python of this Blender.
 SNAP = """
-def snap(cracks):
+def snap(fracture):
     import numpy as np
     grid = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), -1).reshape(-1, 3)
     first, second = np.triu_indices(64, 1)
     near = (np.abs(grid[first] - grid[second]) <= 1).all(1)
     pairs = np.column_stack([first, second])[near]
     until = np.where((grid[pairs, 0] < 2).sum(1) == 1, 3.0, np.inf)
-    body = cracks.Particles((grid + .5) / 4, np.full(64, -1), np.full(64, -np.inf), pairs, until, .25)
+    body = fracture.Particles((grid + .5) / 4, np.full(64, -1), np.full(64, -np.inf), pairs, until, .25)
     cube = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
     faces = [0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1, 2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3]
-    broken = cracks.break_beside(cracks.Surface(cube, np.arange(7) * 4, np.array(faces)), body,
-                                 cracks.Look())
-    from_wheel = importlib.import_module(cracks.__name__ + ".cut").library().__name__
+    broken = fracture.break_beside(fracture.Surface(cube, np.arange(7) * 4, np.array(faces)), body,
+                                 fracture.Look())
+    from_wheel = importlib.import_module(fracture.__name__ + ".cut").library().__name__
     return [int(broken.piece.max()) + 1, bool(broken.inside.any()), broken.warnings, from_wheel]
 """
 
@@ -86,8 +86,8 @@ class Install(unittest.TestCase):
             self.assertNotRegex(name, r"__pycache__|\.pyc$|test|^build$|pack\.py$|wheels\.txt$|\.so$|/\.|^\.")
         for wanted in ("__init__.py", "blender_manifest.toml", "LICENSE", "solver/library.py"):
             self.assertIn(wanted, self.names)
-        tracked = {p.relative_to(house.ROOT / "addon").as_posix()
-                   for p in (house.ROOT / "addon").rglob("*.py")} - {"pack.py"}
+        tracked = {p.relative_to(support.ROOT / "addon").as_posix()
+                   for p in (support.ROOT / "addon").rglob("*.py")} - {"pack.py"}
         self.assertEqual(tracked, {n for n in self.names if n.endswith(".py")})
 
     def test_blender_finds_it_valid(self):
@@ -117,7 +117,7 @@ class Install(unittest.TestCase):
         self.assertEqual(said["cut"], [2, True, [], "pliant_native.manifold3d"])
         here = {}
         exec(DROP, here)
-        self.assertEqual(said["hash"], here["drop"](house.addon("solver")))
+        self.assertEqual(said["hash"], here["drop"](support.addon("solver")))
         self.assertEqual(left, [], "uninstalling left these behind")
 
 

@@ -8,10 +8,11 @@ import unittest
 
 import bmesh
 import bpy
-import house
+import support
 import numpy as np
 
-meshes, overrides, runs = (house.addon(name) for name in ("bridge.meshes", "ui.overrides", "ui.runs"))
+meshes, overrides, runs = (support.addon(name) for name in ("blender.meshes", "blender.overrides",
+    "blender.runs"))
 LAST = 36
 
 
@@ -32,7 +33,7 @@ class Messy(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, LAST
         self.place = place.name
         self.scene.pliant.folder = os.path.join(place.name, "cache")

@@ -8,11 +8,11 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import bpy
-import house
+import support
 from cubes import Cubes, add
 
-folders, glance = house.addon("bridge.folders"), house.addon("bridge.glance")
-outdated, timeline, cli = house.addon("ui.outdated"), house.addon("ui.timeline"), house.addon("cli")
+folders, glance = support.addon("blender.folders"), support.addon("blender.capture.staleness")
+outdated, timeline, cli = support.addon("ui.outdated"), support.addon("ui.timeline"), support.addon("cli")
 
 
 def move_a_vertex(test):

@@ -4,18 +4,18 @@ import tempfile
 import unittest
 
 import bpy
-import house
+import support
 import numpy as np
 from test_fracture import bar
 
-folders, results = house.addon("bridge.folders"), house.addon("bridge.results")
-broken, meshes = house.addon("bridge.broken"), house.addon("bridge.meshes")
-bake_broken, Channel = house.addon("bake.broken"), house.addon("solver").Channel
+folders, results = support.addon("blender.folders"), support.addon("blender.results.results")
+broken, meshes = support.addon("blender.results.fractured_mesh"), support.addon("blender.meshes")
+bake_broken, Channel = support.addon("bake.fractured_output"), support.addon("solver").Channel
 
 
 class PartialCracks(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, 12
         self.scene.use_gravity = False
         place = tempfile.TemporaryDirectory()

@@ -7,17 +7,19 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 from broken_bar import END, BrokenBar
 from test_fracture import bar
 from test_results_broken import volume_of
 
 results, meshes, folders, settings, capture = (
-    house.addon(f"bridge.{name}") for name in ("results", "meshes", "folders", "settings", "capture"))
-fingerprint, patterns = house.addon("bake.fingerprint"), house.addon("bake.pattern")
-broken, cli, runs = house.addon("bridge.broken"), house.addon("cli"), house.addon("ui.runs")
-session, solver = house.addon("preview.session"), house.addon("solver")
+    support.addon(name) for name in ("blender.results.results", "blender.meshes",
+        "blender.folders", "blender.settings", "blender.capture.capture"))
+fingerprint, patterns = support.addon("bake.fingerprint"), support.addon("bake.fracture_cells")
+broken, cli, runs = support.addon("blender.results.fractured_mesh"), support.addon("cli"), \
+    support.addon("blender.runs")
+session, solver = support.addon("preview.session"), support.addon("solver")
 MIDDLES = np.array([[-.75, 0, 0], [-.3, .05, 0], [.05, -.06, .03], [.42, .02, -.05], [.8, 0, 0]])
 
 
@@ -42,7 +44,7 @@ def patterned():
 
 class Set(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, 2
         self.scene.use_gravity = False
         self.files = tempfile.TemporaryDirectory()

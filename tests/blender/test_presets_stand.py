@@ -7,16 +7,16 @@ import unittest
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
 import figures
 
-capture, settings = house.addon("bridge.capture"), house.addon("bridge.settings")
-presets = house.addon("ui.presets")
-solver = house.addon("solver")
-cache_module, job = house.addon("bake.cache"), house.addon("bake.job")
+capture, settings = support.addon("blender.capture.capture"), support.addon("blender.settings")
+presets = support.addon("blender.presets")
+solver = support.addon("solver")
+cache_module, job = support.addon("bake.cache"), support.addon("bake.job")
 
 HARD = ("Glass-like", "Ceramic", "Chocolate")
 FRAMES = 40
@@ -55,7 +55,7 @@ class Standing(unittest.TestCase):
             return found.pieces, found.splits, figures.crumpling(places, skin.apply().vertices)
 
     def test_nothing_breaks_or_sags_that_only_stands(self):
-        house.fresh()
+        support.fresh()
         self.assertEqual(set(presets.BREAKS), {*HARD, "Bread", "Taffy that Tears", "Flesh that Tears"})
         for figure in figures.TEN:
             obj = body(figure)
@@ -71,7 +71,7 @@ class Standing(unittest.TestCase):
 class Teapot(unittest.TestCase):
     def bake(self, shells=None):
         """Edges over their lengths after a fall of the teapot, from the bake's point cache."""
-        scene = house.fresh()
+        scene = support.fresh()
         scene.frame_start, scene.frame_end = 1, 24
         obj = body(figures.teapot, "Teapot")
         obj.data.transform(obj.matrix_world.Scale(1 / .249, 4))
@@ -91,9 +91,9 @@ class Teapot(unittest.TestCase):
             work = job.Job(shot, cache)
             work.run()
             self.assertIsNone(work.error)
-            output = house.addon("bake.output").Output(cache, cache.bodies[0])
+            output = support.addon("bake.output").Output(cache, cache.bodies[0])
             last = next(output.local([cache.end]))
-            baked = house.addon("bake.pc2").frames(cache.pc2_path(cache.bodies[0]))[-1]
+            baked = support.addon("bake.formats.pc2").frames(cache.pc2_path(cache.bodies[0]))[-1]
             self.assertTrue(np.array_equal(last, baked))  # the store and the point cache agree
             rest, triangles = cache.rest(cache.bodies[0]), shot.bodies[0].triangles
             return figures.stretch(triangles, rest, .249 * np.asarray(baked))

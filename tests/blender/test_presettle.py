@@ -4,16 +4,16 @@ import tempfile
 import unittest
 
 import bpy
-import house
+import support
 import numpy as np
 
-meshes, hints, runs = (house.addon(name) for name in ("bridge.meshes", "ui.hints", "ui.runs"))
+meshes, hints, runs = (support.addon(name) for name in ("blender.meshes", "ui.panels.hints", "blender.runs"))
 LAST = 16
 
 
 class Presettle(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_start, self.scene.frame_end = 1, LAST
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
@@ -82,7 +82,7 @@ class Presettle(unittest.TestCase):
     def test_it_is_part_of_what_a_bake_was_made_from(self):
         obj = self.add(depth=2, radius=.3)
         self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
-        outdated = house.addon("ui.outdated")
+        outdated = support.addon("ui.outdated")
         bpy.context.view_layer.update()
         self.assertEqual(outdated.look(self.scene), [])
         obj.pliant.start.use_presettle = False

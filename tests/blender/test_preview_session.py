@@ -5,14 +5,14 @@ import tempfile
 import unittest
 
 import bpy
-import house
+import support
 import numpy as np
 
-session = house.addon("preview.session")
-build = house.addon("preview.build")
-gather = house.addon("preview.gather")
-palette = house.addon("preview.palette")
-solver = house.addon("solver")
+session = support.addon("preview.session")
+build = support.addon("preview.build")
+gather = support.addon("preview.gather")
+palette = support.addon("preview.palette")
+solver = support.addon("solver")
 ATTRIBUTE = "Pliant Clusters"
 
 
@@ -32,7 +32,7 @@ def colours(mesh):
 
 class Preview(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
 
     def tearDown(self):
         session.stop()
@@ -58,7 +58,7 @@ class Preview(unittest.TestCase):
         """A ball of clay that falls on its lower side; the cache."""
         scene = bpy.context.scene
         obj = soft("ico_sphere", 500, subdivisions=3, location=(0, 0, 1.2))
-        house.addon("ui.presets").apply(obj, "Clay")
+        support.addon("blender.presets").apply(obj, "Clay")
         obj.pliant.material.recluster_condition = 1.1
         bpy.ops.mesh.primitive_plane_add(size=20)
         bpy.context.object.pliant.role = "COLLIDER"
@@ -67,7 +67,7 @@ class Preview(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         scene.frame_end, scene.pliant.folder = 20, folder.name
         bpy.ops.pliant.bake()
-        return obj, house.addon("bridge.folders").cache_of(scene)
+        return obj, support.addon("blender.folders").cache_of(scene)
 
     def test_colours_tell_where_it_has_flowed(self):
         obj, cache = self.bake_flowing()
@@ -142,7 +142,7 @@ class Preview(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             bpy.context.scene.pliant.folder = os.path.join(folder, "cache")
             bpy.ops.pliant.bake()
-            real = house.addon("ui.status").cached(bpy.context.scene).bytes
+            real = support.addon("ui.status").cached(bpy.context.scene).bytes
         self.assertLess(abs(guess - real), .5 * real, f"{guess} guessed, {real} written")
 
     def test_colours_are_the_same_in_every_run(self):
@@ -197,7 +197,7 @@ class Preview(unittest.TestCase):
         obj = soft()
         bpy.ops.pliant.preview()
         paints = []
-        colours_module = house.addon("preview.colours")
+        colours_module = support.addon("preview.colours")
         paint = colours_module.paint
         colours_module.paint = lambda *arguments: paints.append(arguments) or paint(*arguments)
         try:
@@ -234,7 +234,7 @@ class Preview(unittest.TestCase):
         body = session.shown(obj)
         shapes = body.proxies
         np.testing.assert_array_equal(shapes.centres, body.centres)
-        proxies = house.addon("preview.proxies")
+        proxies = support.addon("preview.proxies")
         corners, light, whose = proxies.corners(shapes.centres, shapes.reach)
         self.assertTrue(np.isfinite(corners).all() and (light > 0).all() and (light <= 1.001).all())
         # every shape is within its ball, and some are cut
@@ -255,7 +255,7 @@ class Preview(unittest.TestCase):
         self.assertGreater(outer, most + .2 * body.spacing)
 
     def test_contact_shapes_end_where_bodies_touch(self):
-        proxies = house.addon("preview.proxies")
+        proxies = support.addon("preview.proxies")
         centres = np.array(((0, 0, 0), (.5, 0, 0)), np.float32)
         radii = np.array((2, .25), np.float32)
         far = proxies.reach(centres, radii, lambda points: np.abs(points).max(axis=1) - 1)
@@ -265,7 +265,7 @@ class Preview(unittest.TestCase):
         np.testing.assert_allclose(far[1], .25, rtol=1e-6)
 
     def test_a_ball_is_closed_and_faces_outward(self):
-        points, triangles = house.addon("preview.proxies").ball(2)
+        points, triangles = support.addon("preview.proxies").ball(2)
         self.assertEqual((len(points), len(triangles)), (162, 320))
         a, b, c = (points[triangles[:, k]] for k in range(3))
         volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
@@ -316,7 +316,7 @@ class Preview(unittest.TestCase):
 
 class Accidents(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
 
     def tearDown(self):
         session.stop()
@@ -336,9 +336,9 @@ class Accidents(unittest.TestCase):
     def test_another_file(self):
         soft()
         bpy.ops.pliant.preview()
-        house.fresh()
+        support.fresh()
         self.assertIsNone(session.current())
-        self.assertEqual(house.addon("preview.colours").painted(), [])
+        self.assertEqual(support.addon("preview.colours").painted(), [])
 
     def test_objects_deleted_and_renamed(self):
         obj = soft()

@@ -4,9 +4,9 @@ import io
 import json
 import unittest
 
-import house
+import support
 
-report = house.addon("command.report")
+report = support.addon("command.report")
 
 
 class Lines(unittest.TestCase):

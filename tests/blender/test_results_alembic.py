@@ -4,12 +4,12 @@ import unittest
 from unittest import mock
 
 import bpy
-import house
+import support
 import numpy as np
 from baked import END, START, Baked, evaluated, results, space, state_of, stored
 
-alembic = house.addon("bridge.alembic")
-compat = house.addon("compat")
+alembic = support.addon("blender.results.alembic")
+compat = support.addon("blender.compat")
 
 
 @unittest.skipUnless(compat.has_alembic(), "this Blender was built without Alembic")

@@ -8,16 +8,17 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 from broken_bar import END, BrokenBar
 from mathutils.bvhtree import BVHTree
 from test_fracture import bar
 
-results, meshes, folders = (house.addon(f"bridge.{name}")
-                            for name in ("results", "meshes", "folders"))
-broken, cli, runs = house.addon("bridge.broken"), house.addon("cli"), house.addon("ui.runs")
-Channel = house.addon("solver").Channel
+results, meshes, folders = (support.addon(name)
+                            for name in ("blender.results.results", "blender.meshes", "blender.folders"))
+broken, cli, runs = support.addon("blender.results.fractured_mesh"), support.addon("cli"), \
+    support.addon("blender.runs")
+Channel = support.addon("solver").Channel
 
 
 def dressed():
@@ -320,7 +321,7 @@ class Broken(BrokenBar):
 
     def test_refining_is_refused(self):
         with self.assertRaisesRegex(results.BakeError, "cut along its cracks"):
-            house.addon("bridge.refine").refine(self.scene, self.obj)
+            support.addon("blender.results.refine").refine(self.scene, self.obj)
 
     def test_other_meshes_break_too_and_mirrored_ones(self):
         dense = self.obj.copy()
@@ -430,7 +431,7 @@ class Broken(BrokenBar):
     def test_colours_by_piece(self):
         """One before it breaks, several after."""
         self.scene.pliant.preview_colour_by = "PIECE"
-        self.addCleanup(house.addon("preview.session").stop)
+        self.addCleanup(support.addon("preview.session").stop)
         counts = []
         for frame in (1, END):
             self.scene.frame_set(frame)

@@ -5,18 +5,18 @@ import unittest
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 from test_results_refine import bar
 
-folders, results = house.addon("bridge.folders"), house.addon("bridge.results")
-broken, Channel = house.addon("bridge.broken"), house.addon("solver").Channel
+folders, results = support.addon("blender.folders"), support.addon("blender.results.results")
+broken, Channel = support.addon("blender.results.fractured_mesh"), support.addon("solver").Channel
 END = 24
 
 
 class Flow(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_end = END
         self.scene.use_gravity = False
         folder = tempfile.TemporaryDirectory()

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import bpy
-import house
+import support
 import numpy as np
 from baked import END, START, Baked, bake, build, evaluated, folders, meshes, modifiers, results, \
     space, state_of, stored
@@ -56,7 +56,7 @@ class OtherMeshes(Baked):
         expected = self.expected(obj)
         self.scene.frame_set(8)
         for kind in ("PC2", "MDD", "SHAPE_KEYS", "ALEMBIC"):
-            if kind == "ALEMBIC" and not house.addon("compat").has_alembic():
+            if kind == "ALEMBIC" and not support.addon("blender.compat").has_alembic():
                 continue
             with self.subTest(kind=kind):
                 self.activate(obj)
@@ -179,7 +179,7 @@ class AnotherBake(Baked):
 
     def test_the_scene_says_what_a_bake_becomes(self):
         kinds = ["SHAPE_KEYS", "MDD", "PC2"]
-        if house.addon("compat").has_alembic():
+        if support.addon("blender.compat").has_alembic():
             kinds.insert(1, "ALEMBIC")
         for kind in kinds:
             with self.subTest(kind=kind):
@@ -201,7 +201,7 @@ class SaveAs(unittest.TestCase):
         here, there = Path(files.name) / "here", Path(files.name) / "there" / "deep"
         here.mkdir()
         there.mkdir(parents=True)
-        scene = house.fresh()
+        scene = support.fresh()
         build(scene)
         bpy.ops.mesh.primitive_cube_add(location=(1.5, -2, 3))
         bpy.context.object.name = "Bound"
@@ -209,7 +209,7 @@ class SaveAs(unittest.TestCase):
         bpy.ops.pliant.bake()
         results.bind(scene, scene.objects["Bound"], "Plain", "MDD")
         results.make(scene, scene.objects["Plain"],
-                     "ALEMBIC" if house.addon("compat").has_alembic() else "PC2")
+                     "ALEMBIC" if support.addon("blender.compat").has_alembic() else "PC2")
         results.make(scene, scene.objects["Plain"], "POINTS", as_points=False)
         names = ("Bound", "Plain", "Plain Particles")
         seen = {name: self.seen(name) for name in names}
@@ -235,7 +235,7 @@ class OtherFrames(unittest.TestCase):
     def test_they_play_bit_for_bit(self):
         for start, rate, base in ((-3, 24, 1.0), (1001, 30, 1.001)):
             with self.subTest(start=start, rate=rate), tempfile.TemporaryDirectory() as folder:
-                scene = house.fresh()
+                scene = support.fresh()
                 build(scene)
                 scene.render.fps, scene.render.fps_base = rate, base
                 own = scene.pliant
@@ -244,7 +244,7 @@ class OtherFrames(unittest.TestCase):
                 obj, body = scene.objects["Odd"], cache.body("Odd")
                 obj.modifiers["Refine"].show_viewport = False
                 for kind in ("PC2", "MDD", "ALEMBIC"):
-                    if kind == "ALEMBIC" and not house.addon("compat").has_alembic():
+                    if kind == "ALEMBIC" and not support.addon("blender.compat").has_alembic():
                         continue
                     results.make(scene, obj, kind)
                     for frame in range(start, start + 7):
@@ -288,7 +288,7 @@ class Strangers(Baked):
             path.unlink(missing_ok=True)
             path.symlink_to(victim)
         for kind in ("MDD", "PC2", "POINTS", "SHAPE_KEYS", "ALEMBIC"):
-            if kind != "ALEMBIC" or house.addon("compat").has_alembic():
+            if kind != "ALEMBIC" or support.addon("blender.compat").has_alembic():
                 try:
                     self.make("Plain", kind)
                 except RuntimeError as error:

@@ -2,11 +2,11 @@
 """A bake's particles as an object: places and attributes are the frame store's, bit for bit."""
 import bpy
 import bmesh
-import house
+import support
 import numpy as np
 from baked import END, START, Baked, results
 
-solver = house.addon("solver")
+solver = support.addon("solver")
 Channel = solver.Channel
 
 
@@ -177,7 +177,7 @@ class Particles(Baked):
         start = self.object("Plain").pliant.start
         start.angular_velocity = (0, 0, 20)
         bpy.ops.pliant.bake()
-        self.cache = house.addon("bridge.folders").cache_of(self.scene)
+        self.cache = support.addon("blender.folders").cache_of(self.scene)
         self.make("Plain", "POINTS", as_points=False)
         made = self.object("Plain Particles")
 
@@ -195,7 +195,7 @@ class Particles(Baked):
         material.frequency, material.use_resample = 2.0, True
         self.object("Plain").pliant.start.angular_velocity = (0, 0, 30)  # thrown out to a disc
         bpy.ops.pliant.bake()
-        self.cache = house.addon("bridge.folders").cache_of(self.scene)
+        self.cache = support.addon("blender.folders").cache_of(self.scene)
         self.make("Plain", "POINTS", as_points=False)
         made, body = self.object("Plain Particles"), self.cache.body("Plain")
         seen, masses = [], []
@@ -215,7 +215,7 @@ class Particles(Baked):
         self.make("Plain", "POINTS", as_points=False)
         self.object("Plain").pliant.particles.count = 120
         bpy.ops.pliant.bake()
-        self.cache = house.addon("bridge.folders").cache_of(self.scene)
+        self.cache = support.addon("blender.folders").cache_of(self.scene)
         made = self.object("Plain Particles")
         self.assertNotEqual(len(made.data.vertices), 150)
         self.check(lambda: made.evaluated_get(bpy.context.evaluated_depsgraph_get()).data,

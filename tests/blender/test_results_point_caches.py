@@ -4,11 +4,11 @@ import os
 import unittest
 
 import bpy
-import house
+import support
 import numpy as np
 from baked import END, START, Baked, bake, evaluated, folders, state_of, stored
 
-pc2, mdd = house.addon("bake.pc2"), house.addon("bake.mdd")
+pc2, mdd = support.addon("bake.formats.pc2"), support.addon("bake.formats.mdd")
 
 
 class PointCaches(Baked):
@@ -139,7 +139,7 @@ class Refusals(Baked):
             info.write_text(wrong)
             self.assertIsNone(folders.baked_range(self.scene))
             with self.assertRaises(Exception) as caught:
-                house.addon("bridge.results").make(self.scene, self.object("Plain"), "PC2")
+                support.addon("blender.results.results").make(self.scene, self.object("Plain"), "PC2")
             self.assertIn(sentence, str(caught.exception))
 
     def test_a_truncated_store_is_named(self):
@@ -194,5 +194,5 @@ class Refusals(Baked):
         linked = next(o for o in target.objects if o)
         self.scene.collection.objects.link(linked)
         with self.assertRaises(Exception) as caught:
-            house.addon("bridge.results").make(self.scene, linked, "PC2")
+            support.addon("blender.results.results").make(self.scene, linked, "PC2")
         self.assertIn("linked from another file", str(caught.exception))

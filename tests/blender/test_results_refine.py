@@ -6,10 +6,10 @@ from pathlib import Path
 
 import bpy
 import bmesh
-import house
+import support
 import numpy as np
 
-modifiers, results = house.addon("bridge.modifiers"), house.addon("bridge.results")
+modifiers, results = support.addon("blender.modifiers"), support.addon("blender.results.results")
 
 
 def bar():
@@ -41,7 +41,7 @@ def bar():
         hook.location.x = x
         hook.keyframe_insert("location", index=0, frame=frame)
     obj.pliant.role = "BODY"
-    house.addon("ui.presets").apply(obj, "Taffy")
+    support.addon("blender.presets").apply(obj, "Taffy")
     obj.pliant.material.plastic_limit = 0
     obj.pliant.particles.count = 300
     obj.pliant.start.use_pins, obj.pliant.start.pin_group = True, "Held"
@@ -50,7 +50,7 @@ def bar():
 
 class Refine(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
         self.scene.frame_end = 12
         self.scene.use_gravity = False
         folder = tempfile.TemporaryDirectory()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shape keys of a bake: within Blender's rounding; the artist's own keys and meshes stay safe."""
 import bpy
-import house
+import support
 import numpy as np
 from baked import END, START, Baked, meshes, results, state_of, stored
 
-shapekeys = house.addon("bridge.shapekeys")
+shapekeys = support.addon("blender.results.shapekeys")
 
 
 class ShapeKeys(Baked):

@@ -2,12 +2,12 @@
 """Every setting of the library can be reached, and those of the material may change in mid-bake."""
 import unittest
 
-import house
+import support
 from cubes import Cubes, add
 
-settings, meshes = house.addon("bridge.settings"), house.addon("bridge.meshes")
-solver, setting = house.addon("solver"), house.addon("command.setting")
-fingerprint = house.addon("bake.fingerprint")
+settings, meshes = support.addon("blender.settings"), support.addon("blender.meshes")
+solver, setting = support.addon("solver"), support.addon("command.setting")
+fingerprint = support.addon("bake.fingerprint")
 FIXED = {"density", "goal", "damping_per_step", "use_strain_attribute"}
 OWN = {"rna_type", "name", "preset"}
 

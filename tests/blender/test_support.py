@@ -4,28 +4,28 @@ import unittest
 from pathlib import Path
 
 import bpy
-import house
+import support
 
 
 class Standing(unittest.TestCase):
     def test_is_enabled_as_an_extension(self):
-        self.assertIn(house.PACKAGE, bpy.context.preferences.addons)
-        folder = Path(house.addon().__file__).parent
-        self.assertTrue(folder.samefile(house.ROOT / "addon"))
+        self.assertIn(support.PACKAGE, bpy.context.preferences.addons)
+        folder = Path(support.addon().__file__).parent
+        self.assertTrue(folder.samefile(support.ROOT / "addon"))
         self.assertIn("extensions", folder.parts)
 
     def test_is_left_and_entered_again(self):
-        house.disable()
-        self.assertNotIn(house.PACKAGE, bpy.context.preferences.addons)
-        house.enable()
-        self.assertIn(house.PACKAGE, bpy.context.preferences.addons)
+        support.disable()
+        self.assertNotIn(support.PACKAGE, bpy.context.preferences.addons)
+        support.enable()
+        self.assertIn(support.PACKAGE, bpy.context.preferences.addons)
 
     def test_library_loads(self):
-        library = house.addon("solver.library").load()
+        library = support.addon("solver.library").load()
         self.assertRegex(library.pliant_version().decode(), r"^\d+\.\d+\.\d+")
 
     def test_body_falls(self):
-        solver = house.addon("solver")
+        solver = support.addon("solver")
         cube = [(x, y, z + 1) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
         faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
                  (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]

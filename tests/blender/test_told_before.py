@@ -4,11 +4,11 @@ import sys
 from unittest import mock
 
 import bpy
-import house
+import support
 from test_bake_operators import Bakes, caches, runs
 from test_cli import SMALL, WithShot
 
-capture = house.addon("bridge.capture")
+capture = support.addon("blender.capture.capture")
 WITHOUT = {"manifold3d": None, "pliant_native.manifold3d": None}
 
 

@@ -5,10 +5,10 @@ import unittest
 
 import bmesh
 import bpy
-import house
+import support
 
-hints, fitting, capture, modifiers = (house.addon(name) for name in (
-    "ui.hints", "ui.fitting", "bridge.capture", "bridge.modifiers"))
+hints, fitting, capture, modifiers = (support.addon(name) for name in (
+    "ui.panels.hints", "blender.fitting", "blender.capture.capture", "blender.modifiers"))
 
 
 def add(kind, **settings):
@@ -24,7 +24,7 @@ def said(obj):
 
 class Hints(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
 
     def test_nothing_is_said_of_what_will_look_right(self):
         for kind in ("monkey", "uv_sphere", "torus", "grid"):
@@ -95,7 +95,7 @@ class Hints(unittest.TestCase):
 
 class Floors(unittest.TestCase):
     def setUp(self):
-        self.scene = house.fresh()
+        self.scene = support.fresh()
 
     def add(self, *expected, **place):
         obj = add("uv_sphere", **place)
@@ -152,7 +152,7 @@ class Floors(unittest.TestCase):
             path = folder + "/ground.blend"
             self.plane("Ground", size=30)
             bpy.ops.wm.save_as_mainfile(filepath=path)
-            self.scene = house.fresh()
+            self.scene = support.fresh()
             with bpy.data.libraries.load(path, link=True) as (_, linked):
                 linked.objects = ["Ground"]
             self.scene.collection.objects.link(linked.objects[0])

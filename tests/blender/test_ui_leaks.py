@@ -3,7 +3,7 @@
 import unittest
 
 import bpy
-import house
+import support
 
 HANDLERS = [name for name in dir(bpy.app.handlers)
             if isinstance(getattr(bpy.app.handlers, name), list)]
@@ -23,22 +23,22 @@ def traces():
 
 class Leaks(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
 
     def tearDown(self):
-        house.enable()
+        support.enable()
 
     def test_twice_on_and_off(self):
         on = traces()
         self.assertTrue(on["classes"])
-        house.disable()
+        support.disable()
         off = traces()
         self.assertEqual(off["classes"], [])
         self.assertEqual(off["properties"], [False, False])
         for _ in range(2):
-            house.enable()
+            support.enable()
             self.assertEqual(traces(), on)
-            house.disable()
+            support.disable()
             self.assertEqual(traces(), off)
 
     def test_a_preview_that_is_on_goes_too(self):
@@ -49,9 +49,9 @@ class Leaks(unittest.TestCase):
         before = [(a.name, a.data_type, a.domain) for a in obj.data.attributes]
         bpy.ops.pliant.preview()
         self.assertIn("Pliant Clusters", obj.data.attributes)
-        session, changed = house.addon("preview.session"), house.addon("ui.changed")
-        overlay = house.addon("preview.overlay")
-        house.disable()
+        session, changed = support.addon("preview.session"), support.addon("ui.properties.updates")
+        overlay = support.addon("preview.overlay")
+        support.disable()
         self.assertEqual([(a.name, a.data_type, a.domain) for a in obj.data.attributes], before)
         self.assertIsNone(session.current())
         self.assertFalse(overlay.is_drawing())
@@ -63,8 +63,8 @@ class Leaks(unittest.TestCase):
         obj = bpy.context.object
         obj.pliant.role = "BODY"
         obj.pliant.material.frequency = 4.5
-        house.disable()
-        house.enable()
+        support.disable()
+        support.enable()
         self.assertEqual((obj.pliant.role, obj.pliant.material.frequency), ("BODY", 4.5))
 
 

@@ -6,25 +6,25 @@ from types import SimpleNamespace
 
 import bmesh
 import bpy
-import house
+import support
 
-properties = house.addon("ui.properties")
-panels = house.addon("ui.panels")
-panels_bake = house.addon("ui.panels_bake")
-panels_fracture = house.addon("ui.panels_fracture")
-sidebar = house.addon("ui.panels_sidebar")
-hints = house.addon("ui.hints")
-runs = house.addon("ui.runs")
-welds = house.addon("ui.welds")
-weights = house.addon("ui.weights")
-drawing = house.addon("ui.drawing")
-fitting = house.addon("ui.fitting")
-timeline = house.addon("ui.timeline")
-roles = house.addon("ui.operators_roles")
-session = house.addon("preview.session")
-solver = house.addon("solver")
-settings = house.addon("bridge.settings")
-meshes = house.addon("bridge.meshes")
+properties = support.addon("ui.properties.settings")
+panels = support.addon("ui.panels.body")
+panels_bake = support.addon("ui.panels.bake")
+panels_fracture = support.addon("ui.panels.fracture")
+sidebar = support.addon("ui.panels.sidebar")
+hints = support.addon("ui.panels.hints")
+runs = support.addon("blender.runs")
+welds = support.addon("ui.panels.welds")
+weights = support.addon("ui.panels.level_weights")
+drawing = support.addon("ui.drawing")
+fitting = support.addon("blender.fitting")
+timeline = support.addon("ui.timeline")
+roles = support.addon("ui.operators.roles")
+session = support.addon("preview.session")
+solver = support.addon("solver")
+settings = support.addon("blender.settings")
+meshes = support.addon("blender.meshes")
 
 ICONS = set(bpy.types.UILayout.bl_rna.functions["prop"].parameters["icon"].enum_items.keys())
 # what an artist sets; the others keep what was made of a bake
@@ -125,7 +125,7 @@ def texts(notes):
 
 class Drawing(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
         bpy.ops.mesh.primitive_monkey_add()
         self.obj = bpy.context.object
 
@@ -189,7 +189,7 @@ class Drawing(unittest.TestCase):
             setattr(data, name, item)
             for cls in all_panels():
                 seen |= {note[1] for note in drawn(cls) or () if note[0] == "prop"}
-        for name in house.addon("bridge.settings").PAINTED:
+        for name in support.addon("blender.settings").PAINTED:
             setattr(self.obj.pliant.paint, f"{name}_group", "painted")
         seen |= {note[1] for note in drawn(panels.PLIANT_PT_paint) if note[0] == "prop"}
         self.obj.pliant.role = "COLLIDER"
@@ -312,7 +312,7 @@ class Drawing(unittest.TestCase):
             self.assertEqual(state[0], "label", notes)
             change()
             bpy.context.view_layer.update()
-            house.addon("ui.outdated").look(scene)
+            support.addon("ui.outdated").look(scene)
         notes = drawn(sidebar.PLIANT_PT_sidebar_bake)
         self.assertIn("Out of date", texts(notes))
         self.assertLess([note[2] for note in notes].index("Rebake"),
@@ -399,7 +399,7 @@ class Texts(unittest.TestCase):
 
 class Guesses(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
 
     def built(self, obj):
         with solver.Scene(threads=1) as scene:

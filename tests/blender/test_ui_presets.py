@@ -4,13 +4,13 @@ import os
 import unittest
 
 import bpy
-import house
+import support
 import numpy as np
 
-presets = house.addon("ui.presets")
-settings = house.addon("bridge.settings")
-meshes = house.addon("bridge.meshes")
-solver = house.addon("solver")
+presets = support.addon("blender.presets")
+settings = support.addon("blender.settings")
+meshes = support.addon("blender.meshes")
+solver = support.addon("solver")
 
 
 def ball(radius=1.0):
@@ -43,7 +43,7 @@ def drop(obj, frames=72, centres=False, widths=False):
 
 class Own(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
 
     def test_every_material_is_a_whole_set_of_settings(self):
         obj = ball()
@@ -59,7 +59,7 @@ class Own(unittest.TestCase):
                     else:
                         self.assertEqual(found, value, key)
 
-    @house.oldest_and_newest
+    @support.oldest_and_newest
     def test_dropped_balls_look_like_their_material(self):
         lowest, settled = {}, {}
         for name in presets.TABLE:
@@ -76,7 +76,7 @@ class Own(unittest.TestCase):
         for name in ("Rubber", "Tyre", "Foam"):
             self.assertGreater(settled[name], .7, name)
 
-    @house.oldest_and_newest
+    @support.oldest_and_newest
     def test_materials_bounce_as_their_names_say(self):
         """How much of its fall a ball comes back up."""
         bounce = {}
@@ -95,7 +95,7 @@ class Own(unittest.TestCase):
         for name in ("Plush", "Clay", "Dough", "Lead", "Wax", "Snow"):
             self.assertLess(bounce[name], .25, bounce)
 
-    @house.oldest_and_newest
+    @support.oldest_and_newest
     def test_what_is_filled_bulges_where_it_is_squashed(self):
         for name, least in (("Rubber", 1.04), ("Jelly", 1.08), ("Flesh", 1.05)):
             obj = ball()
@@ -192,7 +192,7 @@ class Own(unittest.TestCase):
 
 class Users(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
         self.obj = ball()
 
     def files(self):

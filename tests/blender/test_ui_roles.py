@@ -4,7 +4,7 @@ import math
 import unittest
 
 import bpy
-import house
+import support
 
 
 def add(kind="cube", **settings):
@@ -26,7 +26,7 @@ def set_role(role, obj=None):
 
 class Roles(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
 
     def test_a_mesh_becomes_soft_and_nothing_again(self):
         obj = add("monkey")
@@ -122,7 +122,7 @@ class Roles(unittest.TestCase):
 
 class Copying(unittest.TestCase):
     def setUp(self):
-        house.fresh()
+        support.fresh()
 
     def test_everything_is_copied(self):
         source, target = add(size=2), add(size=1)

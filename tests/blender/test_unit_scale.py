@@ -4,12 +4,12 @@ import tempfile
 import unittest
 
 import bpy
-import house
+import support
 import numpy as np
 
-capture, settings, meshes = (house.addon(f"bridge.{name}")
-                             for name in ("capture", "settings", "meshes"))
-hints = house.addon("ui.hints")
+capture, settings, meshes = (support.addon(name)
+                             for name in ("blender.capture.capture", "blender.settings", "blender.meshes"))
+hints = support.addon("ui.panels.hints")
 SCALES = (1.0, .01, .001)
 LAST = 16
 
@@ -18,7 +18,7 @@ class Scales(unittest.TestCase):
     def scene_of(self, metre, system="METRIC"):
         """Everything that Blender shows with a unit is as long as it is in metres."""
         self.metre = metre
-        scene = house.fresh()
+        scene = support.fresh()
         scene.unit_settings.system, scene.unit_settings.scale_length = system, metre
         scene.gravity = (0, 0, -9.81 / metre)
         scene.frame_start, scene.frame_end = 1, LAST

@@ -6,16 +6,16 @@ from pathlib import Path
 from unittest import mock
 
 import bpy
-import house
+import support
 import numpy as np
 from broken_bar import BrokenBar
 from test_bake_operators import Bakes, caches, folders, modifiers
 from test_cli import SMALL, WithShot, run
 from test_results_broken import dressed
 
-copying, cut, handlers, results = (house.addon(name) for name in (
-    "bake.copying", "bake.broken", "ui.handlers", "bridge.results"))
-archive = house.addon("cracks.archive")
+copying, cut, handlers, results = (support.addon(name) for name in (
+    "bake.copying", "bake.fractured_output", "blender.handlers", "blender.results.results"))
+archive = support.addon("fracture.archive")
 
 
 def contents(folder):
@@ -161,7 +161,7 @@ class FolderOfAStranger(Bakes):
         bpy.ops.wm.save_mainfile()
         before = contents(self.outside)
         for link in (False, True):
-            house.fresh()
+            support.fresh()
             bpy.ops.wm.save_as_mainfile(filepath=str(Path(self.blend).with_name("mine.blend")))
             with bpy.data.libraries.load(self.blend, link=link) as (there, here):
                 here.scenes = list(there.scenes)

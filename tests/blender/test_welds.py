@@ -9,11 +9,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import bpy
-import house
+import support
 from cubes import Cubes, add
 
-capture, setting, cli = (house.addon(name) for name in ("bridge.capture", "command.setting", "cli"))
-failures = house.addon("command.failures")
+capture, setting, cli = (support.addon(name) for name in ("blender.capture.capture",
+    "command.setting", "cli"))
+failures = support.addon("command.failures")
 
 
 def weld(obj, other, **values):

@@ -27,16 +27,16 @@ sys.path[:0] = [str(Path(__file__).resolve().parent.parent / "blender")]
 sys.dont_write_bytecode = True
 
 import harness  # noqa: E402
-import house  # noqa: E402
+import support  # noqa: E402
 from harness import plain  # noqa: E402
 
-user = house.prepare()
+user = support.prepare()
 import bpy  # noqa: E402
 
-house.enable()
+support.enable()
 import numpy as np  # noqa: E402
 
-cli, breaking, meshes = (house.addon(name) for name in ("cli", "cracks", "bridge.meshes"))
+cli, breaking, meshes = (support.addon(name) for name in ("cli", "fracture", "blender.meshes"))
 LATEST = 3  # frames
 BAKE = ("bake.json", "00-Bar.rest", "00-Bar.pc2", "frames/")
 
@@ -76,7 +76,7 @@ class Results(harness.Campaign):
     def run(self, folder):
         """Cutting is in another process and writes nothing here: its result is known."""
         harness.silent()
-        house.addon("bake.broken").cracks.break_beside = lambda *_: self.kept
+        support.addon("bake.fractured_output").fracture.break_beside = lambda *_: self.kept
         blend = str(folder / "shot.blend")
         code = cli.main(["export", "--blend", blend, "--format", "mdd,abc,shape_keys", "--save", blend])
         return f"code {code}" if code else ""
@@ -105,7 +105,7 @@ def make_shot(folder):
     """A .blend with a bar that is torn apart within a few frames."""
     harness.silent()
     from test_fracture import bar
-    scene = house.fresh()
+    scene = support.fresh()
     scene.frame_start, scene.frame_end = 1, LATEST
     scene.use_gravity = False
     obj = bar(cuts=5)
@@ -127,7 +127,7 @@ def imported(path):
     """What an Alembic file has in each frame; its bytes depend on the time that it was written at."""
     def read():
         harness.silent()
-        scene = house.fresh()
+        scene = support.fresh()
         bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
         obj = next(o for o in scene.objects if o.type == "MESH")
         marks = [f"{len(obj.data.vertices)} vertices, {len(obj.data.polygons)} faces"]

@@ -3,8 +3,8 @@
 import numpy as np
 
 import support  # noqa: F401  (makes addon importable)
-from addon.cracks import Particles, Surface
-from addon.cracks.bins import Ball
+from addon.fracture import Particles, Surface
+from addon.fracture.bins import Ball
 
 
 def cloud(size, spacing, seed=1, jitter=0.3):

@@ -4,7 +4,7 @@ import threading
 import unittest
 
 import support  # noqa: F401 - makes addon importable
-from addon.bake.beside import Beside
+from addon.bake.background import Beside
 
 
 class Besides(unittest.TestCase):

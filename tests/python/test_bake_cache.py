@@ -9,7 +9,7 @@ from pathlib import Path
 import bake_scene
 import numpy as np
 from addon.bake import cache as caches
-from addon.bake import plan, space
+from addon.bake import plan, transforms
 from addon.bake.cache import Cache, CacheError
 from addon.bake.errors import BakeError
 
@@ -181,8 +181,8 @@ class Caches(unittest.TestCase):
         points = np.random.default_rng(1).normal(size=(100, 3)).astype(np.float32)
         origin = (1e5, -2e5, 64.0)
         matrix[:3, 3] += origin
-        there = space.to_simulation(points, matrix, origin)
-        back = space.mapped(there, space.to_object(matrix, origin))
+        there = transforms.to_simulation(points, matrix, origin)
+        back = transforms.mapped(there, transforms.to_object(matrix, origin))
         np.testing.assert_allclose(back, points, atol=2e-6)
         wanted = points @ matrix[:3, :3].T + (matrix[:3, 3] - origin)
         np.testing.assert_allclose(there, wanted, atol=1e-5)

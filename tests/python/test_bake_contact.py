@@ -8,7 +8,8 @@ import bake_scene
 import numpy as np
 from addon import solver
 from addon.bake import job as jobs
-from addon.bake import pc2, plan, shot
+from addon.bake import plan, shot
+from addon.bake.formats import pc2
 
 
 def still(number):

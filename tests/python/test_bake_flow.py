@@ -8,7 +8,8 @@ import bake_scene
 import numpy as np
 from addon import solver
 from addon.bake import job as jobs
-from addon.bake import output, pc2, plan
+from addon.bake import output, plan
+from addon.bake.formats import pc2
 from addon.bake import shot as shots
 from test_flow import bar, pulled, twisted
 

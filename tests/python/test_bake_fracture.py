@@ -5,13 +5,13 @@ import unittest
 
 import numpy as np
 from bake_scene import CUBE, FACES, material
-from addon import cracks, solver
-from addon.bake import broken
+from addon import fracture, solver
+from addon.bake import fractured_output
 from addon.bake import cache as caches
 from addon.bake import job as jobs
 from addon.bake import pins
 from addon.bake import shot as shots
-from addon.bake import weak
+from addon.bake import toughness
 
 BAR = CUBE * np.array([1.0, .2, .2], np.float32)
 SETTINGS = {"sample": {"count": 700}, "cluster": {"count": 28}}
@@ -43,7 +43,7 @@ class Weak(unittest.TestCase):
     def test_distances_to_segments(self):
         segments = np.array([[[0, 0, 0], [2, 0, 0]], [[0, 0, 5], [0, 0, 5]]], float)
         points = np.array([[1, 3, 0], [-3, 4, 0], [4, 0, 0], [0, 1, 5]], float)
-        np.testing.assert_allclose(weak.distances(points, segments), [3, 5, 2, 1])
+        np.testing.assert_allclose(toughness.distances(points, segments), [3, 5, 2, 1])
 
     def test_a_marked_edge_is_weak_right_through_whatever_the_mesh(self):
         """The box has eight vertices: a ring about its middle is no matter of theirs."""
@@ -56,10 +56,10 @@ class Weak(unittest.TestCase):
             made = scene.add_body(vertices, FACES, sample={"count": 700})
             x = made.read(solver.Channel.REST)[:, 0]
             made.set_factors = lambda kind, values: seen.update(kind=kind, values=values)
-            weak.apply(made, body)
+            toughness.apply(made, body)
             body.factors["toughness_factor"] = np.full(12, .5, np.float32)
             seen["first"] = seen["values"]
-            weak.apply(made, body)
+            toughness.apply(made, body)
         self.assertEqual(seen["kind"], solver.Factor.TOUGHNESS)
         self.assertLess(seen["first"][abs(x) < .03].max(), .25)
         np.testing.assert_array_equal(seen["first"][abs(x) > .16], 1)
@@ -73,7 +73,7 @@ class Weak(unittest.TestCase):
             made = scene.add_body(BAR, FACES, sample={"count": 700})
             x = made.read(solver.Channel.REST)[:, 0]
             made.set_factors = lambda kind, values: seen.update(values=values)
-            weak.apply(made, body)
+            toughness.apply(made, body)
         self.assertLess(np.corrcoef(x, seen["values"])[0, 1], -.95)
         self.assertAlmostEqual(seen["values"][x.argmax()], .25, places=1)
 
@@ -97,13 +97,13 @@ class Flowed(unittest.TestCase):
     def test_who_flowed_apart_is_held_and_who_was_split_is_not(self):
         """Four in a row and one that came off: two flowed apart, two were split, two are in two pieces
         since frame 9."""
-        particles = cracks.Particles(
+        particles = fracture.Particles(
             np.array([[0.0, 0, 0], [1, 0, 0], [5, 0, 0], [6, 0, 0], [7, 0, 0]]), np.full(5, -1),
             np.full(5, -np.inf), np.array([[0, 1], [2, 3], [3, 4], [1, 2]]),
             np.array([4.0, 4.0, 6.0, np.inf]), 1.0, plane_point=np.array([[5.4, 0, 0], [0.5, 0, 0]]),
             plane_normal=np.array([[1.0, 0, 0]] * 2), plane_reach=np.array([.5, .5]),
             plane_time=np.array([4.7, 8.0]))
-        broken.hold_flowed(particles, np.array([0, 0, 0, 0, 1]), np.array([-np.inf, 9.25]))
+        fractured_output.hold_flowed(particles, np.array([0, 0, 0, 0, 1]), np.array([-np.inf, 9.25]))
         self.assertEqual(particles.until.tolist(), [np.inf, 4.0, 9.25, np.inf])
 
 

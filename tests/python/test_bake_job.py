@@ -16,7 +16,8 @@ import numpy as np
 from addon import solver
 from addon.bake import cache as caches
 from addon.bake import job as jobs
-from addon.bake import pc2, plan, space
+from addon.bake import plan, transforms
+from addon.bake.formats import pc2
 from addon.bake.errors import BakeError
 
 HERE = Path(__file__).resolve().parent
@@ -61,8 +62,8 @@ class Jobs(unittest.TestCase):
                 store.skin(0, cache.rest(body), origin=cache.origin) as skin:
             for number in (1, 9, 24):
                 world = skin.apply(number, origin=cache.origin).vertices
-                local = space.mapped(world, space.to_object(cache.matrix(body, number),
-                                                            cache.origin))
+                local = transforms.mapped(world, transforms.to_object(cache.matrix(body, number),
+                                                                      cache.origin))
                 np.testing.assert_array_equal(pc2.read_row(cache.pc2_path(body), number - 1), local)
         self.assertEqual((job.frame, job.fraction), (24, 1.0))
         self.assertGreater(job.seconds_per_frame, 0)
@@ -70,8 +71,8 @@ class Jobs(unittest.TestCase):
     def test_first_row_is_the_mesh_and_it_falls(self):
         cache = self.bake("a").cache
         path = cache.pc2_path(cache.bodies[0])
-        world = [space.to_simulation(pc2.read_row(path, n - 1), cache.matrix(cache.bodies[0], n),
-                                     cache.origin) for n in (1, 12)]
+        world = [transforms.to_simulation(pc2.read_row(path, n - 1), cache.matrix(cache.bodies[0], n),
+                                          cache.origin) for n in (1, 12)]
         np.testing.assert_allclose(world[0], bake_scene.CUBE, atol=1e-5)
         self.assertLess(world[1][:, 2].mean(), world[0][:, 2].mean() - .5)
 
@@ -228,8 +229,8 @@ class Jobs(unittest.TestCase):
         for frame in shot.frames[1:]:
             frame.bodies[0].pin_vertices = lifted
         cache = self.bake("a", shot).cache
-        top = space.to_simulation(pc2.read_row(cache.pc2_path(cache.bodies[0]), 11),
-                                  cache.matrix(cache.bodies[0], 12), cache.origin)[[1, 3, 5, 7]]
+        top = transforms.to_simulation(pc2.read_row(cache.pc2_path(cache.bodies[0]), 11),
+                                       cache.matrix(cache.bodies[0], 12), cache.origin)[[1, 3, 5, 7]]
         np.testing.assert_allclose(top, lifted[[1, 3, 5, 7]], atol=.15)
 
         shot = bake_scene.shot(end=12)
@@ -238,8 +239,8 @@ class Jobs(unittest.TestCase):
             frame.bodies[0].pin_vertices = \
                 bake_scene.CUBE + np.float32((.5 * (frame.number - 1), 0, 0))
         cache = self.bake("b", shot).cache
-        mean = [space.to_simulation(pc2.read_row(cache.pc2_path(cache.bodies[0]), n - 1),
-                                    cache.matrix(cache.bodies[0], n), cache.origin).mean(axis=0)
+        mean = [transforms.to_simulation(pc2.read_row(cache.pc2_path(cache.bodies[0]), n - 1),
+                                         cache.matrix(cache.bodies[0], n), cache.origin).mean(axis=0)
                 for n in (6, 12)]
         np.testing.assert_allclose(mean[0], (2.5, 0, 2), atol=.01)
         self.assertGreater(mean[1][0], 4.5)  # flies on

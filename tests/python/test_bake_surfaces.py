@@ -8,7 +8,8 @@ from pathlib import Path
 import bake_scene
 import numpy as np
 from addon.bake import job as jobs
-from addon.bake import pc2, plan, shot
+from addon.bake import plan, shot
+from addon.bake.formats import pc2
 from addon.bake.fingerprint import fingerprint
 
 STIFF = bake_scene.material(stiffness=14.0, damping=6.0)

@@ -10,7 +10,8 @@ from unittest import mock
 import bake_scene
 import numpy as np
 from addon.bake import job as jobs
-from addon.bake import pc2, plan
+from addon.bake import plan
+from addon.bake.formats import pc2
 from addon.solver import _abi, library
 
 FRAMES = 12

@@ -3,11 +3,11 @@
 import tempfile
 import unittest
 
-import cracks_scene
+import fracture_scene
 import numpy as np
 import support  # noqa: F401  (makes addon importable)
-from addon.cracks import Look, Particles, Surface, binding, break_mesh
-from addon.cracks.contract import check, pairs_of_groups
+from addon.fracture import Look, Particles, Surface, binding, break_mesh
+from addon.fracture.contract import check, pairs_of_groups
 from addon.solver import Channel, Factor, PliantError, Scene, Stiffness, Store, StoreMode
 
 HELD = 1e6
@@ -202,7 +202,7 @@ class Stored(unittest.TestCase):
     def test_a_broken_mesh_follows(self):
         """All the way to a surface: fragments are where the particles are."""
         broken = self.store.broken(0)
-        surface = cracks_scene.box((2.0, .3, .3), (20, 3, 3))
+        surface = fracture_scene.box((2.0, .3, .3), (20, 3, 3))
         surface.vertices = surface.vertices - np.array([1, .15, .15])
         try:
             made = break_mesh(surface, Particles(**broken._asdict()), Look(detail=2))

@@ -11,9 +11,9 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from cracks_scene import between, box, cloud, particles
+from fracture_scene import between, box, cloud, particles
 
-from addon.cracks import CrackError, Look, archive, break_beside, break_mesh, beside
+from addon.fracture import CrackError, Look, archive, break_beside, break_mesh, background
 
 SIZE, SPACING = np.array([1.0, 0.6, 0.4]), 0.1
 
@@ -61,7 +61,7 @@ class Beside(unittest.TestCase):
                 break_beside(surface, halves(), Look())
 
     def test_a_process_that_fails_is_a_sentence(self):
-        with mock.patch.object(beside.sys, "executable", "/bin/false"):
+        with mock.patch.object(background.sys, "executable", "/bin/false"):
             with self.assertRaisesRegex(CrackError, "ended with code 1"):
                 break_beside(box(SIZE), halves(), Look())
 
@@ -71,7 +71,7 @@ class Beside(unittest.TestCase):
             slow = Path(folder, "slow")
             slow.write_text("#!/bin/sh\nexec sleep 60\n")
             slow.chmod(0o755)
-            with mock.patch.object(beside.sys, "executable", str(slow)):
+            with mock.patch.object(background.sys, "executable", str(slow)):
                 began = time.monotonic()
                 self.assertIsNone(break_beside(box(SIZE), halves(), Look(),
                                                lambda: time.monotonic() > began + 0.2))
@@ -82,8 +82,8 @@ class Beside(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder, "place")
             place.mkdir()
-            end = f"import beside, os; beside.end_with(os.getppid() + 1, {str(place)!r})"
-            done = subprocess.run([sys.executable, "-c", end], cwd=Path(beside.__file__).parent, timeout=60)
+            end = f"import background, os; background.end_with(os.getppid() + 1, {str(place)!r})"
+            done = subprocess.run([sys.executable, "-c", end], cwd=Path(background.__file__).parent, timeout=60)
             self.assertEqual(done.returncode, 1)
             self.assertFalse(place.exists())
 

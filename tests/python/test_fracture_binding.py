@@ -3,11 +3,11 @@
 import unittest
 
 import numpy as np
-from cracks_scene import between, box, cloud, particles, voronoi
-from test_cracks_cells import divided_bar
+from fracture_scene import between, box, cloud, particles, voronoi
+from test_fracture_cells import divided_bar
 
-from addon.cracks import break_mesh
-from addon.cracks.binding import skin
+from addon.fracture import break_mesh
+from addon.fracture.binding import skin
 
 SIZE, SPACING, BIRTH, FADE = np.array([1.0, 0.8, 0.4]), 0.1, 5.0, 3.0
 SEEDS = np.random.default_rng(4).uniform(0, 1, (5, 3)) * SIZE

@@ -3,10 +3,10 @@
 import unittest
 
 import numpy as np
-from cracks_scene import box, cloud, near_pairs, open_edges, particles, volumes
+from fracture_scene import box, cloud, near_pairs, open_edges, particles, volumes
 
-from addon.cracks import Look, Particles, break_mesh, cells, graph
-from addon.cracks.bins import Ball
+from addon.fracture import Look, Particles, break_mesh, cells, graph
+from addon.fracture.bins import Ball
 
 SIZE, SPACING = np.array([1.1, 0.6, 0.4]), 0.1
 

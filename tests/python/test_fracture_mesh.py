@@ -5,11 +5,11 @@ import unittest
 from unittest import mock
 
 import numpy as np
-from cracks_scene import (between, box, cloud, edges, open_edges, particles, sphere, uv_of, voronoi,
+from fracture_scene import (between, box, cloud, edges, open_edges, particles, sphere, uv_of, voronoi,
                           volumes)
 
-from addon.cracks import (CrackError, Look, Particles, Surface, binding, bins, break_mesh, cut,
-                          pairs_of_groups)
+from addon.fracture import (CrackError, Look, Particles, Surface, binding, bins, break_mesh, cut,
+                            pairs_of_groups)
 
 SIZE, SPACING = np.array([1.0, 0.8, 0.4]), 0.1
 HALVES = between(lambda p: p[:, 0] < 0.53)

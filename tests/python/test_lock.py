@@ -17,7 +17,8 @@ from unittest import mock
 import bake_scene
 from addon.bake import cache as caches
 from addon.bake import job as jobs
-from addon.bake import advisory, lock, manifest, output, pc2, plan
+from addon.bake import advisory_lock, lock, manifest, output, plan
+from addon.bake.formats import pc2
 from addon.bake.errors import BakeError
 from addon.bake.lock import Lock, LockedError
 
@@ -42,8 +43,8 @@ sys.stdin.readline()
 SLEEPER = """
 import os, signal, sys; sys.path.insert(0, sys.argv[1]); import bake_scene
 from addon import solver
-from addon.bake import advisory, job as jobs, plan
-advisory.enabled = False
+from addon.bake import advisory_lock, job as jobs, plan
+advisory_lock.enabled = False
 job = plan.make_job(sys.argv[2], bake_scene.shot(end=200))
 owner, name = (jobs.Recorder, "_write") if sys.argv[3] == "before" else (solver.Store, "write_frame")
 write = getattr(owner, name)
@@ -63,7 +64,7 @@ def elsewhere():
     """What another machine sees, where the file system has no locks."""
     with mock.patch.object(lock, "boot_id", return_value="another"), \
             mock.patch.object(socket, "gethostname", return_value="farm-9"), \
-            mock.patch.object(advisory, "enabled", False):
+            mock.patch.object(advisory_lock, "enabled", False):
         yield
 
 
@@ -194,7 +195,7 @@ class Locks(Folder):
         self.write(**{**HERE_NOW, "boot": "another"}, pid=gone.pid)
         self.refused(socket.gethostname())
 
-    @unittest.skipUnless(advisory.enabled, "no flock")
+    @unittest.skipUnless(advisory_lock.enabled, "no flock")
     def test_a_stopped_owner_keeps_its_lock(self):
         process = self.holder()
         os.kill(process.pid, signal.SIGSTOP)
@@ -205,7 +206,7 @@ class Locks(Folder):
         process.wait()
         self.taken()
 
-    @unittest.skipUnless(advisory.enabled, "no flock")
+    @unittest.skipUnless(advisory_lock.enabled, "no flock")
     def test_an_owner_in_another_pid_namespace_keeps_its_lock_and_frees_it_when_killed(self):
         wrap = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
         try:
@@ -233,14 +234,14 @@ class Locks(Folder):
         self.taken()
 
     def test_file_systems_whose_locks_do_not_hold_have_the_lease(self):
-        with mock.patch.object(advisory, "_flock", return_value=True):  # grants everything
+        with mock.patch.object(advisory_lock, "_flock", return_value=True):  # grants everything
             held = Lock(self.folder)
             self.assertFalse(held.owner.flock)
             self.refused("by this very program")
             held.release()
 
     def test_without_locks_of_the_system_a_sleeper_is_robbed_and_knows_it(self):
-        with mock.patch.object(advisory, "enabled", False):
+        with mock.patch.object(advisory_lock, "enabled", False):
             held = Lock(self.folder)
             self.assertFalse(held.owner.flock)
             held.check()
@@ -289,12 +290,12 @@ class Locks(Folder):
         gone.wait()
         for answer in (None, False):  # no locks on this disk; no locks on this system
             waiting.write_text(json.dumps({**HERE_NOW, "pid": gone.pid, "since": "", "token": "a"}))
-            with mock.patch.object(advisory, "enabled", answer is None), \
-                    mock.patch.object(advisory, "_flock", return_value=None):
+            with mock.patch.object(advisory_lock, "enabled", answer is None), \
+                    mock.patch.object(advisory_lock, "_flock", return_value=None):
                 self.taken()
-        for enabled in {False, advisory.enabled}:
+        for enabled in {False, advisory_lock.enabled}:
             waiting.touch()
-            with mock.patch.object(advisory, "enabled", enabled):
+            with mock.patch.object(advisory_lock, "enabled", enabled):
                 if not enabled:  # nothing tells but its age
                     with mock.patch.object(lock, "PATIENCE", .1), self.assertRaises(LockedError):
                         Lock(self.folder)
@@ -440,7 +441,7 @@ class Bakes(Folder):
         self.assertEqual(process.stdout.readline(), "frame 4\n")
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
         self.age(self.path, lock.ABANDONED + 10)
-        with mock.patch.object(advisory, "enabled", False):  # its process is seen here
+        with mock.patch.object(advisory_lock, "enabled", False):  # its process is seen here
             self.refused(f"process {process.pid} on this machine")
         with elsewhere():
             job = plan.make_job(self.folder, bake_scene.shot(end=8))

@@ -11,7 +11,8 @@ from unittest import mock
 import bake_scene
 import numpy as np
 from addon.bake import cache as caches
-from addon.bake import copying, files, manifest, mdd, pc2, plan
+from addon.bake import copying, files, manifest, plan
+from addon.bake.formats import mdd, pc2
 from addon.bake.cache import Cache, CacheError
 from addon.bake.errors import BakeError
 from addon.bake.lock import Owner
@@ -264,7 +265,8 @@ import sys
 sys.path[:0] = {sys.path!r}
 from pathlib import Path
 import bake_scene
-from addon.bake import cache, lock, mdd, pc2, plan
+from addon.bake import cache, lock, plan
+from addon.bake.formats import mdd, pc2
 from addon.bake.errors import BakeError
 folder = Path({str(folder)!r})
 def tried(call):

@@ -9,7 +9,7 @@ from unittest import mock
 import support  # noqa: F401 - makes bake importable
 
 import numpy as np
-from bake import mdd
+from bake.formats import mdd
 from bake.errors import BakeError
 
 

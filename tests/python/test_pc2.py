@@ -10,7 +10,7 @@ from unittest import mock
 import support  # noqa: F401 - makes bake importable
 
 import numpy as np
-from bake import pc2
+from bake.formats import pc2
 from bake.errors import BakeError
 
 

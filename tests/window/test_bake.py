@@ -8,11 +8,11 @@ from window import addon
 
 
 def run():
-    return addon("ui.runs").running(bpy.context.scene)
+    return addon("blender.runs").running(bpy.context.scene)
 
 
 def baked():
-    return addon("bridge.folders").baked_range(bpy.context.scene)
+    return addon("blender.folders").baked_range(bpy.context.scene)
 
 
 def heights(name="Suzanne"):
@@ -90,11 +90,11 @@ def test_quick_bake_and_clear(w):
     yield from stage.soft(w, count=3000)
     bpy.context.scene.frame_end = 12
     call(w, "quick_bake")
-    yield lambda: run() is None and addon("bridge.folders").baked_range(
+    yield lambda: run() is None and addon("blender.folders").baked_range(
         bpy.context.scene, True) == (1, 12)
     with w.context("VIEW_3D"):
         bpy.ops.pliant.clear("EXEC_DEFAULT")
-    assert addon("bridge.folders").baked_range(bpy.context.scene, True) is None
+    assert addon("blender.folders").baked_range(bpy.context.scene, True) is None
     yield .3
 
 
@@ -145,5 +145,5 @@ def test_a_new_file_during_a_bake(w):
         call(w, "bake")
         yield lambda: run() is not None and (run().frame or 0) >= 2
         yield from w.fresh()
-    assert not addon("ui.runs").any_running()
+    assert not addon("blender.runs").any_running()
     assert "Cube" in bpy.data.objects

@@ -17,7 +17,7 @@ def test_looks_at_a_bake_are_short(w):
     assert len(obj.data.vertices) > 100000
     obj.display_type = "BOUNDS"  # drawing it without a graphics card takes all the time there is
     bpy.context.scene.frame_end = 25
-    baking = addon("ui.operators_bake")._Baking
+    baking = addon("ui.operators.bake")._Baking
     looked, original = [], baking.modal
 
     def modal(self, context, event):
@@ -34,7 +34,7 @@ def test_looks_at_a_bake_are_short(w):
         with w.context("VIEW_3D"):
             bpy.ops.pliant.bake("INVOKE_DEFAULT")
         yield lambda: bool(looked)
-        yield lambda: not addon("ui.runs").running(bpy.context.scene)
+        yield lambda: not addon("blender.runs").running(bpy.context.scene)
     finally:
         baking.modal = original
     assert len(looked) > 3, len(looked)
@@ -65,7 +65,7 @@ def test_cutting_along_cracks_leaves_the_window_alone(w):
     own.fracture.use_fracture, own.fracture.toughness = True, .01
     own.fracture.breaks, own.fracture.cells = "CELLS", 12
     scene.use_gravity, scene.frame_end = False, 6
-    baking, looked = addon("ui.operators_bake")._Baking, []
+    baking, looked = addon("ui.operators.bake")._Baking, []
     original = baking.modal
 
     def modal(self, context, event):
@@ -83,10 +83,10 @@ def test_cutting_along_cracks_leaves_the_window_alone(w):
         yield lambda: len(looked) > 3
         text = addon("ui.status").running(scene).text
         w.screenshot("cutting")
-        yield lambda: not addon("ui.runs").running(scene)
+        yield lambda: not addon("blender.runs").running(scene)
     finally:
         baking.modal = original
-    assert obj.pliant.result.is_cut, addon("ui.runs").last_message
+    assert obj.pliant.result.is_cut, addon("blender.runs").last_message
     assert text == "Cutting 'Block' along its cracks", text
     first, between = looked[0], looked[1:-1]  # the first one reads the mesh, the last one makes it
     longest = max(took for took, _ in between)
@@ -97,12 +97,12 @@ def test_cutting_along_cracks_leaves_the_window_alone(w):
 
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
-    yield lambda: (run := addon("ui.runs").running(scene)) is not None and run.cutting is not None
+    yield lambda: (run := addon("blender.runs").running(scene)) is not None and run.cutting is not None
     yield from w.move(*w.inside("VIEW_3D"))
     yield from w.key("Escape")
-    yield lambda: not addon("ui.runs").running(scene)
+    yield lambda: not addon("blender.runs").running(scene)
     assert not obj.pliant.result.is_cut
-    assert addon("bridge.folders").baked_range(scene) == (1, 6)
+    assert addon("blender.folders").baked_range(scene) == (1, 6)
     with w.context("VIEW_3D"):
         bpy.context.view_layer.objects.active = obj
         assert bpy.ops.pliant.make_result("INVOKE_DEFAULT", format="PC2") == {"RUNNING_MODAL"}
@@ -119,8 +119,8 @@ def test_playing_stops_while_the_scene_is_read(w):
     yield .5
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
-    yield lambda: not addon("ui.runs").running(bpy.context.scene)
-    assert addon("bridge.folders").baked_range(bpy.context.scene) == (1, 30)
+    yield lambda: not addon("blender.runs").running(bpy.context.scene)
+    assert addon("blender.folders").baked_range(bpy.context.scene) == (1, 30)
     assert not bpy.context.screen or not bpy.context.screen.is_animation_playing
     yield .3
 
@@ -135,7 +135,7 @@ def test_undo_and_redo_around_bake_and_clear(w):
     with w.context("VIEW_3D"):
         bpy.ops.ed.undo_push(message="before")
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
-    yield lambda: not addon("ui.runs").running(bpy.context.scene)
+    yield lambda: not addon("blender.runs").running(bpy.context.scene)
     yield .5
     assert "Pliant" in names(), names()
     with w.context("VIEW_3D"):
@@ -146,13 +146,13 @@ def test_undo_and_redo_around_bake_and_clear(w):
         bpy.ops.ed.redo()
     yield .3
     assert "Pliant" in names(), names()
-    assert addon("bridge.folders").baked_range(bpy.context.scene) == (1, 8)
+    assert addon("blender.folders").baked_range(bpy.context.scene) == (1, 8)
     with w.context("VIEW_3D"):
         bpy.ops.pliant.clear("EXEC_DEFAULT")
         bpy.ops.ed.undo_push(message="cleared")
         bpy.ops.ed.undo()
     yield .3
-    assert addon("bridge.folders").baked_range(bpy.context.scene) is None
+    assert addon("blender.folders").baked_range(bpy.context.scene) is None
     with w.context("VIEW_3D"):
         bpy.ops.ed.redo()
     yield .3
@@ -163,13 +163,13 @@ def test_the_add_on_is_switched_off_during_a_bake(w):
     with stage.slow_frames(.1):
         with w.context("VIEW_3D"):
             bpy.ops.pliant.bake("INVOKE_DEFAULT")
-        yield lambda: (addon("ui.runs").running(bpy.context.scene).frame or 0) >= 3
-        job = addon("ui.runs").running(bpy.context.scene).job
+        yield lambda: (addon("blender.runs").running(bpy.context.scene).frame or 0) >= 3
+        job = addon("blender.runs").running(bpy.context.scene).job
         package = addon().__name__
         addon_utils.disable(package, default_set=True)
     assert job.state == "cancelled", job.state
     yield .3
     addon_utils.enable(package, default_set=True)
     assert bpy.data.objects["Suzanne"].pliant.role == "BODY"
-    assert addon("bridge.folders").baked_range(bpy.context.scene)[1] >= 3
+    assert addon("blender.folders").baked_range(bpy.context.scene)[1] >= 3
     yield .5

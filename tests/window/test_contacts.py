@@ -37,9 +37,9 @@ def test_two_heads_meet_and_the_bake_counts_their_contacts(w):
     yield lambda: all(bpy.data.objects[name].pliant.role == "BODY" for name in names)
     assert scene.pliant.use_contacts
     yield from w.press("pliant.bake", "PROPERTIES", columns=(.75,))
-    yield lambda: addon("bridge.folders").baked_range(scene) == (1, 12)
-    yield lambda: not addon("ui.runs").any_running()
-    kind, sentence = addon("ui.runs").last_message[scene.name]
+    yield lambda: addon("blender.folders").baked_range(scene) == (1, 12)
+    yield lambda: not addon("blender.runs").any_running()
+    kind, sentence = addon("blender.runs").last_message[scene.name]
     assert kind == "INFO" and " contacts (frame " in sentence and "at most 0 " not in sentence, sentence
     yield from w.still("PROPERTIES")
     w.screenshot("baked")

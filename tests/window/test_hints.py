@@ -45,11 +45,11 @@ def test_too_few_substeps_are_set_by_a_click(w):
     scene.pliant.max_substeps, scene.frame_end = 2, 3
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
-    yield lambda: addon("ui.runs").any_running()
-    yield lambda: not addon("ui.runs").any_running()
+    yield lambda: addon("blender.runs").any_running()
+    yield lambda: not addon("blender.runs").any_running()
     yield from w.still("VIEW_3D", "UI")
     w.screenshot("substeps")
-    needed = addon("ui.runs").needed_substeps(scene)
+    needed = addon("blender.runs").needed_substeps(scene)
     assert needed and needed > 2, needed
     yield from w.press("pliant.set_substeps", "VIEW_3D", "UI", COLUMNS)
     yield lambda: scene.pliant.max_substeps == needed

@@ -76,8 +76,8 @@ def test_every_change_is_noticed_and_taken_back(w):
     yield from w.move(*w.inside("VIEW_3D", .3, .8))
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
-    yield lambda: addon("bridge.folders").baked_range(scene()) == (1, 6)
-    yield lambda: not addon("ui.runs").any_running()
+    yield lambda: addon("blender.folders").baked_range(scene()) == (1, 6)
+    yield lambda: not addon("blender.runs").any_running()
     yield 1.0
     assert found() == [], found()
     unseen, kept = [], []

@@ -28,8 +28,8 @@ def test_a_changed_setting_turns_it_amber(w):
     yield from w.move(*w.inside("VIEW_3D", .3, .8))
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
-    yield lambda: addon("bridge.folders").baked_range(scene) == (1, 12)
-    yield lambda: not addon("ui.runs").any_running()
+    yield lambda: addon("blender.folders").baked_range(scene) == (1, 12)
+    yield lambda: not addon("blender.runs").any_running()
     yield 1.5
     assert found() == [], found()
     yield lambda: strip(w)[0] > .01 and strip(w)[1] < .001
@@ -46,8 +46,8 @@ def test_a_changed_setting_turns_it_amber(w):
 def test_rebake_mends_it(w):
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
-    yield lambda: addon("ui.runs").any_running()
-    yield lambda: not addon("ui.runs").any_running()
+    yield lambda: addon("blender.runs").any_running()
+    yield lambda: not addon("blender.runs").any_running()
     yield lambda: strip(w)[0] > .01 and strip(w)[1] < .001
     assert found() == [], found()
 

@@ -20,8 +20,8 @@ def test_three_clicks_from_suzanne_to_a_moving_body(w):
     yield from w.still("PROPERTIES")
     w.screenshot("soft")
     yield from w.press("pliant.bake", "PROPERTIES", columns=(.75,))
-    yield lambda: addon("bridge.folders").baked_range(bpy.context.scene) == (1, 10)
-    yield lambda: not addon("ui.runs").any_running()
+    yield lambda: addon("blender.folders").baked_range(bpy.context.scene) == (1, 10)
+    yield lambda: not addon("blender.runs").any_running()
     obj = bpy.data.objects["Suzanne"]
     tops = []
     for frame in (1, 10):
@@ -43,8 +43,8 @@ def test_undo_of_a_click(w):
 
 
 def panel_classes():
-    return [*addon("ui.panels").classes, *addon("ui.panels_bake").classes,
-            addon("ui.welds").PLIANT_PT_welds, *addon("ui.panels_fracture").classes]
+    return [*addon("ui.panels.body").classes, *addon("ui.panels.bake").classes,
+            addon("ui.panels.welds").PLIANT_PT_welds, *addon("ui.panels.fracture").classes]
 
 
 def alone(cls):

@@ -33,11 +33,11 @@ def call(w, name, **arguments):
 
 
 def baked():
-    return addon("bridge.folders").baked_range(bpy.context.scene)
+    return addon("blender.folders").baked_range(bpy.context.scene)
 
 
 def running():
-    return addon("ui.runs").running(bpy.context.scene)
+    return addon("blender.runs").running(bpy.context.scene)
 
 
 def test_bake_and_clear_ask_first(w):
@@ -84,7 +84,7 @@ def test_sentences_are_shown_whole(w):
         outside = yield from opened(w, Path(place))
         outside.mkdir(parents=True)
         (outside / "03-cloth.pc2").write_text("mine")
-        addon("bridge.folders").allow(bpy.context.scene)
+        addon("blender.folders").allow(bpy.context.scene)
         yield from w.move(*w.inside("VIEW_3D", .4, .5))
         try:
             call(w, "bake")

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .errors import BakeError, file_error
-from .files import open_regular
-from .manifest import replaced
+from ..errors import BakeError, file_error
+from ..files import open_regular
+from ..manifest import replaced
 
 HEADER = struct.Struct(">ii")
 ROW = 12  # bytes a vertex

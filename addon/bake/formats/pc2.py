@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .errors import BakeError, file_error
-from .files import create, open_regular
+from ..errors import BakeError, file_error
+from ..files import create, open_regular
 
 MAGIC = b"POINTCACHE2\0"
 HEADER = struct.Struct("<12siiffi")

@@ -21,16 +21,18 @@ import dataclasses
 import bpy
 import numpy as np
 
-from ..bake import space, volume
-from ..bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weak, Weld
-from ..cracks import CrackError, cut
-from ..solver import Shape
-from . import collider_meshes, colliders, fields, meshes, modifiers, seams, settings, sources
+from ...bake import transforms, volume
+from ...bake.shot import Body, BodyFrame, Collider, Field, Frame, Shot, Weak, Weld
+from ...fracture import CrackError, cut
+from ...solver import Shape
+from .. import meshes, modifiers, settings
+from . import collider_meshes, colliders, edge_marks, fields, mesh_hash
 from .refusals import CaptureError, PackageError, hidden, refuse_hidden
 
 FARTHEST = 1e7  # metres from the world's zero that a body may be
 ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
 MESH_SHAPES = {"MESH", "SHELL"}  # colliders that are felt as they are
+PLIANT = __package__.rpartition(".blender.")[0]  # our own handlers are from there
 
 
 def package_problem():
@@ -159,7 +161,7 @@ class Capture:
         """Whether nothing has changed in the frame that was read last, nor will in the next ones."""
         foreign = [handler for name in ("frame_change_pre", "frame_change_post")
                    for handler in getattr(bpy.app.handlers, name)
-                   if not getattr(handler, "__module__", "").startswith(__package__.rpartition(".")[0])]
+                   if not getattr(handler, "__module__", "").startswith(PLIANT)]
         return self._held is not None and self.done > 1 and self._updated == set() and not foreign
 
     def release(self):
@@ -273,9 +275,9 @@ class Capture:
         if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: outside is where it was
             faces = np.ascontiguousarray(faces[:, ::-1])
         own = obj.pliant
-        body = Body(obj.name, space.to_simulation(local, matrix, self.shot.origin), faces,
+        body = Body(obj.name, transforms.to_simulation(local, matrix, self.shot.origin), faces,
                     settings.body(own, 1.0 if self.quick is None else self.quick),
-                    topology=meshes.topology(sources.own_mesh(obj)), source=self._mark(obj))
+                    topology=meshes.topology(mesh_hash.own_mesh(obj)), source=self._mark(obj))
         self._painted(obj, mesh, own, body)
         if own.fracture.use_fracture:
             self._weak(obj, mesh, own.fracture, body)
@@ -292,7 +294,7 @@ class Capture:
         return obj.evaluated_get(graph).pliant
 
     def _mark(self, obj):
-        return sources.mark(obj)
+        return mesh_hash.mark(obj)
 
     def _painted(self, obj, mesh, own, body):
         """Factors and pins from vertex groups."""
@@ -330,8 +332,8 @@ class Capture:
         edges, group = np.empty((0, 2), np.int32), None
         if own.seam_edges != "NONE":
             try:
-                edges = seams.marked(mesh, own.seam_edges, own.seam_attribute)
-            except seams.NoMarks as error:
+                edges = edge_marks.marked(mesh, own.seam_edges, own.seam_attribute)
+            except edge_marks.NoMarks as error:
                 raise CaptureError(f"'{obj.name}' {error}.", obj.name) from None
             if not len(edges):
                 self._warn(f"No edge of '{obj.name}' is marked to be weak.")
@@ -354,7 +356,7 @@ class Capture:
         other = own.cells_object.evaluated_get(graph)
         local, matrix = meshes.positions(other.data), np.array(other.matrix_world, np.float64)
         self._check_positions(own.cells_object, local, matrix)
-        body.pattern.points = space.to_simulation(local, matrix, self.shot.origin)
+        body.pattern.points = transforms.to_simulation(local, matrix, self.shot.origin)
 
     def _collider(self, obj, graph, room):
         evaluated, own = obj.evaluated_get(graph), obj.pliant.collider
@@ -505,7 +507,7 @@ class Capture:
         self._check_same_vertices(obj, evaluated.data)
         local = meshes.positions(evaluated.data)
         self._check_positions(obj, local, matrix)
-        self._kept[key] = matrix, space.to_simulation(local, matrix, self.shot.origin)
+        self._kept[key] = matrix, transforms.to_simulation(local, matrix, self.shot.origin)
         return self._kept[key][1]
 
     def _collider_frame(self, obj, graph, number):

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..bake import space
-from ..bake.shot import ColliderMeshFrame
-from ..solver import Shape
-from . import colliders, meshes
+from ...bake import transforms
+from ...bake.shot import ColliderMeshFrame
+from ...solver import Shape
+from .. import meshes
+from . import colliders
 
 MESHLIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}  # kinds of objects that have a surface
 
@@ -114,5 +115,5 @@ def placed(local, matrix, origin, surface):
     runs, parts = surface["runs"], colliders.decompose(matrix)
     if runs is not None and parts is not None:
         runs = colliders.running(runs, parts[1], parts[0])
-    return ColliderMeshFrame(space.to_simulation(local, matrix, origin),
+    return ColliderMeshFrame(transforms.to_simulation(local, matrix, origin),
                              **dict(surface, runs=runs if parts is not None else None))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bake import space
-from ..bake.shot import ColliderFrame
-from ..solver import Shape
+from ...bake import transforms
+from ...bake.shot import ColliderFrame
+from ...solver import Shape
 
 FLAT = 1e-3  # thinner than this part of its size: a mesh is flat
 UNLIKE = .03  # further than this part of its size from every shape: it is none of them
@@ -181,7 +181,7 @@ def place(guess, low, high, matrix, runs=None, **surface):
         off = max(off, float(np.ptp(half[:2]) / half[:2].max()))
     elif guess.shape == Shape.SPHERE and half.max() > 0:
         off = max(off, float(np.ptp(half) / half.max()))
-    return ColliderFrame(tuple(map(float, centre)), space.quaternion(rotation),
+    return ColliderFrame(tuple(map(float, centre)), transforms.quaternion(rotation),
                          extent(guess.shape, half),
                          runs=running(runs, own, position, rotation, centre), **surface), off
 

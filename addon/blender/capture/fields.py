@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's force fields as the library's: their parameters at a frame, by the same names."""
-from ..solver import Falloff, FalloffSide, FieldKind, FieldShape
+from ...solver import Falloff, FalloffSide, FieldKind, FieldShape
 
 KINDS = {kind.name: kind for kind in FieldKind}
 SHAPES = {shape.name: shape for shape in FieldShape}

@@ -4,7 +4,8 @@ import hashlib
 
 import numpy as np
 
-from . import meshes, modifiers, shapekeys
+from .. import meshes, modifiers
+from ..results import shapekeys
 
 _SIMPLE = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
 

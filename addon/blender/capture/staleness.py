@@ -3,11 +3,12 @@
 
 A glance is a Capture of the scene as Blender shows it now: no frame is set, no modifier is switched
 and nothing is evaluated for it. Meshes of bodies, which play the bake, are compared by the mark of
-what they are made from (sources.py). What is animated is compared at the current frame only, and
+what they are made from (mesh_hash.py). What is animated is compared at the current frame only, and
 what pins follow not at all: going on with a bake reads everything.
 """
-from ..bake.fingerprint import RATE, fingerprint
-from . import capture, meshes, modifiers, settings, sources
+from ...bake.fingerprint import RATE, fingerprint
+from .. import meshes, modifiers, settings
+from . import capture, mesh_hash
 
 
 class _Glance(capture.Capture):
@@ -34,7 +35,7 @@ class _Glance(capture.Capture):
         return self._cache.origin
 
     def _mesh(self, obj, evaluated):
-        return sources.own_mesh(obj)
+        return mesh_hash.own_mesh(obj)
 
     def _check_same_vertices(self, obj, mesh):
         pass
@@ -43,12 +44,12 @@ class _Glance(capture.Capture):
         return obj.pliant  # Blender writes animated values back
 
     def _mark(self, obj):
-        return sources.mark(obj, self._known)
+        return mesh_hash.mark(obj, self._known)
 
 
 def outdated(scene, cache, known=None):
     """Sentences on what has changed since a bake, without their full stops; none: nothing was seen.
-    A CaptureError where the scene cannot be baked as it is. known: as in sources.mark()."""
+    A CaptureError where the scene cannot be baked as it is. known: as in mesh_hash.mark()."""
     shot = _Glance(scene, cache, {} if known is None else known).take()
     now = fingerprint(shot)
     found = []
@@ -97,4 +98,4 @@ def _is_replaced(obj):
 
 
 def _own(scene, name):
-    return sources.own_mesh(scene.objects[name])
+    return mesh_hash.own_mesh(scene.objects[name])

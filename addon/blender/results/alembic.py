@@ -9,10 +9,11 @@ import contextlib
 import bpy
 import numpy as np
 
-from .. import compat
-from ..bake import manifest, pc2
-from ..bake.errors import BakeError
-from . import meshes, modifiers, nodes
+from ...bake import manifest
+from ...bake.errors import BakeError
+from ...bake.formats import pc2
+from .. import compat, meshes, modifiers
+from . import nodes
 
 NO_ALEMBIC = "This Blender was built without Alembic."
 

@@ -13,9 +13,10 @@ alone, whatever attributes it has.
 import bpy
 import numpy as np
 
-from ..bake.output import write_pc2
-from ..solver import Channel
-from . import modifiers, nodes
+from ...bake.output import write_pc2
+from ...solver import Channel
+from .. import modifiers
+from . import nodes
 
 NAME = "Pliant Attributes"
 FORMER = "Pliant Stretch"  # what the modifier was called when there was one attribute

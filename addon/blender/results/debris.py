@@ -11,10 +11,11 @@ simulates from there is the artist's.
 import bpy
 import numpy as np
 
-from ..bake import fragments as parts
-from ..bake.errors import BakeError
-from ..bake.output import write_pc2
-from . import broken, modifiers, nodes
+from ...bake import fragments as parts
+from ...bake.errors import BakeError
+from ...bake.output import write_pc2
+from .. import modifiers
+from . import fractured_mesh, nodes
 
 COUNT = 4000
 
@@ -39,8 +40,8 @@ def make(scene, output, count=COUNT, progress=None):
     mesh = bpy.data.meshes.new(name)
     mesh.vertices.add(len(first))
     mesh.vertices.foreach_set("co", np.ascontiguousarray(first, np.float32).reshape(-1))
-    broken.put(mesh, "birth", "FLOAT", "POINT", np.minimum(points.birth, broken.NEVER))
-    broken.put(mesh, "piece", "INT", "POINT", output.numbers()[points.piece])
+    fractured_mesh.put(mesh, "birth", "FLOAT", "POINT", np.minimum(points.birth, fractured_mesh.NEVER))
+    fractured_mesh.put(mesh, "piece", "INT", "POINT", output.numbers()[points.piece])
     obj = bpy.data.objects.new(name, mesh)
     obj.location = output.cache.origin
     scene.collection.objects.link(obj)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Meshes that are cut along the cracks of a bake: from Blender's mesh with all that it carries to the
-arrays that are cut (addon/cracks), and back.
+arrays that are cut (addon/fracture), and back.
 
 The mesh with cracks carries besides, for shaders and nodes:
     piece    of points: which fragment, in the last frame; the number that it has in the bake
@@ -12,10 +12,10 @@ The mesh with cracks carries besides, for shaders and nodes:
 import bpy
 import numpy as np
 
-from ..bake import space
-from ..bake.broken import BrokenOutput
-from ..cracks import Look, Surface
-from . import meshes
+from ...bake import transforms
+from ...bake.fractured_output import BrokenOutput
+from ...fracture import Look, Surface
+from .. import meshes
 
 NEVER = 1e6
 GROUPS, NORMALS = ".groups", ".normals"
@@ -164,8 +164,8 @@ def unit(vectors):
 def show(obj, output, interior):
     """Gives an object the mesh with cracks, at rest; returns the mesh that it had."""
     former, matrix = obj.data, output.matrix(output.first)
-    local = space.mapped(output.broken.surface.vertices,
-                         space.to_object(matrix, output.cache.origin))
+    local = transforms.mapped(output.broken.surface.vertices,
+                              transforms.to_object(matrix, output.cache.origin))
     made = build(f"{former.name} Broken", former, output.broken, local, output.stretch(), interior,
                  is_turned(former, matrix), np.asarray(matrix, np.float64)[:3, :3])
     put(made, "piece", "INT", "POINT", output.numbers()[output.broken.piece])

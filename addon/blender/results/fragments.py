@@ -11,11 +11,11 @@ import bpy
 import bmesh
 import numpy as np
 
-from .. import compat
-from ..bake import fragments as parts
-from ..bake.errors import BakeError
-from ..bake.output import write_pc2
-from . import broken, meshes, modifiers
+from ...bake import fragments as parts
+from ...bake.errors import BakeError
+from ...bake.output import write_pc2
+from .. import compat, meshes, modifiers
+from . import fractured_mesh
 
 MOST = 2000  # objects: more are no use to anybody
 SOLID = .8  # of its hull's volume: what has less is felt as it is, not by its hull
@@ -29,7 +29,7 @@ def make(scene, obj, output, former, interior, rigid=False, progress=None):
         raise BakeError(f"'{obj.name}' is in {output.pieces} pieces, more than {MOST}: allow fewer.")
     found = parts.fragments(output)
     stretch, origin = output.stretch(), np.array(output.cache.origin)
-    turn = broken.is_turned(former, output.matrix(output.first))
+    turn = fractured_mesh.is_turned(former, output.matrix(output.first))
     collection = bpy.data.collections.new(f"{obj.name} Fragments")
     scene.collection.children.link(collection)
     root = bpy.data.objects.new(collection.name, None)
@@ -39,13 +39,13 @@ def make(scene, obj, output, former, interior, rigid=False, progress=None):
         motion = parts.rigid_motion(parts.in_world(output, fragment.vertices))
         part = parts.part_of(output.broken, fragment)
         name = f"{obj.name} {fragment.piece:03d}"
-        mesh = broken.build(name, former, part, motion.local[0], stretch[fragment.vertices],
-                            interior, turn, np.eye(3))
-        broken.put(mesh, "piece", "INT", "POINT", np.full(len(mesh.vertices), fragment.piece))
+        mesh = fractured_mesh.build(name, former, part, motion.local[0], stretch[fragment.vertices],
+                                    interior, turn, np.eye(3))
+        fractured_mesh.put(mesh, "piece", "INT", "POINT", np.full(len(mesh.vertices), fragment.piece))
         made = bpy.data.objects.new(name, mesh)
         made.parent = root
         collection.objects.link(made)
-        broken.take_groups(obj, made, mesh, part.surface.point_layers.get(broken.GROUPS))
+        fractured_mesh.take_groups(obj, made, mesh, part.surface.point_layers.get(fractured_mesh.GROUPS))
         made["piece"], made["came_from"], made["birth"] = (fragment.piece, fragment.came_from,
                                                            fragment.birth)
         play(made, output, motion, number, origin)

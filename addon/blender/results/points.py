@@ -19,11 +19,12 @@ them, for bodies that flow farther than the faces of their own mesh can follow.
 import bpy
 import numpy as np
 
-from .. import solver
-from ..bake.errors import BakeError
-from ..bake.output import write_pc2
-from ..solver import Channel
-from . import modifiers, nodes
+from ... import solver
+from ...bake.errors import BakeError
+from ...bake.output import write_pc2
+from ...solver import Channel
+from .. import modifiers
+from . import nodes
 
 
 def object_name(body):

@@ -8,7 +8,7 @@ what was divided once can be measured again.
 import bmesh
 import numpy as np
 
-from ..bake.errors import BakeError
+from ...bake.errors import BakeError
 from . import results
 
 FRAMES = 12  # that are looked at

@@ -7,7 +7,7 @@
     clear(scene)                        so are all, and the bakes are deleted
 
 Everything goes through the object's PC2 file in the cache (bake/output.py). An object whose body broke
-gets a mesh that is cut along its cracks (broken.py), whatever the result. What has to be known to take
+gets a mesh that is cut along its cracks (fractured_mesh.py), whatever the result. What has to be known to take
 a result back is kept in obj.pliant.result. Each raises a BakeError whose text can be shown.
 """
 import contextlib
@@ -15,14 +15,14 @@ import contextlib
 import bpy
 import numpy as np
 
-from .. import compat
-from ..bake import cache as caches
-from ..bake import lock, mdd, pc2, space
-from ..bake.errors import BakeError, file_error
-from ..bake.broken import BrokenOutput, is_broken
-from ..bake.output import Output, bound_name
-from . import (alembic, attributes, broken, debris, folders, fragments, meshes, modifiers, nodes,
-               points, shapekeys)
+from ...bake import cache as caches
+from ...bake import lock, transforms
+from ...bake.errors import BakeError, file_error
+from ...bake.formats import mdd, pc2
+from ...bake.fractured_output import BrokenOutput, is_broken
+from ...bake.output import Output, bound_name
+from .. import compat, folders, meshes, modifiers
+from . import alembic, attributes, debris, fractured_mesh, fragments, nodes, points, shapekeys
 
 
 class Remark(str):
@@ -103,7 +103,7 @@ def shown_output(scene, obj, plain):
     """What an object shows of its Output: with cracks, where the body broke."""
     if not _is_cut_of(scene, obj, plain.cache, plain.body):
         return plain
-    made = broken.output(scene, obj, whole_mesh(obj), plain)
+    made = fractured_mesh.output(scene, obj, whole_mesh(obj), plain)
     return plain if made.broken.untouched else made
 
 
@@ -121,7 +121,7 @@ def to_cut(scene, objects):
         with contextlib.suppress(BakeError):
             plain = output_of(scene, obj)
             if _is_cut_of(scene, obj, plain.cache, plain.body):
-                found.append((obj.name, broken.inputs(scene, obj, whole_mesh(obj), plain)))
+                found.append((obj.name, fractured_mesh.inputs(scene, obj, whole_mesh(obj), plain)))
     return found
 
 
@@ -162,7 +162,7 @@ def _bound_output(scene, obj, cache, body):
     _check_places(obj, local, matrices)
     if (matrices == matrices[0]).all():
         matrices = matrices[:1]
-    rest = space.to_simulation(local, matrices[0], cache.origin)
+    rest = transforms.to_simulation(local, matrices[0], cache.origin)
     return Output(cache, body, bound_name(body, obj.name), rest, matrices, triangles)
 
 
@@ -270,7 +270,7 @@ def _cut_mesh(scene, obj, output):
         raise BakeError(f"'{obj.name}' is a library override, which cannot have a mesh with cracks: "
                         f"make it local.")
     body, result = scene.objects.get(output.body.name) or obj, obj.pliant.result
-    result.mesh = broken.show(obj, output, body.pliant.fracture.interior)
+    result.mesh = fractured_mesh.show(obj, output, body.pliant.fracture.interior)
     result.is_cut = True
     count = output.pieces
     return [Remark(f"'{obj.name}' is cut along its cracks, in {count} piece"

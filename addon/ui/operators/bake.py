@@ -8,12 +8,14 @@ import json
 
 import bpy
 
-from ..bake import plan
-from ..bake.errors import BakeError
-from ..bridge import capture, folders, results, settings
-from ..solver import LibraryError
-from . import drawing, runs
-from .runs import running
+from ...bake import plan
+from ...bake.errors import BakeError
+from ...blender import folders, runs, settings
+from ...blender.capture import capture
+from ...blender.results import results
+from ...blender.runs import running
+from ...solver import LibraryError
+from .. import drawing
 
 TICK = .05  # seconds between looks at a run
 CAPTURE_BUDGET = .03  # seconds of a tick that reading the scene may take

@@ -3,13 +3,13 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from .. import compat
-from ..bake.cutting import Cutting
-from ..bake.errors import BakeError
-from ..bridge import alembic, folders, refine, results
-from ..solver import LibraryError
-from . import properties, runs
-from .operators_bake import confirm_folder_first
+from ...bake.cutting import Cutting
+from ...bake.errors import BakeError
+from ...blender import compat, folders, runs
+from ...blender.results import alembic, refine, results
+from ...solver import LibraryError
+from ..properties import settings as properties
+from .bake import confirm_folder_first
 
 FORMATS = [
     *properties.RESULTS,

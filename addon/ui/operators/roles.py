@@ -2,7 +2,7 @@
 """What an object is to Pliant: a soft body, a collider, or nothing."""
 import bpy
 
-from . import fitting, presets
+from ...blender import fitting, presets
 
 ROLES = {
     "BODY": ("Pliant Soft Body", "Makes the object soft, with settings that fit its size"),

@@ -2,11 +2,12 @@
 """The later panels of the Physics tab: forces, collision, bake and cache, results, advanced."""
 import bpy
 
-from .. import compat
-from ..bridge import results
-from ..preview import session
-from . import drawing, operators_roles, outdated, runs, status
-from .panels import PhysicsPanel, SubPanel, draw_bake_numbers, level_name
+from ...blender import compat, runs
+from ...blender.results import results
+from ...preview import session
+from .. import drawing, outdated, status
+from ..operators import roles as operators_roles
+from .body import PhysicsPanel, SubPanel, draw_bake_numbers, level_name
 
 
 class PLIANT_PT_forces(SubPanel, bpy.types.Panel):
@@ -27,7 +28,7 @@ class PLIANT_PT_forces(SubPanel, bpy.types.Panel):
         self.draw_fields(context, settings)
 
     def draw_fields(self, context, settings):
-        from ..bridge import fields
+        from ...blender.capture import fields
         found = [obj for obj in context.scene.objects if fields.is_field(obj)]
         column = self.layout.column()
         column.active = settings.use_fields

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panels of the Physics tab, in the order of work. Those of baking are in panels_bake.py."""
+"""The panels of the Physics tab, in the order of work. Those of baking are in bake.py."""
 import bpy
 
-from ..bridge.settings import PAINTED, PLASTIC, plastic_refusal
-from ..preview import session
-from . import drawing, fitting, hints, presets, weights
+from ...blender import fitting, presets
+from ...blender.settings import PAINTED, PLASTIC, plastic_refusal
+from ...preview import session
+from .. import drawing
+from . import hints, level_weights
 
 
 class PhysicsPanel:
@@ -187,7 +189,7 @@ class PLIANT_PT_levels(PhysicsPanel, bpy.types.Panel):
         """A bar for each level: how much it counts."""
         box = self.layout.box().column(align=True)
         levels = min(clusters.levels, shown.levels) if shown else clusters.levels
-        parts = weights.level_weights(clusters, levels)
+        parts = level_weights.level_weights(clusters, levels)
         if not any(parts):
             box.label(text="At least one level must count", icon="ERROR")
         if levels < clusters.levels:

@@ -2,11 +2,11 @@
 """The panel of bodies that break, in the order of work: when, how much, where, and the look of it."""
 import bpy
 
-from ..bridge import seams
-from ..bridge.capture import package_problem
-from ..bridge.settings import fracture_refusal, pattern_problem
-from . import drawing
-from .panels import PhysicsPanel, SubPanel
+from ...blender.capture import edge_marks
+from ...blender.capture.capture import package_problem
+from ...blender.settings import fracture_refusal, pattern_problem
+from .. import drawing
+from .body import PhysicsPanel, SubPanel
 
 
 class PLIANT_PT_fracture(SubPanel, bpy.types.Panel):
@@ -107,8 +107,8 @@ def problems_of(obj):
             yield f"There is no vertex group \"{name}\""
     if fracture.seam_edges == "ATTRIBUTE":
         try:
-            seams.check(obj.data, fracture.seam_attribute)
-        except seams.NoMarks as error:
+            edge_marks.check(obj.data, fracture.seam_attribute)
+        except edge_marks.NoMarks as error:
             yield f"The mesh {error}"
 
 

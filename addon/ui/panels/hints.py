@@ -5,8 +5,9 @@ from typing import NamedTuple
 import bpy
 from mathutils import Vector
 
-from ..bridge import modifiers, settings
-from . import drawing, fitting, operators_roles
+from ...blender import fitting, modifiers, settings
+from .. import drawing
+from ..operators import roles as operators_roles
 
 FLOOR_SIZE = 20.0  # times the bodies' own
 NO_FLOOR, NO_COLLISION = "Nothing to land on", "Bodies do not collide"

@@ -2,10 +2,13 @@
 """The tab "Pliant" in the sidebar of the 3D view: the daily buttons."""
 import bpy
 
-from ..preview import session
-from . import drawing, hints, operators_roles, presets
-from .panels import draw_preview_button, draw_preview_numbers
-from .panels_bake import draw_bake_buttons, draw_bake_notes, draw_result_buttons
+from ...blender import presets
+from ...preview import session
+from .. import drawing
+from ..operators import roles
+from . import hints
+from .bake import draw_bake_buttons, draw_bake_notes, draw_result_buttons
+from .body import draw_preview_button, draw_preview_numbers
 
 
 class SidebarPanel:
@@ -28,7 +31,7 @@ class PLIANT_PT_sidebar(SidebarPanel, bpy.types.Panel):
         for role, text, icon in (("BODY", "Soft Body", "MESH_ICOSPHERE"),
                                  ("COLLIDER", "Collider", "MESH_PLANE")):
             is_on = obj.pliant.role == role
-            button = column.operator(operators_roles.PLIANT_OT_set_role.bl_idname, text=text,
+            button = column.operator(roles.PLIANT_OT_set_role.bl_idname, text=text,
                                      icon=icon, depress=is_on)
             button.role = "NONE" if is_on else role
         if obj.pliant.role == "BODY":

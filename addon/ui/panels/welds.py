@@ -4,10 +4,10 @@ settings are in contacts.py."""
 import bpy
 from bpy.props import IntProperty
 
-from ..bridge import settings
-from . import drawing
-from .contacts import can_be_welded
-from .panels import SubPanel
+from ...blender import settings
+from .. import drawing
+from ..properties.contacts import can_be_welded
+from .body import SubPanel
 
 
 class PLIANT_OT_weld_add(bpy.types.Operator):

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, BoolVectorProperty, FloatProperty, IntProperty, PointerProperty
 
-from ..bridge.settings import CONTACT_GROUPS
+from ...blender.settings import CONTACT_GROUPS
 
 
 class BodyContacts(bpy.types.PropertyGroup):

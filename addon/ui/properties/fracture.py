@@ -4,8 +4,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, \
     StringProperty
 
-from ..bridge.seams import EDGE_MARKS
-from .changed import settings_changed
+from ...blender.capture.edge_marks import EDGE_MARKS
+from .updates import settings_changed
 
 
 class FractureSettings(bpy.types.PropertyGroup):

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from .changed import settings_changed
+from .updates import settings_changed
 
 
 class MaterialSettings(bpy.types.PropertyGroup):

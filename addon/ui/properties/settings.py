@@ -9,11 +9,10 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, \
     FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
-from .. import compat
-from ..bridge import folders
+from ...blender import compat, folders
 from . import contacts, fracture
-from .changed import preview_redrawn, settings_changed
 from .material import MaterialSettings, PaintSettings
+from .updates import preview_redrawn, settings_changed
 
 MAX_LEVELS = 16
 RESULTS = [
@@ -256,7 +255,7 @@ class ColliderSettings(bpy.types.PropertyGroup):
 
 def role_changed(self, context):
     """A body that is new gets settings that fit its size, however it got its role."""
-    from . import fitting
+    from ...blender import fitting
     if self.role == "BODY" and not self.fitted_size:
         fitting.fit(self.id_data)
     settings_changed(self, context)
