@@ -4,7 +4,7 @@ import queue
 import threading
 
 
-class Beside:
+class BackgroundWorker:
     """start() hands something over and comes back at once; wait() comes back when that is done, and
     raises what went wrong with it. Never more than one thing is under way, so that nothing changes
     its order and nobody runs ahead."""

@@ -8,7 +8,7 @@ No bpy in here.
 import threading
 
 from .errors import BakeError
-from .fractured_output import BrokenOutput
+from .fractured_output import FracturedOutput
 
 CUT = .6  # of the whole: the rest is writing frames
 
@@ -18,8 +18,8 @@ class Cancelled(Exception):
 
 
 class Cutting:
-    """Some BrokenOutputs to be made, one after the other: (name for people, arguments of
-    BrokenOutput). What it has reached are plain attributes."""
+    """Some FracturedOutputs to be made, one after the other: (name for people, arguments of
+    FracturedOutput). What it has reached are plain attributes."""
 
     def __init__(self, todo):
         self._todo = list(todo)
@@ -70,8 +70,8 @@ class Cutting:
 
             try:
                 progress(0.0)
-                made = BrokenOutput(**arguments, cancelled=self._cancel.is_set,
-                                    progress=lambda part, report=progress: report(CUT * part))
+                made = FracturedOutput(**arguments, cancelled=self._cancel.is_set,
+                                       progress=lambda part, report=progress: report(CUT * part))
                 made.point_cache(lambda part, report=progress: report(CUT + (1 - CUT) * part))
             except Cancelled:
                 return

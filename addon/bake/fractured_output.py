@@ -50,7 +50,7 @@ def load(path, particles, like=None, made_from=None):
         return None
 
 
-class BrokenOutput(Output):
+class FracturedOutput(Output):
     """As Output, of the mesh with its cracks.
 
     surface: a fracture.Surface, whose vertices are not looked at: they are those that were baked, or
@@ -86,7 +86,7 @@ class BrokenOutput(Output):
 
     def _cut(self, surface, look, cancelled, progress):
         try:
-            broken = fracture.break_beside(surface, self.particles, look, cancelled, progress)
+            broken = fracture.break_in_background(surface, self.particles, look, cancelled, progress)
         except fracture.CrackError as error:
             raise BakeError(str(error)) from error
         if broken is None:

@@ -27,7 +27,7 @@ class Fragment:
 
 
 def fragments(output):
-    """The Fragments of a BrokenOutput, by piece."""
+    """The Fragments of a FracturedOutput, by piece."""
     broken = output.broken
     with output.store() as store:
         parent, birth = (store.read(output.body.index, output.last, channel)

@@ -23,7 +23,7 @@ import numpy as np
 
 from .. import solver
 from . import fracture_cells, pins, toughness, transforms, volume
-from .background import Beside
+from .background import BackgroundWorker
 from .cache import CacheError
 from .errors import BakeError, file_error
 from .formats import pc2
@@ -196,7 +196,7 @@ class Recorder:
         self.skins = []  # for each body: of the body itself, or, where it may flow, of its frames
         self.pins = []  # for each body: weights of its particles, or None
         self.writers = []
-        self.rows = Beside("Pliant point caches")
+        self.rows = BackgroundWorker("Pliant point caches")
         self.rooms = []  # for each body: the array that its frames are skinned in
         self.transforms = []  # for each body: its object's matrix as bytes, and transforms.to_object()
         self.margin = 0.0  # see contact_margin()

@@ -25,7 +25,7 @@ PART = b"part "         # begins a line of the process that says how far it is
 LOOK_EVERY = 0.05       # seconds between looks at the process and at whether it is still wanted
 
 
-def break_beside(surface, particles, look, cancelled=lambda: False, progress=None):
+def break_in_background(surface, particles, look, cancelled=lambda: False, progress=None):
     """As break_mesh, in another process; None if `cancelled` said so. May be called from a thread."""
     with tempfile.TemporaryDirectory(prefix="pliant-cracks-") as folder:
         source, target = Path(folder, "in.npz"), Path(folder, "out.npz")

@@ -95,7 +95,7 @@ def watch(clock):
     clock.patch(errors.Progress, "_call", BACK)
     clock.patch(pc2.Writer, "write", "rows")
     clock.patch(pc2.Writer, "sync", "disk")
-    clock.patch(beside.Beside, "wait", "waiting for rows and disk")
+    clock.patch(beside.BackgroundWorker, "wait", "waiting for rows and disk")
     clock.patch(capture, "set_frame", "Blender's evaluation")
 
 

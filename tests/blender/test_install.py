@@ -67,7 +67,7 @@ def snap(fracture):
     body = fracture.Particles((grid + .5) / 4, np.full(64, -1), np.full(64, -np.inf), pairs, until, .25)
     cube = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
     faces = [0, 1, 3, 2, 4, 6, 7, 5, 0, 4, 5, 1, 2, 3, 7, 6, 0, 2, 6, 4, 1, 5, 7, 3]
-    broken = fracture.break_beside(fracture.Surface(cube, np.arange(7) * 4, np.array(faces)), body,
+    broken = fracture.break_in_background(fracture.Surface(cube, np.arange(7) * 4, np.array(faces)), body,
                                  fracture.Look())
     from_wheel = importlib.import_module(fracture.__name__ + ".cut").library().__name__
     return [int(broken.piece.max()) + 1, bool(broken.inside.any()), broken.warnings, from_wheel]

@@ -76,7 +76,7 @@ class Results(harness.Campaign):
     def run(self, folder):
         """Cutting is in another process and writes nothing here: its result is known."""
         harness.silent()
-        support.addon("bake.fractured_output").fracture.break_beside = lambda *_: self.kept
+        support.addon("bake.fractured_output").fracture.break_in_background = lambda *_: self.kept
         blend = str(folder / "shot.blend")
         code = cli.main(["export", "--blend", blend, "--format", "mdd,abc,shape_keys", "--save", blend])
         return f"code {code}" if code else ""

@@ -4,12 +4,12 @@ import threading
 import unittest
 
 import support  # noqa: F401 - makes addon importable
-from addon.bake.background import Beside
+from addon.bake.background import BackgroundWorker
 
 
 class Besides(unittest.TestCase):
     def test_one_after_the_other(self):
-        beside, done, open_gate = Beside("test"), [], threading.Event()
+        beside, done, open_gate = BackgroundWorker("test"), [], threading.Event()
 
         def slow(number):
             open_gate.wait(10)
@@ -30,7 +30,7 @@ class Besides(unittest.TestCase):
         def fail():
             raise OSError(28, "full")
 
-        beside = Beside("test")
+        beside = BackgroundWorker("test")
         beside.start(fail)
         self.assertRaises(OSError, beside.start, lambda: None)
         beside.start(fail)
@@ -43,8 +43,8 @@ class Besides(unittest.TestCase):
 
     def test_a_thread_only_where_there_is_work(self):
         before = threading.active_count()
-        Beside("test").close()
-        beside = Beside("test")
+        BackgroundWorker("test").close()
+        beside = BackgroundWorker("test")
         self.assertEqual(threading.active_count(), before)
         beside.start(lambda: None)
         beside.close()

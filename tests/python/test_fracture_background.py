@@ -13,7 +13,7 @@ from unittest import mock
 import numpy as np
 from fracture_scene import between, box, cloud, particles
 
-from addon.fracture import CrackError, Look, archive, break_beside, break_mesh, background
+from addon.fracture import CrackError, Look, archive, break_in_background, break_mesh, background
 
 SIZE, SPACING = np.array([1.0, 0.6, 0.4]), 0.1
 
@@ -22,7 +22,7 @@ def halves():
     return particles(cloud(SIZE, SPACING), SPACING, between(lambda p: p[:, 0] < 0.5))
 
 
-class Beside(unittest.TestCase):
+class BackgroundWorker(unittest.TestCase):
     def same(self, one, two):
         for field in dataclasses.fields(one):
             a, b = getattr(one, field.name), getattr(two, field.name)
@@ -40,30 +40,30 @@ class Beside(unittest.TestCase):
 
     def test_the_same_to_the_bit(self):
         look = Look(uv_layers=("uv",), roughness=0.1)
-        self.same(break_mesh(box(SIZE), halves(), look), break_beside(box(SIZE), halves(), look))
+        self.same(break_mesh(box(SIZE), halves(), look), break_in_background(box(SIZE), halves(), look))
 
     def test_untouched_is_the_same_mesh(self):
         surface = box(SIZE)
-        broken = break_beside(surface, particles(cloud(SIZE, SPACING), SPACING), Look())
+        broken = break_in_background(surface, particles(cloud(SIZE, SPACING), SPACING), Look())
         self.assertIs(broken.surface, surface)
 
     def test_sentences_come_through(self):
         surface = box(SIZE)
         surface.vertices[3] = np.inf
         with self.assertRaisesRegex(CrackError, "Vertex 3 of the mesh has no position"):
-            break_beside(surface, halves(), Look())
+            break_in_background(surface, halves(), Look())
 
     def test_mesh_far_from_its_particles_is_refused(self):
         for far in (1e3, 1e12, 1e30, 1e300):
             surface = box(SIZE)
             surface.vertices[3] *= -far
             with self.assertRaisesRegex(CrackError, "times as far as the particles"):
-                break_beside(surface, halves(), Look())
+                break_in_background(surface, halves(), Look())
 
     def test_a_process_that_fails_is_a_sentence(self):
         with mock.patch.object(background.sys, "executable", "/bin/false"):
             with self.assertRaisesRegex(CrackError, "ended with code 1"):
-                break_beside(box(SIZE), halves(), Look())
+                break_in_background(box(SIZE), halves(), Look())
 
     @unittest.skipUnless(os.name == "posix", "needs a program that sleeps")
     def test_cancel_ends_it(self):
@@ -73,8 +73,8 @@ class Beside(unittest.TestCase):
             slow.chmod(0o755)
             with mock.patch.object(background.sys, "executable", str(slow)):
                 began = time.monotonic()
-                self.assertIsNone(break_beside(box(SIZE), halves(), Look(),
-                                               lambda: time.monotonic() > began + 0.2))
+                self.assertIsNone(break_in_background(box(SIZE), halves(), Look(),
+                                                      lambda: time.monotonic() > began + 0.2))
                 self.assertLess(time.monotonic() - began, 20)
 
     @unittest.skipUnless(os.name == "posix", "a parent's end does not show elsewhere")

@@ -25,7 +25,7 @@ def object_name(body):
 
 
 def make(scene, output, count=COUNT, progress=None):
-    """The object of points on the cracks of a BrokenOutput; one from before is replaced."""
+    """The object of points on the cracks of a FracturedOutput; one from before is replaced."""
     body = output.body
     points = parts.crack_points(output.broken, count)
     if not len(points.birth):

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...bake import transforms
-from ...bake.fractured_output import BrokenOutput
+from ...bake.fractured_output import FracturedOutput
 from ...fracture import Look, Surface
 from .. import meshes
 
@@ -36,12 +36,12 @@ def look_of(obj, slot, uv_layers):
 
 
 def output(scene, obj, mesh, plain):
-    """A BrokenOutput of an object's whole mesh; plain: the Output that it would have otherwise."""
-    return BrokenOutput(**inputs(scene, obj, mesh, plain))
+    """A FracturedOutput of an object's whole mesh; plain: the Output that it would have otherwise."""
+    return FracturedOutput(**inputs(scene, obj, mesh, plain))
 
 
 def inputs(scene, obj, mesh, plain):
-    """The arguments of that BrokenOutput: nothing of Blender's is in them."""
+    """The arguments of that FracturedOutput: nothing of Blender's is in them."""
     body = scene.objects.get(plain.body.name) or obj
     matrix = plain.matrix(plain.first)
     surface = read(mesh, matrix)

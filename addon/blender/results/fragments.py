@@ -23,7 +23,7 @@ SHRUNK = .96  # what rigid bodies feel of a fragment's size
 
 
 def make(scene, obj, output, former, interior, rigid=False, progress=None):
-    """The fragments of a BrokenOutput; former: the object's mesh without cracks. Returns the
+    """The fragments of a FracturedOutput; former: the object's mesh without cracks. Returns the
     collection."""
     if output.pieces > MOST:
         raise BakeError(f"'{obj.name}' is in {output.pieces} pieces, more than {MOST}: allow fewer.")

@@ -19,7 +19,7 @@ from ...bake import cache as caches
 from ...bake import lock, transforms
 from ...bake.errors import BakeError, file_error
 from ...bake.formats import mdd, pc2
-from ...bake.fractured_output import BrokenOutput, is_broken
+from ...bake.fractured_output import FracturedOutput, is_broken
 from ...bake.output import Output, bound_name
 from .. import compat, folders, meshes, modifiers
 from . import alembic, attributes, debris, fractured_mesh, fragments, nodes, points, shapekeys
@@ -264,7 +264,7 @@ def _make_keys(scene, obj, output, relative, progress):
 
 def _cut_mesh(scene, obj, output):
     """The mesh with cracks, where there are any; the one that was there is kept, to be given back."""
-    if not isinstance(output, BrokenOutput):
+    if not isinstance(output, FracturedOutput):
         return []
     if obj.override_library is not None:
         raise BakeError(f"'{obj.name}' is a library override, which cannot have a mesh with cracks: "
@@ -280,7 +280,7 @@ def _cut_mesh(scene, obj, output):
 
 def _make_apart(scene, obj, output, kind, rigid, progress):
     """What is made of a body that broke besides the object itself."""
-    if not isinstance(output, BrokenOutput):
+    if not isinstance(output, FracturedOutput):
         raise BakeError(f"'{obj.name}' does not break in this bake.")
     if kind == "DEBRIS":
         made = debris.make(scene, output, progress=progress)
