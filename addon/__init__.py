@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pliant: soft bodies that bend, flow and break."""
-from . import cli, preview, ui
+from . import blender, cli, preview, ui
 
 
 def register():
     ui.register()
+    blender.register()
     preview.register()
     cli.register()
 
@@ -12,4 +13,5 @@ def register():
 def unregister():
     cli.unregister()
     preview.unregister()
+    blender.unregister()
     ui.unregister()

@@ -196,18 +196,3 @@ def scaled(values, length, pull=GRAVITY):
     if "pressure" in made:
         made["pressure"] = made["pressure"] * made.get("density", 1000.0) * pull * length
     return made
-
-
-def fit(obj):
-    """Sets what depends on the object's size, for a first bake that looks right."""
-    from . import presets
-    settings = obj.pliant
-    length = size(obj)
-    settings.fitted_size = length
-    if obj.type != "MESH":
-        return
-    count = settings.particles.count
-    settings.particles.spacing = guess_spacing(obj, count)
-    settings.clusters.size = (PARTICLES_PER_CLUSTER ** (1 / 3)) * settings.particles.spacing
-    settings.clusters.radius = 1.5 * settings.clusters.size
-    presets.apply(obj, presets.first(obj))

@@ -12,9 +12,8 @@ import bpy
 from ..bake import cache as caches
 from ..bake import job as jobs
 from ..bake import files, lock, plan
-from ..bake.cutting import Cutting
+from ..bake.cutting import CUT_SECONDS, Cutting
 from ..bake.errors import BakeError
-from ..preview import trial
 from ..solver import LibraryError
 from . import folders, modifiers, settings
 from .capture import capture
@@ -98,7 +97,7 @@ class Run:
             return None
         broken = [body for body in self.job.shot.bodies if self.job.pieces.get(body.name, 0) > 1]
         faces = 0 if self.quick else sum(len(body.triangles) for body in broken)
-        return self.job.seconds_left + trial.CUT_SECONDS * faces
+        return self.job.seconds_left + CUT_SECONDS * faces
 
     @property
     def contacts(self):

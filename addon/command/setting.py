@@ -12,8 +12,7 @@ import tempfile
 import bpy
 
 from ..blender import settings as bridge_settings
-from ..blender import folders, handlers, presets
-from ..ui.operators import roles
+from ..blender import folders, handlers, presets, roles
 from . import failures
 from .failures import Failure
 

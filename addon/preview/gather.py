@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from ..bake import volume
+from ..bake.cutting import CUT_SECONDS
 from ..blender import meshes, modifiers, settings
 from ..blender.capture import capture
 from ..blender.results import results
@@ -97,7 +98,7 @@ def sample(scene):
         volume.settle(shot)
     faces = sum(len(body.triangles) for body, state in zip(shot.bodies, shot.frames[0].bodies)
                 if state.fracture is not None)
-    return trial.Sample(shot, first, reading, trial.CUT_SECONDS * faces)
+    return trial.Sample(shot, first, reading, CUT_SECONDS * faces)
 
 
 def pattern_of(obj, origin, depsgraph=None):

@@ -13,9 +13,7 @@ import time
 import bpy
 
 from ..bake.errors import BakeError
-from ..blender import folders, modifiers
-from ..ui import drawing
-from ..ui.properties import updates
+from ..blender import folders, modifiers, redraw, runs
 from . import build, colours, gather, overlay, pieces, strain
 
 # Colours that come from the bake, frame by frame, and what one would bake for.
@@ -256,7 +254,6 @@ def _tick():
 
 def _is_baking():
     """A bake reads the scene's frames and has better uses for the processor."""
-    from ..blender import runs
     return runs.any_running()
 
 
@@ -265,8 +262,8 @@ def _redraw(view=True):
         return
     if view:
         overlay.redraw()
-        drawing.settle()
-    drawing.redraw_panels()
+        redraw.settle()
+    redraw.redraw_panels()
 
 
 # ---------------------------------------------------------------- handlers
@@ -334,7 +331,6 @@ HANDLERS = {"depsgraph_update_post": _on_change, "frame_change_post": _on_frame,
 
 def register():
     atexit.register(build.stop_all)
-    updates.listeners.append(touch)
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
 
@@ -347,4 +343,3 @@ def unregister():
         handlers = getattr(bpy.app.handlers, name)
         if handler in handlers:
             handlers.remove(handler)
-    updates.listeners.remove(touch)

@@ -12,7 +12,6 @@ from ..bake import plan
 TRIAL_SECONDS = 1.0  # of simulating them ...
 LEAST_FRAMES, MOST_SECONDS = 8, 4.0  # ... and at least so many, unless it takes longer
 LOOK = .01  # seconds between looks
-CUT_SECONDS = 1.2e-4  # a face of a mesh that is cut along its cracks, on one core of 2020
 
 
 @dataclass

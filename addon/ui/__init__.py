@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything the artist touches: properties, operators, panels, presets."""
-from ..blender import handlers, presets
-from . import drawing, outdated, timeline
-from .operators import bake, results, roles
-from .panels import bake as panels_bake
-from .panels import body, fracture, hints, sidebar, welds
+"""Everything the artist touches: properties, operators, panels."""
+from . import operators, outdated, panels, timeline
 from .properties import settings
 
-modules = (settings, drawing, presets, roles, bake, results, hints,
-           body, fracture, panels_bake, welds, sidebar, timeline, handlers, outdated)
+# panels are drawn in the order in which they are registered
+modules = (settings, *operators.modules, *panels.modules, timeline, outdated)
 
 
 def register():

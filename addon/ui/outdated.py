@@ -12,9 +12,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..bake.cache import INFO_NAME, CacheError
-from ..blender import folders, runs
+from ..blender import folders, redraw, runs
 from ..blender.capture import capture, staleness
-from . import drawing
 
 CALM = .4  # seconds without a change before a look
 _answers = {}  # scene name -> (mark of its bake, sentences)
@@ -114,7 +113,7 @@ def _tick():
 
 
 def _redraw():
-    drawing.redraw_panels()
+    redraw.redraw_panels()
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "DOPESHEET_EDITOR":

@@ -13,7 +13,7 @@ import support
 from cubes import Cubes, add
 
 capture, settings, roles = (support.addon(name) for name in (
-    "blender.capture.capture", "blender.settings", "ui.operators.roles"))
+    "blender.capture.capture", "blender.settings", "blender.roles"))
 setting, cli, runs = support.addon("command.setting"), support.addon("cli"), support.addon("blender.runs")
 
 

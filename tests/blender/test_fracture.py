@@ -18,7 +18,7 @@ capture, settings, seams = (support.addon(name)
 fingerprint, job, shots = (support.addon(f"bake.{name}") for name in ("fingerprint", "job", "shot"))
 presets, runs, setting, cli = (support.addon(name) for name in (
     "blender.presets", "blender.runs", "command.setting", "cli"))
-panels_fracture, roles = support.addon("ui.panels.fracture"), support.addon("ui.operators.roles")
+panels_fracture, roles = support.addon("ui.panels.fracture"), support.addon("blender.roles")
 solver = support.addon("solver")
 
 

@@ -80,7 +80,7 @@ def test_resume_goes_on_to_the_end(w):
     scene.frame_set(120)
     found = heights()
     assert -.2 < found.min() < .4, found.min()  # it lies on the floor
-    yield lambda: not bpy.app.timers.is_registered(addon("ui.drawing")._settle)
+    yield lambda: not bpy.app.timers.is_registered(addon("blender.redraw")._settle)
     yield from w.still()
     w.screenshot("resumed")
     assert strip(w) > .3, strip(w)

@@ -10,12 +10,11 @@ import bpy
 
 from ...bake import plan
 from ...bake.errors import BakeError
-from ...blender import folders, runs, settings
+from ...blender import folders, redraw, runs, settings
 from ...blender.capture import capture
 from ...blender.results import results
 from ...blender.runs import running
 from ...solver import LibraryError
-from .. import drawing
 
 TICK = .05  # seconds between looks at a run
 CAPTURE_BUDGET = .03  # seconds of a tick that reading the scene may take
@@ -107,7 +106,7 @@ class _Baking:
             run.leave()
             result = self._result(run, runs.end(run))
             redraw_interface(context)
-            drawing.settle()  # buttons stand where the bar was
+            redraw.settle()  # buttons stand where the bar was
             return result
         self._ticks += 1
         if self._ticks % TEXT_EVERY == 1:
@@ -126,7 +125,7 @@ class _Baking:
             run.cancel()
             run.wait(runs.WAIT)
             runs.end(run)
-        drawing.settle()
+        redraw.settle()
 
     @staticmethod
     def _stop_playback(context):
@@ -320,10 +319,8 @@ classes = (PLIANT_OT_bake, PLIANT_OT_quick_bake, PLIANT_OT_set_substeps, PLIANT_
 def register():
     for cls in classes:
         bpy.utils.register_class(cls)
-    runs.register()
 
 
 def unregister():
-    runs.unregister()
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)

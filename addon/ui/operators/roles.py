@@ -2,7 +2,9 @@
 """What an object is to Pliant: a soft body, a collider, or nothing."""
 import bpy
 
-from ...blender import fitting, presets
+from ...blender import presets
+from ...blender.roles import COLLIDERS, copy_settings, problem_of, reset_group
+from .presets import soft_bodies
 
 ROLES = {
     "BODY": ("Pliant Soft Body", "Makes the object soft, with settings that fit its size"),
@@ -12,35 +14,10 @@ ROLES = {
 }
 
 
-COLLIDERS = {"MESH", "CURVE", "SURFACE", "FONT", "META", "EMPTY"}
-
-
-def problem_of(obj, role):
-    """Why an object cannot have a role; None if it can."""
-    if obj.library is not None and obj.override_library is None:
-        return f"\"{obj.name}\" is linked from another file: make a library override first"
-    if role == "NONE":
-        return None
-    if role == "COLLIDER" and obj.type not in COLLIDERS:
-        return f"\"{obj.name}\" has no surface to bounce off"
-    if role == "BODY":
-        if obj.type != "MESH":
-            return f"\"{obj.name}\" is not a mesh: only meshes can be soft bodies"
-        if not obj.data.polygons and obj.mode != "EDIT":
-            return f"\"{obj.name}\" has no faces to fill with particles"
-        if min(abs(value) for value in obj.matrix_world.to_scale()) == 0.0:
-            return f"\"{obj.name}\" has a scale of zero"
-    return None
-
-
 def chosen(context):
     """The active object and all that are selected, the active one first."""
     objects = [obj for obj in context.selected_objects or () if obj != context.object]
     return ([context.object] if context.object else []) + objects
-
-
-def count_bodies(scene):
-    return sum(obj.pliant.role == "BODY" for obj in scene.objects)
 
 
 class PLIANT_OT_set_role(bpy.types.Operator):
@@ -78,25 +55,6 @@ class PLIANT_OT_set_role(bpy.types.Operator):
         for problem in problems:
             self.report({"ERROR" if len(problems) == len(objects) else "WARNING"}, problem)
         return {"CANCELLED"} if len(problems) == len(objects) else {"FINISHED"}
-
-
-COPIED = ("material", "clusters", "particles", "start", "paint", "fracture", "contacts",
-          "collider")
-
-
-def copy_settings(source, target):
-    """Copies a role and its settings; what was made of a bake belongs to each object alone."""
-    target.fitted_size = source.fitted_size  # or the role would fit it anew
-    target.role = source.role
-    for group in COPIED:
-        copy_group(getattr(source, group), getattr(target, group))
-
-
-def copy_group(source, target):
-    """Copies every setting of a property group."""
-    for name, prop in source.bl_rna.properties.items():
-        if name not in ("rna_type", "name") and not prop.is_readonly:
-            setattr(target, name, getattr(source, name))
 
 
 class PLIANT_OT_copy_settings(bpy.types.Operator):
@@ -141,24 +99,17 @@ class PLIANT_OT_fit_settings(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        if not presets.soft_bodies(context):
+        if not soft_bodies(context):
             cls.poll_message_set("The active object is not a soft body")
             return False
         return True
 
     def execute(self, context):
-        for obj in presets.soft_bodies(context):
+        for obj in soft_bodies(context):
             for part in ("material", "clusters", "particles"):
                 reset_group(getattr(obj.pliant, part))
-            fitting.fit(obj)
+            presets.fit(obj)
         return {"FINISHED"}
-
-
-def reset_group(group):
-    """All settings of a property group as they are by default."""
-    for name, prop in group.bl_rna.properties.items():
-        if name not in ("rna_type", "name") and not prop.is_readonly:
-            group.property_unset(name)
 
 
 def draw_physics_buttons(self, context):

@@ -4,9 +4,9 @@ import bpy
 
 from ...blender import compat, runs
 from ...blender.results import results
+from ...blender.roles import count_bodies
 from ...preview import session
 from .. import drawing, outdated, status
-from ..operators import roles as operators_roles
 from .body import PhysicsPanel, SubPanel, draw_bake_numbers, level_name
 
 
@@ -75,7 +75,7 @@ class PLIANT_PT_contacts(CollisionPart, bpy.types.Panel):
     def draw(self, context):
         scene = context.scene.pliant
         column = self.split(self.layout).column()
-        count = operators_roles.count_bodies(context.scene)
+        count = count_bodies(context.scene)
         if count > 1 and not scene.use_contacts:
             drawing.sentence(column, f"The {count} soft bodies pass through each other", "INFO",
                              context)

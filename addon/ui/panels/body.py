@@ -2,10 +2,11 @@
 """The panels of the Physics tab, in the order of work. Those of baking are in bake.py."""
 import bpy
 
-from ...blender import fitting, presets
+from ...blender import fitting
 from ...blender.settings import PAINTED, PLASTIC, plastic_refusal
 from ...preview import session
 from .. import drawing
+from ..operators import presets
 from . import hints, level_weights
 
 

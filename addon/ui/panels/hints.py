@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is likely to disappoint, said before the bake, and a floor for what would fall for ever."""
+"""What is likely to disappoint, said before the bake."""
 from typing import NamedTuple
 
 import bpy
 from mathutils import Vector
 
 from ...blender import fitting, modifiers, settings
+from ...blender.roles import count_bodies
 from .. import drawing
-from ..operators import roles as operators_roles
+from ..operators.floor import PLIANT_OT_add_floor
 
-FLOOR_SIZE = 20.0  # times the bodies' own
 NO_FLOOR, NO_COLLISION = "Nothing to land on", "Bodies do not collide"
-LEVEL = .02  # slope below which a plane is level
 POPOVER_LETTERS = 52  # in a line of the hints
 
 
@@ -72,7 +71,7 @@ def all_of(context):
     obj, found = context.object, []
     if falls_for_ever(context.scene):
         found.append(Hint(NO_FLOOR, "There is no collider: bodies fall for ever"))
-    if not context.scene.pliant.use_contacts and operators_roles.count_bodies(context.scene) > 1:
+    if not context.scene.pliant.use_contacts and count_bodies(context.scene) > 1:
         found.append(Hint(NO_COLLISION, "Soft bodies pass through each other: Bodies "
                                                    "Collide is off"))
     if obj is not None and obj.type == "MESH" and obj.mode != "EDIT" and obj.pliant.role == "BODY":
@@ -115,67 +114,4 @@ class PLIANT_PT_hints(bpy.types.Panel):
             drawing.sentence(self.layout, hint.text, "INFO", width=POPOVER_LETTERS)
 
 
-def floor_like(scene, low, high):
-    """An object that is a floor already, below soft bodies with these corners: a flat, level mesh
-    that reaches beyond them on all sides. The highest of several; None: there is none."""
-    found = []
-    layer = bpy.context.view_layer
-    for obj in scene.objects:
-        if obj.type != "MESH" or obj.pliant.role != "NONE" or not len(obj.data.polygons) or \
-                obj.name not in layer.objects or obj.hide_get() or obj.hide_viewport or \
-                operators_roles.problem_of(obj, "COLLIDER") is not None:
-            continue
-        corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
-        under, over = (Vector(choose(c[k] for c in corners) for k in range(3))
-                       for choose in (min, max))
-        wide = min(over.x - under.x, over.y - under.y)
-        reaches = all(under[k] <= low[k] and over[k] >= high[k] for k in range(2))
-        # as thin as a plane; a body may touch it or be a little in it
-        if reaches and over.z - under.z <= LEVEL * wide and \
-                over.z <= low.z + .1 * max(high.z - low.z, 1e-6):
-            found.append((over.z, obj.name, obj))
-    return max(found)[2] if found else None
-
-
-class PLIANT_OT_add_floor(bpy.types.Operator):
-    """Gives soft bodies something to land on: makes the plane below them a collider, or adds one \
-where there is none. It is an object like any other: move or tilt it, or make another object a \
-collider instead"""
-    bl_idname = "pliant.add_floor"
-    bl_label = "Add Floor"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context):
-        if context.mode != "OBJECT":
-            cls.poll_message_set("Only in object mode")
-            return False
-        if not operators_roles.count_bodies(context.scene):
-            cls.poll_message_set("Make an object a soft body first")
-            return False
-        return True
-
-    def execute(self, context):
-        bodies = [o for o in context.scene.objects if o.pliant.role == "BODY"]
-        corners = [o.matrix_world @ Vector(corner) for o in bodies for corner in o.bound_box]
-        low, high = (Vector(choose(c[k] for c in corners) for k in range(3)) for choose in (min, max))
-        there = floor_like(context.scene, low, high)
-        if there is not None:
-            there.pliant.role = "COLLIDER"
-            self.report({"INFO"}, f"'{there.name}' is the floor: it is a collider now")
-            return {"FINISHED"}
-        side = max(*(high - low), 1e-3)
-        # further down than they are high at most: what stands on the ground stays there
-        height = 0.0 if 0 <= low.z < 4 * side else low.z - side
-        half = FLOOR_SIZE * side / 2
-        mesh = bpy.data.meshes.new("Floor")
-        mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [],
-                         [(0, 1, 2, 3)])
-        floor = bpy.data.objects.new("Floor", mesh)
-        floor.location = ((low.x + high.x) / 2, (low.y + high.y) / 2, height)
-        context.collection.objects.link(floor)
-        floor.pliant.role = "COLLIDER"
-        return {"FINISHED"}
-
-
-register, unregister = bpy.utils.register_classes_factory((PLIANT_OT_add_floor, PLIANT_PT_hints))
+register, unregister = bpy.utils.register_classes_factory((PLIANT_PT_hints,))

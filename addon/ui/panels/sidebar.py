@@ -2,10 +2,9 @@
 """The tab "Pliant" in the sidebar of the 3D view: the daily buttons."""
 import bpy
 
-from ...blender import presets
 from ...preview import session
 from .. import drawing
-from ..operators import roles
+from ..operators import presets, roles
 from . import hints
 from .bake import draw_bake_buttons, draw_bake_notes, draw_result_buttons
 from .body import draw_preview_button, draw_preview_numbers

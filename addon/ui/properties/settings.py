@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, \
     FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
-from ...blender import compat, folders
+from ...blender import compat, folders, presets
 from . import contacts, fracture
 from .material import MaterialSettings, PaintSettings
 from .updates import preview_redrawn, settings_changed
@@ -255,9 +255,8 @@ class ColliderSettings(bpy.types.PropertyGroup):
 
 def role_changed(self, context):
     """A body that is new gets settings that fit its size, however it got its role."""
-    from ...blender import fitting
     if self.role == "BODY" and not self.fitted_size:
-        fitting.fit(self.id_data)
+        presets.fit(self.id_data)
     settings_changed(self, context)
 
 

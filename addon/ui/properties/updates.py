@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What happens when a setting is changed."""
+from ...preview import session
 
 
 def settings_changed(self, context):
-    """Tells those who show something that follows from the settings (the preview)."""
-    for listener in listeners:
-        listener(self, context)
-
-
-listeners = []
+    """What the preview shows follows from the settings."""
+    session.touch(self, context)
 
 
 def preview_redrawn(self, context):
