@@ -43,13 +43,13 @@ def frame_range(text):
 
 
 def formats(text):
-    """Names from "pc2,abc", each once, in that order."""
+    """{name: kind of result} from "pc2,abc", in that order."""
     names = [name.strip().lower() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in FORMATS:
             raise argparse.ArgumentTypeError(f"there is no format '{name}': there are "
                                              f"{', '.join(FORMATS)}")
-    return list(dict.fromkeys(names))
+    return {name: FORMATS[name] for name in names}
 
 
 def part(text):
@@ -133,7 +133,7 @@ def make_parser():
     _save(export)
     export.add_argument("--objects", nargs="+", action="extend", metavar="NAME", help="default: all "
                         "that were baked")
-    export.add_argument("--format", type=formats, default=["pc2"], metavar="LIST",
+    export.add_argument("--format", type=formats, default="pc2", metavar="LIST",
                         help=f"some of {', '.join(FORMATS)}")
     export.add_argument("--bind", action="append", default=[], metavar="MESH=BODY", help="another "
                         "mesh that follows the bake of a body")
@@ -148,7 +148,7 @@ def make_parser():
 def parse(arguments):
     options = make_parser().parse_args(arguments)
     if options.command in ("bake", "export") and not options.save:
-        kept = [name for name in options.format or () if FORMATS[name] in IN_THE_FILE]
+        kept = [name for name, kind in (options.format or {}).items() if kind in IN_THE_FILE]
         if kept:
             make_parser().error(f"{kept[0]} is kept in a .blend file: name it with --save FILE.blend")
     return options

@@ -26,13 +26,13 @@ def bake(options, log, signals):
     shot = _read(scene, options, log, signals, folder)
     cache = _simulate(shot, folder, options.resume, log, signals)
     _show(scene, cache)
-    names = [] if options.quick is not None else \
-        options.format or [output.format_name(scene.pliant.output)]  # what the file asks for
-    if "pc2" not in names:
+    kind = scene.pliant.output  # what the file asks for
+    formats = {} if options.quick is not None else options.format or {output.format_name(kind): kind}
+    if "pc2" not in formats:
         for body in cache.bodies:
             log.saved(cache.pc2_path(body))
-    if names:
-        output.make_all(scene, [b.name for b in cache.bodies], names, log, signals)
+    if formats:
+        output.make_all(scene, [b.name for b in cache.bodies], formats, log, signals)
         for sentence in _follow(scene):
             log.warn(sentence)
     setting.save(options, scene, log)

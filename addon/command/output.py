@@ -11,7 +11,6 @@ from ..bake import files
 from ..bake.errors import BakeError, file_error
 from ..blender import folders
 from ..blender.results import results
-from ..cli import FORMATS
 from . import failures, setting
 from .failures import Failure
 
@@ -20,7 +19,7 @@ ENDINGS = {"PC2": "pc2", "MDD": "mdd", "ALEMBIC": "abc"}
 
 def format_name(kind):
     """The name on the command line of a kind of result."""
-    return next(name for name, known in FORMATS.items() if known == kind)
+    return ENDINGS.get(kind, kind.lower())
 
 
 def export(options, log, signals):
@@ -40,12 +39,13 @@ def export(options, log, signals):
 
 
 def make_all(scene, names, formats, log, signals):
-    """Results of bodies; returns (path, name for people) of the files. Objects show the last one."""
+    """Results of bodies in formats {name: kind}; returns (path, name for people) of the files.
+    Objects show the last one."""
     made = []
     for name in names:
         obj = setting.find_object(scene, name)
-        for wanted in formats:
-            made += _make(scene, obj, wanted, log, signals,
+        for wanted, kind in formats.items():
+            made += _make(scene, obj, wanted, kind, log, signals,
                           lambda kind, **how: results.make(scene, obj, kind, **how))
     return made
 
@@ -56,15 +56,14 @@ def _bind(scene, cache, text, formats, log, signals):
         raise Failure(failures.USAGE, f"--bind {text}: give MESH=BODY.")
     obj = setting.find_object(scene, mesh)
     made = []
-    for wanted in formats:
-        made += _make(scene, obj, wanted, log, signals,
+    for wanted, kind in formats.items():
+        made += _make(scene, obj, wanted, kind, log, signals,
                       lambda kind, **how: results.bind(scene, obj, body, kind, **how))
     return made
 
 
-def _make(scene, obj, wanted, log, signals, function):
+def _make(scene, obj, wanted, kind, log, signals, function):
     signals.check()
-    kind = FORMATS[wanted]
     begun = time.monotonic()
     breaks = obj.pliant.role == "BODY" and obj.pliant.fracture.use_fracture
     if breaks and kind != "POINTS":
