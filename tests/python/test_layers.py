@@ -3,14 +3,13 @@
 
 The order of native modules is in test_layers_native.py.
 """
-import ast
 import re
 import shutil
 import subprocess
 import unittest
 from pathlib import Path
 
-from support import ADDON, NATIVE, ROOT
+from support import NATIVE, ROOT
 
 SOURCES = NATIVE / "src"
 STANDARD_HEADERS = {
@@ -33,8 +32,6 @@ SPECIAL_HEADERS = {
 FORBIDDEN_CALLS = re.compile(r"(?<![\w.>])(s?rand|drand48|random|malloc|calloc|realloc|free|"
                              r"setlocale)\s*\(")
 MAY_ALLOCATE = {"base/core.c", "base/platform.c", "base/handles.c"}
-BLENDER_MODULES = {"bpy", "bmesh", "mathutils", "gpu", "bl_math", "blf", "idprop", "aud",
-                   "bpy_extras", "gpu_extras", "bpy_types", "bl_ui", "bl_operators", "freestyle"}
 
 
 def native_files():
@@ -97,54 +94,6 @@ class Native(unittest.TestCase):
                         re.findall(r"^(/[^:\n]+):\d+:\d+: error", done.stderr, flags=re.M)})
         self.assertEqual(named, [], "run clang-format -i on them")
         self.assertEqual(done.returncode, 0, done.stderr[:2000])
-
-
-class Addon(unittest.TestCase):
-    def imports(self, path):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-            if isinstance(node, ast.Import):
-                yield from ((alias.name, 0) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                yield node.module or "", node.level
-            elif isinstance(node, ast.Call) and node.args and \
-                    isinstance(node.args[0], ast.Constant) and \
-                    getattr(node.func, "attr", getattr(node.func, "id", "")) in \
-                    ("__import__", "import_module"):
-                yield str(node.args[0].value), 0
-
-    def test_solver_knows_no_blender(self):
-        files = sorted((ADDON / "solver").rglob("*.py"))
-        self.assertTrue(files)
-        for path in files:
-            depth = len(path.relative_to(ADDON / "solver").parts)
-            for module, level in self.imports(path):
-                self.assertNotIn(module.split(".")[0], BLENDER_MODULES, path.name)
-                self.assertLessEqual(level, depth, f"{path.name} reaches outside solver/")
-
-    def test_threads_know_no_blender(self):
-        """What runs in a thread or a process: a bake, cutting, and what the preview builds."""
-        files = [*sorted((ADDON / "bake").rglob("*.py")), *sorted((ADDON / "fracture").rglob("*.py")),
-                 ADDON / "preview" / "build.py", ADDON / "preview" / "palette.py"]
-        self.assertGreater(len(files), 6)
-        for path in files:
-            for module, _ in self.imports(path):
-                self.assertNotIn(module.split(".")[0], BLENDER_MODULES, path.name)
-                self.assertNotIn(module.split(".")[0], {"blender", "ui"}, path.name)
-
-    def test_one_file_knows_the_versions(self):
-        wrong = [path.name for path in sorted(ADDON.rglob("*.py"))
-                 if path.name != "compat.py" and re.search(r"bpy\.app\.version\b",
-                                                           path.read_text(encoding="utf-8"))]
-        self.assertEqual(wrong, [])
-
-    def test_nothing_is_run_from_data(self):
-        wrong = []
-        for path in sorted(ADDON.rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in \
-                        ("eval", "exec", "compile"):
-                    wrong.append(f"{path.name}:{node.lineno}")
-        self.assertEqual(wrong, [])
 
 
 class House(unittest.TestCase):
