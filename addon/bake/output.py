@@ -16,6 +16,7 @@ from ..solver import Channel
 from . import interpolation, transforms
 from .errors import BakeError
 from .formats import mdd, pc2
+from .skinning import ObjectSkin
 from .manifest import replaced
 
 _known = {}  # path of a PC2 file that was made or compared in this session -> Output._mark()
@@ -87,12 +88,10 @@ class Output:
         velocities, which stay in world space, or None)."""
         rest = self.cache.rest(self.body) if self.own else self._rest
         triangles = self.cache.faces(self.body) if self.own else self._triangles
-        origin = self.cache.origin
         with store_of(self.cache) as store, \
-                store.skin(self.body.index, rest, triangles=triangles, origin=origin) as skin:
+                ObjectSkin(store, rest, triangles, self.cache.origin, self.body.index) as skin:
             for frame in self.frames if frames is None else frames:
-                moved = skin.apply(frame, origin=origin, velocities=velocities,
-                                   transform=transforms.to_object(self.matrix(frame), origin))
+                moved = skin.at(self.matrix(frame), frame, velocities=velocities)
                 yield frame, moved.vertices, moved.velocities
 
     def local(self, frames=None):

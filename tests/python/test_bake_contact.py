@@ -8,7 +8,7 @@ import bake_scene
 import numpy as np
 from addon import solver
 from addon.bake import job as jobs
-from addon.bake import plan, shot
+from addon.bake import plan, shot, shot_scene
 from addon.bake.formats import pc2
 
 
@@ -71,13 +71,13 @@ class Contact(unittest.TestCase):
     def test_filled_bodies_and_skins_have_margins(self):
         with solver.Scene(threads=1) as scene:
             solid = scene.add_body(bake_scene.CUBE, bake_scene.FACES, sample={"count": 300})
-            self.assertAlmostEqual(jobs.contact_margin([solid]), .4 * solid.info.spacing)
+            self.assertAlmostEqual(shot_scene.contact_margin([solid]), .4 * solid.info.spacing)
             skin = scene.add_body(bake_scene.CUBE, bake_scene.FACES,
                                   sample={"count": 300, "mode": solver.Sampling.SURFACE})
-            self.assertAlmostEqual(jobs.contact_margin([skin]), .2 * skin.info.spacing)
-            self.assertEqual(jobs.contact_margin([solid, skin]),
-                             min(jobs.contact_margin([b]) for b in (solid, skin)))
-            self.assertEqual(jobs.contact_margin([]), 0)
+            self.assertAlmostEqual(shot_scene.contact_margin([skin]), .2 * skin.info.spacing)
+            self.assertEqual(shot_scene.contact_margin([solid, skin]),
+                             min(shot_scene.contact_margin([b]) for b in (solid, skin)))
+            self.assertEqual(shot_scene.contact_margin([]), 0)
 
 
 if __name__ == "__main__":

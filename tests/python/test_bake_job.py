@@ -16,7 +16,7 @@ import numpy as np
 from addon import solver
 from addon.bake import cache as caches
 from addon.bake import job as jobs
-from addon.bake import plan, transforms
+from addon.bake import plan, shot_scene, transforms
 from addon.bake.formats import pc2
 from addon.bake.errors import BakeError
 
@@ -250,10 +250,10 @@ class Jobs(unittest.TestCase):
         body = bake_scene.shot().bodies[0]
         body.pin_exact, body.pin_frequency = True, 8.0
         weights = np.array((0, .5, 1), np.float32)
-        self.assertEqual(jobs.pin_frequencies(body, weights, 1.0).tolist(),
+        self.assertEqual(shot_scene.pin_frequencies(body, weights, 1.0).tolist(),
                          [0, 4, solver.PIN_HELD])
-        self.assertEqual(jobs.pin_frequencies(body, weights, .5).tolist(), [0, 2, 4])
-        self.assertEqual(jobs.pin_frequencies(body, weights, 0.0).tolist(), [0, 0, 0])
+        self.assertEqual(shot_scene.pin_frequencies(body, weights, .5).tolist(), [0, 2, 4])
+        self.assertEqual(shot_scene.pin_frequencies(body, weights, 0.0).tolist(), [0, 0, 0])
 
     def test_full_disk_is_a_sentence_and_keeps_frames(self):
         whole = bits(self.bake("whole").cache.folder)

@@ -111,12 +111,12 @@ class Work(unittest.TestCase):
                 return function(*map(np.asarray, arguments), **settings)
 
         skinned, written = [], []
-        write = jobs.pc2.Writer._write
+        write = pc2.Writer._write
 
         def watch(recorder):
-            recorder.rows.wait()
-            recorder.rooms = [room.view(Watched) for room in recorder.rooms]
-            skinned.append(recorder.rooms[0].ctypes.data)
+            recorder.point_caches.rows.wait()
+            recorder.point_caches.rooms = [room.view(Watched) for room in recorder.point_caches.rooms]
+            skinned.append(recorder.point_caches.rooms[0].ctypes.data)
 
         def seen(writer, data):
             if len(data) == pc2.ROW * len(bake_scene.CUBE):

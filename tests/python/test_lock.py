@@ -410,7 +410,7 @@ class Bakes(Folder):
 
         def watched(recorder, frame):
             if frame.number == 4:
-                recorder.rows.wait()
+                recorder.point_caches.rows.wait()
                 self.write(host="farm-8")
                 self.until(lambda: job.lock.lost)
             advance(recorder, frame)
