@@ -11,7 +11,8 @@ import support
 import numpy as np
 from test_bake_capture import Captures, add_body, add_collider
 
-capture, fingerprint = support.addon("blender.capture.capture"), support.addon("bake.fingerprint")
+capture, colliders, fingerprint = (support.addon(name) for name in (
+    "blender.capture.capture", "blender.capture.colliders", "bake.fingerprint"))
 
 
 def calls_of(function):
@@ -43,7 +44,7 @@ class Work(Captures):
         capturing = capture.Capture(self.scene)
         next(capturing)
         with mock.patch.object(np.linalg, "svd", side_effect=AssertionError("svd")), \
-                mock.patch.object(capture.colliders, "place", side_effect=AssertionError("place")):
+                mock.patch.object(colliders, "place", side_effect=AssertionError("place")):
             calls = [calls_of(lambda: next(capturing)) for _ in range(18)]
         # for a body, a collider and a field, reading all their values
         self.assertLess(sum(calls) / len(calls), 140)

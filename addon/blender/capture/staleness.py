@@ -1,56 +1,61 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether a bake is out of date, without reading the scene frame by frame.
 
-A glance is a Capture of the scene as Blender shows it now: no frame is set, no modifier is switched
-and nothing is evaluated for it. Meshes of bodies, which play the bake, are compared by the mark of
+A glance reads the scene as Blender shows it now, as one frame of a shot: no frame is set, no modifier
+is switched and nothing is evaluated for it. Meshes of bodies, which play the bake, are compared by the mark of
 what they are made from (mesh_hash.py). What is animated is compared at the current frame only, and
 what pins follow not at all: going on with a bake reads everything.
 """
 from ...bake.fingerprint import RATE, fingerprint
 from .. import meshes, modifiers, settings
-from . import capture, mesh_hash
+from . import mesh_hash, reading
+from .capture import capture_all
+from .refusals import CaptureError
+from .scene_reader import SceneReader
 
 
-class _Glance(capture.Capture):
-    def __init__(self, scene, cache, known):
+class _AsShown(reading.Evaluated):
+    """Objects as they are in the scene now, and the mesh that the artist made."""
+
+    def __init__(self, cache, known):
         self._cache, self._known = cache, known
-        super().__init__(scene)
 
-    def _check(self, scene):
-        found = capture.bodies(scene)
-        if not found:
-            raise capture.CaptureError("There is no soft body in this scene.")
-        for obj in found:
-            if obj.mode == "EDIT":
-                raise capture.CaptureError(f"'{obj.name}' is in edit mode.", obj.name)
-
-    def take(self):
-        scene = self.scene
-        graph = capture.view_layer_of(scene).depsgraph
-        self._begin(scene, graph)
-        self.shot.frames = [self._frame(scene, graph, self.start)]
-        return self.shot
-
-    def _origin(self, scene, graph):
+    def origin(self, scene, graph):
         return self._cache.origin
 
-    def _mesh(self, obj, evaluated):
+    def mesh(self, obj, evaluated):
         return mesh_hash.own_mesh(obj)
 
-    def _check_same_vertices(self, obj, mesh):
+    def check_same_vertices(self, obj, mesh):
         pass
 
-    def _settings(self, obj, graph):
+    def settings(self, obj, graph):
         return obj.pliant  # Blender writes animated values back
 
-    def _mark(self, obj):
+    def mark(self, obj):
         return mesh_hash.mark(obj, self._known)
+
+
+def _glance(scene, cache, known):
+    """A Shot with one frame."""
+    found = reading.bodies(scene)
+    if not found:
+        raise CaptureError("There is no soft body in this scene.")
+    for obj in found:
+        if obj.mode == "EDIT":
+            raise CaptureError(f"'{obj.name}' is in edit mode.", obj.name)
+    start, end = settings.frame_range(scene)
+    reader = SceneReader(reading.Reading(start, None, settings.metres(scene), _AsShown(cache, known)))
+    graph = reading.view_layer_of(scene).depsgraph
+    shot = reader.begin(scene, graph, end)
+    shot.frames = [reader.frame(scene, graph, start)]
+    return shot
 
 
 def outdated(scene, cache, known=None):
     """Sentences on what has changed since a bake, without their full stops; none: nothing was seen.
     A CaptureError where the scene cannot be baked as it is. known: as in mesh_hash.mark()."""
-    shot = _Glance(scene, cache, {} if known is None else known).take()
+    shot = _glance(scene, cache, {} if known is None else known)
     now = fingerprint(shot)
     found = []
     unseen = set()
@@ -84,9 +89,9 @@ def changed(scene, cache):
     point caches, or none."""
     found = outdated(scene, cache)
     baked = cache.baked()
-    if found or baked is None or any(_is_replaced(obj) for obj in capture.bodies(scene)):
+    if found or baked is None or any(_is_replaced(obj) for obj in reading.bodies(scene)):
         return found
-    shot = capture.capture_all(scene)
+    shot = capture_all(scene)
     what = cache.fingerprint.difference(fingerprint(shot), min(baked[1], shot.end))
     return [what] if what else []
 
