@@ -180,7 +180,7 @@ def broken_links(path, text):
 class References(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        files = project_files()
+        cls.files = files = project_files()
         cls.tree = Tree(files)
         cls.texts = {}
         for path in files:
@@ -207,6 +207,14 @@ class References(unittest.TestCase):
         wrong = [line for path, text in self.texts.items() if path.endswith(".md")
                  for line in broken_links(path, text)]
         self.complain(wrong, "links start from the folder of their file")
+
+    def test_every_module_is_in_the_architecture(self):
+        page = "native/docs/architecture.md"
+        modules = sorted({"/".join(path.split("/")[:3]) for path in self.files
+                          if path.startswith("native/src/") and path.count("/") > 2})
+        self.assertGreater(len(modules), 3)
+        self.assertEqual([m for m in modules if f"`{m}`" not in self.texts[page]], [],
+                         f"{page} has no row for them")
 
     def test_papers_have_authors(self):
         wrong = [f"{path}:{reference.line}: \"{reference.target}\""
