@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes handle_calls.h for test_api_handles.c: a call of every function of pliant.h that takes a handle.
+"""Writes the header of test_api_handles.c: a call of every function of pliant.h that takes a handle.
 
     python3 handle_calls.py OUTPUT
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* How bodies lie in frame files: a count, a head for each body, then each body's arrays one after
- * the other. Reading points into the block instead of copying; where particles have gone (frames_
- * gone.h) the block grows by what all have. Layouts are in frames_layout.h. */
+ * the other. Reading points into the block instead of copying; where particles were merged
+ * (frames_merged.h) the block grows by what all have. Layouts are in frames_layout.h. */
 #ifndef PL_OUTPUT_STORE_FRAMES_BODY_H
 #define PL_OUTPUT_STORE_FRAMES_BODY_H
 
