@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pliant: soft bodies that bend, flow and break."""
+
 from . import blender, cli, preview, ui
 
 

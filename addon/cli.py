@@ -8,6 +8,7 @@
 Everything is explained in docs/command-line.md. This file finds the rest of the add-on and reads the
 arguments; command/ does the work.
 """
+
 import argparse
 import importlib
 import importlib.util
@@ -19,9 +20,18 @@ import sys
 from pathlib import Path
 
 COMMAND = "pliant"
-FORMATS = {"pc2": "PC2", "mdd": "MDD", "abc": "ALEMBIC", "alembic": "ALEMBIC",
-           "shape_keys": "SHAPE_KEYS", "relative_keys": "SHAPE_KEYS", "points": "POINTS",
-           "surface": "SURFACE", "fragments": "FRAGMENTS", "debris": "DEBRIS"}
+FORMATS = {
+    "pc2": "PC2",
+    "mdd": "MDD",
+    "abc": "ALEMBIC",
+    "alembic": "ALEMBIC",
+    "shape_keys": "SHAPE_KEYS",
+    "relative_keys": "SHAPE_KEYS",
+    "points": "POINTS",
+    "surface": "SURFACE",
+    "fragments": "FRAGMENTS",
+    "debris": "DEBRIS",
+}
 IN_THE_FILE = {"SHAPE_KEYS", "POINTS", "SURFACE", "FRAGMENTS", "DEBRIS"}  # which need --save
 USAGE, INSTALLATION, MEMORY = 2, 5, 9  # exit codes of this file; all are in command/failures.py
 # Megabytes of addresses that loading takes (measured: 1,320 on two cores, and 120); without them it
@@ -47,8 +57,7 @@ def formats(text):
     names = [name.strip().lower() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in FORMATS:
-            raise argparse.ArgumentTypeError(f"there is no format '{name}': there are "
-                                             f"{', '.join(FORMATS)}")
+            raise argparse.ArgumentTypeError(f"there is no format '{name}': there are {', '.join(FORMATS)}")
     return {name: FORMATS[name] for name in names}
 
 
@@ -69,34 +78,56 @@ def whole(text):
 
 
 def _common(parser):
-    parser.add_argument("--blend", type=Path, metavar="FILE", help="the .blend file; not needed "
-                        "where Blender has already opened one")
+    parser.add_argument(
+        "--blend", type=Path, metavar="FILE", help="the .blend file; not needed where Blender has already opened one"
+    )
     parser.add_argument("--scene", metavar="NAME", help="the scene; default: the file's active one")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder of the bake; default: "
-                        "as the scene says, pliant_cache beside the .blend file")
-    parser.add_argument("--allow-outside", action="store_true", help="write to and delete from the "
-                        "cache folder that the .blend file names, also outside of the file's own folder")
-    parser.add_argument("--scripts", action="store_true", help="let the .blend file run its own "
-                        "Python (scripts, drivers); with --blend only")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="the folder of the bake; default: as the scene says, pliant_cache beside the .blend file",
+    )
+    parser.add_argument(
+        "--allow-outside",
+        action="store_true",
+        help="write to and delete from the "
+        "cache folder that the .blend file names, also outside of the file's own folder",
+    )
+    parser.add_argument(
+        "--scripts",
+        action="store_true",
+        help="let the .blend file run its own Python (scripts, drivers); with --blend only",
+    )
     parser.add_argument("--log-json", action="store_true", help="one JSON object a line")
 
 
 def _roles(parser):
-    parser.add_argument("--objects", nargs="+", action="extend", metavar="NAME", help="these are "
-                        "the soft bodies, and no others")
-    parser.add_argument("--colliders", nargs="+", action="extend", metavar="NAME", help="these are "
-                        "the colliders, and no others")
+    parser.add_argument(
+        "--objects", nargs="+", action="extend", metavar="NAME", help="these are the soft bodies, and no others"
+    )
+    parser.add_argument(
+        "--colliders", nargs="+", action="extend", metavar="NAME", help="these are the colliders, and no others"
+    )
     parser.add_argument("--preset", metavar="NAME", help="the bodies' material: Rubber, Jelly ...")
-    parser.add_argument("--set", action="append", default=[], dest="settings",
-                        metavar="[OBJECT:]SETTING=VALUE", help="a setting of the bodies or colliders "
-                        "(material.damping=3) or of the scene (scene.substeps=8)")
-    parser.add_argument("--weld", action="append", default=[], dest="welds",
-                        metavar="OBJECT:OTHER[=PASCALS]", help="stick one to the other where they "
-                        "touch at the first frame; it tears off above so many pascals")
-    parser.add_argument("--frames", type=frame_range, metavar="FIRST-LAST", help="default: as the "
-                        "scene says")
-    parser.add_argument("--threads", type=whole, metavar="N", help="cores to use, 0 for all; never "
-                        "changes the result")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="[OBJECT:]SETTING=VALUE",
+        help="a setting of the bodies or colliders (material.damping=3) or of the scene (scene.substeps=8)",
+    )
+    parser.add_argument(
+        "--weld",
+        action="append",
+        default=[],
+        dest="welds",
+        metavar="OBJECT:OTHER[=PASCALS]",
+        help="stick one to the other where they touch at the first frame; it tears off above so many pascals",
+    )
+    parser.add_argument("--frames", type=frame_range, metavar="FIRST-LAST", help="default: as the scene says")
+    parser.add_argument("--threads", type=whole, metavar="N", help="cores to use, 0 for all; never changes the result")
 
 
 def _save(parser):
@@ -104,20 +135,28 @@ def _save(parser):
 
 
 def make_parser():
-    parser = argparse.ArgumentParser(prog=COMMAND, description="Soft bodies without a window.",
-                                     epilog="Exit codes and farms: docs/command-line.md")
+    parser = argparse.ArgumentParser(
+        prog=COMMAND, description="Soft bodies without a window.", epilog="Exit codes and farms: docs/command-line.md"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     bake = commands.add_parser("bake", help="simulate the soft bodies of a scene")
     _common(bake)
     _roles(bake)
     _save(bake)
-    bake.add_argument("--format", type=formats, metavar="LIST", help="what to make of the bake: "
-                      f"{', '.join(FORMATS)}; the objects show the last one")
-    bake.add_argument("--resume", action="store_true", help="go on with what is baked; from the "
-                      "start where nothing is")
-    bake.add_argument("--quick", type=part, metavar="PART", help="with this part of the particles, "
-                      "to judge the motion; in a folder of its own")
+    bake.add_argument(
+        "--format",
+        type=formats,
+        metavar="LIST",
+        help=f"what to make of the bake: {', '.join(FORMATS)}; the objects show the last one",
+    )
+    bake.add_argument("--resume", action="store_true", help="go on with what is baked; from the start where nothing is")
+    bake.add_argument(
+        "--quick",
+        type=part,
+        metavar="PART",
+        help="with this part of the particles, to judge the motion; in a folder of its own",
+    )
 
     cluster = commands.add_parser("cluster", help="show how bodies are clustered")
     _common(cluster)
@@ -131,12 +170,11 @@ def make_parser():
     export = commands.add_parser("export", help="other formats or meshes from a finished bake")
     _common(export)
     _save(export)
-    export.add_argument("--objects", nargs="+", action="extend", metavar="NAME", help="default: all "
-                        "that were baked")
-    export.add_argument("--format", type=formats, default="pc2", metavar="LIST",
-                        help=f"some of {', '.join(FORMATS)}")
-    export.add_argument("--bind", action="append", default=[], metavar="MESH=BODY", help="another "
-                        "mesh that follows the bake of a body")
+    export.add_argument("--objects", nargs="+", action="extend", metavar="NAME", help="default: all that were baked")
+    export.add_argument("--format", type=formats, default="pc2", metavar="LIST", help=f"some of {', '.join(FORMATS)}")
+    export.add_argument(
+        "--bind", action="append", default=[], metavar="MESH=BODY", help="another mesh that follows the bake of a body"
+    )
     export.add_argument("--to", type=Path, metavar="DIR", help="copy the files there")
 
     clear = commands.add_parser("clear", help="delete a bake from the disk")
@@ -164,11 +202,13 @@ def main(arguments):
     except SystemExit as error:  # argparse has said why
         return error.code if isinstance(error.code, int) else USAGE
     from .command import run
+
     return run.run(options)
 
 
 def register():
     import bpy
+
     global _registered
     if hasattr(bpy.utils, "register_cli_command"):
         _registered = bpy.utils.register_cli_command(COMMAND, main)
@@ -176,6 +216,7 @@ def register():
 
 def unregister():
     import bpy
+
     global _registered
     if _registered is not None:
         bpy.utils.unregister_cli_command(_registered)
@@ -191,8 +232,15 @@ _registered = None
 def _enabled():
     """The name of the Pliant that is enabled in this Blender, or None."""
     import bpy
-    return next((name for name in bpy.context.preferences.addons.keys()
-                 if name.split(".")[-1] == COMMAND and name in sys.modules), None)
+
+    return next(
+        (
+            name
+            for name in bpy.context.preferences.addons.keys()
+            if name.split(".")[-1] == COMMAND and name in sys.modules
+        ),
+        None,
+    )
 
 
 def load_addon():
@@ -203,8 +251,9 @@ def load_addon():
         return importlib.import_module(name or COMMAND)
     folder = Path(__file__).resolve().parent
     sys.path[:] = [p for p in sys.path if Path(p or ".").resolve() != folder]
-    spec = importlib.util.spec_from_file_location(COMMAND, folder / "__init__.py",
-                                                  submodule_search_locations=[str(folder)])
+    spec = importlib.util.spec_from_file_location(
+        COMMAND, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
     package = importlib.util.module_from_spec(spec)
     sys.modules[COMMAND] = package
     spec.loader.exec_module(package)
@@ -217,13 +266,14 @@ def _script_arguments():
     given = sys.argv
     if Path(given[0]).resolve() == Path(__file__).resolve():
         return given[1:]
-    return given[given.index("--") + 1:] if "--" in given else []
+    return given[given.index("--") + 1 :] if "--" in given else []
 
 
 def _megabytes_left():
     """Of the addresses that this process may have (ulimit -v); infinite where there is no limit."""
     try:
         import resource
+
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         with open("/proc/self/statm", encoding="ascii") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
@@ -241,14 +291,20 @@ def _run_script():
             return error.code or 0
     needed = 0 if "numpy" in sys.modules else NUMPY_NEEDS if "bpy" in sys.modules else BPY_NEEDS
     if _megabytes_left() < needed:
-        print(f"error: This process may have {_megabytes_left():.0f} MB more of memory, loading Blender "
-              f"alone takes {needed} MB: raise its limit (ulimit -v).", file=sys.stderr)
+        print(
+            f"error: This process may have {_megabytes_left():.0f} MB more of memory, loading Blender "
+            f"alone takes {needed} MB: raise its limit (ulimit -v).",
+            file=sys.stderr,
+        )
         return MEMORY
     try:
         import bpy  # noqa: F401
     except ImportError as error:
-        print(f"error: {error}. Run this through Blender (blender -b shot.blend --python cli.py -- "
-              f"...) or with a Python that has the module bpy (pip install bpy).", file=sys.stderr)
+        print(
+            f"error: {error}. Run this through Blender (blender -b shot.blend --python cli.py -- "
+            f"...) or with a Python that has the module bpy (pip install bpy).",
+            file=sys.stderr,
+        )
         return INSTALLATION
     return importlib.import_module(load_addon().__name__ + ".cli").main(arguments)
 

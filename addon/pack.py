@@ -4,6 +4,7 @@
 addon/build compiles and calls this; it is not part of the extension. Archives hold their files in
 order and without times, so that the same files make the same bytes.
 """
+
 import argparse
 import base64
 import hashlib
@@ -21,8 +22,8 @@ from pathlib import Path
 
 ADDON = Path(__file__).resolve().parent
 ROOT = ADDON.parent
-MODULE = "pliant_native"                # addon/solver/library.py looks for it
-LONG_AGO = (1980, 1, 1, 0, 0, 0)        # the earliest time that a zip can say
+MODULE = "pliant_native"  # addon/solver/library.py looks for it
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can say
 
 MODULE_INIT = '''"""Pliant's native library, beside the LAPACKE that it uses, and manifold3d. addon/solver/library.py and
 addon/fracture/cut.py load them."""
@@ -105,28 +106,34 @@ def carried_modules(folder, pythons):
                 elif name.endswith("licenses/LICENSE"):
                     licence = archive.read(name)
     if len(files) != len(pythons) or not licence:
-        raise Problem(f"The wheels of manifold3d in {folder} hold {sorted(files)}"
-                      f"{'' if licence else ' and no licence'}.")
+        raise Problem(
+            f"The wheels of manifold3d in {folder} hold {sorted(files)}{'' if licence else ' and no licence'}."
+        )
     return files, licence, version
 
 
 def licences(zstd, manifold, manifold_version):
     """The licence files of everything in the wheel, as {name: bytes}."""
+
     def of_package(package, ending):
         for file in importlib.metadata.files(package) or []:
             if str(file).endswith(ending) and "dist-info" in str(file):
                 return file.locate().read_bytes()
         raise Problem(f"The licence of {package} is not in its package.")
 
-    listing = THIRD_PARTY.format(openblas=importlib.metadata.version("scipy-openblas32"),
-                                 zstandard=re.search(r"zstd-([0-9.]+)", str(zstd))[1],
-                                 manifold=manifold_version)
-    return {"LICENSE": (ROOT / "LICENSE").read_bytes(),
-            "LICENSE-manifold": manifold,
-            "LICENSE-zstd": (zstd / "LICENSE").read_bytes(),
-            "LICENSE-zig": of_package("ziglang", "ziglang/LICENSE"),
-            "LICENSE-openblas": of_package("scipy-openblas32", "LICENSE.txt"),
-            "THIRD-PARTY.txt": listing.encode()}
+    listing = THIRD_PARTY.format(
+        openblas=importlib.metadata.version("scipy-openblas32"),
+        zstandard=re.search(r"zstd-([0-9.]+)", str(zstd))[1],
+        manifold=manifold_version,
+    )
+    return {
+        "LICENSE": (ROOT / "LICENSE").read_bytes(),
+        "LICENSE-manifold": manifold,
+        "LICENSE-zstd": (zstd / "LICENSE").read_bytes(),
+        "LICENSE-zig": of_package("ziglang", "ziglang/LICENSE"),
+        "LICENSE-openblas": of_package("scipy-openblas32", "LICENSE.txt"),
+        "THIRD-PARTY.txt": listing.encode(),
+    }
 
 
 def make_wheel(options, release):
@@ -138,11 +145,12 @@ def make_wheel(options, release):
     """
     modules, manifold, manifold_version = carried_modules(options.wheels, options.pythons.split())
     notices = licences(options.zstd, manifold, manifold_version)
-    payload = {f"{MODULE}/libpliant.so": options.library.read_bytes(),
-               f"{MODULE}/libscipy_openblas.so":
-                   (options.openblas / "lib" / "libscipy_openblas.so").read_bytes(),
-               f"{MODULE}/__init__.py": MODULE_INIT.encode(),
-               **{f"{MODULE}/{name}": data for name, data in modules.items()}}
+    payload = {
+        f"{MODULE}/libpliant.so": options.library.read_bytes(),
+        f"{MODULE}/libscipy_openblas.so": (options.openblas / "lib" / "libscipy_openblas.so").read_bytes(),
+        f"{MODULE}/__init__.py": MODULE_INIT.encode(),
+        **{f"{MODULE}/{name}": data for name, data in modules.items()},
+    }
     digest = hashlib.sha256()
     for name in sorted(payload):
         digest.update(name.encode() + payload[name])
@@ -156,10 +164,9 @@ def make_wheel(options, release):
         f"Metadata-Version: 2.4\nName: {MODULE}\nVersion: {full}\n"
         "Summary: The native library of Pliant, soft bodies for Blender\n"
         "License-Expression: GPL-3.0-or-later AND Apache-2.0 AND BSL-1.0 AND BSD-3-Clause AND MIT AND LGPL-2.1-or-later "
-        "AND GPL-3.0-or-later WITH GCC-exception-3.1\n"
-        + "".join(f"License-File: {name}\n" for name in sorted(notices))).encode()
-    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: pliant\nRoot-Is-Purelib: false\n"
-                              f"Tag: {tag}\n").encode()
+        "AND GPL-3.0-or-later WITH GCC-exception-3.1\n" + "".join(f"License-File: {name}\n" for name in sorted(notices))
+    ).encode()
+    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: pliant\nRoot-Is-Purelib: false\nTag: {tag}\n").encode()
     record = ""
     for name in sorted(files):
         digest = base64.urlsafe_b64encode(hashlib.sha256(files[name]).digest()).rstrip(b"=").decode()
@@ -174,8 +181,12 @@ def make_wheel(options, release):
 
 def check_wheel(path, glibc, release):
     """Asks auditwheel what it needs, and loads it alone."""
-    shown = subprocess.run([sys.executable, "-m", "auditwheel", "show", str(path)], text=True,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    shown = subprocess.run(
+        [sys.executable, "-m", "auditwheel", "show", str(path)],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     tag = re.search(r'platform\s+tag:\s+"manylinux_2_(\d+)_x86_64"', shown.stdout)
     if shown.returncode != 0 or not tag or int(tag[1]) > int(glibc.split(".")[1]):
         raise Problem(f"auditwheel does not find {path.name} fit for glibc {glibc}:\n{shown.stdout}")
@@ -183,8 +194,14 @@ def check_wheel(path, glibc, release):
         with zipfile.ZipFile(path) as archive:
             archive.extractall(folder)
         library = Path(folder, MODULE, "libpliant.so")
-        done = subprocess.run([sys.executable, "-I", "-c", LOADS, str(library)], env={}, cwd="/",
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", LOADS, str(library)],
+            env={},
+            cwd="/",
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         if done.returncode != 0:
             raise Problem(f"The library does not load by itself:\n{done.stdout}")
         said = json.loads(done.stdout)
@@ -224,8 +241,12 @@ def manifest(wheel, platform):
     head, table, rest = lines.partition("\n[permissions]")
     rest = rest.partition("\n[build]")[0]
     added = f'platforms = ["{platform}"]\nwheels = ["./wheels/{wheel.name}"]\n'
-    text = head.replace("# bash addon/build adds the platform and the wheel that carries the native "
-                        "library.\n", "") + added + table + rest
+    text = (
+        head.replace("# bash addon/build adds the platform and the wheel that carries the native library.\n", "")
+        + added
+        + table
+        + rest
+    )
     tomllib.loads(text)
     return text.encode()
 

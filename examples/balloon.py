@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A balloon sinks to the floor, is pressed by a board, and springs up again."""
+
 import math
 
 import stage
@@ -7,15 +8,15 @@ import stage
 shot = stage.Shot("balloon", 110, __doc__)
 
 
-def balloon(rings=40, sides=56, radius=.6):
+def balloon(rings=40, sides=56, radius=0.6):
     """A ball drawn out to a neck below."""
     vertices, faces = [(0, 0, radius)], []
     for ring in range(1, rings):
         angle = math.pi * ring / rings
         r, z = radius * math.sin(angle), radius * math.cos(angle)
         below = max(0, -z / radius)
-        r *= 1 - .22 * below ** 2
-        z -= .28 * radius * below ** 3
+        r *= 1 - 0.22 * below**2
+        z -= 0.28 * radius * below**3
         for side in range(sides):
             turn = 2 * math.pi * side / sides
             vertices.append((r * math.cos(turn), r * math.sin(turn), z))
@@ -32,18 +33,16 @@ def balloon(rings=40, sides=56, radius=.6):
     return vertices, faces
 
 
-toy = shot.mesh("Balloon", *balloon(), stage.plain((.10, .45, .75), .12, Transmission_Weight=.25,
-                                                   IOR=1.1))
+toy = shot.mesh("Balloon", *balloon(), stage.plain((0.10, 0.45, 0.75), 0.12, Transmission_Weight=0.25, IOR=1.1))
 toy.location = (0, 0, 1.9)
 toy.rotation_euler = (math.radians(25), math.radians(15), 0)
 shot.soft(toy, "Balloon", 2600, material_frequency=14, material_drag=5)
-board = shot.add("primitive_cube_add", "Board", stage.plain((.55, .36, .18), .5), smooth=False,
-                 size=1)
-board.scale = (2.0, 1.2, .1)
-shot.collider(board, friction=.6)
-for frame, z in ((1, 3.4), (50, 3.4), (74, .62), (82, .62), (90, 3.4)):
+board = shot.add("primitive_cube_add", "Board", stage.plain((0.55, 0.36, 0.18), 0.5), smooth=False, size=1)
+board.scale = (2.0, 1.2, 0.1)
+shot.collider(board, friction=0.6)
+for frame, z in ((1, 3.4), (50, 3.4), (74, 0.62), (82, 0.62), (90, 3.4)):
     board.location.z = z
     board.keyframe_insert("location", index=2, frame=frame)
-shot.floor(friction=.6)
+shot.floor(friction=0.6)
 shot.camera((2.4, -6.2, 2.3), (0, 0, 1.15), 30)
 shot.finish([1, 24, 46, 68, 80, 110])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bar of chocolate is bent by its ends, as by hands, and snaps along a groove."""
+
 import stage
 
-LENGTH, WIDTH, HEIGHT, GROOVE = 2.1, .9, .15, .07
+LENGTH, WIDTH, HEIGHT, GROOVE = 2.1, 0.9, 0.15, 0.07
 ROWS, COLUMNS, STEPS = 7, 3, 6  # pieces along x and y, faces across each
 
 shot = stage.Shot("chocolate", 40, __doc__)
@@ -21,8 +22,9 @@ def bar():
         for i in range(nx + 1):
             for j in range(ny + 1):
                 rise = min(height(i % STEPS / STEPS), height(j % STEPS / STEPS))
-                points.append((LENGTH * (i / nx - .5), WIDTH * (j / ny - .5),
-                               (GROOVE + (HEIGHT - GROOVE) * rise) * top))
+                points.append(
+                    (LENGTH * (i / nx - 0.5), WIDTH * (j / ny - 0.5), (GROOVE + (HEIGHT - GROOVE) * rise) * top)
+                )
     layer = (nx + 1) * (ny + 1)
 
     def at(i, j, top):
@@ -41,20 +43,19 @@ def bar():
     return points, faces
 
 
-chocolate = shot.mesh("Chocolate", *bar(), stage.plain((.10, .038, .018), .32), smooth=False)
-chocolate.location.z = .8
-shot.hands(chocolate, [(1, 0, 0, 0), (4, 0, 0, 0), (12, 14, 0, .02), (16, 18, 0, .1), (40, 24, 0, .3)])
+chocolate = shot.mesh("Chocolate", *bar(), stage.plain((0.10, 0.038, 0.018), 0.32), smooth=False)
+chocolate.location.z = 0.8
+shot.hands(chocolate, [(1, 0, 0, 0), (4, 0, 0, 0), (12, 14, 0, 0.02), (16, 18, 0, 0.1), (40, 24, 0, 0.3)])
 held = chocolate.vertex_groups.new(name="Held")
-held.add([v.index for v in chocolate.data.vertices if abs(v.co.x) > .11 * LENGTH], 1.0, "REPLACE")
+held.add([v.index for v in chocolate.data.vertices if abs(v.co.x) > 0.11 * LENGTH], 1.0, "REPLACE")
 for edge in chocolate.data.edges:  # weak along the grooves
     ends = [chocolate.data.vertices[v].co for v in edge.vertices]
-    edge.use_seam = min(max(abs(end.x - LENGTH * (k / ROWS - .5)) for end in ends)
-                        for k in range(1, ROWS)) < 1e-6
+    edge.use_seam = min(max(abs(end.x - LENGTH * (k / ROWS - 0.5)) for end in ends) for k in range(1, ROWS)) < 1e-6
 soft = shot.soft(chocolate, "Chocolate", 3000)
 soft.start.use_pins, soft.start.pin_group = True, "Held"
-soft.fracture.interior = stage.plain((.20, .095, .05), .75)
+soft.fracture.interior = stage.plain((0.20, 0.095, 0.05), 0.75)
 soft.fracture.seam_edges = "SEAM"
 soft.fracture.most_pieces = 4
 shot.floor()
-shot.camera((1.6, -3.9, 3.0), (0, 0, .75), 34, (260, 200))
+shot.camera((1.6, -3.9, 3.0), (0, 0, 0.75), 34, (260, 200))
 shot.finish([1, 10, 13, 16, 24, 40])

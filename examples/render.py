@@ -5,29 +5,31 @@ Triangles are rasterised into a buffer of nearest triangles, then every pixel is
 Lambert's law under a sun (a shadow map looked up at several offsets: soft edges) and a sky (shadow
 maps from many directions: corners and creases darken as they should). Twice the size, averaged down.
 """
+
 import struct
 import zlib
 from dataclasses import dataclass, field
 
 import numpy as np
 
-SUN = np.array([.45, -.55, 1.0])
+SUN = np.array([0.45, -0.55, 1.0])
 SKY_DIRECTIONS = 40
-BACKGROUND = np.array([.86, .88, .91])  # linear light, as all colours here
+BACKGROUND = np.array([0.86, 0.88, 0.91])  # linear light, as all colours here
 
 
 @dataclass
 class Surface:
     """A mesh to be drawn; `colour` is one colour, or one a vertex."""
+
     vertices: np.ndarray
     triangles: np.ndarray
-    colour: np.ndarray = field(default_factory=lambda: np.array([.7, .7, .7]))
+    colour: np.ndarray = field(default_factory=lambda: np.array([0.7, 0.7, 0.7]))
 
 
 @dataclass
 class Camera:
     position: tuple = (3.0, -6.0, 3.0)
-    target: tuple = (0.0, 0.0, .5)
+    target: tuple = (0.0, 0.0, 0.5)
     angle: float = 28.0  # vertical field of view in degrees
 
     def basis(self):
@@ -44,9 +46,9 @@ def unit(vectors):
 def palette(count):
     """As many colours as wanted, neighbours far apart in hue; linear light."""
     index = np.arange(count)
-    hue = (.04 + index * .61803399) % 1
-    value = np.where(index % 2, .95, .78)
-    rgb = 1 - .5 * np.clip(np.abs((hue[:, None] * 6 + [0, 4, 2]) % 6 - 3) - 1, 0, 1)
+    hue = (0.04 + index * 0.61803399) % 1
+    value = np.where(index % 2, 0.95, 0.78)
+    rgb = 1 - 0.5 * np.clip(np.abs((hue[:, None] * 6 + [0, 4, 2]) % 6 - 3) - 1, 0, 1)
     return (rgb * value[:, None]) ** 2.2
 
 
@@ -67,36 +69,45 @@ def rasterise(points, depth, triangles, width, height):
     corners and the depth are affine: a value at its lowest pixel, a slope in x and one in y.
     """
     a, b, c = (points[triangles[:, i]] for i in range(3))
-    low = np.ceil(np.minimum(np.minimum(a, b), c) - .5).astype(np.int64)
+    low = np.ceil(np.minimum(np.minimum(a, b), c) - 0.5).astype(np.int64)
     low = np.maximum(low, 0)
-    high = np.floor(np.maximum(np.maximum(a, b), c) - .5).astype(np.int64)
+    high = np.floor(np.maximum(np.maximum(a, b), c) - 0.5).astype(np.int64)
     high = np.minimum(high, [width - 1, height - 1])
     span = np.maximum(high[:, 0] - low[:, 0], high[:, 1] - low[:, 1]) + 1
-    a, b, c = (corner - low - .5 for corner in (a, b, c))
+    a, b, c = (corner - low - 0.5 for corner in (a, b, c))
     (ux, uy), (vx, vy) = (b - a).T, (c - a).T
     area = ux * vy - uy * vx
     usable = (high[:, 0] >= low[:, 0]) & (high[:, 1] >= low[:, 1]) & (np.abs(area) > 1e-12)
     area[~usable] = 1
     za, zb, zc = depth[triangles].T
-    planes = np.stack([(b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) / area, (uy - vy) / area,
-                       (vx - ux) / area,  # the weight of a
-                       (c[:, 0] * a[:, 1] - c[:, 1] * a[:, 0]) / area, vy / area, -vx / area,
-                       za, zb - za, zc - za]).astype(np.float32)
+    planes = np.stack(
+        [
+            (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]) / area,
+            (uy - vy) / area,
+            (vx - ux) / area,  # the weight of a
+            (c[:, 0] * a[:, 1] - c[:, 1] * a[:, 0]) / area,
+            vy / area,
+            -vx / area,
+            za,
+            zb - za,
+            zc - za,
+        ]
+    ).astype(np.float32)
     nearest = np.full(width * height, np.iinfo(np.uint64).max, np.uint64)
     size = 1
     while usable.any():
         chosen = np.flatnonzero(usable & (span <= size))
         usable[chosen] = False
-        batch = max(1, 1_000_000 // size ** 2)
+        batch = max(1, 1_000_000 // size**2)
         for start in range(0, len(chosen), batch):
-            _rasterise_squares(nearest, chosen[start:start + batch], size, low, planes, width,
-                               height)
+            _rasterise_squares(nearest, chosen[start : start + batch], size, low, planes, width, height)
         size *= 2
     index = (nearest & np.uint64(0xFFFFFFFF)).astype(np.int64)
     z = (nearest >> np.uint64(32)).astype(np.uint32).view(np.float32)
     empty = nearest == np.iinfo(np.uint64).max
-    return np.where(empty, -1, index).reshape(height, width), \
-        np.where(empty, np.float32(np.inf), z).reshape(height, width)
+    return np.where(empty, -1, index).reshape(height, width), np.where(empty, np.float32(np.inf), z).reshape(
+        height, width
+    )
 
 
 def _rasterise_squares(nearest, chosen, size, low, planes, width, height):
@@ -107,8 +118,11 @@ def _rasterise_squares(nearest, chosen, size, low, planes, width, height):
     of_b = p[3] + p[4] * x + p[5] * y
     of_c = 1 - of_a - of_b
     triangle, row, column = np.nonzero((of_a >= 0) & (of_b >= 0) & (of_c >= 0))
-    z = planes[6, chosen[triangle]] + planes[7, chosen[triangle]] * of_b[triangle, row, column] + \
-        planes[8, chosen[triangle]] * of_c[triangle, row, column]
+    z = (
+        planes[6, chosen[triangle]]
+        + planes[7, chosen[triangle]] * of_b[triangle, row, column]
+        + planes[8, chosen[triangle]] * of_c[triangle, row, column]
+    )
     column += low[chosen[triangle], 0]
     row += low[chosen[triangle], 1]
     keep = (column < width) & (row < height) & (z > 0)
@@ -122,16 +136,14 @@ class Shadows:
 
     def __init__(self, vertices, triangles, direction, resolution):
         back = unit(np.asarray(direction, float))
-        side = unit(np.cross([0, 1, 0] if abs(back[1]) < .9 else [1, 0, 0], back))
+        side = unit(np.cross([0, 1, 0] if abs(back[1]) < 0.9 else [1, 0, 0], back))
         seen = vertices @ np.stack([side, np.cross(back, side), -back]).T
         low = seen.min(0)
         scale = (resolution - 3) / (seen.max(0) - low)[:2].max()
         points = (seen[:, :2] - low[:2]) * scale + 1.5
-        _, self.depth = rasterise(points, seen[:, 2] - low[2] + 1, triangles, resolution,
-                                  resolution)
+        _, self.depth = rasterise(points, seen[:, 2] - low[2] + 1, triangles, resolution, resolution)
         # world to map; around the map is an empty border, to which points outside are moved
-        self.matrix = (np.stack([side * scale, np.cross(back, side) * scale, -back])
-                       ).astype(np.float32)
+        self.matrix = (np.stack([side * scale, np.cross(back, side) * scale, -back])).astype(np.float32)
         self.shift = np.array([1.5 - low[0] * scale, 1.5 - low[1] * scale, 1 - low[2]], np.float32)
         self.scale, self.resolution = scale, resolution
 
@@ -151,14 +163,14 @@ class Shadows:
 
 def spiral(count, radius):
     """Offsets spread evenly over a disk."""
-    index = np.arange(count) + .5
+    index = np.arange(count) + 0.5
     angle, distance = index * 2.39996323, radius * np.sqrt(index / count)
     return np.stack([distance * np.cos(angle), distance * np.sin(angle)], 1)
 
 
 def hemisphere(count):
     """Directions of the upper half, denser at the top (each stands for the same light)."""
-    z = np.sqrt((np.arange(count) + .5) / count)
+    z = np.sqrt((np.arange(count) + 0.5) / count)
     angle = np.arange(count) * 2.39996323
     r = np.sqrt(1 - z * z)
     return np.stack([r * np.cos(angle), r * np.sin(angle), z], 1)
@@ -168,13 +180,13 @@ def light(positions, normals, vertices, triangles, detail):
     """How much sun and sky each point receives, each 0 to 1."""
     sun_direction = unit(SUN)
     extent = np.ptp(vertices, axis=0).max()
-    bias = extent * .012
+    bias = extent * 0.012
     lifted = (positions + normals * bias).astype(np.float32)
     normals = normals.astype(np.float32)
     shadows = Shadows(vertices, triangles, sun_direction, 4 * detail)
     sun = np.clip(normals @ sun_direction, 0, 1)
     facing = np.flatnonzero(sun > 0)
-    sun[facing] *= shadows.lit(lifted[facing], bias / 2, spiral(16, extent * .02))
+    sun[facing] *= shadows.lit(lifted[facing], bias / 2, spiral(16, extent * 0.02))
     sky, whole = np.zeros(len(positions), np.float32), 0.0
     for direction in hemisphere(SKY_DIRECTIONS).astype(np.float32):
         towards = normals @ direction
@@ -183,15 +195,15 @@ def light(positions, normals, vertices, triangles, detail):
         sky[facing] += towards[facing] * lit
         whole += direction[2]
     # and light from below the horizon: what the floor gives back
-    return sun, np.clip(sky / whole, 0, 1) + .22 * np.clip(-normals[:, 2] * .5 + .5, 0, 1)
+    return sun, np.clip(sky / whole, 0, 1) + 0.22 * np.clip(-normals[:, 2] * 0.5 + 0.5, 0, 1)
 
 
 def floor_colour(points, centre):
     """A pale floor with thin lines, one a unit; it fades into the background with the distance."""
-    lines = np.abs((points[:, :2] + .5) % 1 - .5).min(1)
-    grey = np.where(lines < .012, .52, .62)
+    lines = np.abs((points[:, :2] + 0.5) % 1 - 0.5).min(1)
+    grey = np.where(lines < 0.012, 0.52, 0.62)
     colour = grey[:, None] * np.array([1.0, 1.0, 1.02])
-    far = np.clip(np.linalg.norm(points[:, :2] - centre[:2], axis=1) / 7 - .35, 0, 1)
+    far = np.clip(np.linalg.norm(points[:, :2] - centre[:2], axis=1) / 7 - 0.35, 0, 1)
     return colour, (far * far * (3 - 2 * far))[:, None]
 
 
@@ -200,23 +212,21 @@ def draw(surfaces, camera, width, height, floor=0.0, smooth=2):
     w, h = width * smooth, height * smooth
     vertices = np.concatenate([s.vertices for s in surfaces]).astype(float)
     starts = np.cumsum([0] + [len(s.vertices) for s in surfaces])
-    triangles = np.concatenate([s.triangles.astype(np.int64) + starts[i]
-                                for i, s in enumerate(surfaces)])
+    triangles = np.concatenate([s.triangles.astype(np.int64) + starts[i] for i, s in enumerate(surfaces)])
     colours = np.concatenate([np.broadcast_to(s.colour, (len(s.vertices), 3)) for s in surfaces])
     normals = vertex_normals(vertices, triangles)
 
     basis, eye = camera.basis(), np.asarray(camera.position, float)
-    focal = .5 * h / np.tan(np.radians(camera.angle) / 2)
+    focal = 0.5 * h / np.tan(np.radians(camera.angle) / 2)
     seen = (vertices - eye) @ basis.T
     distance = -seen[:, 2]
-    points = np.stack([w / 2 + focal * seen[:, 0] / distance,
-                       h / 2 - focal * seen[:, 1] / distance], 1)
+    points = np.stack([w / 2 + focal * seen[:, 0] / distance, h / 2 - focal * seen[:, 1] / distance], 1)
     # -1/distance is linear on the screen; shifted to be positive, smaller still means nearer
     index, _ = rasterise(points, 1e3 - 1 / distance * 1e2, triangles, w, h)
 
     image = np.tile(BACKGROUND, (h * w, 1))
     y, x = np.divmod(np.arange(h * w), w)
-    rays = np.stack([(x + .5 - w / 2) / focal, (h / 2 - y - .5) / focal, -np.ones(h * w)], 1) @ basis
+    rays = np.stack([(x + 0.5 - w / 2) / focal, (h / 2 - y - 0.5) / focal, -np.ones(h * w)], 1) @ basis
 
     hit = np.flatnonzero(index.ravel() >= 0)
     corners = triangles[index.ravel()[hit]]
@@ -224,8 +234,9 @@ def draw(surfaces, camera, width, height, floor=0.0, smooth=2):
     plane = np.cross(b - a, c - a)
     along = ((a - eye) * plane).sum(1) / (rays[hit] * plane).sum(1)
     positions = eye + rays[hit] * along[:, None]
-    weights = [(np.cross(v - u, positions - u) * plane).sum(1) / (plane * plane).sum(1)
-               for u, v in ((b, c), (c, a), (a, b))]
+    weights = [
+        (np.cross(v - u, positions - u) * plane).sum(1) / (plane * plane).sum(1) for u, v in ((b, c), (c, a), (a, b))
+    ]
     smooth_normals = unit(sum(n[:, None] * normals[corners[:, i]] for i, n in enumerate(weights)))
     albedo = sum(n[:, None] * colours[corners[:, i]] for i, n in enumerate(weights))
 
@@ -239,20 +250,18 @@ def draw(surfaces, camera, width, height, floor=0.0, smooth=2):
     ground_albedo, fade = ground_albedo[shaded], fade[shaded]
 
     all_points = np.concatenate([positions, ground_points])
-    all_normals = np.concatenate([smooth_normals,
-                                  np.tile([0.0, 0.0, 1.0], (len(ground), 1))])
+    all_normals = np.concatenate([smooth_normals, np.tile([0.0, 0.0, 1.0], (len(ground), 1))])
     sun, sky = light(all_points, all_normals, vertices, triangles, max(96, h // 5))
-    lit = .95 * sun[:, None] * np.array([1.0, .96, .88]) + .62 * sky[:, None] * \
-        np.array([.90, .96, 1.06])
-    image[hit] = albedo * lit[:len(hit)]
-    image[ground] = ground_albedo * lit[len(hit):] * (1 - fade) + BACKGROUND * fade
+    lit = 0.95 * sun[:, None] * np.array([1.0, 0.96, 0.88]) + 0.62 * sky[:, None] * np.array([0.90, 0.96, 1.06])
+    image[hit] = albedo * lit[: len(hit)]
+    image[ground] = ground_albedo * lit[len(hit) :] * (1 - fade) + BACKGROUND * fade
     image = image.reshape(height, smooth, width, smooth, 3).mean((1, 3))
-    return (255 * to_srgb(image) + .5).astype(np.uint8)
+    return (255 * to_srgb(image) + 0.5).astype(np.uint8)
 
 
 def to_srgb(linear):
     linear = np.clip(linear, 0, 1)
-    return np.where(linear < .0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - .055)
+    return np.where(linear < 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
 
 
 def tile(images, columns, gap=4):
@@ -262,7 +271,7 @@ def tile(images, columns, gap=4):
     sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
     for i, image in enumerate(images):
         y, x = (i // columns) * (height + gap), (i % columns) * (width + gap)
-        sheet[y:y + height, x:x + width] = image
+        sheet[y : y + height, x : x + width] = image
     return sheet
 
 
@@ -276,8 +285,11 @@ def write_png(path, image):
     mean = ((left.astype(np.uint16) + above) // 2).astype(np.uint8)
     filters = {1: image - left, 2: image - above, 3: image - mean}
     cost = {k: np.abs(v.view(np.int8).astype(np.int16)).sum((1, 2)) for k, v in filters.items()}
-    rows = b"".join(bytes([best]) + filters[best][y].tobytes() for y in range(height)
-                    for best in (min(cost, key=lambda k: cost[k][y]),))
+    rows = b"".join(
+        bytes([best]) + filters[best][y].tobytes()
+        for y in range(height)
+        for best in (min(cost, key=lambda k: cost[k][y]),)
+    )
 
     def chunk(kind, data):
         body = kind + data
@@ -285,8 +297,9 @@ def write_png(path, image):
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
-                   chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
+        file.write(
+            b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")
+        )
 
 
 def write_ply(path, surface):
@@ -294,13 +307,19 @@ def write_ply(path, surface):
     count = len(surface.vertices)
     vertices = np.zeros(count, [("xyz", "<f4", 3), ("rgb", "u1", 3)])
     vertices["xyz"] = surface.vertices
-    vertices["rgb"] = 255 * to_srgb(np.broadcast_to(surface.colour, (count, 3))) + .5
+    vertices["rgb"] = 255 * to_srgb(np.broadcast_to(surface.colour, (count, 3))) + 0.5
     faces = np.zeros(len(surface.triangles), [("n", "u1"), ("index", "<i4", 3)])
     faces["n"], faces["index"] = 3, surface.triangles
-    header = ["ply", "format binary_little_endian 1.0", f"element vertex {count}",
-              *(f"property float {axis}" for axis in "xyz"),
-              *(f"property uchar {name}" for name in ("red", "green", "blue")),
-              f"element face {len(faces)}", "property list uchar int vertex_indices",
-              "end_header", ""]
+    header = [
+        "ply",
+        "format binary_little_endian 1.0",
+        f"element vertex {count}",
+        *(f"property float {axis}" for axis in "xyz"),
+        *(f"property uchar {name}" for name in ("red", "green", "blue")),
+        f"element face {len(faces)}",
+        "property list uchar int vertex_indices",
+        "end_header",
+        "",
+    ]
     with open(path, "wb") as file:
         file.write("\n".join(header).encode() + vertices.tobytes() + faces.tobytes())

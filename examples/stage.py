@@ -9,6 +9,7 @@
 Needs a Python with the module bpy. Written to out/NAME: NAME.blend (the scene as built), NAME-baked.blend
 (with the bake playing), cache/ (the bake itself), NAME.png (the strip).
 """
+
 import argparse
 import importlib.util
 import math
@@ -38,12 +39,12 @@ class Shot:
         parser = argparse.ArgumentParser(description=text)
         parser.add_argument("--out", type=Path, default=ROOT / "out" / name)
         parser.add_argument("--frames", type=int, default=frames, help="how many to bake")
-        parser.add_argument("--particles", type=float, default=1.0, metavar="FACTOR",
-                            help="on the number of particles")
+        parser.add_argument("--particles", type=float, default=1.0, metavar="FACTOR", help="on the number of particles")
         parser.add_argument("--samples", type=int, default=24, help="of each pixel")
         parser.add_argument("--scale", type=float, default=1.0, help="of the pictures")
-        parser.add_argument("--bake-again", action="store_true",
-                            help="also where the bake is there and nothing has changed")
+        parser.add_argument(
+            "--bake-again", action="store_true", help="also where the bake is there and nothing has changed"
+        )
         self.name, self.text = name, text
         self.options = parser.parse_args()
         self.began = time.perf_counter()
@@ -112,7 +113,8 @@ class Shot:
         bpy.ops.object.mode_set(mode="OBJECT")
         for name, side in (("Left", -1), ("Right", 1)):
             obj.vertex_groups.new(name=name).add(
-                [v.index for v in obj.data.vertices if v.co.x * side >= 0], 1.0, "REPLACE")
+                [v.index for v in obj.data.vertices if v.co.x * side >= 0], 1.0, "REPLACE"
+            )
             bone = rig.pose.bones[name]
             bone.rotation_mode = "XYZ"
             rest = bone.bone.matrix_local.to_quaternion()
@@ -126,21 +128,21 @@ class Shot:
         obj.modifiers.new("Hands", "ARMATURE").object = rig
         bpy.context.view_layer.objects.active = obj
 
-    def floor(self, colour=(.46, .47, .50), size=60, **settings):
-        plane = self.add("primitive_plane_add", "Floor", plain(colour, .8), size=size)
+    def floor(self, colour=(0.46, 0.47, 0.50), size=60, **settings):
+        plane = self.add("primitive_plane_add", "Floor", plain(colour, 0.8), size=size)
         return self.collider(plane, **settings)
 
     # ------------------------------------------------------------ light and camera
 
-    def lights(self, sky=.62, sun=2.6, at=(2.4, -2.2, 4.2), centre=(0, 0, 0)):
+    def lights(self, sky=0.62, sun=2.6, at=(2.4, -2.2, 4.2), centre=(0, 0, 0)):
         """A bright sky, and a wide sun whose shadows have soft borders."""
         world = bpy.data.worlds.new("Sky")
         self.scene.world = world
         world.use_nodes = True
-        world.node_tree.nodes["Background"].inputs["Color"].default_value = (.80, .88, 1, 1)
+        world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.80, 0.88, 1, 1)
         world.node_tree.nodes["Background"].inputs["Strength"].default_value = sky
         data = bpy.data.lights.new("Sun", "SUN")
-        data.energy, data.angle, data.color = sun, math.radians(14), (1, .93, .82)
+        data.energy, data.angle, data.color = sun, math.radians(14), (1, 0.93, 0.82)
         lamp = bpy.data.objects.new("Sun", data)
         self.scene.collection.objects.link(lamp)
         lamp.rotation_euler = look(at, centre)
@@ -162,21 +164,23 @@ class Shot:
         self._render_settings()
         blend, baked = out / f"{name}.blend", out / f"{name}-baked.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
-        if self.options.bake_again and self.cli.main(
-                ["clear", "--blend", str(blend), "--out", str(out / "cache")]):
+        if self.options.bake_again and self.cli.main(["clear", "--blend", str(blend), "--out", str(out / "cache")]):
             sys.exit(1)
-        code = self.cli.main(["bake", "--blend", str(blend), "--out", str(out / "cache"), "--resume",
-                              "--save", str(baked)])
+        code = self.cli.main(
+            ["bake", "--blend", str(blend), "--out", str(out / "cache"), "--resume", "--save", str(baked)]
+        )
         if code == 6:  # the example has changed since its last bake
-            code = self.cli.main(["bake", "--blend", str(blend), "--out", str(out / "cache"),
-                                  "--save", str(baked)])
+            code = self.cli.main(["bake", "--blend", str(blend), "--out", str(out / "cache"), "--save", str(baked)])
         if code:
             print(f"{name}: the bake failed with exit code {code}")
             self.cli.leave(code)
         simulated = time.perf_counter() - self.began
         picture = self._strip([f for f in shown if f <= self.options.frames] or [1])
-        print(f"{name}: baked in {simulated:.1f} s, drawn in "
-              f"{time.perf_counter() - self.began - simulated:.1f} s: {picture}", flush=True)
+        print(
+            f"{name}: baked in {simulated:.1f} s, drawn in "
+            f"{time.perf_counter() - self.began - simulated:.1f} s: {picture}",
+            flush=True,
+        )
         self.cli.leave(0)
 
     def _render_settings(self):
@@ -184,7 +188,7 @@ class Shot:
         scene.render.engine = "CYCLES"
         scene.cycles.device = "CPU"
         scene.cycles.samples = self.options.samples
-        scene.cycles.use_adaptive_sampling, scene.cycles.adaptive_threshold = True, .05
+        scene.cycles.use_adaptive_sampling, scene.cycles.adaptive_threshold = True, 0.05
         scene.cycles.use_denoising = True
         scene.cycles.max_bounces = 4
         scene.cycles.caustics_reflective = scene.cycles.caustics_refractive = False
@@ -223,13 +227,13 @@ def read_image(path):
     image.pixels.foreach_get(values)
     bpy.data.images.remove(image)
     rows = values.reshape(height, width, 4)[::-1, :, :3]
-    return (np.clip(rows, 0, 1) * 255 + .5).astype(np.uint8)
+    return (np.clip(rows, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
 # ---------------------------------------------------------------- materials
 
 
-def plain(colour, roughness=.5, **inputs):
+def plain(colour, roughness=0.5, **inputs):
     """A principled material. inputs: names of its sockets with _ for spaces."""
     material = bpy.data.materials.new("Plain")
     material.use_nodes = True
@@ -241,7 +245,7 @@ def plain(colour, roughness=.5, **inputs):
     return material
 
 
-def checked(colour, other, scale=6.0, roughness=.4, **inputs):
+def checked(colour, other, scale=6.0, roughness=0.4, **inputs):
     """Two colours in a checker that sticks to the body, so that its stretching shows."""
     material = plain(colour, roughness, **inputs)
     nodes, links = material.node_tree.nodes, material.node_tree.links
@@ -254,7 +258,7 @@ def checked(colour, other, scale=6.0, roughness=.4, **inputs):
     return material
 
 
-def stripes(colours, roughness=.7):
+def stripes(colours, roughness=0.7):
     """Upright stripes of colours along the body's own x."""
     material = plain(colours[0], roughness)
     nodes, links = material.node_tree.nodes, material.node_tree.links
@@ -263,7 +267,7 @@ def stripes(colours, roughness=.7):
     ramp.color_ramp.interpolation = "CONSTANT"
     elements = ramp.color_ramp.elements
     while len(elements) < len(colours):
-        elements.new(.5)
+        elements.new(0.5)
     for number, colour in enumerate(colours):
         elements[number].position = number / len(colours)
         elements[number].color = (*colour, 1)

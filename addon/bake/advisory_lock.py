@@ -5,6 +5,7 @@ ends, however it ends, and not while the process is stopped.
 Not every file system has them, and some grant every request. So a lock counts only if a second
 descriptor is refused. There are none on Windows here: a file that is open there cannot be renamed.
 """
+
 import errno
 import os
 import stat

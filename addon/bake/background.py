@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Work beside other work: one thing at a time, in a thread of its own."""
+
 import queue
 import threading
 

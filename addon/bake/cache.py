@@ -13,6 +13,7 @@
 bake.json may come from a stranger: it is data, every name and number in it is checked, and no path
 is ever made from anything but a body's number and the letters of its name.
 """
+
 import json
 import math
 import os
@@ -80,8 +81,7 @@ class Cache:
             manifest.remove_files(folder)
             manifest.start(folder, names)
             for cached, body in zip(cache.bodies, shot.bodies):
-                manifest.write(cache.rest_path(cached),
-                               np.ascontiguousarray(body.vertices, "<f4").tobytes())
+                manifest.write(cache.rest_path(cached), np.ascontiguousarray(body.vertices, "<f4").tobytes())
             cache.write()
         except OSError as error:
             raise _failed(error, "write to the cache folder", folder) from error
@@ -98,26 +98,25 @@ class Cache:
         except OSError as error:
             raise _failed(error, "read", path) from error
         except UnicodeDecodeError:
-            raise CacheError(f"{path} is damaged: it is not text. Clear the bake and bake "
-                             f"again.") from None
+            raise CacheError(f"{path} is damaged: it is not text. Clear the bake and bake again.") from None
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise CacheError(f"{path} is damaged: {error}. Clear the bake and bake again.") \
-                from None
+            raise CacheError(f"{path} is damaged: {error}. Clear the bake and bake again.") from None
         try:
             return cls(folder, data)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise CacheError(f"{path} is damaged: {_described(error)}. Clear the bake and bake "
-                             f"again.") from None
+            raise CacheError(f"{path} is damaged: {_described(error)}. Clear the bake and bake again.") from None
 
     def _take(self, data):
         if not isinstance(data, dict):
             raise ValueError("it is not a description of a bake")
         version = data.get("format")
         if version != FORMAT:
-            raise CacheError(f"The cache in {self.folder} has format {version!r}, this version of "
-                             f"Pliant reads {FORMAT}. Clear the bake and bake again.")
+            raise CacheError(
+                f"The cache in {self.folder} has format {version!r}, this version of "
+                f"Pliant reads {FORMAT}. Clear the bake and bake again."
+            )
         self.scene = _text(data["scene"], "scene")
         self.fps = _number(data["fps"], "fps", 1e-3, 1e6)
         self.start = _whole(data["start"], "start", -MOST_FRAMES, MOST_FRAMES)
@@ -133,31 +132,55 @@ class Cache:
         hashes = [_text(value, "hash") for value in _list(data["frames"])]
         if len(hashes) != self.end - self.start + 1:
             raise ValueError(f"{len(hashes)} frames")
-        values = {_text(name, "part"): {_text(k, "setting"): _text(v, "value")
-                                        for k, v in dict(found).items()}
-                  for name, found in dict(data.get("values", {})).items()}
+        values = {
+            _text(name, "part"): {_text(k, "setting"): _text(v, "value") for k, v in dict(found).items()}
+            for name, found in dict(data.get("values", {})).items()
+        }
         self.fingerprint = Fingerprint(parts, inputs, dict(enumerate(hashes, self.start)), values)
 
     def _body(self, index, data):
         name = _text(data["name"], "name")
         frames = self.end - self.start + 1
         matrices = np.array(data["matrices"], np.float64)
-        if matrices.ndim != 2 or matrices.shape[1] != 16 or matrices.shape[0] not in (1, frames) \
-                or not np.isfinite(matrices).all():
+        if (
+            matrices.ndim != 2
+            or matrices.shape[1] != 16
+            or matrices.shape[0] not in (1, frames)
+            or not np.isfinite(matrices).all()
+        ):
             raise ValueError(f"the matrices of '{name}'")
         vertices = _whole(data["vertices"], f"the vertices of '{name}'", 1, 2**31 - 1)
-        return CachedBody(index, name, vertices, _text(data["topology"], "topology"),
-                          matrices.reshape(-1, 4, 4), _text(data.get("source", ""), "source"))
+        return CachedBody(
+            index,
+            name,
+            vertices,
+            _text(data["topology"], "topology"),
+            matrices.reshape(-1, 4, 4),
+            _text(data.get("source", ""), "source"),
+        )
 
     def write(self):
         """bake.json, whole or not at all."""
         data = {
-            "format": FORMAT, "scene": self.scene, "fps": self.fps, "start": self.start,
-            "end": self.end, "origin": list(self.origin), "quick": self.quick,
-            "bodies": [{"name": b.name, "vertices": b.vertices, "topology": b.topology,
-                        "matrices": b.matrices.reshape(-1, 16).tolist(), "source": b.source}
-                       for b in self.bodies],
-            "parts": self.fingerprint.parts, "inputs": self.fingerprint.inputs,
+            "format": FORMAT,
+            "scene": self.scene,
+            "fps": self.fps,
+            "start": self.start,
+            "end": self.end,
+            "origin": list(self.origin),
+            "quick": self.quick,
+            "bodies": [
+                {
+                    "name": b.name,
+                    "vertices": b.vertices,
+                    "topology": b.topology,
+                    "matrices": b.matrices.reshape(-1, 16).tolist(),
+                    "source": b.source,
+                }
+                for b in self.bodies
+            ],
+            "parts": self.fingerprint.parts,
+            "inputs": self.fingerprint.inputs,
             "values": self.fingerprint.values,
             "frames": [self.fingerprint.frames[n] for n in range(self.start, self.end + 1)],
         }
@@ -180,8 +203,7 @@ class Cache:
     def matrix(self, body, frame):
         """Where the body's object stood at a frame."""
         matrices = body.matrices
-        return matrices[0 if len(matrices) == 1 else min(max(frame - self.start, 0),
-                                                         len(matrices) - 1)]
+        return matrices[0 if len(matrices) == 1 else min(max(frame - self.start, 0), len(matrices) - 1)]
 
     @property
     def store_path(self):
@@ -201,8 +223,10 @@ class Cache:
         except OSError as error:
             raise _failed(error, "read", path) from error
         if values.size != 3 * body.vertices:
-            raise CacheError(f"{path} has {values.size // 3} vertices, not {body.vertices}: the "
-                             f"cache is damaged. Clear the bake and bake again.")
+            raise CacheError(
+                f"{path} has {values.size // 3} vertices, not {body.vertices}: the "
+                f"cache is damaged. Clear the bake and bake again."
+            )
         return values.reshape(-1, 3).astype(np.float32, copy=False)
 
     def cells_path(self, body):
@@ -244,8 +268,7 @@ class Cache:
     def open_store(self, mode="read", **settings):
         """The library's frame store; a CacheError where it cannot be."""
         if files.is_link(self.store_path):
-            raise CacheError(f"{self.store_path} is a link, which a cache never has: it is not "
-                             f"used.")
+            raise CacheError(f"{self.store_path} is a link, which a cache never has: it is not used.")
         try:
             return solver.Store(self.store_path, mode, **settings)
         except solver.PliantError as error:
@@ -289,9 +312,11 @@ class Cache:
             raise CacheError(f"No frame is finished in {self.store_path}.")
         with self.open_store() as store:
             if store.info.bodies != len(self.bodies):
-                raise CacheError(f"The frames in {self.store_path} have {store.info.bodies} "
-                                 f"bodies, bake.json has {len(self.bodies)}: the cache is "
-                                 f"damaged.")
+                raise CacheError(
+                    f"The frames in {self.store_path} have {store.info.bodies} "
+                    f"bodies, bake.json has {len(self.bodies)}: the cache is "
+                    f"damaged."
+                )
         for body in self.bodies:
             self.rest(body)
             try:
@@ -299,8 +324,9 @@ class Cache:
             except pc2.Pc2Error as error:
                 raise CacheError(str(error)) from error
             if header.vertices != body.vertices:
-                raise CacheError(f"{self.pc2_path(body)} has {header.vertices} vertices, not "
-                                 f"{body.vertices}: the cache is damaged.")
+                raise CacheError(
+                    f"{self.pc2_path(body)} has {header.vertices} vertices, not {body.vertices}: the cache is damaged."
+                )
 
 
 def describe(shot):
@@ -310,14 +336,30 @@ def describe(shot):
         matrices = np.array([frame.bodies[index].matrix for frame in shot.frames], np.float64)
         if (matrices == matrices[0]).all():
             matrices = matrices[:1]
-        bodies.append({"name": body.name, "vertices": len(body.vertices),
-                       "topology": body.topology, "matrices": matrices.reshape(-1, 16).tolist(),
-                       "source": body.source})
+        bodies.append(
+            {
+                "name": body.name,
+                "vertices": len(body.vertices),
+                "topology": body.topology,
+                "matrices": matrices.reshape(-1, 16).tolist(),
+                "source": body.source,
+            }
+        )
     marks = fingerprint(shot)
-    return {"format": FORMAT, "scene": shot.scene, "fps": float(shot.fps), "start": shot.start,
-            "end": shot.end, "origin": [float(v) for v in shot.origin], "quick": shot.quick,
-            "bodies": bodies, "parts": marks.parts, "inputs": marks.inputs,
-            "values": marks.values, "frames": [marks.frames[n] for n in range(shot.start, shot.end + 1)]}
+    return {
+        "format": FORMAT,
+        "scene": shot.scene,
+        "fps": float(shot.fps),
+        "start": shot.start,
+        "end": shot.end,
+        "origin": [float(v) for v in shot.origin],
+        "quick": shot.quick,
+        "bodies": bodies,
+        "parts": marks.parts,
+        "inputs": marks.inputs,
+        "values": marks.values,
+        "frames": [marks.frames[n] for n in range(shot.start, shot.end + 1)],
+    }
 
 
 def make_folder(folder):
@@ -346,7 +388,7 @@ def clear(folder):
 def _numbers(path, kind):
     with files.open_regular(path) as file:
         data = file.read()
-    return np.frombuffer(data[:len(data) // 4 * 4], kind)
+    return np.frombuffer(data[: len(data) // 4 * 4], kind)
 
 
 def _floats(path):
@@ -367,8 +409,12 @@ def _text(value, what):
 
 
 def _number(value, what, least, most):
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or \
-            not math.isfinite(value) or not least <= value <= most:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not math.isfinite(value)
+        or not least <= value <= most
+    ):
         raise ValueError(f"{what} is {value!r}")
     return float(value)
 

@@ -9,6 +9,7 @@
 The source is only read. Whatever fails in 1 or 2 leaves the target as it was. A kill in 3 or 4 leaves
 the source whole and no bake in the target.
 """
+
 import contextlib
 import hashlib
 import os
@@ -39,8 +40,7 @@ class Copy:
         self.source, self.target = Path(source), Path(target)
         for name in (manifest.STORE_NAME, manifest.INCOMING):
             if files.is_link(self.target / name):
-                raise BakeError(f"{self.target / name} is a link, which a cache never has: nothing is "
-                                f"copied there.")
+                raise BakeError(f"{self.target / name} is a link, which a cache never has: nothing is copied there.")
         manifest.check_free(self.target)
         self._incoming = self.target / manifest.INCOMING
         with contextlib.ExitStack() as stack, self._told():
@@ -49,8 +49,10 @@ class Copy:
             remove_incoming(self.target)
             stack.callback(remove_incoming, self.target)
             self._names = _copy_all(self.source, self._incoming)
-            self._listed = sorted({manifest.STORE_MARK if name.parent.name else name.name
-                                   for name in self._names} | {manifest.INFO_NAME, manifest.STORE_MARK})
+            self._listed = sorted(
+                {manifest.STORE_MARK if name.parent.name else name.name for name in self._names}
+                | {manifest.INFO_NAME, manifest.STORE_MARK}
+            )
             manifest.check_names(self.target, self._listed)
             self._open = stack.pop_all()
 
@@ -94,8 +96,11 @@ def _copy_all(source, incoming):
     The journal comes first, for a job may be writing: frames that it does not name yet are no harm.
     """
     order = {"journal.plj": 0, manifest.INFO_NAME: 2}
-    todo = [path for path in sorted(manifest.paths(source), key=lambda p: order.get(p.name, 1))
-            if not path.is_symlink() and path.suffix != manifest.TEMPORARY]
+    todo = [
+        path
+        for path in sorted(manifest.paths(source), key=lambda p: order.get(p.name, 1))
+        if not path.is_symlink() and path.suffix != manifest.TEMPORARY
+    ]
     if source / manifest.INFO_NAME not in todo:
         raise BakeError(f"Nothing is baked in {source}.")
     incoming.mkdir()
@@ -130,8 +135,7 @@ def _copy_file(path, place):
         os.fsync(file.fileno())
     shutil.copystat(path, place, follow_symlinks=False)
     if _digest(place) != read.digest():
-        raise BakeError(f"{place} is not what was written to it: the disk may be faulty. The cache stays "
-                        f"where it was.")
+        raise BakeError(f"{place} is not what was written to it: the disk may be faulty. The cache stays where it was.")
 
 
 def _digest(path):

@@ -5,13 +5,14 @@ The cutting itself is in a process of its own (fracture/background.py); reading 
 writing is in a thread. What is made is kept in the cache: making the result afterwards finds it there.
 No bpy in here.
 """
+
 import threading
 
 from .errors import BakeError
 from .fractured_output import FracturedOutput
 
 CUT_SECONDS = 1.2e-4  # a face of a mesh that is cut along its cracks, on one core of 2020
-CUT = .6  # of the whole: the rest is writing frames
+CUT = 0.6  # of the whole: the rest is writing frames
 
 
 class Cancelled(Exception):
@@ -71,8 +72,11 @@ class Cutting:
 
             try:
                 progress(0.0)
-                made = FracturedOutput(**arguments, cancelled=self._cancel.is_set,
-                                       progress=lambda part, report=progress: report(CUT * part))
+                made = FracturedOutput(
+                    **arguments,
+                    cancelled=self._cancel.is_set,
+                    progress=lambda part, report=progress: report(CUT * part),
+                )
                 made.point_cache(lambda part, report=progress: report(CUT + (1 - CUT) * part))
             except Cancelled:
                 return

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What can go wrong with files of a bake, as sentences for the artist."""
+
 import errno
 import unicodedata
 
@@ -36,5 +37,14 @@ def one_line(text):
 def _is_control(c):
     """Controls, ends of lines and paragraphs, halves of characters, and what turns the direction of
     writing; not spaces of other scripts, which paths may have."""
-    return unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or \
-        unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    return unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or unicodedata.bidirectional(c) in (
+        "LRE",
+        "RLE",
+        "LRO",
+        "RLO",
+        "PDF",
+        "LRI",
+        "RLI",
+        "FSI",
+        "PDI",
+    )

@@ -5,6 +5,7 @@ whole or not there.
 A pipe without a writer blocks whoever opens it, also past SIGTERM; a symbolic link leads a write to
 any file that the user may write to. So a file is opened here, or not at all.
 """
+
 import contextlib
 import errno
 import os
@@ -28,8 +29,7 @@ def is_link(path):
         found = os.lstat(path)
     except OSError:
         return False
-    return stat.S_ISLNK(found.st_mode) or \
-        bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT)
+    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_file_attributes", 0) & _REPARSE_POINT)
 
 
 def open_regular(path, mode="rb", buffering=-1):

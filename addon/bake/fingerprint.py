@@ -5,6 +5,7 @@ Parts have names for people, so that a bake which cannot go on says what has cha
 hash for each thing that moves: later frames may change, or be added, without touching those that
 are baked.
 """
+
 import enum
 import hashlib
 import itertools
@@ -41,10 +42,12 @@ class Fingerprint:
         """What differs from a fingerprint of the scene as it is now, at frame `number`: [(name of a
         part or an input, what of it as a text)]. Where that frame is not among those of this one,
         inputs that never change are compared."""
-        found = [name for name in dict.fromkeys([*self.parts, *now.parts])
-                 if self.parts.get(name) != now.parts.get(name)]
-        mine = {name: [marks.split()[index] for marks in self.frames.values()]
-                for index, name in enumerate(self.inputs)}
+        found = [
+            name for name in dict.fromkeys([*self.parts, *now.parts]) if self.parts.get(name) != now.parts.get(name)
+        ]
+        mine = {
+            name: [marks.split()[index] for marks in self.frames.values()] for index, name in enumerate(self.inputs)
+        }
         its = dict(zip(now.inputs, next(iter(now.frames.values())).split()))
         at = list(self.frames).index(number) if number in self.frames else None
         for name in dict.fromkeys([*mine, *its]):
@@ -125,14 +128,16 @@ def _collide(frames):
 
 def _special(frames):
     """The same for surfaces of their own and for sleep."""
-    return any(frame.sleep is not None or any(body.surface is not None for body in frame.bodies)
-               for frame in frames)
+    return any(frame.sleep is not None or any(body.surface is not None for body in frame.bodies) for frame in frames)
 
 
 def _breaking(frames):
     """Numbers of the bodies that may break."""
-    return [index for index in range(len(frames[0].bodies) if frames else 0)
-            if any(frame.bodies[index].fracture is not None for frame in frames)]
+    return [
+        index
+        for index in range(len(frames[0].bodies) if frames else 0)
+        if any(frame.bodies[index].fracture is not None for frame in frames)
+    ]
 
 
 def _frame_values(frame, collide, special, breaking):
@@ -159,9 +164,12 @@ def frame_hashes(frames):
         values = _frame_values(frame, *kinds)
         before = before or [[]] * len(values)
         marks = marks or [""] * len(values)
-        marks = [mark if len(old) == len(new) and all(a is b for a, b in zip(old, new))
-                 else hash_of(new[0] if len(new) == 1 else new, size=8)
-                 for old, new, mark in zip(before, values, marks)]
+        marks = [
+            mark
+            if len(old) == len(new) and all(a is b for a, b in zip(old, new))
+            else hash_of(new[0] if len(new) == 1 else new, size=8)
+            for old, new, mark in zip(before, values, marks)
+        ]
         before = values
         yield " ".join(marks)
 
@@ -206,18 +214,26 @@ def _values(shot):
         "the list of bodies": {"bodies": [b.name for b in shot.bodies]},
         "the list of colliders": {"colliders": [c.name for c in shot.colliders]},
         "the list of force fields": {"fields": [f.name for f in shot.fields]},
-        RATE: {"first frame": shot.start, "frame rate": shot.fps, "substeps": shot.substeps,
-               "most substeps": shot.max_substeps},
+        RATE: {
+            "first frame": shot.start,
+            "frame rate": shot.fps,
+            "substeps": shot.substeps,
+            "most substeps": shot.max_substeps,
+        },
         "gravity": {"gravity": first.gravity},
         "the collision of bodies": first.contacts or {},
     }
     for body, state in zip(shot.bodies, first.bodies):
         found[f"the material of '{body.name}'"] = _in_metres(state.material, shot.metre)
         found[f"the particles, clusters or start of '{body.name}'"] = {
-            _PANELS.get(key, key): value for key, value in body.settings.items()}
+            _PANELS.get(key, key): value for key, value in body.settings.items()
+        }
         found[f"the pins of '{body.name}'"] = {
-            "pull": body.pin_frequency, "exact": body.pin_exact, "follow until": body.follow_until,
-            "pre-settle": body.presettle}
+            "pull": body.pin_frequency,
+            "exact": body.pin_exact,
+            "follow until": body.follow_until,
+            "pre-settle": body.presettle,
+        }
         found[f"the fracture of '{body.name}'"] = state.fracture or {}
     for collider, state in zip(shot.colliders, first.colliders):
         found[f"the collider '{collider.name}'"] = vars(state)
@@ -230,11 +246,9 @@ def fingerprint(shot):
     """Threads, compression, checkpoints and the last frame are no part of it."""
     parts = {
         "the list of bodies": hash_of([b.name for b in shot.bodies]),
-        "the list of colliders": hash_of([(c.name, int(c.shape), c.inside_out)
-                                          for c in shot.colliders]),
+        "the list of colliders": hash_of([(c.name, int(c.shape), c.inside_out) for c in shot.colliders]),
         "the list of force fields": hash_of([(f.name, int(f.kind)) for f in shot.fields]),
-        RATE: hash_of(
-            shot.start, shot.fps, shot.origin, shot.substeps, shot.max_substeps),
+        RATE: hash_of(shot.start, shot.fps, shot.origin, shot.substeps, shot.max_substeps),
     }
     if shot.welds:
         parts["the welds"] = hash_of([vars(weld) for weld in shot.welds])
@@ -245,16 +259,17 @@ def fingerprint(shot):
         parts[f"the mesh of '{body.name}'"] = hash_of(body.vertices, body.triangles, body.topology)
         made = {name: value for name, value in body.settings.items() if name != "material"}
         fixed = {name: body.settings.get("material", {}).get(name) for name in ("density", "goal")}
-        parts[f"the particles, clusters or start of '{body.name}'"] = hash_of(
-            made, fixed, body.factors)
+        parts[f"the particles, clusters or start of '{body.name}'"] = hash_of(made, fixed, body.factors)
         if body.weak is not None:
             parts[f"the weak places of '{body.name}'"] = hash_of(vars(body.weak))
         if body.pattern is not None:
             parts[f"the pattern of '{body.name}'"] = hash_of(vars(body.pattern))
         parts[f"the pins of '{body.name}'"] = hash_of(
-            body.pins, body.pin_frequency, body.pin_exact, body.follow_until,
-            *(body.presettle,) * body.presettle)
-    return Fingerprint(parts, _frame_inputs(shot),
-                       dict(zip((frame.number for frame in shot.frames),
-                                frame_hashes(shot.frames))),
-                       _values(shot) if shot.frames else {})
+            body.pins, body.pin_frequency, body.pin_exact, body.follow_until, *(body.presettle,) * body.presettle
+        )
+    return Fingerprint(
+        parts,
+        _frame_inputs(shot),
+        dict(zip((frame.number for frame in shot.frames), frame_hashes(shot.frames))),
+        _values(shot) if shot.frames else {},
+    )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The cells that a body breaks along, where it is to break along some: their points, in the library and
 in the cache, from which the planes of its cracks are made."""
+
 import numpy as np
 
 from ..solver import Channel, Sampling
@@ -36,8 +37,10 @@ def apply(made, body, fracture, origin):
     if cells < 2:
         return f"All of '{body.name}' is in one cell of its pattern: it stays whole."
     if made.info.particles < FEW * cells:
-        return (f"'{body.name}' has {made.info.particles:,} particles in {cells:,} cells: give it "
-                f"{FEW * cells:,} or more, or fewer cells.")
+        return (
+            f"'{body.name}' has {made.info.particles:,} particles in {cells:,} cells: give it "
+            f"{FEW * cells:,} or more, or fewer cells."
+        )
     return None
 
 

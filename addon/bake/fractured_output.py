@@ -4,6 +4,7 @@
 What is cut is kept in the cache, under the name of the mesh and what it was made from: playing it as
 something else, or after the file was opened again, cuts nothing.
 """
+
 import dataclasses
 import hashlib
 import zipfile
@@ -45,8 +46,21 @@ def load(path, particles, like=None, made_from=None):
             return None
         fracture.check_broken(broken, particles, like)
         return broken
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, MemoryError,
-            RecursionError, NotImplementedError, OverflowError, zipfile.BadZipFile, fracture.CrackError):
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        EOFError,
+        MemoryError,
+        RecursionError,
+        NotImplementedError,
+        OverflowError,
+        zipfile.BadZipFile,
+        fracture.CrackError,
+    ):
         return None
 
 
@@ -59,17 +73,29 @@ class FracturedOutput(Output):
     cut; a BakeError where it was cancelled.
     """
 
-    def __init__(self, cache, body, surface, look, opening, name=None, rest=None, matrices=None,
-                 partial=False, cancelled=lambda: False, progress=None):
+    def __init__(
+        self,
+        cache,
+        body,
+        surface,
+        look,
+        opening,
+        name=None,
+        rest=None,
+        matrices=None,
+        partial=False,
+        cancelled=lambda: False,
+        progress=None,
+    ):
         super().__init__(cache, body, name, rest, matrices)
         self.name = f"{self.name}.{ENDING}"
         self.opening = float(opening)
         surface.vertices = np.asarray(cache.rest(body) if self.own else rest, np.float64)
         with store_of(cache) as store:
-            self.particles = fracture.Particles(*store.broken(body.index, cache.origin),
-                                                cell_point=cache.cells(body))
-            piece, birth = (store.read(body.index, self.last, channel)
-                            for channel in (Channel.PIECE, Channel.PIECE_BIRTH))
+            self.particles = fracture.Particles(*store.broken(body.index, cache.origin), cell_point=cache.cells(body))
+            piece, birth = (
+                store.read(body.index, self.last, channel) for channel in (Channel.PIECE, Channel.PIECE_BIRTH)
+            )
             if store.read(body.index, self.last, Channel.RENEWED).any():
                 hold_flowed(self.particles, piece, birth)
             if not partial:
@@ -112,8 +138,10 @@ class FracturedOutput(Output):
         """The library's number of each part's piece, which stays what it is while others break."""
         with self.store() as store:
             number = store.read(self.body.index, self.last, Channel.PIECE).astype(np.int64)
-        return np.array([np.bincount(number[self.broken.copy[self.broken.piece == part]]).argmax()
-                         for part in range(self.pieces)], np.int64)
+        return np.array(
+            [np.bincount(number[self.broken.copy[self.broken.piece == part]]).argmax() for part in range(self.pieces)],
+            np.int64,
+        )
 
     # ------------------------------------------------------------ frames
 
@@ -124,10 +152,17 @@ class FracturedOutput(Output):
             for frame in frames:
                 position, gradient = (
                     store.read(self.body.index, frame, channel, origin=self.cache.origin)
-                    for channel in (Channel.POSITION, Channel.DEFORMATION))
-                yield binding.skin(self.broken.binding, rest, self.particles.rest,
-                                   position.astype(np.float64),
-                                   gradient.reshape(-1, 3, 3).astype(np.float64), frame, self.opening)
+                    for channel in (Channel.POSITION, Channel.DEFORMATION)
+                )
+                yield binding.skin(
+                    self.broken.binding,
+                    rest,
+                    self.particles.rest,
+                    position.astype(np.float64),
+                    gradient.reshape(-1, 3, 3).astype(np.float64),
+                    frame,
+                    self.opening,
+                )
 
     def skinned(self, frames=None, velocities=False):
         frames = list(self.frames if frames is None else frames)
@@ -150,8 +185,7 @@ class FracturedOutput(Output):
             lacking = sorted(set(wanted) - set(known))
             known.update(zip(lacking, self.places(lacking)))
             known = {f: known[f] for f in set(wanted)}
-            yield (frame, *(known[f] for f in wanted),
-                   max(wanted[2] - wanted[0], 1) / self.cache.fps)
+            yield (frame, *(known[f] for f in wanted), max(wanted[2] - wanted[0], 1) / self.cache.fps)
 
     # ------------------------------------------------------------ what its points carry
 
@@ -168,8 +202,9 @@ class FracturedOutput(Output):
         """As Output.carried(), of the material that a vertex follows then."""
         with store_of(self.cache) as store:
             for frame in self.frames:
-                yield np.array([self._at_vertices(store.read(self.body.index, frame, channel), frame)
-                                for channel in channels])
+                yield np.array(
+                    [self._at_vertices(store.read(self.body.index, frame, channel), frame) for channel in channels]
+                )
 
     def _at_vertices(self, values, frame=-np.inf):
         """What particles have, at the vertices that follow them at a frame."""

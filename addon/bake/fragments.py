@@ -3,6 +3,7 @@
 
 No bpy in here.
 """
+
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,14 +12,15 @@ from ..fracture import Surface
 from ..solver import Channel
 from . import transforms
 
-STILL = .05  # of its size a second: a fragment that moves less has settled
-RATIOS = (.7548776662466927, .5698402909980532)  # spread points evenly over a triangle
+STILL = 0.05  # of its size a second: a fragment that moves less has settled
+RATIOS = (0.7548776662466927, 0.5698402909980532)  # spread points evenly over a triangle
 
 
 @dataclass
 class Fragment:
     """piece: its number in the library; came_from: that of the piece it broke off; birth: the frame
     at which it did. vertices, faces: of the whole mesh with cracks."""
+
     piece: int
     came_from: int
     birth: float
@@ -30,11 +32,20 @@ def fragments(output):
     """The Fragments of a FracturedOutput, by piece."""
     broken = output.broken
     with output.store() as store:
-        parent, birth = (store.read(output.body.index, output.last, channel)
-                         for channel in (Channel.PIECE_PARENT, Channel.PIECE_BIRTH))
-    return [Fragment(int(piece), int(parent[piece]), float(max(birth[piece], output.first)),
-                     np.flatnonzero(broken.piece == part), np.flatnonzero(broken.face_piece == part))
-            for part, piece in enumerate(output.numbers())]
+        parent, birth = (
+            store.read(output.body.index, output.last, channel)
+            for channel in (Channel.PIECE_PARENT, Channel.PIECE_BIRTH)
+        )
+    return [
+        Fragment(
+            int(piece),
+            int(parent[piece]),
+            float(max(birth[piece], output.first)),
+            np.flatnonzero(broken.piece == part),
+            np.flatnonzero(broken.face_piece == part),
+        )
+        for part, piece in enumerate(output.numbers())
+    ]
 
 
 def part_of(broken, fragment):
@@ -46,28 +57,47 @@ def part_of(broken, fragment):
     begin = np.repeat(old.face_start[:-1][faces] - np.r_[0, np.cumsum(sizes)[:-1]], sizes)
     corner = begin + np.arange(sizes.sum())
     surface = Surface(
-        old.vertices[vertices], np.r_[0, np.cumsum(sizes)], number[old.corners[corner]],
-        old.material[faces], {n: v[corner] for n, v in old.corner_layers.items()},
+        old.vertices[vertices],
+        np.r_[0, np.cumsum(sizes)],
+        number[old.corners[corner]],
+        old.material[faces],
+        {n: v[corner] for n, v in old.corner_layers.items()},
         {n: v[vertices] for n, v in old.point_layers.items()},
-        {n: v[faces] for n, v in old.face_layers.items()}, old.normals)
+        {n: v[faces] for n, v in old.face_layers.items()},
+        old.normals,
+    )
     return replace(
-        broken, surface=surface, inside=broken.inside[faces], face_piece=broken.face_piece[faces],
-        piece=broken.piece[vertices], face_birth=broken.face_birth[faces], birth=broken.birth[vertices],
-        copy=broken.copy[vertices], source_vertex=broken.source_vertex[vertices],
-        source_face=broken.source_face[faces], source_edge=broken.source_edge[vertices], binding=None)
+        broken,
+        surface=surface,
+        inside=broken.inside[faces],
+        face_piece=broken.face_piece[faces],
+        piece=broken.piece[vertices],
+        face_birth=broken.face_birth[faces],
+        birth=broken.birth[vertices],
+        copy=broken.copy[vertices],
+        source_vertex=broken.source_vertex[vertices],
+        source_face=broken.source_face[faces],
+        source_edge=broken.source_edge[vertices],
+        binding=None,
+    )
 
 
 def in_world(output, chosen):
     """Places of some vertices in all frames, relative to the origin: (frames, n, 3)."""
     rows = output.rows()
-    return np.array([transforms.mapped(rows[k][chosen], transforms.to_world(output.matrix(frame),
-                                                                            output.cache.origin))
-                     for k, frame in enumerate(output.frames)], np.float64)
+    return np.array(
+        [
+            transforms.mapped(rows[k][chosen], transforms.to_world(output.matrix(frame), output.cache.origin))
+            for k, frame in enumerate(output.frames)
+        ],
+        np.float64,
+    )
 
 
 @dataclass
 class Motion:
     """centre (frames, 3), turn (frames, 3, 3); local (frames, n, 3): what is left of the motion."""
+
     centre: np.ndarray
     turn: np.ndarray
     local: np.ndarray
@@ -87,8 +117,9 @@ def rigid_motion(places):
 def settled_frame(motion, first, fps):
     """The frame from which on a fragment rests until the end; None: it moves to the end."""
     size = np.sqrt((motion.local[0] ** 2).sum(1).max(initial=0))
-    step = np.sqrt((np.diff(motion.centre, axis=0) ** 2).sum(1)) + \
-        size * np.sqrt((np.diff(motion.turn, axis=0) ** 2).sum((1, 2)) / 2)
+    step = np.sqrt((np.diff(motion.centre, axis=0) ** 2).sum(1)) + size * np.sqrt(
+        (np.diff(motion.turn, axis=0) ** 2).sum((1, 2)) / 2
+    )
     moving = np.flatnonzero(step * fps > STILL * max(size, 1e-9))
     frame = first if not len(moving) else first + int(moving[-1]) + 2
     return frame if frame < first + len(motion.centre) - 1 else None
@@ -109,6 +140,7 @@ def quaternions(turn):
 @dataclass
 class Points:
     """Where points are on the mesh: three vertices each, with weights."""
+
     corners: np.ndarray
     weights: np.ndarray
     birth: np.ndarray
@@ -126,17 +158,17 @@ def crack_points(broken, count):
     of = np.repeat(faces, np.maximum(sizes - 2, 0))
     turn = np.arange(len(of)) - np.repeat(np.cumsum(sizes - 2) - (sizes - 2), sizes - 2)
     start = surface.face_start[of]
-    corners = np.column_stack([surface.corners[start], surface.corners[start + turn + 1],
-                               surface.corners[start + turn + 2]])
+    corners = np.column_stack(
+        [surface.corners[start], surface.corners[start + turn + 1], surface.corners[start + turn + 2]]
+    )
     a, b, c = (surface.vertices[corners[:, k]] for k in range(3))
     area = np.sqrt((np.cross(b - a, c - a) ** 2).sum(1))
     total = np.cumsum(area)
     if not len(total) or total[-1] <= 0 or count < 1:
         nothing = np.zeros(0, np.int64)
         return Points(np.zeros((0, 3), np.int64), np.zeros((0, 3)), np.zeros(0), nothing)
-    at = np.searchsorted(total, (np.arange(count) + .5) / count * total[-1])
+    at = np.searchsorted(total, (np.arange(count) + 0.5) / count * total[-1])
     u, v = (((np.arange(count) + 1) * ratio) % 1 for ratio in RATIOS)
     over = u + v > 1
     u, v = np.where(over, 1 - u, u), np.where(over, 1 - v, v)
-    return Points(corners[at], np.column_stack([1 - u - v, u, v]), broken.face_birth[of[at]],
-                  broken.face_piece[of[at]])
+    return Points(corners[at], np.column_stack([1 - u - v, u, v]), broken.face_birth[of[at]], broken.face_piece[of[at]])

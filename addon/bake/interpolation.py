@@ -4,6 +4,7 @@
 A place has the mean of the particles within REACH spacings, the near ones counting most and those at
 the border nothing: values change steadily as a body flows, whatever particles come, go or pass by.
 """
+
 import numpy as np
 
 from ..fracture.bins import Ball, nearest
@@ -18,7 +19,7 @@ def means(places, particles, values, spacing):
     begin, found = Ball(particles, radius).every(places, np.full(len(places), radius))
     place = np.repeat(np.arange(len(places)), np.diff(begin))
     away = particles[found] - places[place]
-    kernel = np.maximum(1 - np.einsum("ij,ij->i", away, away) / radius ** 2, 0) ** 2
+    kernel = np.maximum(1 - np.einsum("ij,ij->i", away, away) / radius**2, 0) ** 2
     total = np.bincount(place, kernel, len(places))
     alone = np.flatnonzero(total < 1e-6)
     total[alone] = 1

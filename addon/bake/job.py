@@ -13,6 +13,7 @@ A frame's way, and who waits for whom:
 The store is at most one frame ahead of the point caches, which is no more than if one thread did
 it all; a checkpoint is written only when all rows before it are.
 """
+
 import collections
 import contextlib
 import threading
@@ -133,7 +134,7 @@ class Job:
             self.state, self.stage, self.frame = SIMULATING, "Simulating", last
             self._simulated = last
             times = collections.deque([time.perf_counter()], LATEST + 1)
-            for frame in self.shot.frames[last + 1 - self.shot.start:]:
+            for frame in self.shot.frames[last + 1 - self.shot.start :]:
                 self._check_cancel()
                 recorder.advance(frame)
                 self._simulated = frame.number

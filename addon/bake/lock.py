@@ -24,6 +24,7 @@ owner and a generation that rises with each one who takes over. check() compares
 what the owner wrote; it is called before each commit of a frame, before each row of a point cache
 and before any other file of a bake gets its name (manifest.py).
 """
+
 import contextlib
 import datetime
 import errno
@@ -70,26 +71,41 @@ class Owner:
     @classmethod
     def me(cls):
         now = datetime.datetime.now().astimezone().isoformat(" ", "seconds")
-        return cls(socket.gethostname(), os.getpid(), now, secrets.token_hex(16), boot_id(),
-                   pid_namespace(), start_time(os.getpid()))
+        return cls(
+            socket.gethostname(),
+            os.getpid(),
+            now,
+            secrets.token_hex(16),
+            boot_id(),
+            pid_namespace(),
+            start_time(os.getpid()),
+        )
 
     @classmethod
     def read(cls, path):
         """Who is in a file; None where that cannot be told. The file may come from a stranger."""
         try:
             data = json.loads(_contents(path))
-            found = cls(*(data[name] for name in ("host", "pid", "since", "token")),
-                        *(data.get(name, "") for name in ("boot", "namespace", "started")),
-                        data.get("generation", 0), data.get("flock", False) is True)
+            found = cls(
+                *(data[name] for name in ("host", "pid", "since", "token")),
+                *(data.get(name, "") for name in ("boot", "namespace", "started")),
+                data.get("generation", 0),
+                data.get("flock", False) is True,
+            )
         except FileNotFoundError:
             raise
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
-        good = type(found.pid) is int and 0 < found.pid < 2**32 and \
-            type(found.generation) is int and 0 <= found.generation < 2**62 and all(
+        good = (
+            type(found.pid) is int
+            and 0 < found.pid < 2**32
+            and type(found.generation) is int
+            and 0 <= found.generation < 2**62
+            and all(
                 isinstance(text, str) and len(text) < 256 and text.isprintable()
-                for text in (found.host, found.since, found.token, found.boot, found.namespace,
-                             found.started))
+                for text in (found.host, found.since, found.token, found.boot, found.namespace, found.started)
+            )
+        )
         return found if good else None
 
     @property
@@ -153,8 +169,8 @@ def is_alive(pid):
     """Whether a process of this machine is there."""
     if os.name == "nt":
         import ctypes
-        return _is_alive_on_windows(pid, ctypes.WinDLL("kernel32", use_last_error=True),
-                                    ctypes.get_last_error)
+
+        return _is_alive_on_windows(pid, ctypes.WinDLL("kernel32", use_last_error=True), ctypes.get_last_error)
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -167,6 +183,7 @@ def is_alive(pid):
 def _is_alive_on_windows(pid, kernel, last_error):
     """os.kill() would end it there."""
     import ctypes
+
     query, still_active, no_such_process = 0x1000, 259, 87
     kernel.OpenProcess.restype = ctypes.c_void_p
     process = kernel.OpenProcess(query, False, pid)
@@ -217,8 +234,7 @@ def _sentence(path, owner, locked=False):
     lease = f" ({NAME} there counts for nothing {ABANDONED / 60:.0f} minutes after its last sign of life.)"
     if locked or (owner is not None and owner.is_running):
         lease = ""
-    return (f"{path.parent} is being written to by {who}: wait until that is done, or stop "
-            f"it.{lease}")
+    return f"{path.parent} is being written to by {who}: wait until that is done, or stop it.{lease}"
 
 
 class Lock:
@@ -280,7 +296,7 @@ class Lock:
                 return fd
             if time.monotonic() > until:
                 raise LockedError(_sentence(self.path, None))
-            time.sleep(.02)
+            time.sleep(0.02)
 
     def _try_to_open(self, waiting):
         try:
@@ -347,8 +363,10 @@ class Lock:
         asleep knows before it writes."""
         self._compare()
         if self.lost:
-            raise LockedError(f"{self.path} is not this bake's any more: another one has begun in "
-                              f"that folder, so this one was stopped. Its frames are kept.")
+            raise LockedError(
+                f"{self.path} is not this bake's any more: another one has begun in "
+                f"that folder, so this one was stopped. Its frames are kept."
+            )
 
 
 def check(folder):
@@ -401,7 +419,7 @@ def _retried(function, *arguments):
         except PermissionError:
             if os.name != "nt" or time.monotonic() > until:
                 raise
-            time.sleep(.02)
+            time.sleep(0.02)
 
 
 def _remove(path, token, fd):

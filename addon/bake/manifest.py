@@ -12,6 +12,7 @@ files of that kind do.
 Bakes of earlier versions have no list. Theirs are the files whose names come from the bodies in
 bake.json. A folder with neither is not ours.
 """
+
 import contextlib
 import json
 import os
@@ -28,20 +29,35 @@ HEAD = "Pliant bake 1"
 INFO_NAME = "bake.json"
 STORE_NAME = "frames"
 STORE_MARK = STORE_NAME + "/"
-STORE_FILES = re.compile(r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+\.plf|"
-                         r"check--?\d+\.plc)(\.tmp)?", re.ASCII)
+STORE_FILES = re.compile(
+    r"(header\.plh|journal\.plj|layout-\d+\.pll|frame--?\d+\.plf|"
+    r"check--?\d+\.plc)(\.tmp)?",
+    re.ASCII,
+)
 # of a body, of other meshes bound to it, of its particles; cut along cracks, its debris
-BODY_FILES = re.compile(r"(\d{2,4}-[A-Za-z0-9_-]+)(\.(on-[A-Za-z0-9_-]+|particles|values))?"
-                        r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity|\.attributes|\.stretch)?"
-                        r"\.(pc2|rest|cells|faces|mdd|abc|npz)", re.ASCII)
+BODY_FILES = re.compile(
+    r"(\d{2,4}-[A-Za-z0-9_-]+)(\.(on-[A-Za-z0-9_-]+|particles|values))?"
+    r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity|\.attributes|\.stretch)?"
+    r"\.(pc2|rest|cells|faces|mdd|abc|npz)",
+    re.ASCII,
+)
 INCOMING = "bake.incoming"  # a folder while a bake is copied (copying.py)
 # what desktops and disks put into every folder
 CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+found"}
 TEMPORARY = ".tmp"
 # What files begin with, by the endings of their names. Those of .rest, .cells and .faces are numbers.
-BEGINNINGS = {".files": (HEAD.encode(),), ".json": (b'{"format": ',), ".pc2": (b"POINTCACHE2\0",),
-              ".npz": (b"PK\x03\x04",), ".abc": (b"Ogawa", b"\x89HDF"), ".plh": (b"PLIANTSH",), ".plj": (b"PLIANTJN",),
-              ".pll": (b"PLIANTLY",), ".plf": (b"PLIANTFR",), ".plc": (b"PLIANTCP",)}
+BEGINNINGS = {
+    ".files": (HEAD.encode(),),
+    ".json": (b'{"format": ',),
+    ".pc2": (b"POINTCACHE2\0",),
+    ".npz": (b"PK\x03\x04",),
+    ".abc": (b"Ogawa", b"\x89HDF"),
+    ".plh": (b"PLIANTSH",),
+    ".plj": (b"PLIANTJN",),
+    ".pll": (b"PLIANTLY",),
+    ".plf": (b"PLIANTFR",),
+    ".plc": (b"PLIANTCP",),
+}
 MOST_FRAMES = 1 << 20  # of a bake
 _MOST_BYTES = 1 << 26
 _read = {}  # path of a list -> (its stat, the names): each file that is made asks
@@ -78,10 +94,8 @@ def is_of_its_kind(path):
         return True
     if ending == ".mdd":
         frames, vertices = struct.unpack(">ii", head[:8].ljust(8, b"\0"))
-        return 0 <= frames <= MOST_FRAMES and 0 <= vertices and \
-            size <= 8 + 4 * frames + 12 * frames * vertices
-    return ending not in BEGINNINGS or any(
-        head[:len(right)] == right[:len(head)] for right in BEGINNINGS[ending])
+        return 0 <= frames <= MOST_FRAMES and 0 <= vertices and size <= 8 + 4 * frames + 12 * frames * vertices
+    return ending not in BEGINNINGS or any(head[: len(right)] == right[: len(head)] for right in BEGINNINGS[ending])
 
 
 # ---------------------------------------------------------------- reading
@@ -146,7 +160,8 @@ def check_free(folder):
     if stranger is not None:
         raise ForeignError(
             f"{folder} has files that are not of a bake, such as '{stranger}', and is left as it is. "
-            f"Set Cache Folder to a new or an empty folder, or empty this one yourself.")
+            f"Set Cache Folder to a new or an empty folder, or empty this one yourself."
+        )
 
 
 def _stranger(folder):
@@ -157,8 +172,14 @@ def _stranger(folder):
         return None
     except OSError as error:
         raise file_error(error, "read the cache folder", folder) from error
-    return next((name for name in names if name not in CLUTTER and
-                 not name.startswith(lock.NAME) and name not in (NAME + TEMPORARY, INCOMING)), None)
+    return next(
+        (
+            name
+            for name in names
+            if name not in CLUTTER and not name.startswith(lock.NAME) and name not in (NAME + TEMPORARY, INCOMING)
+        ),
+        None,
+    )
 
 
 def paths(folder):
@@ -166,8 +187,12 @@ def paths(folder):
     is left when deleting them was interrupted is no bake."""
     folder = Path(folder)
     names = listed(folder) or ()
-    found = [folder / f"{name}{ending}" for name in sorted(names, key=lambda n: (n != INFO_NAME, n))
-             if name != STORE_MARK for ending in ("", TEMPORARY)]
+    found = [
+        folder / f"{name}{ending}"
+        for name in sorted(names, key=lambda n: (n != INFO_NAME, n))
+        if name != STORE_MARK
+        for ending in ("", TEMPORARY)
+    ]
     store = folder / STORE_NAME
     if STORE_MARK in names and store.is_dir() and not files.is_link(store):
         found += sorted(p for p in store.iterdir() if STORE_FILES.fullmatch(p.name))
@@ -214,8 +239,10 @@ def check_names(folder, names):
         path = folder / name.removesuffix("/")
         for place in (path, path.with_name(path.name + TEMPORARY)):
             if os.path.lexists(place) and not _is_own(place, name, known):
-                raise ForeignError(f"{place} is not of this bake and is not written over: move it away, "
-                                   f"or set Cache Folder to another folder.")
+                raise ForeignError(
+                    f"{place} is not of this bake and is not written over: move it away, "
+                    f"or set Cache Folder to another folder."
+                )
 
 
 def _is_own(place, name, known):
@@ -227,11 +254,18 @@ def _is_own(place, name, known):
 
 def _is_listed(place, name, known):
     if name == STORE_MARK:
-        return place.name == STORE_NAME and place.is_dir() and not files.is_link(place) and (
-            name in known or not any(place.iterdir()))
+        return (
+            place.name == STORE_NAME
+            and place.is_dir()
+            and not files.is_link(place)
+            and (name in known or not any(place.iterdir()))
+        )
     # in another case it may be another file, or the same
-    former = (place.with_name(other + place.name[len(name):]) for other in known
-              if other != name and other.casefold() == name.casefold())
+    former = (
+        place.with_name(other + place.name[len(name) :])
+        for other in known
+        if other != name and other.casefold() == name.casefold()
+    )
     return name in known or any(files.same(place, other) for other in former)
 
 

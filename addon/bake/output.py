@@ -4,6 +4,7 @@
 The frame store is the truth. A point cache that is missing, cut off or not of this bake is made
 again from it.
 """
+
 import contextlib
 import hashlib
 import os
@@ -36,8 +37,7 @@ def store_of(cache):
         with cache.open_store() as store:
             yield store
     except solver.PliantError as error:
-        raise BakeError(f"The frames in {cache.store_path} cannot be used: "
-                        f"{str(error).rstrip('.')}.") from error
+        raise BakeError(f"The frames in {cache.store_path} cannot be used: {str(error).rstrip('.')}.") from error
 
 
 class Output:
@@ -59,8 +59,10 @@ class Output:
         if baked is None:
             raise BakeError(f"No frame is finished in {cache.folder}: bake first.")
         if baked[0] != cache.start:
-            raise BakeError(f"The frames in {cache.store_path} start at {baked[0]}, not at "
-                            f"{cache.start}: the cache is damaged. Clear it and bake again.")
+            raise BakeError(
+                f"The frames in {cache.store_path} start at {baked[0]}, not at "
+                f"{cache.start}: the cache is damaged. Clear it and bake again."
+            )
         self.first, self.last = baked[0], min(baked[1], cache.end)
 
     @property
@@ -88,8 +90,10 @@ class Output:
         velocities, which stay in world space, or None)."""
         rest = self.cache.rest(self.body) if self.own else self._rest
         triangles = self.cache.faces(self.body) if self.own else self._triangles
-        with store_of(self.cache) as store, \
-                ObjectSkin(store, rest, triangles, self.cache.origin, self.body.index) as skin:
+        with (
+            store_of(self.cache) as store,
+            ObjectSkin(store, rest, triangles, self.cache.origin, self.body.index) as skin,
+        ):
             for frame in self.frames if frames is None else frames:
                 moved = skin.at(self.matrix(frame), frame, velocities=velocities)
                 yield frame, moved.vertices, moved.velocities
@@ -156,8 +160,10 @@ class Output:
         if self._is_ready(path):
             self._write_pc2(velocities, self.local_velocities(), progress)
             return path
-        with new_pc2(path, self.vertices, self.first) as places, \
-                new_pc2(velocities, self.vertices, self.first) as speeds:
+        with (
+            new_pc2(path, self.vertices, self.first) as places,
+            new_pc2(velocities, self.vertices, self.first) as speeds,
+        ):
             frames = self.skinned(velocities=True)
             for frame, local, moving in _counted(frames, self.count, progress):
                 places.append(local)
@@ -185,12 +191,10 @@ class Output:
             digest.update(np.ascontiguousarray(self._rest))
             digest.update(np.ascontiguousarray(self._matrices))
         try:
-            files = [os.stat(p) for p in (path, self.cache.folder / "bake.json",
-                                          self.cache.store_path / "journal.plj")]
+            files = [os.stat(p) for p in (path, self.cache.folder / "bake.json", self.cache.store_path / "journal.plj")]
         except OSError:
             return None
-        return digest.digest(), self.first, self.last, *((f.st_mtime_ns, f.st_size, f.st_ino)
-                                                         for f in files)
+        return digest.digest(), self.first, self.last, *((f.st_mtime_ns, f.st_size, f.st_ino) for f in files)
 
     def _fits(self, path):
         """Whether a file is whole and of this bake: its first and last frames are compared."""
@@ -200,12 +204,11 @@ class Output:
             return False
         rows = pc2.frames(path)
         ends = sorted({self.first, self.last})
-        return all(np.array_equal(rows[frame - self.first], local)
-                   for frame, local in zip(ends, self.local(ends)))
+        return all(np.array_equal(rows[frame - self.first], local) for frame, local in zip(ends, self.local(ends)))
 
     def rows(self, progress=None):
         """The frames as an array (frames, vertices, 3), read from the PC2 file as they are used."""
-        return pc2.frames(self.point_cache(progress))[:self.count]
+        return pc2.frames(self.point_cache(progress))[: self.count]
 
     def write_pc2(self, path, progress=None):
         self._write_pc2(path, self.local(), progress)

@@ -5,6 +5,7 @@ Values are sampled where each particle is, between the vertices. That alone woul
 most: one row of vertices at the edge of a sheet, painted 1, with no particle exactly on it. So the
 particle nearest to a painted vertex gets at least that vertex's weight.
 """
+
 import itertools
 
 import numpy as np
@@ -23,8 +24,7 @@ def particle_weights(made, body, origin):
         rest = made.read(Channel.REST, origin=origin)[:first]
         nearest = nearest_within(body.vertices[painted], rest, spacing)
         found = nearest >= 0
-        np.maximum.at(weights, nearest[found],
-                      np.clip(body.pins[painted][found], 0.0, 1.0).astype(np.float32))
+        np.maximum.at(weights, nearest[found], np.clip(body.pins[painted][found], 0.0, 1.0).astype(np.float32))
     return weights
 
 
@@ -34,7 +34,7 @@ def nearest_within(points, others, reach):
     low = np.minimum(points.min(axis=0), others.min(axis=0)).astype(np.float64)
     high = np.maximum(points.max(axis=0), others.max(axis=0)).astype(np.float64)
     width = np.floor((high - low) / reach) + 3
-    if not np.prod(width) < 2.0 ** 62:
+    if not np.prod(width) < 2.0**62:
         return np.full(len(points), -1)  # no body has that many particles
     width = width.astype(np.int64)
     cells = np.floor((others - low) / reach).astype(np.int64) + 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which bake a shot and a cache folder make: a new one, the rest of one, or a part of one again."""
+
 from . import manifest
 from .cache import Cache, make_folder
 from .errors import BakeError
@@ -32,8 +33,9 @@ def make_job(folder, shot, kind=NEW, from_frame=None):
 
 def is_finished(cache, shot):
     """Whether all of a shot is baked and nothing has changed since."""
-    return cache.end == shot.end and cache.is_complete() and \
-        not cache.fingerprint.difference(fingerprint(shot), shot.end)
+    return (
+        cache.end == shot.end and cache.is_complete() and not cache.fingerprint.difference(fingerprint(shot), shot.end)
+    )
 
 
 def _make(folder, shot, kind, from_frame):
@@ -51,8 +53,9 @@ def _make(folder, shot, kind, from_frame):
 def _resumed(cache, shot, baked):
     changed = cache.fingerprint.difference(fingerprint(shot), min(baked[1], shot.end))
     if changed:
-        raise BakeError(f"The bake cannot go on: {changed} is not what it was. Bake again, or "
-                        f"rebake from the current frame.")
+        raise BakeError(
+            f"The bake cannot go on: {changed} is not what it was. Bake again, or rebake from the current frame."
+        )
     if baked[1] >= shot.end and cache.is_complete(shot.end):
         raise BakeError(f"All frames up to {shot.end} are baked: there is nothing to go on with.")
     cache.adopt(shot)
@@ -61,11 +64,15 @@ def _resumed(cache, shot, baked):
 
 def _rebaked(cache, shot, baked, from_frame):
     if not baked[0] <= from_frame <= baked[1]:
-        raise BakeError(f"Frame {from_frame} is not baked: frames {baked[0]} to {baked[1]} are. Go "
-                        f"to one of them to bake again from there.")
+        raise BakeError(
+            f"Frame {from_frame} is not baked: frames {baked[0]} to {baked[1]} are. Go "
+            f"to one of them to bake again from there."
+        )
     changed = cache.fingerprint.difference(fingerprint(shot), shot.start - 1)
     if changed:
-        raise BakeError(f"The bake cannot be taken up at frame {from_frame}: {changed} is not what "
-                        f"it was. Bake again from the start.")
+        raise BakeError(
+            f"The bake cannot be taken up at frame {from_frame}: {changed} is not what "
+            f"it was. Bake again from the start."
+        )
     cache.adopt(shot)
     return Job(shot, cache, resume=True, from_frame=from_frame)

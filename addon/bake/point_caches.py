@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The point caches of a bake while it goes on: skinned in the job's thread, written in another."""
+
 import math
 
 import numpy as np
@@ -39,8 +40,9 @@ class PointCaches:
         """bodies: the solver's, as they were modelled or restored."""
         for index, (body, made) in enumerate(zip(self.shot.bodies, bodies)):
             self.flows.append(may_flow(self.shot, index))
-            self.skins.append(None if self.flows[index] else
-                              ObjectSkin(made, body.vertices, body.triangles, self.shot.origin))
+            self.skins.append(
+                None if self.flows[index] else ObjectSkin(made, body.vertices, body.triangles, self.shot.origin)
+            )
             self.rooms.append(np.empty_like(body.vertices, np.float32))
 
     def _stored(self, store, index):
@@ -56,8 +58,7 @@ class PointCaches:
     def _writer(self, cached, keep=False):
         """Rows go to the disk's own time, and are waited for at checkpoints only: what comes after
         the last one is simulated again anyway."""
-        return pc2.Writer(self.cache.pc2_path(cached), cached.vertices, self.shot.start, keep=keep,
-                          sync=False)
+        return pc2.Writer(self.cache.pc2_path(cached), cached.vertices, self.shot.start, keep=keep, sync=False)
 
     def _kept_writer(self, cached):
         """Of a point cache that is there, if it can be gone on with."""
@@ -102,8 +103,7 @@ class PointCaches:
         for index, room in enumerate(self.rooms):
             if self.skins[index] is None:
                 self.skins[index] = self._stored(store, index)
-            self.skins[index].at(frame.bodies[index].matrix,
-                                 frame.number if self.flows[index] else None, out=room)
+            self.skins[index].at(frame.bodies[index].matrix, frame.number if self.flows[index] else None, out=room)
         self.rows.start(self._write_rows, frame.number)
 
     def _write_rows(self, number):
@@ -119,5 +119,4 @@ class PointCaches:
 
 def may_flow(shot, index):
     """Whether a body has a yield strain in any frame."""
-    return any(math.isfinite(frame.bodies[index].material.get("yield", math.inf))
-               for frame in shot.frames)
+    return any(math.isfinite(frame.bodies[index].material.get("yield", math.inf)) for frame in shot.frames)

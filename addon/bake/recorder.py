@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keeps the library's scene of a shot, its store and its point caches in step, frame by frame."""
+
 import contextlib
 
 from .. import solver
@@ -68,8 +69,9 @@ class Recorder:
                 self.store.truncate(shot.start - 1)
             return self._first_frame(keep=job.from_frame is None)
         if not shot.start <= number <= shot.end:
-            raise CacheError(f"The cache's checkpoint is at frame {number}, which is outside of "
-                             f"{shot.start} to {shot.end}.")
+            raise CacheError(
+                f"The cache's checkpoint is at frame {number}, which is outside of {shot.start} to {shot.end}."
+            )
         if job.from_frame is not None:
             self.store.truncate(number)
         self.shot_scene.take()
@@ -83,8 +85,7 @@ class Recorder:
         try:
             return self.store.restore(self.scene, last)
         except solver.PliantError as error:
-            unusable = (solver.Status.ERROR_STATE, solver.Status.ERROR_FILE,
-                        solver.Status.ERROR_FORMAT)
+            unusable = (solver.Status.ERROR_STATE, solver.Status.ERROR_FILE, solver.Status.ERROR_FORMAT)
             if error.status not in unusable or self.scene.bodies():
                 raise
             return None

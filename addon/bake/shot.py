@@ -5,6 +5,7 @@ A Shot is captured from a scene (blender/capture/capture.py), or made by a test,
 (job.py). Everything is in world space, in metres and seconds; positions are float32 relative to
 Shot.origin, so that a scene far from the world's zero loses nothing.
 """
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 @dataclass
 class BodyFrame:
     """What may change of a body from frame to frame."""
+
     matrix: np.ndarray  # (4, 4) float64, object to world: results are written local to it
     material: dict  # settings for Body.set_material
     pin_vertices: np.ndarray | None = None  # (n, 3) float32: the animated mesh, where it is needed
@@ -25,6 +27,7 @@ class BodyFrame:
 @dataclass
 class Weak:
     """Where a body is weak: it breaks there first. Through its whole thickness, as painting goes."""
+
     factor: float  # on the toughness there
     width: float  # of what is about an edge; 0: the particles' spacing
     edges: np.ndarray  # (m, 2) int32, vertices
@@ -34,6 +37,7 @@ class Weak:
 @dataclass
 class Pattern:
     """Voronoi cells that a body breaks along: about points of its own, or as many or as large as set."""
+
     count: int = 0
     size: float = 0.0  # of a cell; 0: count says how many
     seed: int = 0
@@ -43,6 +47,7 @@ class Pattern:
 @dataclass
 class Body:
     """A soft body: its mesh at the first frame and how it is made."""
+
     name: str  # the object's name
     vertices: np.ndarray  # (n, 3) float32
     triangles: np.ndarray  # (m, 3) uint32
@@ -64,7 +69,7 @@ class ColliderFrame:
     position: tuple  # world, double
     rotation: tuple  # w x y z
     extent: tuple
-    friction: float = .5
+    friction: float = 0.5
     restitution: float = 0.0
     thickness: float = 0.0
     runs: tuple | None = None  # how its surface does: velocity, spin, centre, in the pose's axes
@@ -73,7 +78,7 @@ class ColliderFrame:
 @dataclass(eq=False)  # one that stands still is the same object in both frames
 class ColliderMeshFrame:
     vertices: np.ndarray  # (n, 3) float32
-    friction: float = .5
+    friction: float = 0.5
     restitution: float = 0.0
     thickness: float = 0.0
     runs: tuple | None = None  # velocity, spin, centre in the world
@@ -90,6 +95,7 @@ class Collider:
 @dataclass
 class Weld:
     """Sticks a body to another one, or to a collider, where they touch at the first frame."""
+
     body: str
     to: str
     strength: float = 0.0  # pascals; 0: it never breaks
@@ -105,6 +111,7 @@ class Field:
 @dataclass
 class Frame:
     """Where everything that the scene moves is at a frame."""
+
     number: int
     gravity: tuple
     bodies: list  # BodyFrame for each of Shot.bodies

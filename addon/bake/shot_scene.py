@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The library's scene of a Shot: made from it, or taken from a checkpoint, and told each frame."""
+
 import numpy as np
 
 from .. import solver
@@ -7,8 +8,8 @@ from . import fracture_cells, pins, toughness, volume
 from .cache import CacheError
 
 MOST_SUBSTEPS = 1000  # of a frame that a scene may allow
-MARGIN = .4  # of the spacing: where the outermost particles of a filled body are
-SKIN_MARGIN = .2  # of the spacing: how far skins and sheets keep off
+MARGIN = 0.4  # of the spacing: where the outermost particles of a filled body are
+SKIN_MARGIN = 0.2  # of the spacing: how far skins and sheets keep off
 
 
 class ShotScene:
@@ -60,16 +61,18 @@ class ShotScene:
         found = (len(self.bodies), len(self.colliders), len(self.fields))
         wanted = (len(shot.bodies), len(shot.colliders), len(shot.fields))
         if found != wanted:
-            raise CacheError("The cache's checkpoint has {} bodies, {} colliders and {} fields; "
-                             "the scene has {}, {} and {}.".format(*found, *wanted))
+            raise CacheError(
+                "The cache's checkpoint has {} bodies, {} colliders and {} fields; the scene has {}, {} and {}.".format(
+                    *found, *wanted
+                )
+            )
         for field, known in zip(shot.fields, self.fields):
             known._desc.kind = field.kind
         self.take_warnings()
 
     def weigh_pins(self):
         for body, made in zip(self.shot.bodies, self.bodies):
-            self.pins.append(None if body.pins is None else
-                             pins.particle_weights(made, body, self.shot.origin))
+            self.pins.append(None if body.pins is None else pins.particle_weights(made, body, self.shot.origin))
 
     def _presettle(self):
         """Held bodies start in equilibrium. Sheets do not: they fall into folds."""
@@ -78,22 +81,29 @@ class ShotScene:
             if not body.presettle or weights is None or made.info.sampling not in solid:
                 continue
             self.job.stage = f"{body.name}: pre-settle"
-            share = made.balance(dt=1.0 / shot.fps, substeps=shot.substeps,
-                                 max_substeps=shot.max_substeps)
+            share = made.balance(dt=1.0 / shot.fps, substeps=shot.substeps, max_substeps=shot.max_substeps)
             if share == 0.0 and weights.any() and any(shot.frames[0].gravity):
                 self._warn(f"'{body.name}' does not start in equilibrium: its pins cannot hold it.")
-            elif 0.0 < share < .99:
-                self._warn(f"'{body.name}' starts in equilibrium with {100 * share:.0f} % of its "
-                           f"weight only, as it is too soft to carry more without much strain: it "
-                           f"sags. Make it stiffer, or pin more of it.")
+            elif 0.0 < share < 0.99:
+                self._warn(
+                    f"'{body.name}' starts in equilibrium with {100 * share:.0f} % of its "
+                    f"weight only, as it is too soft to carry more without much strain: it "
+                    f"sags. Make it stiffer, or pin more of it."
+                )
 
     def _add_body(self, index, body, state):
         job = self.job
         try:
             made, problem = volume.add_body(
-                self.scene, body.vertices, body.triangles, state.material, origin=self.shot.origin,
+                self.scene,
+                body.vertices,
+                body.triangles,
+                state.material,
+                origin=self.shot.origin,
                 progress=lambda fraction, stage: job._building(index, fraction, stage),
-                **body.settings, **body.factors)
+                **body.settings,
+                **body.factors,
+            )
         except solver.Cancelled:
             raise
         except solver.PliantError as error:  # the library does not know whose mesh it is
@@ -114,8 +124,7 @@ class ShotScene:
         if collider.triangles is not None:
             settings.update(triangles=collider.triangles, origin=self.shot.origin)
         try:
-            return self.scene.add_collider(collider.shape, inside_out=collider.inside_out,
-                                           **settings)
+            return self.scene.add_collider(collider.shape, inside_out=collider.inside_out, **settings)
         except solver.PliantError as error:
             raise solver.PliantError(error.status, f"'{collider.name}': {error}") from error
 
@@ -125,8 +134,9 @@ class ShotScene:
         ends = known | {c.name: made for c, made in zip(self.shot.colliders, self.colliders)}
         for weld in self.shot.welds:
             if not self.scene.weld(known[weld.body], ends[weld.to], weld.distance, weld.strength):
-                self.job.warnings.append(f"'{weld.body}' does not touch '{weld.to}' at the first "
-                                         f"frame: nothing is welded.")
+                self.job.warnings.append(
+                    f"'{weld.body}' does not touch '{weld.to}' at the first frame: nothing is welded."
+                )
 
     # ------------------------------------------------------------ frames
 
@@ -134,8 +144,9 @@ class ShotScene:
         """Simulates up to a frame."""
         shot, job = self.shot, self.job
         self._set(frame)
-        self.scene.advance(dt=1.0 / shot.fps, substeps=shot.substeps,
-                           max_substeps=shot.max_substeps, progress=job._progress)
+        self.scene.advance(
+            dt=1.0 / shot.fps, substeps=shot.substeps, max_substeps=shot.max_substeps, progress=job._progress
+        )
         if frame.contacts is not None:
             job._count_contacts(frame.number, self.scene.info.contacts)
         self._count_pieces(frame)
@@ -166,8 +177,12 @@ class ShotScene:
                     made.set_mesh(state.vertices, origin=shot.origin)
                 else:
                     made.move(state.position, state.rotation, state.extent)
-                made.set(friction=state.friction, restitution=state.restitution,
-                         thickness=state.thickness + self.margin, **_running(state))
+                made.set(
+                    friction=state.friction,
+                    restitution=state.restitution,
+                    thickness=state.thickness + self.margin,
+                    **_running(state),
+                )
         for index, made in enumerate(self.fields):
             if last is None or last.fields[index] != frame.fields[index]:
                 made.set(**frame.fields[index])
@@ -218,8 +233,10 @@ class ShotScene:
         share = sentence.split(" of the stiffness")[0]
         if self.job.needed_substeps >= MOST_SUBSTEPS:
             return f"{share} of the stiffness can be reached: make it softer, or add levels (Clusters)."
-        return f"{share} of the stiffness can be reached: set the substeps, {field}, to " \
-               f"{self.job.needed_substeps} (Bake and Cache), or add levels (Clusters)."
+        return (
+            f"{share} of the stiffness can be reached: set the substeps, {field}, to "
+            f"{self.job.needed_substeps} (Bake and Cache), or add levels (Clusters)."
+        )
 
     def _warn(self, sentence):
         if sentence and sentence not in self.job.warnings:
@@ -230,8 +247,9 @@ class ShotScene:
 
 
 def _same_contacts(a, b):
-    return a.contacts == b.contacts and (a.contacts is None or all(
-        x.contacts == y.contacts for x, y in zip(a.bodies, b.bodies)))
+    return a.contacts == b.contacts and (
+        a.contacts is None or all(x.contacts == y.contacts for x, y in zip(a.bodies, b.bodies))
+    )
 
 
 def _running(state):
@@ -244,7 +262,7 @@ def pin_frequencies(body, weights, strength):
     """Hertz for each particle. Only a full weight at full strength is held exactly."""
     frequencies = (weights * (body.pin_frequency * strength)).astype(np.float32)
     if body.pin_exact and strength >= 1.0:
-        frequencies[weights >= .999] = solver.PIN_HELD
+        frequencies[weights >= 0.999] = solver.PIN_HELD
     return frequencies
 
 
@@ -254,5 +272,6 @@ def contact_margin(bodies):
     particles are on it, but between them a round collider would show through. The finest body
     decides, so that none hovers."""
     filled = (solver.Sampling.BLUE_NOISE, solver.Sampling.GRID)
-    return min((made.info.spacing * (MARGIN if made.info.sampling in filled else SKIN_MARGIN)
-                for made in bodies), default=0.0)
+    return min(
+        (made.info.spacing * (MARGIN if made.info.sampling in filled else SKIN_MARGIN) for made in bodies), default=0.0
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Skinned vertices in an object's own coordinates: the one way from particles to point caches."""
+
 from . import transforms
 
 
@@ -15,8 +16,13 @@ class ObjectSkin:
 
     def at(self, matrix, frame=None, *, velocities=False, out=None):
         """The solver.Skinned of an object with that matrix, an array; velocities stay in world space."""
-        return self._skin.apply(*(() if frame is None else (frame,)), origin=self._origin, out=out,
-                                velocities=velocities, transform=self._to_object(matrix))
+        return self._skin.apply(
+            *(() if frame is None else (frame,)),
+            origin=self._origin,
+            out=out,
+            velocities=velocities,
+            transform=self._to_object(matrix),
+        )
 
     def _to_object(self, matrix):
         """Made anew only where the matrix is another, to the bit: a bake that is resumed, which

@@ -5,6 +5,7 @@ A particle is as tough as the point of the surface that is nearest to it: what g
 weak right through it. Along an edge that is told by distance, not by interpolating between vertices:
 on a mesh of few large faces the whole body would be weak.
 """
+
 import numpy as np
 
 from ..solver import Factor
@@ -36,12 +37,12 @@ def distances(points, segments):
     """From each point to the nearest of segments (m, 2, 3)."""
     points, segments = np.asarray(points, np.float64), np.asarray(segments, np.float64)
     begin, along = segments[:, 0], segments[:, 1] - segments[:, 0]
-    squared = np.maximum((along ** 2).sum(1), 1e-300)
+    squared = np.maximum((along**2).sum(1), 1e-300)
     found = np.empty(len(points))
     step = max(1, BLOCK // max(1, 3 * len(segments)))
     for first in range(0, len(points), step):
-        away = points[first:first + step, None] - begin
+        away = points[first : first + step, None] - begin
         part = np.clip((away * along).sum(2) / squared, 0, 1)
         left = away - part[:, :, None] * along
-        found[first:first + step] = (left ** 2).sum(2).min(1)
+        found[first : first + step] = (left**2).sum(2).min(1)
     return np.sqrt(found)

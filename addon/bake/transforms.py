@@ -5,6 +5,7 @@ The simulation has positions in world space, float32 relative to an origin in do
 written out and done in double: the same bits whatever BLAS is there, and nothing lost far away. The
 library maps what it skins by the same sums in the same order (pliant_skin_apply).
 """
+
 import numpy as np
 
 
@@ -19,7 +20,7 @@ def mapped(points, transform):
     for first in range(0, count, _ROWS):
         rows = min(_ROWS, count - first)
         x, y, z = part[:, :rows]
-        part[:, :rows] = points[first:first + rows].T
+        part[:, :rows] = points[first : first + rows].T
         summed, other = total[:rows], term[:rows]
         for axis in range(3):
             a, b, c, offset = transform[axis]
@@ -27,7 +28,7 @@ def mapped(points, transform):
             summed += np.multiply(y, b, out=other)
             summed += np.multiply(z, c, out=other)
             summed += offset
-            out[first:first + rows, axis] = summed
+            out[first : first + rows, axis] = summed
     return out
 
 
@@ -62,12 +63,20 @@ def vectors_to_local(vectors, matrix):
 def quaternion(rotation):
     """w x y z of a rotation matrix; w is positive, so that it never jumps sign for no reason."""
     m = rotation
-    values = np.array([1 + m[0, 0] + m[1, 1] + m[2, 2], 1 + m[0, 0] - m[1, 1] - m[2, 2],
-                       1 - m[0, 0] + m[1, 1] - m[2, 2], 1 - m[0, 0] - m[1, 1] + m[2, 2]])
+    values = np.array(
+        [
+            1 + m[0, 0] + m[1, 1] + m[2, 2],
+            1 + m[0, 0] - m[1, 1] - m[2, 2],
+            1 - m[0, 0] + m[1, 1] - m[2, 2],
+            1 - m[0, 0] - m[1, 1] + m[2, 2],
+        ]
+    )
     best = int(values.argmax())
     s = 2 * np.sqrt(values[best])
-    q = [(s / 4, (m[2, 1] - m[1, 2]) / s, (m[0, 2] - m[2, 0]) / s, (m[1, 0] - m[0, 1]) / s),
-         ((m[2, 1] - m[1, 2]) / s, s / 4, (m[0, 1] + m[1, 0]) / s, (m[0, 2] + m[2, 0]) / s),
-         ((m[0, 2] - m[2, 0]) / s, (m[0, 1] + m[1, 0]) / s, s / 4, (m[1, 2] + m[2, 1]) / s),
-         ((m[1, 0] - m[0, 1]) / s, (m[0, 2] + m[2, 0]) / s, (m[1, 2] + m[2, 1]) / s, s / 4)][best]
+    q = [
+        (s / 4, (m[2, 1] - m[1, 2]) / s, (m[0, 2] - m[2, 0]) / s, (m[1, 0] - m[0, 1]) / s),
+        ((m[2, 1] - m[1, 2]) / s, s / 4, (m[0, 1] + m[1, 0]) / s, (m[0, 2] + m[2, 0]) / s),
+        ((m[0, 2] - m[2, 0]) / s, (m[0, 1] + m[1, 0]) / s, s / 4, (m[1, 2] + m[2, 1]) / s),
+        ((m[1, 0] - m[0, 1]) / s, (m[0, 2] + m[2, 0]) / s, (m[1, 2] + m[2, 1]) / s, s / 4),
+    ][best]
     return tuple(float(v) for v in (np.array(q) if q[0] >= 0 else -np.array(q)))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keep Volume for meshes that have none. It is on for most materials, and a mesh may be opened later:
 a body whose volume the library cannot keep is simulated without, and a sentence says so."""
+
 from ..solver import PliantError, Status
 
 
@@ -14,10 +15,11 @@ def settle(shot):
             continue
         made = {}  # one dict for states that share theirs
         for state in states:
-            state.material = made.setdefault(id(state.material), (without(state.material),
-                                                                  state.material))[0]
-        shot.warnings.append(f"'{body.name}' breaks or is resampled in some frames, so it keeps no volume "
-                             f"in any: switch Keep Volume off, or Fracture and Resample.")
+            state.material = made.setdefault(id(state.material), (without(state.material), state.material))[0]
+        shot.warnings.append(
+            f"'{body.name}' breaks or is resampled in some frames, so it keeps no volume "
+            f"in any: switch Keep Volume off, or Fracture and Resample."
+        )
 
 
 def without(material):

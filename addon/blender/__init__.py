@@ -9,6 +9,7 @@
 
 No panels and no operators: those are in ui/, and the command line does without them.
 """
+
 from . import handlers, redraw, runs
 
 modules = (redraw, runs, handlers)

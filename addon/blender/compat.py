@@ -3,6 +3,7 @@
 
 Nothing else in the add-on looks at the version.
 """
+
 import bpy
 
 VERSION = bpy.app.version

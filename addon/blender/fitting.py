@@ -7,6 +7,7 @@ here for a body of one metre and divided by that root, and pressure is counted i
 weight. Where gravity is stronger, times are shorter in the same way. Lengths here are Blender's
 units unless they are said to be metres.
 """
+
 import math
 from dataclasses import dataclass
 
@@ -17,8 +18,8 @@ from . import meshes
 
 GRAVITY = 9.81
 # Particles over volume / spacing^3 and over area / spacing^2, as the library scatters them.
-PER_VOLUME = {"BLUE_NOISE": .73, "GRID": 1.0}
-PER_AREA = .6
+PER_VOLUME = {"BLUE_NOISE": 0.73, "GRID": 1.0}
+PER_AREA = 0.6
 PARTICLES_PER_CLUSTER = 30
 LEAST_IN_A_CLUSTER = 3  # however small clusters are asked to be
 
@@ -44,6 +45,7 @@ def size(obj):
 @dataclass
 class Measured:
     """Of a mesh, in its own space."""
+
     volume: float
     area: float
     holes: float  # area of disks that would close them
@@ -52,14 +54,14 @@ class Measured:
 
 _measured = {}  # (mesh, counts, hash of some vertices) -> Measured
 SAMPLED = 4096  # vertices by which an edited mesh is known
-MOST_OPEN = .3  # holes over area: above, a mesh encloses nothing, as the library has it
-LONG = .3  # an edge over the size of its object that is too long to bend with it
+MOST_OPEN = 0.3  # holes over area: above, a mesh encloses nothing, as the library has it
+LONG = 0.3  # an edge over the size of its object that is too long to bend with it
 
 
 def _known(mesh):
     """Kept, as panels ask often."""
     places = meshes.positions(mesh)
-    some = places[::max(1, len(places) // SAMPLED)]
+    some = places[:: max(1, len(places) // SAMPLED)]
     key = (mesh.name_full, len(mesh.vertices), len(mesh.polygons), hash(some.tobytes()))
     if key not in _measured:
         if len(_measured) > 256:
@@ -129,7 +131,7 @@ def _volume_and_area(mesh):
 
 def _is_solid(volume, area):
     """Whether there is something inside to fill: against a ball of that area."""
-    return area > 0 and volume > .02 * area ** 1.5 / (6 * math.sqrt(math.pi))
+    return area > 0 and volume > 0.02 * area**1.5 / (6 * math.sqrt(math.pi))
 
 
 def sampled_kind(obj, sampling=None):
@@ -152,8 +154,8 @@ def guess_count(obj):
         return settings.count
     volume, area = measure(obj)
     if kind == "SURFACE":
-        return max(4, round(PER_AREA * area / settings.spacing ** 2))
-    return max(4, round(PER_VOLUME[kind] * volume / settings.spacing ** 3))
+        return max(4, round(PER_AREA * area / settings.spacing**2))
+    return max(4, round(PER_VOLUME[kind] * volume / settings.spacing**3))
 
 
 def guess_spacing(obj, count):
@@ -174,8 +176,7 @@ def guess_clusters(obj, particles):
         return max(1, round(particles / PARTICLES_PER_CLUSTER))
     spacing = guess_spacing(obj, max(4, particles))
     width = 2 if sampled_kind(obj) in ("SURFACE", "VERTICES") else 3
-    return max(1, min(round(particles * (spacing / settings.size) ** width),
-                      particles // LEAST_IN_A_CLUSTER))
+    return max(1, min(round(particles * (spacing / settings.size) ** width), particles // LEAST_IN_A_CLUSTER))
 
 
 def gravity(scene):

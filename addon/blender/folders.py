@@ -5,6 +5,7 @@ Beside the .blend: pliant_cache/<blend name>/<scene name>. A file that was never
 in Blender's own temporary directory, which goes with it. A quick bake has a folder of its own
 beside it.
 """
+
 import contextlib
 import os
 import re
@@ -126,7 +127,8 @@ def check_allowed(scene, blend_path=None):
         raise OutsideError(
             f"Cache Folder is {folder}{leads}, which comes with the .blend file and is outside of its "
             f"folder: nothing is written or deleted there. Confirm it in Blender, set Cache Folder "
-            f"yourself, or use --allow-outside on the command line.")
+            f"yourself, or use --allow-outside on the command line."
+        )
 
 
 _known = {}  # folder -> (marks of its files, baked range): panels and the timeline ask often
@@ -136,8 +138,10 @@ def baked_range(scene, quick=False):
     """(first, last) frame that is baked and can be played, or None."""
     folder = folder_of(scene, quick)
     try:
-        marks = tuple((s.st_mtime_ns, s.st_size) for s in (
-            os.stat(folder / "bake.json"), os.stat(folder / "frames" / "journal.plj")))
+        marks = tuple(
+            (s.st_mtime_ns, s.st_size)
+            for s in (os.stat(folder / "bake.json"), os.stat(folder / "frames" / "journal.plj"))
+        )
     except OSError:
         return None
     known = _known.get(folder)

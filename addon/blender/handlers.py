@@ -8,6 +8,7 @@ file now open needs them. If the file could not be written, that bake stays. Ble
 paths from the old folder to the new one while it writes: a path that is relative to the old folder
 and leads to the new cache comes out right.
 """
+
 import contextlib
 from pathlib import Path
 
@@ -75,8 +76,7 @@ def _take_along(scene, path, old, new):
             folders.check_allowed(scene, path)
         copied = None if files.same(old, new) else caches.Copy(old, new)
     except (OSError, BakeError) as error:
-        _tell(f"The bake in {old} could not be copied to {new}, so this file plays it from where it "
-              f"was: {error}")
+        _tell(f"The bake in {old} could not be copied to {new}, so this file plays it from where it was: {error}")
         return
     _moved.append((old, new, copied))
     _point(old, new)
@@ -110,8 +110,7 @@ def _point(old, new):
 def _saved(is_written):
     """The file that is open now is the new one, or (a copy was saved, or none) still the old one."""
     moved, _moved[:] = list(_moved), []
-    places = {folders.folder_of(scene, quick)
-              for scene in bpy.data.scenes for quick in (False, True)}
+    places = {folders.folder_of(scene, quick) for scene in bpy.data.scenes for quick in (False, True)}
     for old, new, copied in moved:
         is_there = copied is None or _settle(copied, is_written)
         if new in places and is_there:
@@ -130,8 +129,7 @@ def _settle(copied, is_written):
                 copied.switch()
         return is_written
     except BakeError as error:
-        _tell(f"The bake in {copied.source} could not be copied to {copied.target}: {error} Save the "
-              f"file again.")
+        _tell(f"The bake in {copied.source} could not be copied to {copied.target}: {error} Save the file again.")
         return False
 
 
@@ -158,10 +156,16 @@ def _undone(*_):
     runs.cancel_captures("Undo or redo stopped the bake while the scene was read.")
 
 
-_HANDLERS = {"load_pre": _load_pre, "load_post": _load_post,
-             "load_post_fail": _load_post_fail, "save_pre": _save_pre,
-             "save_post": _save_post, "save_post_fail": _save_post_fail, "undo_post": _undone,
-             "redo_post": _undone}
+_HANDLERS = {
+    "load_pre": _load_pre,
+    "load_post": _load_post,
+    "load_post_fail": _load_post_fail,
+    "save_pre": _save_pre,
+    "save_post": _save_post,
+    "save_post_fail": _save_post_fail,
+    "undo_post": _undone,
+    "redo_post": _undone,
+}
 
 
 def register():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender meshes as arrays."""
+
 import hashlib
 
 import numpy as np

@@ -5,6 +5,7 @@ The simulated mesh is the base mesh through the leading modifiers that only move
 hook, lattice ...). The playback modifier comes right after those: what is above it feeds the bake,
 what is below it (subdivision, bevel ...) goes on working with the result.
 """
+
 import contextlib
 import os
 
@@ -15,16 +16,37 @@ from ..bake import files
 PLAYBACK_NAME = "Pliant"
 # Modifiers that keep the number and the order of vertices.
 DEFORMING = {
-    "ARMATURE", "CAST", "CURVE", "DISPLACE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_DEFORM",
-    "SHRINKWRAP", "SIMPLE_DEFORM", "SMOOTH", "CORRECTIVE_SMOOTH", "LAPLACIANSMOOTH",
-    "SURFACE_DEFORM", "WARP", "WAVE", "VOLUME_DISPLACE", "MESH_CACHE", "MESH_SEQUENCE_CACHE",
+    "ARMATURE",
+    "CAST",
+    "CURVE",
+    "DISPLACE",
+    "HOOK",
+    "LAPLACIANDEFORM",
+    "LATTICE",
+    "MESH_DEFORM",
+    "SHRINKWRAP",
+    "SIMPLE_DEFORM",
+    "SMOOTH",
+    "CORRECTIVE_SMOOTH",
+    "LAPLACIANSMOOTH",
+    "SURFACE_DEFORM",
+    "WARP",
+    "WAVE",
+    "VOLUME_DISPLACE",
+    "MESH_CACHE",
+    "MESH_SEQUENCE_CACHE",
     # these change no vertices at all
-    "DATA_TRANSFER", "NORMAL_EDIT", "WEIGHTED_NORMAL", "UV_PROJECT", "UV_WARP",
-    "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY",
+    "DATA_TRANSFER",
+    "NORMAL_EDIT",
+    "WEIGHTED_NORMAL",
+    "UV_PROJECT",
+    "UV_WARP",
+    "VERTEX_WEIGHT_EDIT",
+    "VERTEX_WEIGHT_MIX",
+    "VERTEX_WEIGHT_PROXIMITY",
 }
 # Modifiers that may change vertex groups.
-WEIGHING = {"DATA_TRANSFER", "NODES", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX",
-            "VERTEX_WEIGHT_PROXIMITY"}
+WEIGHING = {"DATA_TRANSFER", "NODES", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"}
 # Modifiers whose additions look like parts of the body.
 ADDING = {"ARRAY", "MIRROR", "SCREW", "SKIN"}
 # Modifiers by which a rig moves a mesh.
@@ -32,8 +54,7 @@ RIG = {"ARMATURE", "CURVE", "HOOK", "LATTICE", "MESH_DEFORM", "SURFACE_DEFORM"}
 
 
 def is_playback(modifier):
-    return modifier.type in ("MESH_CACHE", "MESH_SEQUENCE_CACHE") and \
-        modifier.name.split(".")[0] == PLAYBACK_NAME
+    return modifier.type in ("MESH_CACHE", "MESH_SEQUENCE_CACHE") and modifier.name.split(".")[0] == PLAYBACK_NAME
 
 
 def split(obj):
@@ -47,18 +68,18 @@ def split(obj):
 
 def weigh(obj):
     """Whether vertex groups may be others in a bake than the mesh has."""
-    return any(m.type in WEIGHING for m in list(obj.modifiers)[:split(obj)])
+    return any(m.type in WEIGHING for m in list(obj.modifiers)[: split(obj)])
 
 
 def following(obj):
     """Names of the modifiers that are switched off while the mesh is captured."""
-    return [m.name for m in list(obj.modifiers)[split(obj):] if m.show_viewport]
+    return [m.name for m in list(obj.modifiers)[split(obj) :] if m.show_viewport]
 
 
 def left_out(obj):
     """The kinds of modifiers after the result's place that add what looks like a part of the body,
     as "its Mirror modifier"; empty: there are none."""
-    found = [m for m in list(obj.modifiers)[split(obj):] if m.type in ADDING and m.show_viewport]
+    found = [m for m in list(obj.modifiers)[split(obj) :] if m.type in ADDING and m.show_viewport]
     names = " and ".join(dict.fromkeys(m.bl_rna.name.removesuffix(" Modifier") for m in found))
     return f"its {names} modifier{'s' if ' and ' in names else ''}" if found else ""
 
@@ -67,13 +88,18 @@ def late_rig(obj):
     """A sentence, without its full stop, on a rig's modifier that comes after one that makes
     vertices, and so acts on the result and not on the body; or None. What stands right after the
     result was put there by someone who wants just that."""
-    after = [m for m in list(obj.modifiers)[split(obj):] if m.show_viewport and
-             not is_playback(m) and not m.name.startswith(f"{PLAYBACK_NAME} ")]
+    after = [
+        m
+        for m in list(obj.modifiers)[split(obj) :]
+        if m.show_viewport and not is_playback(m) and not m.name.startswith(f"{PLAYBACK_NAME} ")
+    ]
     if not after or after[0].type in DEFORMING:
         return None
     late = next((m for m in after if m.type in RIG), None)
-    return late and (f"its modifier {late.name} comes after {after[0].name}, so it moves the result, "
-                     f"not the body: move it up, or apply {after[0].name}")
+    return late and (
+        f"its modifier {late.name} comes after {after[0].name}, so it moves the result, "
+        f"not the body: move it up, or apply {after[0].name}"
+    )
 
 
 def find_playback(obj):
@@ -84,7 +110,7 @@ def after_playback(obj):
     """Names of the modifiers that come after the result."""
     names = [m.name for m in obj.modifiers]
     playback = find_playback(obj)
-    return names[names.index(playback.name) + 1:] if playback else []
+    return names[names.index(playback.name) + 1 :] if playback else []
 
 
 def insert(obj, place, name, kind):
@@ -126,8 +152,7 @@ def play(obj, path, start, file_format="PC2"):
 @contextlib.contextmanager
 def switched_off(obj, names):
     """Modifiers that are off for a while, in the viewport and in renders."""
-    kept = [(name, obj.modifiers[name].show_viewport, obj.modifiers[name].show_render)
-            for name in names]
+    kept = [(name, obj.modifiers[name].show_viewport, obj.modifiers[name].show_render) for name in names]
     try:
         for name, *_ in kept:
             obj.modifiers[name].show_viewport = obj.modifiers[name].show_render = False

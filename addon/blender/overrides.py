@@ -6,6 +6,7 @@ group of settings of which the linked object has none at all, as one that was li
 has never seen the add-on: there is nothing that could differ. So those settings are kept with the
 scene while it is saved, as a text, and given back when the file is opened.
 """
+
 import json
 
 import bpy
@@ -55,16 +56,19 @@ def give(group, values):
 
 def _block(kind, name):
     """The data-block of a kind ("Object") by its name, or None."""
-    holder = {"Object": bpy.data.objects, "Mesh": bpy.data.meshes,
-              "Material": bpy.data.materials}.get(kind)
+    holder = {"Object": bpy.data.objects, "Mesh": bpy.data.meshes, "Material": bpy.data.materials}.get(kind)
     return holder.get(name) if holder is not None and name else None
 
 
 def _forgotten(scene):
     """Overrides in a scene whose linked objects have no settings."""
-    return [obj for obj in scene.objects if obj.override_library is not None
-            and obj.override_library.reference is not None
-            and not told(obj.override_library.reference.pliant)]
+    return [
+        obj
+        for obj in scene.objects
+        if obj.override_library is not None
+        and obj.override_library.reference is not None
+        and not told(obj.override_library.reference.pliant)
+    ]
 
 
 def keep():

@@ -5,6 +5,7 @@ Our own are for a body of one metre and are fitted to the object's size (fitting
 file could not do; they also need no folder that Blender must know of. The user's are files in
 Blender's preset folder, written and run by Blender's own preset operators.
 """
+
 import bpy
 
 from . import fitting, settings
@@ -14,28 +15,62 @@ SUBFOLDER = "pliant/material"
 
 # What every preset says, so that nothing of the one before is left over.
 PLAIN = {
-    "stiffness_kind": "FREQUENCY", "frequency": 10.0, "damping": 3.0, "damping_per_step": False,
-    "density": 1000.0, "use_strain_limit": False, "strain_limit": .3, "strain_relaxation": .3,
-    "strain_iterations": 4, "goal": "RIGID", "beta": .5, "use_pressure": False, "pressure": 1.0,
-    "inflation": 1.0, "drag": 0.0, "rotation": "GRADIENT", "use_plasticity": False,
-    "yield_strain": .05, "flow": 20.0, "hardening": 0.0, "plastic_limit": 0.0,
-    "flow_per_step": False, "use_recluster": True, "use_resample": False, "recluster_condition": 2.0,
-    "recluster_fade_in": .4, "recluster_fade_out": .6, "recluster_least": 0,
+    "stiffness_kind": "FREQUENCY",
+    "frequency": 10.0,
+    "damping": 3.0,
+    "damping_per_step": False,
+    "density": 1000.0,
+    "use_strain_limit": False,
+    "strain_limit": 0.3,
+    "strain_relaxation": 0.3,
+    "strain_iterations": 4,
+    "goal": "RIGID",
+    "beta": 0.5,
+    "use_pressure": False,
+    "pressure": 1.0,
+    "inflation": 1.0,
+    "drag": 0.0,
+    "rotation": "GRADIENT",
+    "use_plasticity": False,
+    "yield_strain": 0.05,
+    "flow": 20.0,
+    "hardening": 0.0,
+    "plastic_limit": 0.0,
+    "flow_per_step": False,
+    "use_recluster": True,
+    "use_resample": False,
+    "recluster_condition": 2.0,
+    "recluster_fade_in": 0.4,
+    "recluster_fade_out": 0.6,
+    "recluster_least": 0,
 }
 
 
 # The same of fracture, but for what is the artist's own: limits, seams, materials.
 PLAIN_FRACTURE = {
-    "use_fracture": False, "toughness": .1, "boost": 0.0, "falloff": 3.0, "use_settle": True,
-    "roughness": .15, "grain": .7, "smoothing": 1.0, "opening": 2.0,
+    "use_fracture": False,
+    "toughness": 0.1,
+    "boost": 0.0,
+    "falloff": 3.0,
+    "use_settle": True,
+    "roughness": 0.15,
+    "grain": 0.7,
+    "smoothing": 1.0,
+    "opening": 2.0,
 }
 
 
 def plastic(yield_strain, flow, hardening, limit, **others):
     """What differs from PLAIN for a material that keeps dents. A limit on them keeps thin parts, as
     ears, from being drawn out without end."""
-    return {"use_plasticity": True, "yield_strain": yield_strain, "flow": flow,
-            "hardening": hardening, "plastic_limit": limit, **others}
+    return {
+        "use_plasticity": True,
+        "yield_strain": yield_strain,
+        "flow": flow,
+        "hardening": hardening,
+        "plastic_limit": limit,
+        **others,
+    }
 
 
 def filled(pressure, **others):
@@ -47,70 +82,153 @@ def filled(pressure, **others):
 SKIN = {"particles.sampling": "SURFACE"}
 # Small clusters, or it is too stiff to fold; thin, or no wind would move it. Lengths are for a skin
 # of one square metre.
-CLOTH = {**SKIN, "particles.thickness": .004, "clusters.count_mode": "SIZE", "clusters.size": .04}
+CLOTH = {**SKIN, "particles.thickness": 0.004, "clusters.count_mode": "SIZE", "clusters.size": 0.04}
 LENGTHS = {"particles.thickness", "clusters.size"}
 
 # name: (what it looks like, what differs from PLAIN, what it needs of other settings)
 TABLE = {
-    "Rubber": ("Springs back and bounces: balls, erasers",
-               filled(20.0, frequency=16.0, damping=8.0, density=1100.0), {}),
-    "Jelly": ("Wobbles long and slowly: pudding, slime with a shape",
-              filled(10.0, frequency=8.0, damping=5.0, beta=.3), {}),
-    "Foam": ("Gives way, comes back without a swing: cushions, mattresses",
-             {"frequency": 9.0, "damping": 90.0, "density": 60.0, "drag": .2}, {}),
-    "Flesh": ("Heavy, soft, calms soon: bellies, cheeks, tails",
-              filled(20.0, frequency=9.0, damping=50.0, density=1050.0), {}),
-    "Balloon": ("A thin skin about air: keeps its volume, falls slowly",
-                {"frequency": 14.0, "damping": 5.0, "density": 40.0, "use_pressure": True,
-                 "pressure": 60.0, "inflation": 1.05, "drag": 1.5}, SKIN),
-    "Tyre": ("Firm, hardly bends: tyres, shoe soles, hard rubber",
-             {"frequency": 40.0, "damping": 120.0, "density": 1200.0}, {}),
-    "Plush": ("Limp and calm: soft toys, pillows",
-              {"frequency": 7.0, "damping": 60.0, "density": 150.0, "drag": .4}, {}),
-    "Sheet": ("Cloth-like: bends easily, hardly stretches: flags, leaves, paper",
-              {"frequency": 2.4, "damping": 4.0, "density": 300.0, "use_strain_limit": True,
-               "strain_limit": .03, "strain_iterations": 16, "strain_relaxation": 1.0, "drag": .3}, CLOTH),
-    "Clay": ("Does not bounce, and keeps every dent and thumb mark",
-             plastic(.012, 250.0, .05, .8, frequency=22.0, damping=20.0, density=1800.0), {}),
-    "Taffy": ("Springs at a blow, but sinks and draws out under its own weight: toffee, putty",
-              plastic(0.0, 9.0, .02, 1.5, frequency=12.0, damping=5.0, density=1300.0,
-                      use_resample=True), {}),
-    "Dough": ("Soft and limp; springs back a little, stays flattened",
-              plastic(.03, 40.0, .1, .8, frequency=13.0, damping=16.0, density=600.0), {}),
-    "Lead": ("Heavy and firm, hardly springs: where it is hit it stays dented",
-             plastic(.004, 600.0, .03, .8, frequency=40.0, damping=20.0, density=11300.0), {}),
-    "Wax": ("Firm, bounces a little, takes small dents and can be bent by hand",
-            plastic(.012, 120.0, .1, .6, frequency=36.0, damping=80.0, density=900.0), {}),
-    "Snow": ("Packs where it lands, the more it was pressed the firmer it holds: snowballs",
-             plastic(.006, 400.0, .15, .5, frequency=16.0, damping=12.0, density=300.0), {}),
-    "Glass-like": ("Does not bend: shatters into sharp, smooth pieces",
-                   {"frequency": 60.0, "damping": 20.0, "density": 2500.0}, {}),
-    "Ceramic": ("Hard and brittle: plates, pots, plaster; breaks into few coarse pieces",
-                {"frequency": 60.0, "damping": 25.0, "density": 2300.0}, {}),
-    "Chocolate": ("Hard, bends a little, then snaps",
-                  plastic(.02, 30.0, .1, .3, frequency=50.0, damping=15.0, density=1300.0), {}),
-    "Bread": ("Soft and light; tears open with a ragged crumb",
-              plastic(.08, 20.0, .1, .6, frequency=14.0, damping=10.0, density=250.0), {}),
-    "Taffy that Tears": ("Draws out, grows thin and tears: toffee, chewing gum, hot cheese",
-                         plastic(0.0, 9.0, .02, 3.0, frequency=12.0, damping=5.0, density=1300.0),
-                         {}),
-    "Flesh that Tears": ("Heavy and soft; stretches far, then rips",
-                         plastic(.15, 6.0, .2, .5, frequency=11.0, damping=8.0, density=1050.0),
-                         {}),
+    "Rubber": (
+        "Springs back and bounces: balls, erasers",
+        filled(20.0, frequency=16.0, damping=8.0, density=1100.0),
+        {},
+    ),
+    "Jelly": (
+        "Wobbles long and slowly: pudding, slime with a shape",
+        filled(10.0, frequency=8.0, damping=5.0, beta=0.3),
+        {},
+    ),
+    "Foam": (
+        "Gives way, comes back without a swing: cushions, mattresses",
+        {"frequency": 9.0, "damping": 90.0, "density": 60.0, "drag": 0.2},
+        {},
+    ),
+    "Flesh": (
+        "Heavy, soft, calms soon: bellies, cheeks, tails",
+        filled(20.0, frequency=9.0, damping=50.0, density=1050.0),
+        {},
+    ),
+    "Balloon": (
+        "A thin skin about air: keeps its volume, falls slowly",
+        {
+            "frequency": 14.0,
+            "damping": 5.0,
+            "density": 40.0,
+            "use_pressure": True,
+            "pressure": 60.0,
+            "inflation": 1.05,
+            "drag": 1.5,
+        },
+        SKIN,
+    ),
+    "Tyre": (
+        "Firm, hardly bends: tyres, shoe soles, hard rubber",
+        {"frequency": 40.0, "damping": 120.0, "density": 1200.0},
+        {},
+    ),
+    "Plush": (
+        "Limp and calm: soft toys, pillows",
+        {"frequency": 7.0, "damping": 60.0, "density": 150.0, "drag": 0.4},
+        {},
+    ),
+    "Sheet": (
+        "Cloth-like: bends easily, hardly stretches: flags, leaves, paper",
+        {
+            "frequency": 2.4,
+            "damping": 4.0,
+            "density": 300.0,
+            "use_strain_limit": True,
+            "strain_limit": 0.03,
+            "strain_iterations": 16,
+            "strain_relaxation": 1.0,
+            "drag": 0.3,
+        },
+        CLOTH,
+    ),
+    "Clay": (
+        "Does not bounce, and keeps every dent and thumb mark",
+        plastic(0.012, 250.0, 0.05, 0.8, frequency=22.0, damping=20.0, density=1800.0),
+        {},
+    ),
+    "Taffy": (
+        "Springs at a blow, but sinks and draws out under its own weight: toffee, putty",
+        plastic(0.0, 9.0, 0.02, 1.5, frequency=12.0, damping=5.0, density=1300.0, use_resample=True),
+        {},
+    ),
+    "Dough": (
+        "Soft and limp; springs back a little, stays flattened",
+        plastic(0.03, 40.0, 0.1, 0.8, frequency=13.0, damping=16.0, density=600.0),
+        {},
+    ),
+    "Lead": (
+        "Heavy and firm, hardly springs: where it is hit it stays dented",
+        plastic(0.004, 600.0, 0.03, 0.8, frequency=40.0, damping=20.0, density=11300.0),
+        {},
+    ),
+    "Wax": (
+        "Firm, bounces a little, takes small dents and can be bent by hand",
+        plastic(0.012, 120.0, 0.1, 0.6, frequency=36.0, damping=80.0, density=900.0),
+        {},
+    ),
+    "Snow": (
+        "Packs where it lands, the more it was pressed the firmer it holds: snowballs",
+        plastic(0.006, 400.0, 0.15, 0.5, frequency=16.0, damping=12.0, density=300.0),
+        {},
+    ),
+    "Glass-like": (
+        "Does not bend: shatters into sharp, smooth pieces",
+        {"frequency": 60.0, "damping": 20.0, "density": 2500.0},
+        {},
+    ),
+    "Ceramic": (
+        "Hard and brittle: plates, pots, plaster; breaks into few coarse pieces",
+        {"frequency": 60.0, "damping": 25.0, "density": 2300.0},
+        {},
+    ),
+    "Chocolate": (
+        "Hard, bends a little, then snaps",
+        plastic(0.02, 30.0, 0.1, 0.3, frequency=50.0, damping=15.0, density=1300.0),
+        {},
+    ),
+    "Bread": (
+        "Soft and light; tears open with a ragged crumb",
+        plastic(0.08, 20.0, 0.1, 0.6, frequency=14.0, damping=10.0, density=250.0),
+        {},
+    ),
+    "Taffy that Tears": (
+        "Draws out, grows thin and tears: toffee, chewing gum, hot cheese",
+        plastic(0.0, 9.0, 0.02, 3.0, frequency=12.0, damping=5.0, density=1300.0),
+        {},
+    ),
+    "Flesh that Tears": (
+        "Heavy and soft; stretches far, then rips",
+        plastic(0.15, 6.0, 0.2, 0.5, frequency=11.0, damping=8.0, density=1050.0),
+        {},
+    ),
 }
 
 # What differs from PLAIN_FRACTURE for those that break.
 BREAKS = {
-    "Glass-like": {"toughness": .004, "boost": 2.0, "falloff": 6.0, "roughness": .03, "grain": 1.5,
-                   "smoothing": 1.5, "opening": 1.0},
-    "Ceramic": {"toughness": .008, "boost": 6.0, "falloff": 3.0, "roughness": .12, "grain": .5,
-                "opening": 1.0},
-    "Chocolate": {"toughness": .03, "boost": 4.0, "roughness": .15, "grain": .8},
-    "Bread": {"toughness": .2, "boost": 2.0, "roughness": .45, "grain": .6, "opening": 3.0},
-    "Taffy that Tears": {"toughness": .35, "boost": 2.0, "roughness": .05, "grain": 2.0,
-                         "smoothing": 2.0, "opening": 4.0},
-    "Flesh that Tears": {"toughness": .4, "boost": 2.0, "roughness": .25, "grain": .9,
-                         "opening": 4.0},
+    "Glass-like": {
+        "toughness": 0.004,
+        "boost": 2.0,
+        "falloff": 6.0,
+        "roughness": 0.03,
+        "grain": 1.5,
+        "smoothing": 1.5,
+        "opening": 1.0,
+    },
+    "Ceramic": {"toughness": 0.008, "boost": 6.0, "falloff": 3.0, "roughness": 0.12, "grain": 0.5, "opening": 1.0},
+    "Chocolate": {"toughness": 0.03, "boost": 4.0, "roughness": 0.15, "grain": 0.8},
+    "Bread": {"toughness": 0.2, "boost": 2.0, "roughness": 0.45, "grain": 0.6, "opening": 3.0},
+    "Taffy that Tears": {
+        "toughness": 0.35,
+        "boost": 2.0,
+        "roughness": 0.05,
+        "grain": 2.0,
+        "smoothing": 2.0,
+        "opening": 4.0,
+    },
+    "Flesh that Tears": {"toughness": 0.4, "boost": 2.0, "roughness": 0.25, "grain": 0.9, "opening": 4.0},
 }
 
 
@@ -126,14 +244,14 @@ def values(name, length, encloses=True, pull=fitting.GRAVITY):
 def _others(obj, name):
     """{(group of settings, name): value} beside the material's own that a preset needs."""
     length = fitting.skin_size(obj)
-    return {tuple(path.split(".")): value * length if path in LENGTHS else value
-            for path, value in TABLE[name][2].items()}
+    return {
+        tuple(path.split(".")): value * length if path in LENGTHS else value for path, value in TABLE[name][2].items()
+    }
 
 
 def fracture_values(name, length, pull=fitting.GRAVITY):
     """The same of fracture; none that it had before where the material does not break."""
-    return fitting.scaled({**PLAIN_FRACTURE, "use_fracture": name in BREAKS,
-                           **BREAKS.get(name, {})}, length, pull)
+    return fitting.scaled({**PLAIN_FRACTURE, "use_fracture": name in BREAKS, **BREAKS.get(name, {})}, length, pull)
 
 
 def apply(obj, name):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """When panels are drawn anew."""
+
 import bpy
 
 
@@ -23,9 +24,9 @@ def _settle():
 def settle():
     """Panels that grew or shrank by themselves find their places in the redraw after the next one;
     a user's mouse would bring that about. When Blender gets to the next one is not known."""
-    _redraws[:] = [.25, .5, 1.0]
+    _redraws[:] = [0.25, 0.5, 1.0]
     if not bpy.app.background and not bpy.app.timers.is_registered(_settle):
-        bpy.app.timers.register(_settle, first_interval=.25)
+        bpy.app.timers.register(_settle, first_interval=0.25)
 
 
 def register():

@@ -7,18 +7,18 @@ COLLIDERS = {"MESH", "CURVE", "SURFACE", "FONT", "META", "EMPTY"}
 def problem_of(obj, role):
     """Why an object cannot have a role; None if it can."""
     if obj.library is not None and obj.override_library is None:
-        return f"\"{obj.name}\" is linked from another file: make a library override first"
+        return f'"{obj.name}" is linked from another file: make a library override first'
     if role == "NONE":
         return None
     if role == "COLLIDER" and obj.type not in COLLIDERS:
-        return f"\"{obj.name}\" has no surface to bounce off"
+        return f'"{obj.name}" has no surface to bounce off'
     if role == "BODY":
         if obj.type != "MESH":
-            return f"\"{obj.name}\" is not a mesh: only meshes can be soft bodies"
+            return f'"{obj.name}" is not a mesh: only meshes can be soft bodies'
         if not obj.data.polygons and obj.mode != "EDIT":
-            return f"\"{obj.name}\" has no faces to fill with particles"
+            return f'"{obj.name}" has no faces to fill with particles'
         if min(abs(value) for value in obj.matrix_world.to_scale()) == 0.0:
-            return f"\"{obj.name}\" has a scale of zero"
+            return f'"{obj.name}" has a scale of zero'
     return None
 
 
@@ -26,8 +26,7 @@ def count_bodies(scene):
     return sum(obj.pliant.role == "BODY" for obj in scene.objects)
 
 
-COPIED = ("material", "clusters", "particles", "start", "paint", "fracture", "contacts",
-          "collider")
+COPIED = ("material", "clusters", "particles", "start", "paint", "fracture", "contacts", "collider")
 
 
 def copy_settings(source, target):

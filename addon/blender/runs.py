@@ -4,6 +4,7 @@
 A run is known by its scene's name and keeps names only: undo, a new file or a deleted object takes
 references away. Nothing of it is in the file.
 """
+
 import atexit
 import time
 
@@ -181,8 +182,7 @@ class Run:
         if self.cutting is None:
             scene = bpy.data.scenes.get(self.scene_name)
             bodies = [scene.objects.get(body.name) for body in self.job.shot.bodies] if scene else []
-            todo = [] if self.quick else \
-                results.to_cut(scene, [obj for obj in bodies if obj is not None])
+            todo = [] if self.quick else results.to_cut(scene, [obj for obj in bodies if obj is not None])
             self._cut = self._cancelled or not todo
             if todo:
                 self._since = time.perf_counter()
@@ -202,13 +202,13 @@ class Run:
     def _watch(self):
         scene = bpy.data.scenes.get(self.scene_name)
         if scene is None:
-            self.cancel(f"The scene '{self.scene_name}' was removed or renamed, so the bake was "
-                        f"stopped.")
+            self.cancel(f"The scene '{self.scene_name}' was removed or renamed, so the bake was stopped.")
             return
         for body in self.job.shot.bodies:
             if scene.objects.get(body.name) is None:
-                self.cancel(f"'{body.name}' was removed or renamed, so the bake was stopped. The "
-                            f"frames that are done are kept.")
+                self.cancel(
+                    f"'{body.name}' was removed or renamed, so the bake was stopped. The frames that are done are kept."
+                )
                 return
         if not self._plays and self.job.frame is not None:
             self.play(scene)
@@ -274,7 +274,9 @@ class Run:
         text = f"Baked frames {self.start} to {self.end} in {took:.1f} s ({what})."
         if self.job.most_contacts is not None:
             text = f"{text[:-1]}, at most %s contacts (frame %d)." % (
-                f"{self.job.most_contacts[0]:,}", self.job.most_contacts[1])
+                f"{self.job.most_contacts[0]:,}",
+                self.job.most_contacts[1],
+            )
         elif self.job.shot.pass_through:
             text = f"{text[:-1]}, bodies pass through each other (Bodies Collide is off)."
         if self.pieces is not None:
@@ -300,8 +302,7 @@ class Run:
                 modifiers.refresh(obj)
         if not self.quick:
             uncut = self.cutting.left if self.cutting is not None else ()
-            self.warnings.extend(f"'{name}' is not cut along its cracks: Make Result does that."
-                                 for name in uncut)
+            self.warnings.extend(f"'{name}' is not cut along its cracks: Make Result does that." for name in uncut)
             self._since = time.perf_counter()
             self.warnings.extend(results.after_bake(scene, self.job.state == jobs.DONE, uncut))
             if self.pieces is not None and "cutting" not in self.took:  # with the results

@@ -4,30 +4,38 @@
 Nothing is evaluated here and nothing kept: a settings group of an original object gives what does
 not change during a bake, one of an evaluated object what is keyframed.
 """
+
 import math
 
 import numpy as np
 
 from ..bake.fracture_cells import MOST as MOST_CELLS
 from ..bake.shot import Pattern
-from ..solver import (Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Shells,
-                      Stiffness, Weighting)
+from ..solver import Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Shells, Stiffness, Weighting
 
 # what vertex groups may multiply
-PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening",
-           "toughness")
+PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening", "toughness")
 PLASTIC = ("yield", "flow", "hardening")  # those that matter to plastic bodies only
 CONTACT_GROUPS = 8  # that an artist may choose from
 # of single precision, as Blender has them
-_USUAL = {"max_iterations": 100, "fixed": False, "recluster_least": 0,
-          "recluster_fade_in": float(np.float32(.4)), "recluster_fade_out": float(np.float32(.6))}
+_USUAL = {
+    "max_iterations": 100,
+    "fixed": False,
+    "recluster_least": 0,
+    "recluster_fade_in": float(np.float32(0.4)),
+    "recluster_fade_out": float(np.float32(0.6)),
+}
 QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
 
 
 def sample(particles, quick=1.0):
     """Keywords of pliant_sample_desc; `quick`: part of the particles to take."""
-    out = {"mode": Sampling[particles.sampling], "seed": particles.seed,
-           "thickness": particles.thickness, "shells_apart": int(Shells[particles.shells])}
+    out = {
+        "mode": Sampling[particles.sampling],
+        "seed": particles.seed,
+        "thickness": particles.thickness,
+        "shells_apart": int(Shells[particles.shells]),
+    }
     if particles.mode == "SPACING":
         # a third of the particles is a third of the volume for each: the spacing's cube
         out["spacing"] = particles.spacing / quick ** (1 / 3)
@@ -37,9 +45,13 @@ def sample(particles, quick=1.0):
 
 
 def cluster(clusters, seed=0, quick=1.0):
-    out = {"algorithm": Clustering[clusters.algorithm], "kernel": Kernel[clusters.kernel],
-           "kernel_parameter": clusters.kernel_parameter, "overlap": clusters.overlap,
-           "seed": seed}
+    out = {
+        "algorithm": Clustering[clusters.algorithm],
+        "kernel": Kernel[clusters.kernel],
+        "kernel_parameter": clusters.kernel_parameter,
+        "overlap": clusters.overlap,
+        "seed": seed,
+    }
     if clusters.count_mode == "COUNT":
         # fewer particles carry fewer clusters
         out["count"] = max(1, round(clusters.count * quick))
@@ -58,12 +70,18 @@ def _unusual(group, *names):
 
 
 def levels(clusters):
-    return {"kind": LevelKind[clusters.level_kind], "count": clusters.levels,
-            "reduction": clusters.reduction, "radius_multiplier": clusters.radius_multiplier,
-            "weighting": Weighting[clusters.weighting],
-            "favour_fine": int(clusters.favour == "FINE"), "a": clusters.weight_a,
-            "b": clusters.weight_b, "weights": list(clusters.weights),
-            "damping": list(clusters.level_damping)}
+    return {
+        "kind": LevelKind[clusters.level_kind],
+        "count": clusters.levels,
+        "reduction": clusters.reduction,
+        "radius_multiplier": clusters.radius_multiplier,
+        "weighting": Weighting[clusters.weighting],
+        "favour_fine": int(clusters.favour == "FINE"),
+        "a": clusters.weight_a,
+        "b": clusters.weight_b,
+        "weights": list(clusters.weights),
+        "damping": list(clusters.level_damping),
+    }
 
 
 def metres(scene):
@@ -83,25 +101,38 @@ def pressure(pascals, metre):
 def material(settings, breaks=False, metre=1.0):
     """Keywords of pliant_material_desc. A body that breaks would leak: it keeps no volume."""
     kind = Stiffness[settings.stiffness_kind]
-    stiffness = {Stiffness.FREQUENCY: settings.frequency, Stiffness.YOUNG: pressure(settings.young, metre),
-                 Stiffness.ALPHA: settings.alpha}[kind]
-    return {"stiffness_kind": kind, "stiffness": stiffness, "damping": settings.damping,
-            "damping_per_step": int(settings.damping_per_step), "density": settings.density,
-            "strain_limit": settings.strain_limit if settings.use_strain_limit else 0.0,
-            "strain_relaxation": settings.strain_relaxation,
-            "strain_iterations": settings.strain_iterations, "goal": Goal[settings.goal],
-            "beta": settings.beta, "rotation": Rotation[settings.rotation],
-            "pressure": pressure(settings.pressure, metre) if settings.use_pressure and not (
-                breaks or resamples(settings)) else 0.0,
-            "inflation": settings.inflation, "drag": settings.drag,
-            "yield": settings.yield_strain if settings.use_plasticity else math.inf,
-            "flow": settings.flow, "hardening": settings.hardening,
-            "plastic_limit": settings.plastic_limit,
-            "recluster": Recluster.ON if settings.use_recluster else Recluster.OFF,
-            "recluster_condition": settings.recluster_condition,
-            "resample": int(resamples(settings)),
-            "flow_per_step": int(settings.flow_per_step),
-            **_unusual(settings, "recluster_fade_in", "recluster_fade_out", "recluster_least")}
+    stiffness = {
+        Stiffness.FREQUENCY: settings.frequency,
+        Stiffness.YOUNG: pressure(settings.young, metre),
+        Stiffness.ALPHA: settings.alpha,
+    }[kind]
+    return {
+        "stiffness_kind": kind,
+        "stiffness": stiffness,
+        "damping": settings.damping,
+        "damping_per_step": int(settings.damping_per_step),
+        "density": settings.density,
+        "strain_limit": settings.strain_limit if settings.use_strain_limit else 0.0,
+        "strain_relaxation": settings.strain_relaxation,
+        "strain_iterations": settings.strain_iterations,
+        "goal": Goal[settings.goal],
+        "beta": settings.beta,
+        "rotation": Rotation[settings.rotation],
+        "pressure": pressure(settings.pressure, metre)
+        if settings.use_pressure and not (breaks or resamples(settings))
+        else 0.0,
+        "inflation": settings.inflation,
+        "drag": settings.drag,
+        "yield": settings.yield_strain if settings.use_plasticity else math.inf,
+        "flow": settings.flow,
+        "hardening": settings.hardening,
+        "plastic_limit": settings.plastic_limit,
+        "recluster": Recluster.ON if settings.use_recluster else Recluster.OFF,
+        "recluster_condition": settings.recluster_condition,
+        "resample": int(resamples(settings)),
+        "flow_per_step": int(settings.flow_per_step),
+        **_unusual(settings, "recluster_fade_in", "recluster_fade_out", "recluster_least"),
+    }
 
 
 def resamples(settings):
@@ -116,11 +147,9 @@ def plastic_refusal(pliant):
     if pliant.material.goal == "QUADRATIC":
         return "quadratic goals cannot keep a new shape: choose rigid or linear goals (Advanced)"
     if pliant.clusters.levels > 1 and pliant.clusters.level_kind == "INDEPENDENT":
-        return "independent levels would pull it back to its old shape: choose nested levels " \
-               "(Advanced)"
+        return "independent levels would pull it back to its old shape: choose nested levels (Advanced)"
     if pliant.fracture.use_fracture and resamples(pliant.material):
-        return "cracks would have no surface where particles are added: switch off Resample " \
-               "or Fracture"
+        return "cracks would have no surface where particles are added: switch off Resample or Fracture"
     return None
 
 
@@ -130,10 +159,16 @@ def fracture(own, start, fps):
     ends there is still of that frame."""
     if not own.use_fracture:
         return None
-    first = own.first_frame - 1 - start + .0011 if own.use_first_frame else 0.0
-    return {"toughness": own.toughness, "boost": own.boost, "falloff": own.falloff,
-            "settle": int(own.use_settle), "first_time": max(0.0, first / fps),
-            "smallest_piece": own.smallest_piece / 100, "most_pieces": own.most_pieces}
+    first = own.first_frame - 1 - start + 0.0011 if own.use_first_frame else 0.0
+    return {
+        "toughness": own.toughness,
+        "boost": own.boost,
+        "falloff": own.falloff,
+        "settle": int(own.use_settle),
+        "first_time": max(0.0, first / fps),
+        "smallest_piece": own.smallest_piece / 100,
+        "most_pieces": own.most_pieces,
+    }
 
 
 def pattern(own):
@@ -142,8 +177,7 @@ def pattern(own):
     if not own.use_fracture or own.breaks != "CELLS":
         return None
     found = {"COUNT": {"count": own.cells}, "SIZE": {"size": own.cell_size}, "OBJECT": {}}
-    return Pattern(**found[own.cells_from],
-                   seed=own.cell_seed if own.cells_from != "OBJECT" else 0)
+    return Pattern(**found[own.cells_from], seed=own.cell_seed if own.cells_from != "OBJECT" else 0)
 
 
 def pattern_problem(obj):
@@ -153,8 +187,10 @@ def pattern_problem(obj):
     if other is None or other.type != "MESH":
         return "is to break along cells about an object's vertices: choose a mesh"
     if not 2 <= len(other.data.vertices) <= MOST_CELLS:
-        return f"cannot break along cells about '{other.name}', which has " \
-               f"{len(other.data.vertices):,} vertices: it must have 2 to {MOST_CELLS:,}"
+        return (
+            f"cannot break along cells about '{other.name}', which has "
+            f"{len(other.data.vertices):,} vertices: it must have 2 to {MOST_CELLS:,}"
+        )
     return None
 
 
@@ -171,8 +207,7 @@ def fracture_refusal(pliant):
 
 def presettles(pliant, is_sheet=False):
     """Whether a body starts in equilibrium under gravity. Sheets fall into folds."""
-    return pliant.start.use_pins and pliant.start.use_presettle and not is_sheet and \
-        presettle_problem(pliant) is None
+    return pliant.start.use_pins and pliant.start.use_presettle and not is_sheet and presettle_problem(pliant) is None
 
 
 def presettle_problem(pliant):
@@ -180,21 +215,28 @@ def presettle_problem(pliant):
     if not pliant.start.use_pins or not pliant.start.use_presettle:
         return None
     if pliant.material.goal == "QUADRATIC":
-        return "quadratic goals have no rest shape that carries weight. Choose rigid or linear goals " \
-               "(Advanced), or switch Pre-settle off (Pins)"
+        return (
+            "quadratic goals have no rest shape that carries weight. Choose rigid or linear goals "
+            "(Advanced), or switch Pre-settle off (Pins)"
+        )
     if pliant.clusters.levels > 1 and pliant.clusters.level_kind == "INDEPENDENT":
-        return "independent levels have rest shapes of their own. Choose nested levels (Advanced), or " \
-               "switch Pre-settle off (Pins)"
+        return (
+            "independent levels have rest shapes of their own. Choose nested levels (Advanced), or "
+            "switch Pre-settle off (Pins)"
+        )
     return None
 
 
 def body(pliant, quick=1.0):
     """Keywords of Scene.add_body but for the material, which comes with each frame."""
     start = pliant.start
-    return {"sample": sample(pliant.particles, quick),
-            "cluster": cluster(pliant.clusters, pliant.particles.seed, quick),
-            "levels": levels(pliant.clusters), "velocity": tuple(start.velocity),
-            "angular_velocity": tuple(start.angular_velocity)}
+    return {
+        "sample": sample(pliant.particles, quick),
+        "cluster": cluster(pliant.clusters, pliant.particles.seed, quick),
+        "levels": levels(pliant.clusters),
+        "velocity": tuple(start.velocity),
+        "angular_velocity": tuple(start.angular_velocity),
+    }
 
 
 def frame_range(scene):
@@ -219,9 +261,13 @@ def contacts(own):
     """Keywords of Scene.set_contacts from a scene's settings; None: bodies do not collide."""
     if not own.use_contacts:
         return None
-    return {"friction": own.contact_friction, "restitution": own.contact_restitution,
-            "thickness": own.contact_thickness, "stiffness": own.contact_stiffness,
-            "iterations": own.contact_iterations}
+    return {
+        "friction": own.contact_friction,
+        "restitution": own.contact_restitution,
+        "thickness": own.contact_thickness,
+        "stiffness": own.contact_stiffness,
+        "iterations": own.contact_iterations,
+    }
 
 
 def sleep(own):
@@ -269,6 +315,10 @@ def most_substeps(own):
 def shot_settings(scene):
     """Keywords of Shot that come from the scene's settings."""
     own = scene.pliant
-    return {"substeps": own.substeps if own.substeps_mode == "FIXED" else 0,
-            "max_substeps": own.max_substeps, "threads": own.threads,
-            "compression": own.compression, "checkpoint_every": own.checkpoint_every}
+    return {
+        "substeps": own.substeps if own.substeps_mode == "FIXED" else 0,
+        "max_substeps": own.max_substeps,
+        "threads": own.threads,
+        "compression": own.compression,
+        "checkpoint_every": own.checkpoint_every,
+    }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """bake: capture, simulate, make results. Safe to run again, and to be stopped at any moment."""
+
 import time
 
 from ..bake import job as jobs
@@ -12,7 +13,7 @@ from . import failures, output, setting
 from .failures import Failure, Interrupted
 from .report import clock
 
-LOOK = .05  # seconds between looks at the job
+LOOK = 0.05  # seconds between looks at the job
 SAY_READING = 1.0  # seconds between lines while the scene is read
 
 
@@ -36,8 +37,13 @@ def bake(options, log, signals):
         for sentence in _follow(scene):
             log.warn(sentence)
     setting.save(options, scene, log)
-    log.say("done", f"Done: frames {cache.start} to {cache.end} are baked in {cache.folder}",
-            folder=cache.folder, first=cache.start, last=cache.end)
+    log.say(
+        "done",
+        f"Done: frames {cache.start} to {cache.end} are baked in {cache.folder}",
+        folder=cache.folder,
+        first=cache.start,
+        last=cache.end,
+    )
 
 
 def _read(scene, options, log, signals, folder):
@@ -45,9 +51,16 @@ def _read(scene, options, log, signals, folder):
     capturing = capture.Capture(scene, quick=options.quick)
     bodies = [obj.name for obj in capture.bodies(scene)]
     colliders = [obj.name for obj in capture.collider_objects(scene)]
-    log.say("start", f"Baking frames {capturing.start} to {capturing.end} of {', '.join(bodies)} "
-                     f"with {len(colliders)} colliders into {folder}", first=capturing.start,
-            last=capturing.end, bodies=bodies, colliders=colliders, folder=folder)
+    log.say(
+        "start",
+        f"Baking frames {capturing.start} to {capturing.end} of {', '.join(bodies)} "
+        f"with {len(colliders)} colliders into {folder}",
+        first=capturing.start,
+        last=capturing.end,
+        bodies=bodies,
+        colliders=colliders,
+        folder=folder,
+    )
     said = time.monotonic()
     try:
         for number in capturing:
@@ -82,13 +95,11 @@ def _simulate(shot, folder, resume, log, signals):
     elif shot.pass_through:
         log.say("pass_through", "Bodies pass through each other: scene.use_contacts is off")
     for name, count in job.pieces.items():
-        log.say("pieces", f"'{name}' is in {count} piece{'s' if count != 1 else ''}", object=name,
-                pieces=count)
+        log.say("pieces", f"'{name}' is in {count} piece{'s' if count != 1 else ''}", object=name, pieces=count)
     if job.state == jobs.CANCELLED:
         if job.frame is None:
             raise Interrupted("Stopped before the first frame was finished.")
-        raise Interrupted(f"Stopped; frames {shot.start} to {job.frame} are kept, --resume goes on "
-                          f"from there.")
+        raise Interrupted(f"Stopped; frames {shot.start} to {job.frame} are kept, --resume goes on from there.")
     if job.state == jobs.FAILED:
         raise Failure(failures.code_of(job.exception), job.error)
     return job.cache
@@ -114,10 +125,17 @@ def _watch(job, log, signals):
             for frame in range(start, reached + 1):
                 part = (frame - first + 1) / (last - first + 1)
                 left = job.seconds_left
-                log.say("frame", f"Frame {frame} of {last} ({100 * part:.0f} %) | Time: "
-                                 f"{clock(took)}" + (f" | Left: {clock(left)}" if left else ""),
-                        frame=frame, last=last, fraction=round(part, 4), seconds=round(took, 2),
-                        seconds_left=None if left is None else round(left, 1), **_counts(job))
+                log.say(
+                    "frame",
+                    f"Frame {frame} of {last} ({100 * part:.0f} %) | Time: "
+                    f"{clock(took)}" + (f" | Left: {clock(left)}" if left else ""),
+                    frame=frame,
+                    last=last,
+                    fraction=round(part, 4),
+                    seconds=round(took, 2),
+                    seconds_left=None if left is None else round(left, 1),
+                    **_counts(job),
+                )
             told = reached
         if ended:
             return

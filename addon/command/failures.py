@@ -3,20 +3,25 @@
 
 docs/command-line.md has the same table for people; a test compares them.
 """
+
 from ..bake.cache import CacheError
 from ..bake.errors import BakeError
 from ..bake.lock import LockedError
 from ..blender.capture.capture import CaptureError, PackageError
 from ..solver import LibraryError, PliantError, Status
 
-DONE, FAULT, USAGE, FILE, SCENE, INSTALLATION, BAKE, DISK, SIMULATION, MEMORY, EXPORT, \
-    LOCKED = range(12)
+DONE, FAULT, USAGE, FILE, SCENE, INSTALLATION, BAKE, DISK, SIMULATION, MEMORY, EXPORT, LOCKED = range(12)
 BY_SIGNAL = 128  # and the signal's number: 130 for SIGINT, 143 for SIGTERM
 
 _BY_STATUS = {
-    Status.ERROR_ARGUMENT: SCENE, Status.ERROR_MESH: SCENE, Status.ERROR_CLUSTERING: SCENE,
-    Status.ERROR_MEMORY: MEMORY, Status.ERROR_FILE: DISK, Status.ERROR_FORMAT: BAKE,
-    Status.ERROR_UNSUPPORTED: INSTALLATION, Status.ERROR_UNSTABLE: SIMULATION,
+    Status.ERROR_ARGUMENT: SCENE,
+    Status.ERROR_MESH: SCENE,
+    Status.ERROR_CLUSTERING: SCENE,
+    Status.ERROR_MEMORY: MEMORY,
+    Status.ERROR_FILE: DISK,
+    Status.ERROR_FORMAT: BAKE,
+    Status.ERROR_UNSUPPORTED: INSTALLATION,
+    Status.ERROR_UNSTABLE: SIMULATION,
 }
 
 
@@ -52,6 +57,11 @@ def code_of(error):
         return LOCKED
     if isinstance(error, BakeError):
         cause = error.__cause__
-        return BAKE if cause is None or isinstance(cause, CacheError) else \
-            code_of(cause) if isinstance(cause, (OSError, PliantError, BakeError)) else BAKE
+        return (
+            BAKE
+            if cause is None or isinstance(cause, CacheError)
+            else code_of(cause)
+            if isinstance(cause, (OSError, PliantError, BakeError))
+            else BAKE
+        )
     return FAULT

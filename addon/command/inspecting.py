@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """info: what a scene has and what is baked. cluster: how bodies are divided, and the colours."""
+
 import json
 
 import bpy
@@ -18,29 +19,44 @@ from .failures import Failure, Interrupted
 
 def info(options, log, signals):
     loaded = library.load()
-    log.say("library", f"Pliant's library {loaded.pliant_version().decode()} "
-                       f"({loaded.pliant_build_info().decode()})", path=loaded.pliant_path)
+    log.say(
+        "library",
+        f"Pliant's library {loaded.pliant_version().decode()} ({loaded.pliant_build_info().decode()})",
+        path=loaded.pliant_path,
+    )
     scene = setting.open_scene(options)
     start, end = bridge_settings.frame_range(scene)
-    log.say("scene", f"Scene '{scene.name}', frames {start} to {end}", scene=scene.name,
-            first=start, last=end)
+    log.say("scene", f"Scene '{scene.name}', frames {start} to {end}", scene=scene.name, first=start, last=end)
     for obj in capture.bodies(scene):
         own = obj.pliant
-        log.say("body", f"Body '{obj.name}': {own.material.preset or 'own material'}, "
-                        f"{len(obj.data.vertices)} vertices, {own.clusters.levels} level"
-                        f"{'s' if own.clusters.levels > 1 else ''}", object=obj.name,
-                preset=own.material.preset, vertices=len(obj.data.vertices),
-                levels=own.clusters.levels)
+        log.say(
+            "body",
+            f"Body '{obj.name}': {own.material.preset or 'own material'}, "
+            f"{len(obj.data.vertices)} vertices, {own.clusters.levels} level"
+            f"{'s' if own.clusters.levels > 1 else ''}",
+            object=obj.name,
+            preset=own.material.preset,
+            vertices=len(obj.data.vertices),
+            levels=own.clusters.levels,
+        )
     for obj in capture.collider_objects(scene):
-        log.say("collider", f"Collider '{obj.name}': {obj.pliant.collider.shape.lower()}",
-                object=obj.name, shape=obj.pliant.collider.shape)
+        log.say(
+            "collider",
+            f"Collider '{obj.name}': {obj.pliant.collider.shape.lower()}",
+            object=obj.name,
+            shape=obj.pliant.collider.shape,
+        )
     for obj in capture.bodies(scene) + capture.collider_objects(scene):
         for weld in obj.pliant.welds:
             other = weld.object.name if weld.object else None
             bears = f"up to {weld.strength:g} Pa" if weld.strength else "for ever"
-            log.say("weld", f"'{obj.name}' is welded to "
-                            f"{repr(other) if other else 'nothing'} {bears}", object=obj.name,
-                    to=other, strength=weld.strength)
+            log.say(
+                "weld",
+                f"'{obj.name}' is welded to {repr(other) if other else 'nothing'} {bears}",
+                object=obj.name,
+                to=other,
+                strength=weld.strength,
+            )
     for quick in (False, True):
         _baked(scene, quick, log)
 
@@ -57,12 +73,20 @@ def _baked(scene, quick, log):
     text = "no frame is finished" if baked is None else f"frames {baked[0]} to {baked[1]}"
     if baked is not None and not cache.is_complete():
         text += f" of {cache.start} to {cache.end}"
-    log.say("baked", f"The {what} in {folder} has {text} of "
-                     f"{', '.join(body.name for body in cache.bodies)}, "
-                     f"{cache.bytes() / 1e6:.1f} MB", folder=folder, quick=quick,
-            first=baked and baked[0], last=baked and baked[1], end=cache.end,
-            complete=cache.is_complete(), bytes=cache.bytes(),
-            bodies=[body.name for body in cache.bodies])
+    log.say(
+        "baked",
+        f"The {what} in {folder} has {text} of "
+        f"{', '.join(body.name for body in cache.bodies)}, "
+        f"{cache.bytes() / 1e6:.1f} MB",
+        folder=folder,
+        quick=quick,
+        first=baked and baked[0],
+        last=baked and baked[1],
+        end=cache.end,
+        complete=cache.is_complete(),
+        bytes=cache.bytes(),
+        bodies=[body.name for body in cache.bodies],
+    )
     try:
         cache.check()
     except CacheError as error:
@@ -93,7 +117,7 @@ def cluster(options, log, signals):
     request.sample = gather.sample(scene)
     builder = build.Builder(request).start()
     while not builder.done:
-        builder.wait(.1)
+        builder.wait(0.1)
         if signals.received is not None:
             builder.cancel()
     if builder.cancelled:
@@ -107,11 +131,17 @@ def cluster(options, log, signals):
         raise Failure(failures.SCENE, next(iter(outcome.errors.values())))
     for body in outcome.bodies:
         _tell(body, log)
-    log.say("estimate", f"{outcome.memory / 1e6:.1f} MB of memory, {outcome.substeps} substeps, "
-                        f"{outcome.frame_seconds:.2f} s a frame, {outcome.seconds:.0f} s and "
-                        f"{outcome.disk / 1e6:.0f} MB on disk for {outcome.frames} frames",
-            memory=outcome.memory, substeps=outcome.substeps, frames=outcome.frames,
-            frame_seconds=outcome.frame_seconds, disk=outcome.disk)
+    log.say(
+        "estimate",
+        f"{outcome.memory / 1e6:.1f} MB of memory, {outcome.substeps} substeps, "
+        f"{outcome.frame_seconds:.2f} s a frame, {outcome.seconds:.0f} s and "
+        f"{outcome.disk / 1e6:.0f} MB on disk for {outcome.frames} frames",
+        memory=outcome.memory,
+        substeps=outcome.substeps,
+        frames=outcome.frames,
+        frame_seconds=outcome.frame_seconds,
+        disk=outcome.disk,
+    )
     _paint(scene, outcome, log)
     if options.out is not None:
         _write(outcome, options.out.absolute(), log)
@@ -120,10 +150,16 @@ def cluster(options, log, signals):
 
 def _tell(body, log):
     levels = ", ".join(str(count) for count in body.level_clusters)
-    log.say("clusters", f"{body.name}: {len(body.particles)} particles {body.spacing:.3g} m apart, "
-                        f"{levels} clusters, {body.memberships} memberships", object=body.name,
-            particles=len(body.particles), spacing=body.spacing, clusters=body.level_clusters,
-            memberships=body.memberships)
+    log.say(
+        "clusters",
+        f"{body.name}: {len(body.particles)} particles {body.spacing:.3g} m apart, "
+        f"{levels} clusters, {body.memberships} memberships",
+        object=body.name,
+        particles=len(body.particles),
+        spacing=body.spacing,
+        clusters=body.level_clusters,
+        memberships=body.memberships,
+    )
     for sentence in body.warnings:
         log.warn(f"{body.name}: {sentence}")
 
@@ -143,14 +179,24 @@ def _write(outcome, folder, log):
         for index, body in enumerate(outcome.bodies):
             path = folder / f"{safe_name(index, body.name)}.clusters.npz"
             np.savez_compressed(
-                path, vertex_colours=body.vertex_colours, particles=body.particles,
-                particle_colours=body.particle_colours, centres=body.centres, radii=body.radii,
-                colours=body.colours, origin=np.array(outcome.origin))
+                path,
+                vertex_colours=body.vertex_colours,
+                particles=body.particles,
+                particle_colours=body.particle_colours,
+                centres=body.centres,
+                radii=body.radii,
+                colours=body.colours,
+                origin=np.array(outcome.origin),
+            )
             log.saved(path)
             numbers[body.name] = {
-                "file": path.name, "level": body.level, "particles": len(body.particles),
-                "spacing": float(body.spacing), "clusters": list(map(int, body.level_clusters)),
-                "memberships": int(body.memberships)}
+                "file": path.name,
+                "level": body.level,
+                "particles": len(body.particles),
+                "spacing": float(body.spacing),
+                "clusters": list(map(int, body.level_clusters)),
+                "memberships": int(body.memberships),
+            }
         path = folder / "clusters.json"
         path.write_text(json.dumps(numbers, indent=1), encoding="utf-8")
         log.saved(path)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """export: results of a finished bake, without simulating. clear: takes a bake off the disk."""
+
 import os
 import shutil
 import tempfile
@@ -34,8 +35,7 @@ def export(options, log, signals):
     if options.to is not None:
         _copy(made, options.to.absolute(), log)
     setting.save(options, scene, log)
-    log.say("done", f"Done: exported {', '.join(options.format)} from {cache.folder}",
-            folder=cache.folder)
+    log.say("done", f"Done: exported {', '.join(options.format)} from {cache.folder}", folder=cache.folder)
 
 
 def make_all(scene, names, formats, log, signals):
@@ -45,8 +45,9 @@ def make_all(scene, names, formats, log, signals):
     for name in names:
         obj = setting.find_object(scene, name)
         for wanted, kind in formats.items():
-            made += _make(scene, obj, wanted, kind, log, signals,
-                          lambda kind, **how: results.make(scene, obj, kind, **how))
+            made += _make(
+                scene, obj, wanted, kind, log, signals, lambda kind, **how: results.make(scene, obj, kind, **how)
+            )
     return made
 
 
@@ -57,8 +58,9 @@ def _bind(scene, cache, text, formats, log, signals):
     obj = setting.find_object(scene, mesh)
     made = []
     for wanted, kind in formats.items():
-        made += _make(scene, obj, wanted, kind, log, signals,
-                      lambda kind, **how: results.bind(scene, obj, body, kind, **how))
+        made += _make(
+            scene, obj, wanted, kind, log, signals, lambda kind, **how: results.bind(scene, obj, body, kind, **how)
+        )
     return made
 
 
@@ -77,8 +79,7 @@ def _make(scene, obj, wanted, kind, log, signals, function):
         told = function(kind, **how)
     except BakeError as error:
         code = failures.code_of(error)
-        raise Failure(failures.EXPORT if code == failures.BAKE and kind == "ALEMBIC" else code,
-                      str(error)) from error
+        raise Failure(failures.EXPORT if code == failures.BAKE and kind == "ALEMBIC" else code, str(error)) from error
     for sentence in told:
         if sentence.startswith("Saved "):
             continue  # said below, for farms

@@ -4,6 +4,7 @@
 Flamenco reads progress from "Time: mm:ss" and results from "Saved: '...'", anywhere in a line: only lines
 about saved files have the latter.
 """
+
 import json
 import os
 import signal

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs a command: whatever happens becomes a line and an exit code."""
+
 import traceback
 
 from ..solver import LibraryError, library
@@ -7,8 +8,13 @@ from . import baking, failures, inspecting, output
 from .failures import Failure, Interrupted
 from .report import Log, Signals
 
-COMMANDS = {"bake": baking.bake, "cluster": inspecting.cluster, "info": inspecting.info,
-            "export": output.export, "clear": output.clear}
+COMMANDS = {
+    "bake": baking.bake,
+    "cluster": inspecting.cluster,
+    "info": inspecting.info,
+    "export": output.export,
+    "clear": output.clear,
+}
 
 
 def run(options):

@@ -4,6 +4,7 @@
 They are set on the data in memory, as an artist would set them; the .blend file on disk stays as it
 is, unless --save names it.
 """
+
 import difflib
 import os
 import shutil
@@ -16,8 +17,7 @@ from ..blender import folders, handlers, presets, roles
 from . import failures
 from .failures import Failure
 
-BODY_GROUPS = ("material", "clusters", "particles", "start", "paint", "fracture",
-               "contacts")
+BODY_GROUPS = ("material", "clusters", "particles", "start", "paint", "fracture", "contacts")
 STIFFNESS = {"FREQUENCY": "frequency", "YOUNG": "young", "ALPHA": "alpha"}
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
@@ -32,8 +32,7 @@ def open_scene(options):
     if options.scene is not None:
         scene = bpy.data.scenes.get(options.scene)
         if scene is None:
-            raise Failure(failures.FILE, f"There is no scene '{options.scene}'"
-                                         f"{_like(options.scene, bpy.data.scenes)}")
+            raise Failure(failures.FILE, f"There is no scene '{options.scene}'{_like(options.scene, bpy.data.scenes)}")
         if bpy.context.window is not None:
             bpy.context.window.scene = scene
     options.folder = scene.pliant.folder  # the file's own, for save()
@@ -80,15 +79,17 @@ def save(options, scene, log):
         if options.out is not None and options.command != "cluster":
             scene.pliant.folder = _seen_from(path, options.out.absolute())
     # what the command has just made or cleared is the file's own: no former bake takes its place
-    own = [] if options.command == "cluster" else \
-        [folders.folder_in(str(path), scene, getattr(options, "quick", None) is not None)]
+    own = (
+        []
+        if options.command == "cluster"
+        else [folders.folder_in(str(path), scene, getattr(options, "quick", None) is not None)]
+    )
     if options.command == "clear":
         own.append(folders.folder_in(str(path), scene, True))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with handlers.kept(*own):
-            bpy.ops.wm.save_as_mainfile(filepath=str(path), check_existing=False,
-                                        relative_remap=True)
+            bpy.ops.wm.save_as_mainfile(filepath=str(path), check_existing=False, relative_remap=True)
     except (RuntimeError, OSError) as error:
         raise Failure(failures.DISK, f"{path} could not be saved: {_report(error)}") from None
     if not path.is_file():
@@ -109,8 +110,11 @@ def _check_saved(path, scene):
     except (OSError, RuntimeError):
         is_whole = False
     if not is_whole:
-        raise Failure(failures.DISK, f"{path} is not what was written to it: the disk may be faulty. What "
-                                     f"was there before is in {path}1, if Blender keeps versions.")
+        raise Failure(
+            failures.DISK,
+            f"{path} is not what was written to it: the disk may be faulty. What "
+            f"was there before is in {path}1, if Blender keeps versions.",
+        )
 
 
 def _seen_from(blend, folder):
@@ -131,8 +135,9 @@ def apply(options, scene):
     if options.preset is not None:
         name = _chosen(options.preset, presets.TABLE)
         if name is None:
-            raise Failure(failures.USAGE, f"There is no material '{options.preset}': there are "
-                                          f"{', '.join(presets.TABLE)}.")
+            raise Failure(
+                failures.USAGE, f"There is no material '{options.preset}': there are {', '.join(presets.TABLE)}."
+            )
         for obj in _with_role(scene, "BODY"):
             presets.apply(obj, name)
     for text in options.settings:
@@ -149,8 +154,9 @@ def apply(options, scene):
 def find_object(scene, name):
     obj = scene.objects.get(name)
     if obj is None:
-        raise Failure(failures.FILE, f"There is no object '{name}' in the scene '{scene.name}'"
-                                     f"{_like(name, scene.objects)}")
+        raise Failure(
+            failures.FILE, f"There is no object '{name}' in the scene '{scene.name}'{_like(name, scene.objects)}"
+        )
     return obj
 
 
@@ -224,13 +230,16 @@ def _set(scene, text):
         _assign(scene.pliant, name, value, text)
         return
     if group not in (*BODY_GROUPS, "collider"):
-        raise Failure(failures.USAGE, f"--set {text}: there is no '{path}'; settings are of "
-                                      f"{', '.join(BODY_GROUPS)}, collider or scene.")
+        raise Failure(
+            failures.USAGE,
+            f"--set {text}: there is no '{path}'; settings are of {', '.join(BODY_GROUPS)}, collider or scene.",
+        )
     role = "COLLIDER" if group == "collider" else "BODY"
     objects = [find_object(scene, owner)] if owner else _with_role(scene, role)
     if not objects:
-        raise Failure(failures.SCENE, f"--set {text}: there is no "
-                                      f"{'collider' if group == 'collider' else 'soft body'}.")
+        raise Failure(
+            failures.SCENE, f"--set {text}: there is no {'collider' if group == 'collider' else 'soft body'}."
+        )
     for obj in objects:
         settings = getattr(obj.pliant, group)
         wanted = name
@@ -242,8 +251,11 @@ def _set(scene, text):
 def _assign(settings, name, value, text):
     prop = settings.bl_rna.properties.get(name)
     if prop is None or prop.is_readonly or name in ("rna_type", "name"):
-        known = [p.identifier for p in settings.bl_rna.properties
-                 if not p.is_readonly and p.identifier not in ("rna_type", "name")]
+        known = [
+            p.identifier
+            for p in settings.bl_rna.properties
+            if not p.is_readonly and p.identifier not in ("rna_type", "name")
+        ]
         near = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}."
         raise Failure(failures.USAGE, f"--set {text}: there is no setting '{name}'; {hint}")
@@ -265,8 +277,7 @@ def read_value(prop, text):
         for item in prop.enum_items:
             if text.lower() in (item.identifier.lower(), item.name.lower()):
                 return item.identifier
-        raise ValueError(f"'{text}' is none of "
-                         f"{', '.join(item.identifier for item in prop.enum_items)}")
+        raise ValueError(f"'{text}' is none of {', '.join(item.identifier for item in prop.enum_items)}")
     if prop.type == "POINTER":
         return _data_block(prop, text)
     if prop.type not in ("INT", "FLOAT"):
@@ -276,13 +287,12 @@ def read_value(prop, text):
     values = [_number(prop, part) for part in text.split(",")]
     if len(values) > prop.array_length:
         raise ValueError(f"{len(values)} numbers, but there are {prop.array_length}")
-    return values + list(prop.default_array)[len(values):]
+    return values + list(prop.default_array)[len(values) :]
 
 
 def _data_block(prop, text):
     """A material or an object by its name; nothing: none."""
-    known = {"Material": bpy.data.materials, "Object": bpy.data.objects}.get(
-        prop.fixed_type.identifier, {})
+    known = {"Material": bpy.data.materials, "Object": bpy.data.objects}.get(prop.fixed_type.identifier, {})
     if text and text not in known:
         raise ValueError(f"there is no {prop.fixed_type.name.lower()} '{text}'")
     return known[text] if text else None

@@ -18,9 +18,18 @@
 
 Nothing here knows Blender.
 """
+
 from .background import break_in_background
 from .breaking import break_mesh
 from .contract import Broken, CrackError, Look, Particles, Surface, check_broken, pairs_of_groups
 
-__all__ = ["Broken", "CrackError", "Look", "Particles", "Surface", "break_in_background", "break_mesh",
-           "pairs_of_groups"]
+__all__ = [
+    "Broken",
+    "CrackError",
+    "Look",
+    "Particles",
+    "Surface",
+    "break_in_background",
+    "break_mesh",
+    "pairs_of_groups",
+]

@@ -4,6 +4,7 @@
 Arrays are arrays of the file; dictionaries of arrays are numbered, their names and everything small
 are in a header. Nothing in the file can name code.
 """
+
 import dataclasses
 import json
 import zipfile
@@ -35,20 +36,23 @@ def load(path):
 
 def pack(value, name, arrays):
     if dataclasses.is_dataclass(value):
-        fields = {f.name: pack(getattr(value, f.name), f"{name}.{f.name}", arrays)
-                  for f in dataclasses.fields(value)}
+        fields = {f.name: pack(getattr(value, f.name), f"{name}.{f.name}", arrays) for f in dataclasses.fields(value)}
         return {"kind": type(value).__name__, "fields": fields}
     if isinstance(value, dict):
-        return {"kind": "dict", "fields": [[key, pack(item, f"{name}.{i}", arrays)]
-                                           for i, (key, item) in enumerate(value.items())]}
+        return {
+            "kind": "dict",
+            "fields": [[key, pack(item, f"{name}.{i}", arrays)] for i, (key, item) in enumerate(value.items())],
+        }
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             raise TypeError(f"{name} is an array of objects")
         arrays[name] = value
         return {"kind": "array", "name": name}
     if isinstance(value, (list, tuple)):
-        return {"kind": type(value).__name__, "items": [pack(item, f"{name}.{i}", arrays)
-                                                        for i, item in enumerate(value)]}
+        return {
+            "kind": type(value).__name__,
+            "items": [pack(item, f"{name}.{i}", arrays) for i, item in enumerate(value)],
+        }
     if isinstance(value, np.generic):
         value = value.item()
     return {"kind": "value", "value": value}

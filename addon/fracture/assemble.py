@@ -4,6 +4,7 @@
 Vertices: those of the old mesh first, in its order, then the new ones. Faces: those that came through
 whole, then parts of cut ones, then the faces of the cracks.
 """
+
 import numpy as np
 
 from . import bins, graph
@@ -26,15 +27,16 @@ def assemble(surface, split, pieces, sheets, cells, part, partings, spacing, loo
 
     whole, whole_corners = whole_faces(surface, split, pieces, outside, source)
     cut_out = outside[~whole[split.face[pieces.source[outside]]]]
-    crack = Surface(sheets.vertices + sheets.back, np.arange(len(sheets.quads) + 1) * 4,
-                    sheets.quads.ravel())
-    crack_split = Triangles(np.arange(4 * len(sheets.quads)).reshape(-1, 4)[:, [0, 1, 2, 0, 2, 3]]
-                            .reshape(-1, 3), np.repeat(np.arange(len(sheets.quads)), 2))
-    square, square_corners = whole_faces(crack, crack_split, pieces, within,
-                                         old_corners(crack, crack_split, pieces, within))
+    crack = Surface(sheets.vertices + sheets.back, np.arange(len(sheets.quads) + 1) * 4, sheets.quads.ravel())
+    crack_split = Triangles(
+        np.arange(4 * len(sheets.quads)).reshape(-1, 4)[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3),
+        np.repeat(np.arange(len(sheets.quads)), 2),
+    )
+    square, square_corners = whole_faces(
+        crack, crack_split, pieces, within, old_corners(crack, crack_split, pieces, within)
+    )
     cut_in = within[~square[pieces.source[within] // 2]]
-    outer = Part(np.flatnonzero(whole), np.diff(surface.face_start)[whole], whole_corners, cut_out,
-                 pieces)
+    outer = Part(np.flatnonzero(whole), np.diff(surface.face_start)[whole], whole_corners, cut_out, pieces)
     inner = Part(np.flatnonzero(square), np.full(square.sum(), 4), square_corners, cut_in, pieces)
     layers = Layers(surface, split, pieces, origin, look)
     result = layers.surface(outer, inner)
@@ -42,8 +44,7 @@ def assemble(surface, split, pieces, sheets, cells, part, partings, spacing, loo
     inside = np.repeat([False, True], [len(outer.sizes), len(inner.sizes)])
     source_face = np.where(inside, -1, 0)
     source_face[~inside] = np.concatenate([outer.faces, split.face[pieces.source[cut_out]]])
-    copy, moved = sides(pieces, layers.edges, within, sheets, cells, part, partings.particles.rest,
-                        spacing)
+    copy, moved = sides(pieces, layers.edges, within, sheets, cells, part, partings.particles.rest, spacing)
     piece, first = part[copy], result.corners[result.face_start[:-1]]
     one, two, parted = opposite(pieces, within, sheets, cells.step)
     # what stays with another copy than its cell's parts when that does
@@ -52,8 +53,7 @@ def assemble(surface, split, pieces, sheets, cells, part, partings, spacing, loo
     parted[other & ~apart] = np.inf
     parted[other & apart] = partings.times(copy[one][other & apart], copy[two][other & apart])
     birth = np.full(len(pieces.vertices), np.inf)
-    np.minimum.at(birth, pieces.triangles[within].ravel(),
-                  np.repeat(sheets.birth[pieces.source[within] // 2], 3))
+    np.minimum.at(birth, pieces.triangles[within].ravel(), np.repeat(sheets.birth[pieces.source[within] // 2], 3))
     late = np.unique(np.concatenate([one[other], two[other]]))
     birth[late] = np.inf
     np.minimum.at(birth, np.concatenate([one, two]), np.concatenate([parted, parted]))
@@ -63,8 +63,19 @@ def assemble(surface, split, pieces, sheets, cells, part, partings, spacing, loo
     corner[late] = birth[late]
     corner = np.where(np.repeat(inside, np.diff(result.face_start)), corner[result.corners], -np.inf)
     face_birth = np.maximum(face_birth, np.maximum.reduceat(corner, result.face_start[:-1]))
-    return Broken(result, inside, piece[first], piece, face_birth, birth, copy, origin, source_face,
-                  layers.on_edges(cut_out), (one, two, parted))
+    return Broken(
+        result,
+        inside,
+        piece[first],
+        piece,
+        face_birth,
+        birth,
+        copy,
+        origin,
+        source_face,
+        layers.on_edges(cut_out),
+        (one, two, parted),
+    )
 
 
 def opposite(pieces, within, sheets, step):
@@ -105,8 +116,7 @@ def old_corners(surface, split, pieces, chosen):
     corner = pieces.vertices[pieces.triangles[chosen]]
     squared = ((corner[:, :, None, :] - surface.vertices[vertex][:, None, :, :]) ** 2).sum(3)
     size = np.ptp(surface.vertices, axis=0).max()
-    return np.where(squared.min(2) <= (1e-9 * size) ** 2,
-                    np.take_along_axis(vertex, squared.argmin(2), 1), -1)
+    return np.where(squared.min(2) <= (1e-9 * size) ** 2, np.take_along_axis(vertex, squared.argmin(2), 1), -1)
 
 
 def whole_faces(surface, split, pieces, chosen, source):
@@ -114,11 +124,10 @@ def whole_faces(surface, split, pieces, chosen, source):
     triangle = pieces.source[chosen]
     times = np.bincount(triangle, minlength=len(split.face))
     want = surface.corners[split.corner[triangle]]
-    match = source[:, None, :] == want[:, :, None]      # the old corner k is at the new corner m
+    match = source[:, None, :] == want[:, :, None]  # the old corner k is at the new corner m
     intact = (times[triangle] == 1) & match.any(2).all(1)
     faces = len(surface.face_start) - 1
-    whole = np.bincount(split.face[triangle[intact]], minlength=faces) == \
-        np.bincount(split.face, minlength=faces)
+    whole = np.bincount(split.face[triangle[intact]], minlength=faces) == np.bincount(split.face, minlength=faces)
     vertex = np.full(len(surface.corners), -1)
     use = intact & whole[split.face[triangle]]
     at = np.take_along_axis(pieces.triangles[chosen][use], match[use].argmax(2), 1)
@@ -151,7 +160,7 @@ def sides(pieces, edges, within, sheets, cells, part, rest, spacing):
     follow = (near >= 0) & ~on_crack
     copy[follow] = copy[near[follow]]
     piece = piece_of_body[body]
-    lost = np.flatnonzero(part[copy] != piece)          # a sheet has moved across them
+    lost = np.flatnonzero(part[copy] != piece)  # a sheet has moved across them
     for k in np.unique(piece[lost]):
         those, own = lost[piece[lost] == k], np.flatnonzero(part == k)
         copy[those] = own[bins.nearest(pieces.vertices[those], rest[own])]
@@ -170,7 +179,7 @@ def adopted(pieces, within, sheets, body, piece_of_body, spacing):
     count = body.max(initial=-1) + 1
     volume = np.bincount(body[pieces.triangles[:, 0]], (a * np.cross(b, c)).sum(1) / 6, count)
     order = np.lexsort((-volume, piece_of_body))
-    small = volume < LARGEST * spacing ** 3
+    small = volume < LARGEST * spacing**3
     small[order[np.r_[True, piece_of_body[order][1:] != piece_of_body[order][:-1]]]] = False
     given = np.full(count, -1)
     quad = pieces.source[within] // 2

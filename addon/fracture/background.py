@@ -7,6 +7,7 @@ file is that process:
 
     python background.py INPUT OUTPUT
 """
+
 import importlib.util
 import os
 import shutil
@@ -21,8 +22,8 @@ if __package__:
     from . import archive
     from .contract import CrackError
 
-PART = b"part "         # begins a line of the process that says how far it is
-LOOK_EVERY = 0.05       # seconds between looks at the process and at whether it is still wanted
+PART = b"part "  # begins a line of the process that says how far it is
+LOOK_EVERY = 0.05  # seconds between looks at the process and at whether it is still wanted
 
 
 def break_in_background(surface, particles, look, cancelled=lambda: False, progress=None):
@@ -31,9 +32,13 @@ def break_in_background(surface, particles, look, cancelled=lambda: False, progr
         source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
         archive.save(source, surface=surface, particles=particles, look=look)
         with open(Path(folder, "said.txt"), "w+b") as said:
-            process = subprocess.Popen([sys.executable, "-B", str(Path(__file__).resolve()), str(source),
-                                        str(target)], env=environment(), stdin=subprocess.DEVNULL,
-                                       stdout=said, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(
+                [sys.executable, "-B", str(Path(__file__).resolve()), str(source), str(target)],
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+            )
             try:
                 while process.poll() is None:
                     if cancelled():
@@ -49,17 +54,19 @@ def break_in_background(surface, particles, look, cancelled=lambda: False, progr
                 return result(surface, archive.load(target))
             said.seek(0)
             last = said.read().decode(errors="replace").strip().splitlines()[-1:]
-        raise CrackError("The process that cuts meshes along cracks ended with code "
-                         f"{process.returncode}{': ' if last else '.'}{''.join(last)}")
+        raise CrackError(
+            "The process that cuts meshes along cracks ended with code "
+            f"{process.returncode}{': ' if last else '.'}{''.join(last)}"
+        )
 
 
 def reached(path):
     """The part of the work that the process last said is done."""
     with open(path, "rb") as said:
-        lines = [line[len(PART):] for line in said.read().splitlines() if line.startswith(PART)]
+        lines = [line[len(PART) :] for line in said.read().splitlines() if line.startswith(PART)]
     try:
         return float(lines[-1]) if lines else 0.0
-    except ValueError:      # half a line
+    except ValueError:  # half a line
         return float(lines[-2]) if len(lines) > 1 else 0.0
 
 
@@ -99,10 +106,17 @@ def main(source, target):
     threading.Thread(target=end_with, args=(os.getppid(), Path(source).parent), daemon=True).start()
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from fracture import CrackError, archive, break_mesh
+
     given = archive.load(source)
     try:
-        made = {"broken": break_mesh(given["surface"], given["particles"], given["look"],
-                                     lambda part: print(f"{PART.decode()}{part:.2f}", flush=True))}
+        made = {
+            "broken": break_mesh(
+                given["surface"],
+                given["particles"],
+                given["look"],
+                lambda part: print(f"{PART.decode()}{part:.2f}", flush=True),
+            )
+        }
     except CrackError as error:
         made = {"error": str(error)}
     archive.save(target, **made)

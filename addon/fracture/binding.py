@@ -22,6 +22,7 @@ How output blends, for each frame at time t, with p_j = x_j + F_j (V - r_j) wher
               and itself where there is none
 A particle that is not born at t is where its ancestor is (the frame store's reader presents it so).
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,21 +30,21 @@ import numpy as np
 from . import graph
 from .bins import Ball
 
-ENTRIES = 64        # at most for a vertex, as in the library
-HASTE = 4.0         # as in the library
-CELLS = 32          # cells at a time: as much as is quick, as little as fits
-ROWS = 4096         # vertices at a time: what is worked on stays in the processor's cache
+ENTRIES = 64  # at most for a vertex, as in the library
+HASTE = 4.0  # as in the library
+CELLS = 32  # cells at a time: as much as is quick, as little as fits
+ROWS = 4096  # vertices at a time: what is worked on stays in the processor's cache
 
 
 @dataclass
 class Binding:
-    begin: np.ndarray       # (n + 1)
-    particle: np.ndarray    # entries
-    kernel: np.ndarray      # not normalised
-    until: np.ndarray       # when the entry ends; infinity: never
-    before: np.ndarray      # (n,) vertex that it is one with until the birth; itself: none
-    birth: np.ndarray       # (n,) infinity: none
-    spacing: float = 0.0    # of the particles
+    begin: np.ndarray  # (n + 1)
+    particle: np.ndarray  # entries
+    kernel: np.ndarray  # not normalised
+    until: np.ndarray  # when the entry ends; infinity: never
+    before: np.ndarray  # (n,) vertex that it is one with until the birth; itself: none
+    birth: np.ndarray  # (n,) infinity: none
+    spacing: float = 0.0  # of the particles
 
 
 def smooth_step(x):
@@ -67,19 +68,21 @@ def bind(vertices, copy, before, birth, particles, pairs, times, spacing, suppor
     blocks = []
     for k in range(0, len(cells), CELLS):
         part = slice(k, k + CELLS)
-        begin, node, width = followed(around, ball, site, particles.rest, cells[part],
-                                      np.maximum(reach, 1.5 * far[part]) + far[part])
+        begin, node, width = followed(
+            around, ball, site, particles.rest, cells[part], np.maximum(reach, 1.5 * far[part]) + far[part]
+        )
         for j in range(len(begin) - 1):
             own = slice(begin[j], begin[j + 1])
-            blocks.append(weigh(vertices, order[bounds[k + j]:bounds[k + j + 1]], particles.rest,
-                                node[own], width[own], reach))
+            blocks.append(
+                weigh(vertices, order[bounds[k + j] : bounds[k + j + 1]], particles.rest, node[own], width[own], reach)
+            )
     vertex, particle, kernel, until = (
-        np.concatenate([block[k] for block in blocks] or [np.zeros(0)]) for k in range(4))
+        np.concatenate([block[k] for block in blocks] or [np.zeros(0)]) for k in range(4)
+    )
     vertex = vertex.astype(np.int64)
     order = np.argsort(vertex, kind="stable")
     begin = np.searchsorted(vertex[order], np.arange(len(vertices) + 1))
-    return Binding(begin, particle[order].astype(np.int64), kernel[order], until[order], before,
-                   birth, spacing)
+    return Binding(begin, particle[order].astype(np.int64), kernel[order], until[order], before, birth, spacing)
 
 
 def followed(around, ball, site, rest, cells, reach):
@@ -112,7 +115,7 @@ def weigh(vertices, members, rest, node, width, reach):
         wide = np.minimum(wide, np.maximum(crowd, nearest * (1 + 1e-6)))
     near = np.flatnonzero(nearest >= wide)
     alone = stays[staying[near].argmin(1)]
-    part = squared / -np.maximum(wide ** 2, 1e-300)[:, None]
+    part = squared / -np.maximum(wide**2, 1e-300)[:, None]
     part += 1
     np.maximum(part, 0, out=part)
     part *= part * part
@@ -138,8 +141,7 @@ def over(time, end, fade, spacing, apart):
 def mean(vertex, count, weight, value):
     """Of entries by vertex."""
     total = np.maximum(np.bincount(vertex, weight, count), 1e-300)
-    return np.column_stack([np.bincount(vertex, weight * value[:, k], count)
-                            for k in range(3)]) / total[:, None]
+    return np.column_stack([np.bincount(vertex, weight * value[:, k], count) for k in range(3)]) / total[:, None]
 
 
 def skin(binding, vertices, rest, position, gradient, time, fade):
@@ -167,7 +169,7 @@ def _follow(binding, vertices, offset, gradient, time, fade, first, last):
     """Where vertices first to last - 1 are by their own entries."""
     count, entries = last - first, slice(binding.begin[first], binding.begin[last])
     j, kernel, until = binding.particle[entries], binding.kernel[entries], binding.until[entries]
-    vertex = np.repeat(np.arange(count), np.diff(binding.begin[first:last + 1]))
+    vertex = np.repeat(np.arange(count), np.diff(binding.begin[first : last + 1]))
     moved = offset[j] + np.einsum("eij,ej->ei", gradient[j], vertices[first:last][vertex])
     ends = np.isfinite(until)
     if not (ends & (until < time)).any():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Points sorted into boxes, to find those that are near."""
+
 from bisect import bisect_left, bisect_right
 
 import numpy as np
@@ -36,8 +37,7 @@ class Ball:
                     found.append(self.order[a:b])
         found = np.concatenate(found) if found else np.zeros(0, np.int64)
         away = self.points[found] - centre
-        return found[np.einsum("ij,ij->i", away, away) <= radius ** 2]
-
+        return found[np.einsum("ij,ij->i", away, away) <= radius**2]
 
     def every(self, centres, radii):
         """The same for many centres, each with its radius: where the points of each begin (n + 1), and
@@ -50,8 +50,9 @@ class Ball:
         wide = np.maximum(high - low + 1, 0).max(0, initial=0)
         for x in range(wide[0]):
             for y in range(wide[1]):
-                fits = np.flatnonzero((low[:, 0] + x <= high[:, 0]) & (low[:, 1] + y <= high[:, 1]) &
-                                      (low[:, 2] <= high[:, 2]))
+                fits = np.flatnonzero(
+                    (low[:, 0] + x <= high[:, 0]) & (low[:, 1] + y <= high[:, 1]) & (low[:, 2] <= high[:, 2])
+                )
                 row = ((low[fits, 0] + x) * self.shape[1] + low[fits, 1] + y) * self.shape[2]
                 whose.append(fits)
                 first.append(np.searchsorted(self.keys, row + low[fits, 2], "left"))
@@ -59,7 +60,7 @@ class Ball:
         if not whose:
             return np.zeros(count + 1, np.int64), np.zeros(0, np.int64)
         whose, first, last = (np.concatenate(part) for part in (whose, first, last))
-        order = np.argsort(whose, kind="stable")        # rows of a centre in the order of near()
+        order = np.argsort(whose, kind="stable")  # rows of a centre in the order of near()
         whose, first, last = whose[order], first[order], last[order]
         number = last - first
         found = np.repeat(first - np.r_[0, np.cumsum(number)[:-1]], number) + np.arange(number.sum())
@@ -76,8 +77,8 @@ def nearest(points, others):
     step = max(1, 4_000_000 // max(1, len(others)))
     middle = others.mean(0)
     others = others - middle
-    squared = (others ** 2).sum(1)
+    squared = (others**2).sum(1)
     for first in range(0, len(points), step):
-        part = points[first:first + step] - middle
-        found[first:first + step] = (squared - 2 * (part @ others.T)).argmin(1)
+        part = points[first : first + step] - middle
+        found[first : first + step] = (squared - 2 * (part @ others.T)).argmin(1)
     return found

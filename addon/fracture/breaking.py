@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The way from a mesh and particles to a broken mesh."""
+
 import numpy as np
 
 from . import assemble, binding, cells, cut, graph, islands, open_meshes, parting, sheets
 from .contract import Broken, Look, check
 
-OPEN = ("The mesh is no closed solid (it has holes, or edges with more than two faces): it comes apart "
-        "along its own faces, without new ones inside.")
-NOT_SOLID = ("The mesh could not be cut as a solid (it may intersect itself or be inside out): it comes "
-             "apart along its own faces, without new ones inside.")
+OPEN = (
+    "The mesh is no closed solid (it has holes, or edges with more than two faces): it comes apart "
+    "along its own faces, without new ones inside."
+)
+NOT_SOLID = (
+    "The mesh could not be cut as a solid (it may intersect itself or be inside out): it comes "
+    "apart along its own faces, without new ones inside."
+)
 
 
 def break_mesh(surface, particles, look=None, progress=lambda part: None):
@@ -33,10 +38,12 @@ def break_mesh(surface, particles, look=None, progress=lambda part: None):
     broken = make(surface, opened, space, partings, part, particles, spacing, look)
     progress(0.7)
     before, birth = parting.leaders(len(broken.copy), *broken.were_one)
-    parting.rejoin(broken.surface.vertices, np.flatnonzero(broken.birth < np.inf), 1e-6 * space.step,
-                   broken.birth, before, birth)
-    broken.binding = binding.bind(broken.surface.vertices, broken.copy, before, birth, particles,
-                                  pairs, times, spacing, look.support)
+    parting.rejoin(
+        broken.surface.vertices, np.flatnonzero(broken.birth < np.inf), 1e-6 * space.step, broken.birth, before, birth
+    )
+    broken.binding = binding.bind(
+        broken.surface.vertices, broken.copy, before, birth, particles, pairs, times, spacing, look.support
+    )
     progress(0.95)
     broken.were_one = ()
     _, broken.piece = np.unique(broken.piece, return_inverse=True)
@@ -73,10 +80,20 @@ def untouched(surface, space, part):
     copy = space.copy_at(surface.vertices) if len(surface.vertices) else np.zeros(0, np.int64)
     faces = len(surface.face_start) - 1
     first = surface.corners[surface.face_start[:-1]]
-    return Broken(surface, np.zeros(faces, bool), part[copy][first], part[copy],
-                  np.full(faces, np.inf), np.full(len(copy), np.inf), copy, np.arange(len(copy)),
-                  np.arange(faces), np.full((len(copy), 2), -1),
-                  (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)), untouched=True)
+    return Broken(
+        surface,
+        np.zeros(faces, bool),
+        part[copy][first],
+        part[copy],
+        np.full(faces, np.inf),
+        np.full(len(copy), np.inf),
+        copy,
+        np.arange(len(copy)),
+        np.arange(faces),
+        np.full((len(copy), 2), -1),
+        (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)),
+        untouched=True,
+    )
 
 
 def warned(broken, sentence):

@@ -6,6 +6,7 @@ to within a box); copies of one particle share its cell, divided by the planes t
 A grid in place of exact polyhedra: whatever the particles are, two boxes meet in a square or not at
 all, so the complex of cracks has no degenerate case; sheets.py smooths the steps away.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,16 +15,16 @@ from . import graph
 from .bins import Ball
 from .voronoi import Pattern
 
-NEVER = -np.inf     # time of a pair that never shared a cluster
+NEVER = -np.inf  # time of a pair that never shared a cluster
 
 
 @dataclass
 class Cells:
-    origin: np.ndarray      # corner of box (0, 0, 0)
-    step: float             # edge of a box
-    copy: np.ndarray        # (nx, ny, nz) particle copy of each box
+    origin: np.ndarray  # corner of box (0, 0, 0)
+    step: float  # edge of a box
+    copy: np.ndarray  # (nx, ny, nz) particle copy of each box
     pattern: object = None  # pattern.Pattern
-    cell: np.ndarray = None     # (nx, ny, nz) cell of the pattern that each box is in
+    cell: np.ndarray = None  # (nx, ny, nz) cell of the pattern that each box is in
 
     def box_of(self, points):
         """Index (n, 3) of the box that each point is in, the nearest one for points outside."""
@@ -88,7 +89,7 @@ def stamp(origin, step, shape, rest, spacing, cell=None, of_site=None):
     reach = int(np.ceil(1.3 * spacing / step))
     offsets = np.stack(np.meshgrid(*[np.arange(-reach, reach + 1)] * 3, indexing="ij"), -1)
     offsets = offsets.reshape(-1, 3)
-    offsets = offsets[(offsets ** 2).sum(1) <= (reach + 1) ** 2]
+    offsets = offsets[(offsets**2).sum(1) <= (reach + 1) ** 2]
     for t in range(turn.max(initial=-1) + 1):
         sites = order[turn == t]
         for offset in offsets:
@@ -134,7 +135,7 @@ def follow_splits(cells, copy, particles):
     box = np.flatnonzero(divided[flat])
     box = box[np.argsort(flat[box], kind="stable")]
     owner, begin = np.unique(flat[box], return_index=True)
-    boxes = dict(zip(owner.tolist(), np.split(box, begin[1:])))      # of each copy, as it goes on
+    boxes = dict(zip(owner.tolist(), np.split(box, begin[1:])))  # of each copy, as it goes on
     middles = cells.origin + (np.column_stack(np.unravel_index(box, copy.shape)) + 0.5) * cells.step
     at = np.empty(flat.size, np.int64)
     at[box] = np.arange(len(box))
@@ -155,7 +156,7 @@ class Partings:
     def __init__(self, particles, spacing):
         self.particles, self.count = particles, len(particles.rest)
         self.near = 2.5 * spacing
-        self.around = self.ball = None      # made where they are needed
+        self.around = self.ball = None  # made where they are needed
         low, high = particles.pairs.min(1, initial=self.count), particles.pairs.max(1, initial=-1)
         key = low * self.count + high
         order = np.lexsort((-particles.until, key))
@@ -205,15 +206,16 @@ class Partings:
 
     def bridge(self, a, b):
         rest = self.particles.rest
-        common = np.intersect1d(self.neighbour[self.begin[a]:self.begin[a + 1]],
-                                self.neighbour[self.begin[b]:self.begin[b + 1]])
-        near = (((rest[common] - rest[a]) ** 2).sum(1) < self.near ** 2) & \
-            (((rest[common] - rest[b]) ** 2).sum(1) < self.near ** 2)
+        common = np.intersect1d(
+            self.neighbour[self.begin[a] : self.begin[a + 1]], self.neighbour[self.begin[b] : self.begin[b + 1]]
+        )
+        near = (((rest[common] - rest[a]) ** 2).sum(1) < self.near**2) & (
+            ((rest[common] - rest[b]) ** 2).sum(1) < self.near**2
+        )
         common = common[near]
         if not len(common):
             return NEVER
-        through = np.minimum(self.listed(np.full(len(common), a), common),
-                             self.listed(np.full(len(common), b), common))
+        through = np.minimum(self.listed(np.full(len(common), a), common), self.listed(np.full(len(common), b), common))
         return float(through.max())
 
     def way(self, a, b):

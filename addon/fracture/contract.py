@@ -4,11 +4,12 @@
 Everything is in material space: the coordinates of the mesh and of the particles at rest. Times are
 in one unit of the caller's choice (frames or seconds); infinity means "never parted".
 """
+
 from dataclasses import dataclass, field
 
 import numpy as np
 
-MOST_SLOTS = 2**15 - 1   # of materials, as Blender has them
+MOST_SLOTS = 2**15 - 1  # of materials, as Blender has them
 FARTHEST = 100  # sizes of a body that its mesh may reach beyond it: boxes are made for all of that
 
 
@@ -24,16 +25,17 @@ class Surface:
     are copied. A layer named in `normals` holds unit vectors (custom normals): they are made
     unit again.
     """
-    vertices: np.ndarray                # (n, 3) float64
-    face_start: np.ndarray              # (f + 1): where each face's corners begin
-    corners: np.ndarray                 # vertex of each corner
-    material: np.ndarray = None         # (f,) slot of each face; None: all 0
-    corner_layers: dict = field(default_factory=dict)   # name -> (corners, k): UVs, normals, colours
-    point_layers: dict = field(default_factory=dict)    # name -> (n, k): vertex groups, attributes
-    face_layers: dict = field(default_factory=dict)     # name -> (f, k)
+
+    vertices: np.ndarray  # (n, 3) float64
+    face_start: np.ndarray  # (f + 1): where each face's corners begin
+    corners: np.ndarray  # vertex of each corner
+    material: np.ndarray = None  # (f,) slot of each face; None: all 0
+    corner_layers: dict = field(default_factory=dict)  # name -> (corners, k): UVs, normals, colours
+    point_layers: dict = field(default_factory=dict)  # name -> (n, k): vertex groups, attributes
+    face_layers: dict = field(default_factory=dict)  # name -> (f, k)
     normals: tuple = ()
-    triangles: np.ndarray = None        # (t, 3) corners, as faces are drawn; None: as seems best
-    triangle_face: np.ndarray = None    # (t,)
+    triangles: np.ndarray = None  # (t, 3) corners, as faces are drawn; None: as seems best
+    triangle_face: np.ndarray = None  # (t,)
 
 
 @dataclass
@@ -53,12 +55,13 @@ class Particles:
 
     `cell_point`: of bodies that break along a pattern of Voronoi cells only, the cells' points.
     """
-    rest: np.ndarray                    # (p, 3)
-    parent: np.ndarray                  # (p,) -1: an original particle
-    birth: np.ndarray                   # (p,) time of the split that made it; originals -infinity
-    pairs: np.ndarray                   # (m, 2)
-    until: np.ndarray                   # (m,)
-    spacing: float = 0.0                # distance of neighbours at rest; 0: estimated
+
+    rest: np.ndarray  # (p, 3)
+    parent: np.ndarray  # (p,) -1: an original particle
+    birth: np.ndarray  # (p,) time of the split that made it; originals -infinity
+    pairs: np.ndarray  # (m, 2)
+    until: np.ndarray  # (m,)
+    spacing: float = 0.0  # distance of neighbours at rest; 0: estimated
     split_old: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     split_new: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     split_point: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
@@ -74,17 +77,18 @@ class Particles:
 @dataclass
 class Look:
     """What the artist may set."""
-    detail: float = 3.0                 # steps of the grid that cracks are made on, per spacing
-    smoothing: float = 1.0              # 0: as blocky as that grid; 1: smooth; more: smoother
-    roughness: float = 0.0              # height of the grain on crack faces, in spacings
-    grain: float = 0.5                  # width of its coarsest features, in spacings
+
+    detail: float = 3.0  # steps of the grid that cracks are made on, per spacing
+    smoothing: float = 1.0  # 0: as blocky as that grid; 1: smooth; more: smoother
+    roughness: float = 0.0  # height of the grain on crack faces, in spacings
+    grain: float = 0.5  # width of its coarsest features, in spacings
     seed: int = 0
-    inside_material: int = None         # slot of the crack faces; None: one after the last in use
-    inside_uv_scale: float = 1.0        # UV units per unit of length on crack faces
-    uv_layers: tuple = ()               # corner layers that are UVs: crack faces get box UVs there
-    support: float = 2.0                # reach of the skin, in spacings (as the library's skin has it)
-    most_cells: int = 3_000_000         # the grid is made coarser rather than larger
-    strictness: float = 0.85            # how differently neighbouring points of a crack may be moved
+    inside_material: int = None  # slot of the crack faces; None: one after the last in use
+    inside_uv_scale: float = 1.0  # UV units per unit of length on crack faces
+    uv_layers: tuple = ()  # corner layers that are UVs: crack faces get box UVs there
+    support: float = 2.0  # reach of the skin, in spacings (as the library's skin has it)
+    most_cells: int = 3_000_000  # the grid is made coarser rather than larger
+    strictness: float = 0.85  # how differently neighbouring points of a crack may be moved
 
 
 @dataclass
@@ -94,20 +98,21 @@ class Broken:
     A vertex follows the entries `binding` gives it: particle, weight, and until when the entry holds
     (infinity: to the end). See binding.py for how output uses them.
     """
+
     surface: Surface
-    inside: np.ndarray                  # (f,) bool: face of a crack
-    face_piece: np.ndarray              # (f,) connected part of the joined particles, 0 to pieces - 1
-    piece: np.ndarray                   # (n,) the same of vertices
-    face_birth: np.ndarray              # (f,) time at which the crack opened; infinity: outside
-    birth: np.ndarray                   # (n,) the earliest of its crack faces; infinity: on none
-    copy: np.ndarray                    # (n,) particle copy in whose cell the vertex is
-    source_vertex: np.ndarray           # (n,) vertex of the old mesh, or -1
-    source_face: np.ndarray             # (f,) face of the old mesh, or -1: made inside
-    source_edge: np.ndarray             # (n, 2) old vertices between which a new one is, or -1
-    were_one: tuple = ()                # vertices, others, until when they were one: for the binding
-    binding: object = None              # binding.Binding
+    inside: np.ndarray  # (f,) bool: face of a crack
+    face_piece: np.ndarray  # (f,) connected part of the joined particles, 0 to pieces - 1
+    piece: np.ndarray  # (n,) the same of vertices
+    face_birth: np.ndarray  # (f,) time at which the crack opened; infinity: outside
+    birth: np.ndarray  # (n,) the earliest of its crack faces; infinity: on none
+    copy: np.ndarray  # (n,) particle copy in whose cell the vertex is
+    source_vertex: np.ndarray  # (n,) vertex of the old mesh, or -1
+    source_face: np.ndarray  # (f,) face of the old mesh, or -1: made inside
+    source_edge: np.ndarray  # (n, 2) old vertices between which a new one is, or -1
+    were_one: tuple = ()  # vertices, others, until when they were one: for the binding
+    binding: object = None  # binding.Binding
     warnings: list = field(default_factory=list)
-    untouched: bool = False             # nothing was cut: surface is the old mesh itself
+    untouched: bool = False  # nothing was cut: surface is the old mesh itself
 
 
 def pairs_of_groups(start, members):
@@ -139,24 +144,29 @@ def check_surface(surface):
     surface.face_start = array(surface.face_start, np.int64, 0, "starts of faces")
     surface.corners = array(surface.corners, np.int64, 0, "corners")
     faces = len(surface.face_start) - 1
-    if faces < 0 or surface.face_start[0] != 0 or surface.face_start[-1] != len(surface.corners) or \
-            (faces and np.diff(surface.face_start).min() < 3):
+    if (
+        faces < 0
+        or surface.face_start[0] != 0
+        or surface.face_start[-1] != len(surface.corners)
+        or (faces and np.diff(surface.face_start).min() < 3)
+    ):
         raise CrackError("The mesh has faces of fewer than three corners.")
     if not np.isfinite(surface.vertices).all():
         at = int(np.flatnonzero(~np.isfinite(surface.vertices).all(1))[0])
         raise CrackError(f"Vertex {at} of the mesh has no position.")
-    if len(surface.corners) and (surface.corners.min() < 0 or
-                                 surface.corners.max() >= len(surface.vertices)):
+    if len(surface.corners) and (surface.corners.min() < 0 or surface.corners.max() >= len(surface.vertices)):
         raise CrackError("A face of the mesh names a vertex that is not there.")
-    surface.material = array(np.zeros(faces) if surface.material is None else surface.material,
-                             np.int64, 0, "material slots", faces)
+    surface.material = array(
+        np.zeros(faces) if surface.material is None else surface.material, np.int64, 0, "material slots", faces
+    )
     if surface.triangles is not None:
         surface.triangles = array(surface.triangles, np.int64, 3, "triangles")
-        surface.triangle_face = array(surface.triangle_face, np.int64, 0, "faces of triangles",
-                                      len(surface.triangles))
-    for layers, count, what in ((surface.corner_layers, len(surface.corners), "corner"),
-                                (surface.point_layers, len(surface.vertices), "point"),
-                                (surface.face_layers, faces, "face")):
+        surface.triangle_face = array(surface.triangle_face, np.int64, 0, "faces of triangles", len(surface.triangles))
+    for layers, count, what in (
+        (surface.corner_layers, len(surface.corners), "corner"),
+        (surface.point_layers, len(surface.vertices), "point"),
+        (surface.face_layers, faces, "face"),
+    ):
         for name, values in layers.items():
             if len(values) != count:
                 raise CrackError(f"The {what} layer '{name}' has {len(values)} rows, not {count}.")
@@ -173,8 +183,7 @@ def check(surface, particles):
     particles.pairs = array(particles.pairs, np.int64, 2, "pairs")
     particles.until = array(particles.until, np.float64, 0, "times of pairs", len(particles.pairs))
     if count == 0 or not np.isfinite(particles.rest).all():
-        raise CrackError("A body without particles cannot break." if count == 0 else
-                         "A particle has no rest position.")
+        raise CrackError("A body without particles cannot break." if count == 0 else "A particle has no rest position.")
     low, high = particles.rest.min(0), particles.rest.max(0)
     size = max((high - low).max(), particles.spacing)
     if size > 0 and (np.maximum(surface.vertices - high, low - surface.vertices) > FARTHEST * size).any():
@@ -184,16 +193,20 @@ def check(surface, particles):
         raise CrackError(f"Particle {at} comes before its parent {particles.parent[at]}.")
     if len(particles.pairs) and (particles.pairs.min() < 0 or particles.pairs.max() >= count):
         raise CrackError(f"A pair names particle {particles.pairs.max()}; there are {count}.")
-    splits, planes, cells = (len(v) for v in (particles.split_old, particles.plane_point,
-                                              particles.cell_point))
+    splits, planes, cells = (len(v) for v in (particles.split_old, particles.plane_point, particles.cell_point))
     for name, dtype, width, number in (
-            ("split_old", np.int64, 0, splits), ("split_new", np.int64, 0, splits),
-            ("split_point", np.float64, 3, splits), ("split_normal", np.float64, 3, splits),
-            ("split_time", np.float64, 0, splits), ("plane_point", np.float64, 3, planes),
-            ("plane_normal", np.float64, 3, planes), ("plane_reach", np.float64, 0, planes),
-            ("plane_time", np.float64, 0, planes), ("cell_point", np.float64, 3, cells)):
-        setattr(particles, name, array(getattr(particles, name), dtype, width,
-                                       name.replace("_", " ") + "s", number))
+        ("split_old", np.int64, 0, splits),
+        ("split_new", np.int64, 0, splits),
+        ("split_point", np.float64, 3, splits),
+        ("split_normal", np.float64, 3, splits),
+        ("split_time", np.float64, 0, splits),
+        ("plane_point", np.float64, 3, planes),
+        ("plane_normal", np.float64, 3, planes),
+        ("plane_reach", np.float64, 0, planes),
+        ("plane_time", np.float64, 0, planes),
+        ("cell_point", np.float64, 3, cells),
+    ):
+        setattr(particles, name, array(getattr(particles, name), dtype, width, name.replace("_", " ") + "s", number))
     for name in ("split_old", "split_new"):
         values = getattr(particles, name)
         if len(values) and (values.min() < 0 or values.max() >= count):
@@ -254,8 +267,11 @@ def check_broken(broken, particles, like=None):
     numbers(bound.until, "times of entries", entries)
     numbers(bound.before, "vertices before", count, 0, max(count, 1))
     numbers(bound.birth, "births of vertices", count)
-    if not np.isfinite(bound.kernel).all() or (np.asarray(bound.kernel) < 0).any() or \
-            (np.asarray(bound.before) > np.arange(count)).any():
+    if (
+        not np.isfinite(bound.kernel).all()
+        or (np.asarray(bound.kernel) < 0).any()
+        or (np.asarray(bound.before) > np.arange(count)).any()
+    ):
         raise CrackError("The weights are out of range.")
     if not (isinstance(bound.spacing, (int, float)) and 0 < bound.spacing < np.inf):
         raise CrackError("The spacing is out of range.")

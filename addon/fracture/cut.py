@@ -5,6 +5,7 @@ Every triangle of the mesh and of the solid has an id of its own, so that the re
 its triangles is from; everything else is interpolated from there (assemble.py). The solid's gap is
 carried as three more properties of its vertices and taken back afterwards.
 """
+
 import importlib
 from dataclasses import dataclass
 
@@ -12,8 +13,10 @@ import numpy as np
 
 from .contract import CrackError
 
-MISSING = ("The package manifold3d, which cuts meshes along cracks, is not installed: "
-           "install the extension from its zip, which brings it, or manifold3d from PyPI.")
+MISSING = (
+    "The package manifold3d, which cuts meshes along cracks, is not installed: "
+    "install the extension from its zip, which brings it, or manifold3d from PyPI."
+)
 
 
 def library():
@@ -29,13 +32,15 @@ def library():
 @dataclass
 class Triangles:
     """The faces of a surface as triangles of its corners."""
-    corner: np.ndarray      # (t, 3)
-    face: np.ndarray        # (t,)
+
+    corner: np.ndarray  # (t, 3)
+    face: np.ndarray  # (t,)
 
 
 @dataclass
 class Pieces:
     """The cut mesh as triangles. `source` is a triangle of the mesh or, where `inside`, of the sheets."""
+
     vertices: np.ndarray
     triangles: np.ndarray
     inside: np.ndarray
@@ -112,8 +117,7 @@ def cut(vertices, triangles, sheets):
     body = solid(tool, vertices - middle, np.zeros_like(vertices), triangles, body_id)
     if body.status() != tool.Error.NoError or body.is_empty() or not body.volume() > 0:
         return None
-    space = solid(tool, sheets.vertices - middle, sheets.back, sheets.triangles(),
-                  body_id + 1)
+    space = solid(tool, sheets.vertices - middle, sheets.back, sheets.triangles(), body_id + 1)
     if space.status() != tool.Error.NoError:
         raise CrackError(f"The cracks form no solid ({space.status()}): try another detail.")
     result = body ^ space
@@ -123,12 +127,15 @@ def cut(vertices, triangles, sheets):
 
 
 def solid(tool, vertices, extra, triangles, name):
-    return tool.Manifold(tool.Mesh64(
-        np.ascontiguousarray(np.hstack([vertices, extra])),
-        np.ascontiguousarray(triangles, np.uint64),
-        run_index=np.array([0, 3 * len(triangles)], np.uint64),
-        run_original_id=np.array([name], np.uint32),
-        face_id=np.arange(len(triangles), dtype=np.uint64)))
+    return tool.Manifold(
+        tool.Mesh64(
+            np.ascontiguousarray(np.hstack([vertices, extra])),
+            np.ascontiguousarray(triangles, np.uint64),
+            run_index=np.array([0, 3 * len(triangles)], np.uint64),
+            run_original_id=np.array([name], np.uint32),
+            face_id=np.arange(len(triangles), dtype=np.uint64),
+        )
+    )
 
 
 def collect(mesh, body_id, middle):
@@ -148,6 +155,10 @@ def collect(mesh, body_id, middle):
     inside = np.zeros(len(mesh.face_id), bool)
     runs = np.asarray(mesh.run_index, np.int64) // 3
     for run, original in enumerate(np.asarray(mesh.run_original_id)):
-        inside[runs[run]:runs[run + 1]] = original != body_id
-    return Pieces(values[used, :3] + back[used] + middle, triangles.reshape(-1, 3), inside,
-                  np.asarray(mesh.face_id).astype(np.int64))
+        inside[runs[run] : runs[run + 1]] = original != body_id
+    return Pieces(
+        values[used, :3] + back[used] + middle,
+        triangles.reshape(-1, 3),
+        inside,
+        np.asarray(mesh.face_id).astype(np.int64),
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Small algorithms on edges given as two arrays."""
+
 import numpy as np
 
 
@@ -46,7 +47,6 @@ class Neighbours:
             if (reached == before).all():
                 return reached
 
-
     def widest_of_many(self, starts, begin, allowed):
         """The same from many starts at once, each with nodes of its own: those from begin[k] to
         begin[k + 1] are allowed for starts[k]."""
@@ -63,7 +63,7 @@ class Neighbours:
         reached[allowed == starts[whose]] = np.inf
         if not len(to):
             return reached
-        rows = np.flatnonzero(np.r_[True, to[1:] != to[:-1]])      # edges are sorted by their node
+        rows = np.flatnonzero(np.r_[True, to[1:] != to[:-1]])  # edges are sorted by their node
         node = to[rows]
         while True:
             best = np.maximum(reached[node], np.maximum.reduceat(np.minimum(reached[of], width), rows))
@@ -86,7 +86,7 @@ def nearest_source(position, edges, sources, limit):
         use = fresh[of]
         t, s = to[use], source[of[use]]
         squared = ((position[t] - position[s]) ** 2).sum(1)
-        better = (squared < limit ** 2) & (squared < best[t])
+        better = (squared < limit**2) & (squared < best[t])
         t, s, squared = t[better], s[better], squared[better]
         order = np.lexsort((s, squared, t))
         t, s, squared = t[order], s[order], squared[order]
@@ -109,8 +109,7 @@ def spread_values(values, known, edges):
         number = np.bincount(to[use], minlength=len(values))
         new = number > 0
         for k in range(values.shape[1]):
-            values[new, k] = (np.bincount(to[use], values[of[use], k], len(values)) /
-                              np.maximum(number, 1))[new]
+            values[new, k] = (np.bincount(to[use], values[of[use], k], len(values)) / np.maximum(number, 1))[new]
         known |= new
 
 

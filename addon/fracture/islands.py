@@ -6,13 +6,14 @@ cell may lie among cells of other pieces only: it would float beside its piece, 
 that can be seen. Such islands, where they are smaller than a cell or two, go to the cell that they
 touch most.
 """
+
 import numpy as np
 
 from . import graph
 from .cells import neighbours
 
-LARGEST = 2.0       # cells: what is larger is a fragment in its own right
-ROUNDS = 8          # islands may lie beside islands
+LARGEST = 2.0  # cells: what is larger is a fragment in its own right
+ROUNDS = 8  # islands may lie beside islands
 
 
 def absorb(cells, particles, partings, spacing):
@@ -39,8 +40,7 @@ def find(cells, particles, pairs, times, spacing):
     flat = cells.copy.reshape(-1)
     index = np.column_stack(np.unravel_index(np.arange(flat.size), cells.copy.shape))
     away = ((cells.origin + (index + 0.5) * cells.step - particles.rest[flat]) ** 2).sum(1)
-    size = np.bincount(flat[away < (0.65 * spacing) ** 2], minlength=count) * \
-        (cells.step / spacing) ** 3
+    size = np.bincount(flat[away < (0.65 * spacing) ** 2], minlength=count) * (cells.step / spacing) ** 3
     volume = np.bincount(group, size)
     there = np.bincount(group, np.bincount(flat, minlength=count)) > 0
     of = np.zeros(len(volume), np.int64)

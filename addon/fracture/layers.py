@@ -5,13 +5,14 @@ Outside, values are those of the old corners and vertices, interpolated with bar
 where a face was cut. On crack faces UVs are seen along the axis that a face looks along, normals are
 the faces' own, and everything else spreads inward from the outside around it.
 """
+
 import numpy as np
 
 from . import graph
 from .contract import Surface
 
 
-EDGE = 1e-7     # a barycentric coordinate below this is on the edge
+EDGE = 1e-7  # a barycentric coordinate below this is on the edge
 
 
 class Part:
@@ -29,10 +30,9 @@ class Part:
         following = np.arange(len(self.corners)) + 1
         following[end - 1] = end - self.sizes
         here = vertices[self.corners]
-        middle = here[end - self.sizes][self.face]      # nearer to zero: fewer digits are lost
+        middle = here[end - self.sizes][self.face]  # nearer to zero: fewer digits are lost
         product = np.cross(here - middle, vertices[self.corners[following]] - middle)
-        return np.column_stack([np.bincount(self.face, product[:, k], len(self.sizes))
-                                for k in range(3)])
+        return np.column_stack([np.bincount(self.face, product[:, k], len(self.sizes)) for k in range(3)])
 
 
 def barycentric(surface, split, pieces, triangles):
@@ -41,11 +41,16 @@ def barycentric(surface, split, pieces, triangles):
     point = pieces.vertices[pieces.triangles[triangles]]
     a, b, c = (ends[:, k, None] for k in range(3))
     normal = np.cross(b - a, c - a)
-    area = (normal ** 2).sum(2)
+    area = (normal**2).sum(2)
     flat = ~(area[:, 0] > 0)
-    w = np.stack([(np.cross(c - b, point - b) * normal).sum(2),
-                  (np.cross(a - c, point - c) * normal).sum(2),
-                  (np.cross(b - a, point - a) * normal).sum(2)], 2)
+    w = np.stack(
+        [
+            (np.cross(c - b, point - b) * normal).sum(2),
+            (np.cross(a - c, point - c) * normal).sum(2),
+            (np.cross(b - a, point - a) * normal).sum(2),
+        ],
+        2,
+    )
     w = np.clip(w / np.where(flat[:, None], 1, area)[:, :, None], 0, 1)
     w[flat] = 1 / 3
     w /= w.sum(2, keepdims=True)
@@ -67,10 +72,13 @@ class Layers:
         slot = self.look.inside_material
         slot = int(old.material.max(initial=-1)) + 1 if slot is None else slot
         sizes = np.concatenate([outer.sizes, inner.sizes])
-        result = Surface(self.pieces.vertices, np.r_[0, np.cumsum(sizes)],
-                         np.concatenate([outer.corners, inner.corners]),
-                         np.concatenate([old.material[face], np.full(len(inner.sizes), slot)]),
-                         normals=old.normals)
+        result = Surface(
+            self.pieces.vertices,
+            np.r_[0, np.cumsum(sizes)],
+            np.concatenate([outer.corners, inner.corners]),
+            np.concatenate([old.material[face], np.full(len(inner.sizes), slot)]),
+            normals=old.normals,
+        )
         for name, values in old.face_layers.items():
             values = np.asarray(values)
             made = np.zeros((len(inner.sizes), *values.shape[1:]), values.dtype)
@@ -120,27 +128,29 @@ class Layers:
     def inner_corners(self, name, outside, outer, inner):
         """A corner layer on crack faces."""
         if name in self.look.uv_layers:
-            return self.box(inner)[:, :outside.shape[1]]
+            return self.box(inner)[:, : outside.shape[1]]
         if name in self.old.normals:
             return self.inner_normals(inner)
         count = len(self.pieces.vertices)
         number = np.bincount(outer.corners, minlength=count)
-        mean = np.column_stack([np.bincount(outer.corners, outside[:, k], count)
-                                for k in range(outside.shape[1])]) / np.maximum(number, 1)[:, None]
+        mean = (
+            np.column_stack([np.bincount(outer.corners, outside[:, k], count) for k in range(outside.shape[1])])
+            / np.maximum(number, 1)[:, None]
+        )
         return graph.spread_values(mean, number > 0, self.edges)[inner.corners]
 
     def box(self, inner):
         """UVs of faces seen along the axis that they face most."""
         axis = np.abs(inner.normals(self.pieces.vertices)).argmax(1)
         plane = np.array([[1, 2], [2, 0], [0, 1]])[axis][inner.face]
-        return np.take_along_axis(self.pieces.vertices[inner.corners], plane, 1) * \
-            self.look.inside_uv_scale
+        return np.take_along_axis(self.pieces.vertices[inner.corners], plane, 1) * self.look.inside_uv_scale
 
     def inner_normals(self, inner):
         """Smooth over a sheet, flat where it is creased."""
         normal = inner.normals(self.pieces.vertices)
-        summed = np.column_stack([np.bincount(inner.corners, normal[inner.face, k],
-                                              len(self.pieces.vertices)) for k in range(3)])
+        summed = np.column_stack(
+            [np.bincount(inner.corners, normal[inner.face, k], len(self.pieces.vertices)) for k in range(3)]
+        )
         smooth, flat = unit(summed)[inner.corners], unit(normal)[inner.face]
         return np.where(((smooth * flat).sum(1) > 0.7)[:, None], smooth, flat)
 
@@ -166,5 +176,5 @@ def mix(weights, values):
 
 
 def unit(vectors):
-    length = np.sqrt((vectors ** 2).sum(1, keepdims=True))
+    length = np.sqrt((vectors**2).sum(1, keepdims=True))
     return np.where(length > 0, vectors / np.maximum(length, 1e-300), vectors)

@@ -5,6 +5,7 @@ A sheet, or a mesh with holes or with edges of three faces, has no inside that c
 show. Each face follows the cell that its middle is in; between faces that have parted the mesh is
 unzipped, and faces around a vertex that stay connected keep one copy of it.
 """
+
 import numpy as np
 
 from . import graph
@@ -15,8 +16,10 @@ def unzip(surface, cells, partings, part):
     """A Broken without its binding."""
     faces, sizes = len(surface.face_start) - 1, np.diff(surface.face_start)
     face_of = np.repeat(np.arange(faces), sizes)
-    middle = np.column_stack([np.bincount(face_of, surface.vertices[surface.corners, k], faces)
-                              for k in range(3)]) / np.maximum(sizes, 1)[:, None]
+    middle = (
+        np.column_stack([np.bincount(face_of, surface.vertices[surface.corners, k], faces) for k in range(3)])
+        / np.maximum(sizes, 1)[:, None]
+    )
     copy = cells.copy_at(middle)
     following = np.arange(len(surface.corners)) + 1
     following[surface.face_start[1:] - 1] = surface.face_start[:-1]
@@ -24,7 +27,7 @@ def unzip(surface, cells, partings, part):
     high = np.maximum(surface.corners, surface.corners[following])
     order = np.lexsort((face_of, high, low))
     same = (low[order][1:] == low[order][:-1]) & (high[order][1:] == high[order][:-1])
-    one, two = order[:-1][same], order[1:][same]               # corners whose edges coincide
+    one, two = order[:-1][same], order[1:][same]  # corners whose edges coincide
     a, b = copy[face_of[one]], copy[face_of[two]]
     time = np.full(len(one), np.inf)
     differ = a != b
@@ -45,10 +48,16 @@ def unzip(surface, cells, partings, part):
     origin = number // len(surface.corners)
     loose = np.setdiff1d(np.arange(len(surface.vertices)), surface.corners)
     origin = np.concatenate([origin, loose])
-    made = Surface(surface.vertices[origin], surface.face_start, corners, surface.material,
-                   dict(surface.corner_layers),
-                   {name: np.asarray(values)[origin] for name, values in surface.point_layers.items()},
-                   dict(surface.face_layers), surface.normals)
+    made = Surface(
+        surface.vertices[origin],
+        surface.face_start,
+        corners,
+        surface.material,
+        dict(surface.corner_layers),
+        {name: np.asarray(values)[origin] for name, values in surface.point_layers.items()},
+        dict(surface.face_layers),
+        surface.normals,
+    )
     birth = np.full(len(origin), np.inf)
     for c in (one, two):
         for at in (c, following[c]):
@@ -56,15 +65,26 @@ def unzip(surface, cells, partings, part):
     cut, end = np.flatnonzero(~joined), following[two[~joined]]
     # the edge's ends, as the two faces go around them in opposite directions (or not)
     turned = surface.corners[one[cut]] == surface.corners[end]
-    were_one = (corners[np.concatenate([one[cut], following[one[cut]]])],
-                corners[np.concatenate([np.where(turned, end, two[cut]),
-                                        np.where(turned, two[cut], end)])],
-                np.concatenate([time[cut], time[cut]]))
+    were_one = (
+        corners[np.concatenate([one[cut], following[one[cut]]])],
+        corners[np.concatenate([np.where(turned, end, two[cut]), np.where(turned, two[cut], end)])],
+        np.concatenate([time[cut], time[cut]]),
+    )
     vertex_copy = cells.copy_at(made.vertices)
     vertex_copy[corners] = copy[face_of]
-    return Broken(made, np.zeros(faces, bool), part[copy], part[vertex_copy], np.full(faces, np.inf),
-                  birth, vertex_copy, origin, np.arange(faces),
-                  np.full((len(origin), 2), -1), were_one)
+    return Broken(
+        made,
+        np.zeros(faces, bool),
+        part[copy],
+        part[vertex_copy],
+        np.full(faces, np.inf),
+        birth,
+        vertex_copy,
+        origin,
+        np.arange(faces),
+        np.full((len(origin), 2), -1),
+        were_one,
+    )
 
 
 def hold_touching(surface, group, copy, partings):

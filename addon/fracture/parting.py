@@ -10,6 +10,7 @@ Several cracks may meet at a place and open one after another:
 Of a group that is still one, the vertex with the lowest number leads. Every other one becomes a leader
 once: then it parts from the leader that it had (`before`) at its `birth`.
 """
+
 import numpy as np
 
 from . import graph

@@ -15,6 +15,7 @@ The solid is a closed oriented surface by construction, so a boolean library can
 mesh in one go. The two sides are held apart by a gap that is far below anything visible; each corner
 remembers its way back (`back`), so that both sides coincide again in the result.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,29 +24,32 @@ from .bins import Ball
 from .cells import NEVER
 from .voronoi import FARTHEST, STEEP, drop
 
-GAP = 1e-8          # between the sides of a crack while cutting, in steps of the grid: far above the
-                    # cutting library's own tolerance, far below what is snapped together afterwards
-STAR = np.array([[i, j, k] for i in (-1, 0) for j in (-1, 0) for k in (-1, 0)])    # boxes at a corner
+GAP = 1e-8  # between the sides of a crack while cutting, in steps of the grid: far above the
+# cutting library's own tolerance, far below what is snapped together afterwards
+STAR = np.array([[i, j, k] for i in (-1, 0) for j in (-1, 0) for k in (-1, 0)])  # boxes at a corner
 # pairs of those that meet in a square, by axis
-MEETING = [[(a, b) for a in range(8) for b in range(8)
-            if (STAR[b] - STAR[a] == np.eye(3, dtype=int)[axis]).all()] for axis in range(3)]
+MEETING = [
+    [(a, b) for a in range(8) for b in range(8) if (STAR[b] - STAR[a] == np.eye(3, dtype=int)[axis]).all()]
+    for axis in range(3)
+]
 
 
-HALF_STAR = np.array([o for o in np.ndindex(3, 3, 3) if o > (1, 1, 1)]) - 1    # neighbours, once each
-PLANES_ROOM = 30_000     # boxes about the planes that are looked at together
-EVEN, SHRINK = 24, 60       # rounds of evening out how sheets are moved, and of moving them less
+HALF_STAR = np.array([o for o in np.ndindex(3, 3, 3) if o > (1, 1, 1)]) - 1  # neighbours, once each
+PLANES_ROOM = 30_000  # boxes about the planes that are looked at together
+EVEN, SHRINK = 24, 60  # rounds of evening out how sheets are moved, and of moving them less
 
 
 @dataclass
 class Sheets:
     """Quads of the opened solid, each divided along its corners 0 and 2, the same way on both sides of
     a crack. The hull around the body has birth and copy of no meaning."""
-    vertices: np.ndarray    # (n, 3)
-    back: np.ndarray        # (n, 3) how far the gap moved it, negated
-    quads: np.ndarray       # (q, 4)
-    copy: np.ndarray        # (q,) particle copy on whose side the quad is
-    birth: np.ndarray       # (q,) when the crack opened
-    cracks: int             # quads k and k + cracks, for k below it, are the two sides of a crack
+
+    vertices: np.ndarray  # (n, 3)
+    back: np.ndarray  # (n, 3) how far the gap moved it, negated
+    quads: np.ndarray  # (q, 4)
+    copy: np.ndarray  # (q,) particle copy on whose side the quad is
+    birth: np.ndarray  # (q,) when the crack opened
+    cracks: int  # quads k and k + cracks, for k below it, are the two sides of a crack
 
     def triangles(self):
         """(2 q, 3): triangles 2 k and 2 k + 1 are of quad k."""
@@ -87,8 +91,9 @@ class Sheet:
     def corners_of(self, box, axis):
         """The four corners, on the low side of `box` along `axis`; the normal is along the axis."""
         u, v = np.eye(3, dtype=np.int64)[(axis + 1) % 3], np.eye(3, dtype=np.int64)[(axis + 2) % 3]
-        return np.stack([box @ self.stride, (box + u) @ self.stride, (box + u + v) @ self.stride,
-                         (box + v) @ self.stride], 1)
+        return np.stack(
+            [box @ self.stride, (box + u) @ self.stride, (box + u + v) @ self.stride, (box + v) @ self.stride], 1
+        )
 
     def grid_index(self, corner):
         return np.stack(np.unravel_index(corner, self.boxes + 1), 1)
@@ -145,7 +150,7 @@ class Sheet:
             moved += 0.3 * pull[:, None] * (target(moved) - moved)
             moved[fixed] = 0.75 * position[fixed] + 0.25 * moved[fixed]
             away = moved - start
-            length = np.sqrt((away ** 2).sum(1))[:, None]
+            length = np.sqrt((away**2).sum(1))[:, None]
             position = start + away * np.minimum(1, most / np.maximum(length, 1e-300))
             if len(on_plane):
                 position[on_plane] = self.near_start(drop(planes, position[on_plane]), on_plane)
@@ -165,16 +170,16 @@ class Sheet:
         """Not farther from the grid than the planes could be."""
         start = self.place(self.used[corners])
         away = position - start
-        length = np.sqrt((away ** 2).sum(1))[:, None]
+        length = np.sqrt((away**2).sum(1))[:, None]
         return start + away * np.minimum(1, FARTHEST * self.cells.step / np.maximum(length, 1e-300))
 
     def toward_planes(self, start, particles, spacing):
         """A function that drops points on their split planes, and which corners have one (0 or 1)."""
         normals = np.concatenate([particles.plane_normal, particles.split_normal])
-        length = np.sqrt((normals ** 2).sum(1))
+        length = np.sqrt((normals**2).sum(1))
         normals = normals / np.where(length > 0, length, 1)[:, None]
         # a particle's split matters around the particle, wherever on the plane its point is
-        own, normal = particles.rest[particles.split_old], normals[len(particles.plane_point):]
+        own, normal = particles.rest[particles.split_old], normals[len(particles.plane_point) :]
         foot = own - ((own - particles.split_point) * normal).sum(1)[:, None] * normal
         points = np.concatenate([particles.plane_point, foot])
         reach = np.concatenate([particles.plane_reach, np.full(len(foot), spacing)])
@@ -185,9 +190,8 @@ class Sheet:
         ball = Ball(start, 2 * spacing)
         # particles are divided by the planes of their clusters' splits, which reach around all of them
         known = {tuple(row) for row in np.column_stack([particles.plane_point, particles.plane_time])}
-        twice = [tuple(row) in known
-                 for row in np.column_stack([particles.split_point, particles.split_time])]
-        length[len(particles.plane_point):][np.array(twice, bool)] = 0
+        twice = [tuple(row) in known for row in np.column_stack([particles.split_point, particles.split_time])]
+        length[len(particles.plane_point) :][np.array(twice, bool)] = 0
         planes = np.flatnonzero(length > 0)
         # many small ones at a time, few large ones
         room = np.cumsum(np.maximum(1, ((reach[planes] + spacing) / self.cells.step) ** 3))
@@ -195,7 +199,7 @@ class Sheet:
             begin, near = ball.every(points[some], reach[some] + spacing)
             s = np.repeat(some, np.diff(begin))
             height = np.abs(((start[near] - points[s]) * normals[s]).sum(1))
-            worth = height + 1e3 * spacing * (time[s] > earliest[near])      # not there when it cracked
+            worth = height + 1e3 * spacing * (time[s] > earliest[near])  # not there when it cracked
             take = (height < spacing) & (worth < best[near])
             near, worth, s = near[take], worth[take], s[take]
             order = np.lexsort((s, worth, near))
@@ -209,6 +213,7 @@ class Sheet:
             normal = normals[chosen]
             height = ((position - points[chosen]) * normal).sum(1)
             return np.where(has[:, None], position - height[:, None] * normal, position)
+
         return drop, has.astype(np.float64)
 
     def grain(self, position, spacing, look):
@@ -234,22 +239,21 @@ class Sheet:
         start = self.place(self.used)
         moved = position - start
         one, two, apart = self.beside()
-        looked = np.arange(len(one))        # pairs of which one was moved since they were looked at
+        looked = np.arange(len(one))  # pairs of which one was moved since they were looked at
         for turn in range(EVEN + SHRINK):
             differ = moved[one[looked]] - moved[two[looked]]
-            length = np.sqrt((differ ** 2).sum(1))
+            length = np.sqrt((differ**2).sum(1))
             beyond = np.flatnonzero(length > steepest * apart[looked] * self.cells.step)
             if not len(beyond):
                 break
             over, differ, length = looked[beyond], differ[beyond], length[beyond]
             if turn < EVEN:
                 excess = 1 - steepest * apart[over] * self.cells.step / length
-                number = np.maximum(np.bincount(np.concatenate([one[over], two[over]]),
-                                                minlength=len(start)), 1)
+                number = np.maximum(np.bincount(np.concatenate([one[over], two[over]]), minlength=len(start)), 1)
                 push = 0.5 * differ * excess[:, None]
                 for k in range(3):
-                    moved[:, k] -= np.bincount(one[over], push[:, k], len(start)) / number ** 0.5
-                    moved[:, k] += np.bincount(two[over], push[:, k], len(start)) / number ** 0.5
+                    moved[:, k] -= np.bincount(one[over], push[:, k], len(start)) / number**0.5
+                    moved[:, k] += np.bincount(two[over], push[:, k], len(start)) / number**0.5
             else:
                 moved[np.unique(np.concatenate([one[over], two[over]]))] *= 0.7
             touched = np.zeros(len(start), bool)
@@ -271,7 +275,7 @@ class Sheet:
             here = np.flatnonzero(found >= 0)
             one.append(here)
             two.append(found[here])
-            apart.append(np.full(len(here), np.sqrt((offset ** 2).sum())))
+            apart.append(np.full(len(here), np.sqrt((offset**2).sum())))
         return np.concatenate(one), np.concatenate(two), np.concatenate(apart)
 
     # ------------------------------------------------------------ topology
@@ -305,8 +309,7 @@ class Sheet:
                 sides = [np.arange(n) for n in self.boxes]
                 sides[axis] = np.array([end * (self.boxes[axis] - 1)])
                 box = np.stack(np.meshgrid(*sides, indexing="ij"), -1).reshape(-1, 3)
-                face = self.corners_of(box + end * np.eye(3, dtype=np.int64)[axis],
-                                       np.full(len(box), axis))
+                face = self.corners_of(box + end * np.eye(3, dtype=np.int64)[axis], np.full(len(box), axis))
                 quads.append(face if end else face[:, ::-1])
                 owner.append(box)
         return np.concatenate(quads), np.concatenate(owner)
@@ -333,8 +336,14 @@ class Sheet:
         toward = (member[:, :, None] * (STAR + 0.5)).sum(1) / member.sum(1)[:, None]
         shift = GAP * self.cells.step * toward
         birth = np.concatenate([self.birth, self.birth, np.full(len(hull), NEVER)])
-        return Sheets(place[of_corner] + shift, -shift, vertex.reshape(-1, 4),
-                      self.cells.copy[tuple(owner.T)], birth, len(self.quads))
+        return Sheets(
+            place[of_corner] + shift,
+            -shift,
+            vertex.reshape(-1, 4),
+            self.cells.copy[tuple(owner.T)],
+            birth,
+            len(self.quads),
+        )
 
 
 def noise(position, seed):
@@ -352,9 +361,10 @@ def noise(position, seed):
 
 def scatter(cell, seed):
     """A number between -1 and 1 for each integer point, the same on every machine."""
-    value = (cell.astype(np.uint64) * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F,
-                                                0x165667B19E3779F9], np.uint64)).sum(1)
-    value += np.uint64((seed * 0x27D4EB2F165667C5 + 1) % 2 ** 64)
+    value = (
+        cell.astype(np.uint64) * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
+    ).sum(1)
+    value += np.uint64((seed * 0x27D4EB2F165667C5 + 1) % 2**64)
     for shift in (30, 27, 31):
         value = (value ^ (value >> np.uint64(shift))) * np.uint64(0xBF58476D1CE4E5B9)
-    return (value >> np.uint64(11)).astype(np.float64) / 2 ** 52 - 1
+    return (value >> np.uint64(11)).astype(np.float64) / 2**52 - 1

@@ -5,14 +5,15 @@ Without a pattern a crack runs between the particles that parted. With one, the 
 those nearest to its point; what lies between them and the plane to the next cell is theirs too, and
 cracks are on these planes, their edges and their corners.
 """
+
 import numpy as np
 
 from . import bins
 
-STEEP = 0.97        # as Look.strictness: flat faces on a grid that lies askew need nearly all of it
-SLANT = 0.2         # planes that are more alike count as one
-FARTHEST = 1.5      # steps of the grid that a corner is moved at most: boxes beside it are nearest to
-                    # their points, so planes are nearer than that, unless they are nearly parallel
+STEEP = 0.97  # as Look.strictness: flat faces on a grid that lies askew need nearly all of it
+SLANT = 0.2  # planes that are more alike count as one
+FARTHEST = 1.5  # steps of the grid that a corner is moved at most: boxes beside it are nearest to
+# their points, so planes are nearer than that, unless they are nearly parallel
 
 
 class Pattern:
@@ -29,10 +30,9 @@ class Pattern:
         """The cell that the middle of each box is in."""
         at = [origin[k] + (np.arange(shape[k]) + 0.5) * step for k in range(3)]
         found = np.empty(shape, np.int64)
-        for i, x in enumerate(at[0]):       # a layer at a time: few numbers are under way
+        for i, x in enumerate(at[0]):  # a layer at a time: few numbers are under way
             y, z = np.meshgrid(at[1], at[2], indexing="ij")
-            found[i] = self.cell_at(np.column_stack([np.full(y.size, x), y.ravel(), z.ravel()])) \
-                .reshape(y.shape)
+            found[i] = self.cell_at(np.column_stack([np.full(y.size, x), y.ravel(), z.ravel()])).reshape(y.shape)
         return found
 
     def around(self, corner_boxes):
@@ -44,7 +44,7 @@ class Pattern:
         counts = (cells >= 0) & (cells != first[:, None])
         counts[:, 1:] &= cells[:, 1:] != cells[:, :-1]
         normal = other - one[:, None]
-        length = np.sqrt((normal ** 2).sum(2))
+        length = np.sqrt((normal**2).sum(2))
         counts &= length > 0
         normal /= np.where(counts, length, 1)[:, :, None]
         height = (normal * (one[:, None] + other) / 2).sum(2)
@@ -60,7 +60,7 @@ def drop(planes, position):
     # the least step: through the three directions that the normals span, those that count
     square = np.einsum("cpi,cpj->cij", normal, normal)
     value, vector = np.linalg.eigh(square)
-    keep = value > SLANT ** 2 * np.maximum(value[:, -1:], 1e-300)
+    keep = value > SLANT**2 * np.maximum(value[:, -1:], 1e-300)
     inverse = np.where(keep, 1 / np.where(keep, value, 1), 0)
     pull = np.einsum("cpi,cp->ci", normal, lack)
     return position + np.einsum("cij,cj,ckj,ck->ci", vector, inverse, vector, pull)

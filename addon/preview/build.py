@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the bodies of a scene in the library, to show their clusters and to say what a bake will
 take. Runs in a thread of its own: no bpy in here."""
+
 import itertools
 import math
 import os
@@ -18,13 +19,14 @@ from ..bake.errors import BakeError
 from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
 from . import palette, proxies, trial
 
-MOST_SECONDS = .5  # of simulating, to learn how long frames take
+MOST_SECONDS = 0.5  # of simulating, to learn how long frames take
 SOME_FRAMES = 4  # that are simulated for that
 
 
 @dataclass
 class Source:
     """A body as its object has it now."""
+
     name: str
     vertices: np.ndarray  # (n, 3) float32, world, relative to origin
     triangles: np.ndarray
@@ -58,6 +60,7 @@ class Request:
 @dataclass
 class Proxies:
     """Contact shapes of the finest clusters, at rest."""
+
     centres: np.ndarray  # (c, 3)
     radii: np.ndarray  # (c,)
     reach: np.ndarray  # (c, directions) from the centre, for as many as are drawn
@@ -67,6 +70,7 @@ class Proxies:
 @dataclass
 class Shown:
     """What is drawn of a body; positions are relative to the request's origin."""
+
     name: str
     matrix: object
     level: int
@@ -120,19 +124,26 @@ class Outcome:
 
 def build(request, progress=None):
     """The Outcome. progress(fraction, stage) may return true: Cancelled is raised then."""
-    outcome = Outcome(origin=request.origin, frames=request.frames, reading=request.reading,
-                      cutting=request.cutting, dearer=request.dearer)
+    outcome = Outcome(
+        origin=request.origin,
+        frames=request.frames,
+        reading=request.reading,
+        cutting=request.cutting,
+        dearer=request.dearer,
+    )
     began = time.perf_counter()
     with Scene(threads=request.threads, gravity=request.gravity) as scene:
         made = []
         for index, source in enumerate(request.sources):
+
             def share(fraction, stage, index=index):
                 whole = (index + fraction) / (len(request.sources) + 1)
                 return progress(whole, stage) if progress else False
+
             try:
-                body, problem = volume.add_body(scene, source.vertices, source.triangles,
-                                                origin=request.origin, progress=share,
-                                                **source.settings)
+                body, problem = volume.add_body(
+                    scene, source.vertices, source.triangles, origin=request.origin, progress=share, **source.settings
+                )
                 outcome.bodies.append(_show(body, source, request))
                 if request.cells and source.pattern is not None:
                     _colour_cells(body, source, request, outcome.bodies[-1])
@@ -162,7 +173,7 @@ def _try(request, outcome, progress):
         return
     outcome.reading, outcome.cutting = request.sample.reading, request.sample.cutting
     outcome.setup_seconds += request.sample.first
-    pace = trial.pace(request.sample, lambda: bool(progress and progress(.97, "estimating")))
+    pace = trial.pace(request.sample, lambda: bool(progress and progress(0.97, "estimating")))
     outcome.memory = process.memory() or outcome.memory
     if pace:
         outcome.dearer = pace / (outcome.frame_seconds / request.dearer)
@@ -174,19 +185,27 @@ def _show(body, source, request):
     level = min(request.level, info.levels - 1)
     centres = body.read(Channel.CLUSTER_CENTRE, level, origin=request.origin)
     radii = body.read(Channel.CLUSTER_RADIUS, level)
-    colours = palette.colour_clusters(centres)[palette.twins(centres, .03 * radii)]
+    colours = palette.colour_clusters(centres)[palette.twins(centres, 0.03 * radii)]
     of_particles = body.read(Channel.NEAREST_CLUSTER, level)
     vertex_colours = np.ones((len(source.vertices), 4), np.float32)
-    vertex_colours[:, :3] = palette.linear_from_srgb(
-        colours[palette.nearest(source.vertices, centres)])
+    vertex_colours[:, :3] = palette.linear_from_srgb(colours[palette.nearest(source.vertices, centres)])
     return Shown(
-        name=source.name, matrix=source.matrix, level=level, levels=info.levels,
-        particles=body.positions(origin=request.origin), particle_colours=colours[of_particles],
-        centres=centres, radii=radii, colours=colours,
-        vertex_colours=vertex_colours, spacing=info.spacing,
+        name=source.name,
+        matrix=source.matrix,
+        level=level,
+        levels=info.levels,
+        particles=body.positions(origin=request.origin),
+        particle_colours=colours[of_particles],
+        centres=centres,
+        radii=radii,
+        colours=colours,
+        vertex_colours=vertex_colours,
+        spacing=info.spacing,
         level_clusters=[entry.clusters for entry in info.level],
-        memberships=sum(entry.memberships for entry in info.level), warnings=body.warnings,
-        proxies=_proxies(body, request, colours if level == 0 else None))
+        memberships=sum(entry.memberships for entry in info.level),
+        warnings=body.warnings,
+        proxies=_proxies(body, request, colours if level == 0 else None),
+    )
 
 
 def _colour_cells(body, source, request, shown):
@@ -198,8 +217,7 @@ def _colour_cells(body, source, request, shown):
     used, of_particles = np.unique(of_particles, return_inverse=True)
     colours = palette.colour_clusters(points[used])
     shown.particle_colours = colours[of_particles]
-    shown.vertex_colours[:, :3] = palette.linear_from_srgb(
-        colours[palette.nearest(source.vertices, points[used])])
+    shown.vertex_colours[:, :3] = palette.linear_from_srgb(colours[palette.nearest(source.vertices, points[used])])
 
 
 def _proxies(body, request, colours):
@@ -209,8 +227,11 @@ def _proxies(body, request, colours):
     radii = body.read(Channel.CLUSTER_RADIUS)
     if colours is None:
         colours = palette.colour_clusters(centres)
-    reach = proxies.reach(centres[:proxies.MOST], radii[:proxies.MOST],
-                          lambda points: body.surface_distance(points, origin=request.origin))
+    reach = proxies.reach(
+        centres[: proxies.MOST],
+        radii[: proxies.MOST],
+        lambda points: body.surface_distance(points, origin=request.origin),
+    )
     return Proxies(centres, radii, reach, colours)
 
 
@@ -224,7 +245,7 @@ def _estimate(scene, made, request, outcome, progress):
 
     def watch(fraction, stage):
         reached[0] = fraction
-        if progress and progress(.95, "estimating"):
+        if progress and progress(0.95, "estimating"):
             return True
         return fraction > 0 and time.perf_counter() - began > MOST_SECONDS
 
@@ -232,18 +253,16 @@ def _estimate(scene, made, request, outcome, progress):
     try:
         while done < SOME_FRAMES and time.perf_counter() - began < MOST_SECONDS:
             reached[0] = 0.0
-            scene.advance(dt=dt, progress=watch, substeps=request.substeps,
-                          max_substeps=request.max_substeps)
+            scene.advance(dt=dt, progress=watch, substeps=request.substeps, max_substeps=request.max_substeps)
             done += 1
     except Cancelled:
-        if progress and progress(.95, "estimating"):
+        if progress and progress(0.95, "estimating"):
             raise
     simulated = (time.perf_counter() - began) / max(done + reached[0] * (done < SOME_FRAMES), 1e-3)
     outcome.frame_seconds = simulated * request.dearer
     began = time.perf_counter()
     for body, source in made:
-        with body.skin(source.vertices, triangles=source.triangles,
-                       origin=request.origin) as skin:
+        with body.skin(source.vertices, triangles=source.triangles, origin=request.origin) as skin:
             bound = time.perf_counter()
             skin.apply()
             began += bound - began  # binding is done once a bake, applying once a frame

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The cluster colours on meshes and in viewports; what was there before comes back."""
+
 from dataclasses import dataclass
 
 import bpy
@@ -11,6 +12,7 @@ ATTRIBUTE = "Pliant Clusters"
 @dataclass
 class Before:
     """How a mesh's colour attributes were."""
+
     active: str
     rendered: str
 
@@ -22,18 +24,17 @@ _viewports = {}  # (screen's name, area's number) -> the shading's colour type
 def paint(mesh, colours):
     """Puts colours, (n, 4) linear, on a mesh. A sentence where that cannot be, otherwise None."""
     if mesh.library is not None:
-        return f"The mesh \"{mesh.name}\" is linked from another file: it cannot be coloured"
+        return f'The mesh "{mesh.name}" is linked from another file: it cannot be coloured'
     if mesh.is_editmode:
-        return f"The mesh \"{mesh.name}\" is coloured when you leave Edit Mode"
+        return f'The mesh "{mesh.name}" is coloured when you leave Edit Mode'
     if len(colours) != len(mesh.vertices) and "inside" in mesh.attributes:
-        return f"The mesh \"{mesh.name}\" is cut along its cracks: colour it by pieces"
+        return f'The mesh "{mesh.name}" is cut along its cracks: colour it by pieces'
     if len(colours) != len(mesh.vertices):
-        return f"The mesh \"{mesh.name}\" has changed: it is coloured when the preview is done"
+        return f'The mesh "{mesh.name}" has changed: it is coloured when the preview is done'
     attributes = mesh.color_attributes
     if mesh.name not in _meshes:
         found = attributes.active_color
-        _meshes[mesh.name] = Before(found.name if found and found.name != ATTRIBUTE else "",
-                                    _rendered(mesh))
+        _meshes[mesh.name] = Before(found.name if found and found.name != ATTRIBUTE else "", _rendered(mesh))
     attribute = mesh.attributes.get(ATTRIBUTE)
     if attribute is not None and not _is_ours(attribute):
         mesh.attributes.remove(attribute)

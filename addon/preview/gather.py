@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the preview is made from: the scene's soft bodies as they are now."""
+
 import hashlib
 import time
 
@@ -13,7 +14,7 @@ from ..blender.results import results
 from . import trial
 from .build import Request, Source
 
-READ_SECONDS, SOME_FRAMES = .3, 12  # of reading the first frames, and at least so many ...
+READ_SECONDS, SOME_FRAMES = 0.3, 12  # of reading the first frames, and at least so many ...
 MOST_READ_SECONDS, MOST_FRAMES = 2.0, 96  # ... unless it takes longer
 MOST_FACES = 3_000_000  # beyond this a preview would stop the window while the mesh is read
 
@@ -25,12 +26,11 @@ def bodies(scene):
         if obj.type != "MESH" or obj.pliant.role != "BODY":
             continue
         if obj.mode == "EDIT":
-            refused[obj.name] = f"\"{obj.name}\" is shown when you leave Edit Mode"
+            refused[obj.name] = f'"{obj.name}" is shown when you leave Edit Mode'
         elif not obj.data.polygons:
-            refused[obj.name] = f"\"{obj.name}\" has no faces to fill with particles"
+            refused[obj.name] = f'"{obj.name}" has no faces to fill with particles'
         elif len(obj.data.polygons) > MOST_FACES:
-            refused[obj.name] = (f"\"{obj.name}\" has {len(obj.data.polygons):,} faces: more than "
-                                 f"the preview takes")
+            refused[obj.name] = f'"{obj.name}" has {len(obj.data.polygons):,} faces: more than the preview takes'
         else:
             found.append(obj)
     return found, refused
@@ -45,34 +45,50 @@ def request(scene, depsgraph=None):
         vertices, triangles, topology = mesh_arrays(obj, depsgraph)
         if not np.isfinite(vertices).all():
             bad = int(np.argmin(np.isfinite(vertices).all(axis=1)))
-            refused[obj.name] = f"\"{obj.name}\": vertex {bad} is not a number"
+            refused[obj.name] = f'"{obj.name}": vertex {bad} is not a number'
             continue
         world = np.array(obj.matrix_world, dtype=np.float64)
         world[:3, 3] -= origin
         placed = (vertices @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
         own = obj.pliant
-        made = {**settings.body(own),
-                "material": settings.material(own.material, own.fracture.use_fracture,
-                                              settings.metres(scene))}
+        made = {
+            **settings.body(own),
+            "material": settings.material(own.material, own.fracture.use_fracture, settings.metres(scene)),
+        }
         pattern, problem = pattern_of(obj, origin, depsgraph)
         if problem:
             refused[obj.name] = problem
-        sources.append(Source(obj.name, placed, triangles, made,
-                              np.array(obj.matrix_world, dtype=np.float64),
-                              source_key(obj.name, vertices, topology, world, made, pattern), pattern))
+        sources.append(
+            Source(
+                obj.name,
+                placed,
+                triangles,
+                made,
+                np.array(obj.matrix_world, dtype=np.float64),
+                source_key(obj.name, vertices, topology, world, made, pattern),
+                pattern,
+            )
+        )
     start, end = settings.frame_range(scene)
-    return Request(sources, origin=origin, level=scene.pliant.preview_level,
-                   fps=settings.frame_rate(scene), frames=max(1, end - start + 1),
-                   gravity=settings.gravity(scene),
-                   proxies=scene.pliant.preview_proxies,
-                   cells=scene.pliant.preview_colour_by == "CELLS", **settings.shot_settings(scene)), refused
+    return Request(
+        sources,
+        origin=origin,
+        level=scene.pliant.preview_level,
+        fps=settings.frame_rate(scene),
+        frames=max(1, end - start + 1),
+        gravity=settings.gravity(scene),
+        proxies=scene.pliant.preview_proxies,
+        cells=scene.pliant.preview_colour_by == "CELLS",
+        **settings.shot_settings(scene),
+    ), refused
 
 
 def sample(scene):
     """The first frames of a scene as a trial.Sample, or None where it cannot be baked as it is. Moves
     the current frame meanwhile."""
-    if any(obj.pliant.result.mesh is not None or obj.pliant.result.fragments is not None
-           for obj in capture.bodies(scene)):
+    if any(
+        obj.pliant.result.mesh is not None or obj.pliant.result.fragments is not None for obj in capture.bodies(scene)
+    ):
         return None  # a result is in the place of its mesh
     times = [time.perf_counter()]
     try:
@@ -83,8 +99,12 @@ def sample(scene):
         for _ in capturing:
             times.append(time.perf_counter())
             spent = times[-1] - times[0]
-            if capturing.done >= MOST_FRAMES or spent > MOST_READ_SECONDS or \
-                    spent > READ_SECONDS and capturing.done >= SOME_FRAMES:
+            if (
+                capturing.done >= MOST_FRAMES
+                or spent > MOST_READ_SECONDS
+                or spent > READ_SECONDS
+                and capturing.done >= SOME_FRAMES
+            ):
                 break
     except capture.CaptureError:
         return None
@@ -96,8 +116,9 @@ def sample(scene):
     if len(shot.frames) < capturing.count:
         shot.end = shot.frames[-1].number
         volume.settle(shot)
-    faces = sum(len(body.triangles) for body, state in zip(shot.bodies, shot.frames[0].bodies)
-                if state.fracture is not None)
+    faces = sum(
+        len(body.triangles) for body, state in zip(shot.bodies, shot.frames[0].bodies) if state.fracture is not None
+    )
     return trial.Sample(shot, first, reading, CUT_SECONDS * faces)
 
 
@@ -108,21 +129,23 @@ def pattern_of(obj, origin, depsgraph=None):
     if pattern is None or own.cells_from != "OBJECT":
         return pattern, None
     if (problem := settings.pattern_problem(obj)) is not None:
-        return None, f"\"{obj.name}\" {problem}"
+        return None, f'"{obj.name}" {problem}'
     other = own.cells_object
     if depsgraph is not None:
         other = other.evaluated_get(depsgraph)
     world = np.array(other.matrix_world, np.float64)
     world[:3, 3] -= origin
-    pattern.points = (meshes.positions(other.data) @ world[:3, :3].T + world[:3, 3]) \
-        .astype(np.float32)
+    pattern.points = (meshes.positions(other.data) @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
     return pattern, None
 
 
 def cell_objects(scene):
     """Objects whose vertices are the cells of others."""
-    return {obj.pliant.fracture.cells_object for obj in scene.objects
-            if obj.pliant.role == "BODY" and obj.pliant.fracture.breaks == "CELLS"}
+    return {
+        obj.pliant.fracture.cells_object
+        for obj in scene.objects
+        if obj.pliant.role == "BODY" and obj.pliant.fracture.breaks == "CELLS"
+    }
 
 
 _triangles = {}  # object's name -> (topology, triangles): finding them is the slow part
@@ -163,6 +186,9 @@ def source_key(name, vertices, topology, world, made, pattern=None):
 
 def fingerprint(request):
     """Equal for requests that give the same outcome."""
-    plain = {name: value for name, value in vars(request).items()
-             if name not in ("sources", "origin", "sample", "reading", "cutting", "dearer")}
+    plain = {
+        name: value
+        for name, value in vars(request).items()
+        if name not in ("sources", "origin", "sample", "reading", "cutting", "dearer")
+    }
     return repr((sorted(plain.items()), [source.key for source in request.sources]))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The button that switches the preview on and off."""
+
 import bpy
 
 from . import session
@@ -9,19 +10,23 @@ class PLIANT_OT_preview(bpy.types.Operator):
     bl_idname = "pliant.preview"
     bl_label = "Preview Clusters"
     bl_options = {"REGISTER"}
-    bl_description = ("Shows the clusters of all soft bodies in the viewport, and says how large "
-                      "and how long the bake will be. Once more: everything is as it was")
+    bl_description = (
+        "Shows the clusters of all soft bodies in the viewport, and says how large "
+        "and how long the bake will be. Once more: everything is as it was"
+    )
 
     wait: bpy.props.BoolProperty(
-        name="Wait", default=False, options={"SKIP_SAVE", "HIDDEN"},
-        description="Come back only when it is shown, for scripts")
+        name="Wait",
+        default=False,
+        options={"SKIP_SAVE", "HIDDEN"},
+        description="Come back only when it is shown, for scripts",
+    )
 
     @classmethod
     def poll(cls, context):
         if session.current(context.scene) is not None:
             return True
-        if not any(obj.type == "MESH" and obj.pliant.role == "BODY"
-                   for obj in context.scene.objects):
+        if not any(obj.type == "MESH" and obj.pliant.role == "BODY" for obj in context.scene.objects):
             cls.poll_message_set("There is no soft body in the scene yet")
             return False
         return True

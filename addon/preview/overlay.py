@@ -4,6 +4,7 @@
 Clusters are circles that face the view: the outline of a sphere is what one sees of it, at a part
 of the work of drawing spheres.
 """
+
 import bpy
 import numpy as np
 from mathutils import Matrix
@@ -54,6 +55,7 @@ def _draw():
     if not shown or not bpy.context.space_data.overlay.show_overlays:
         return
     import gpu
+
     settings, bodies = shown
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
@@ -74,6 +76,7 @@ def _draw():
 def _draw_all_proxies(bodies, opacity):
     """Solid, and hidden by each other and by what is in front of them."""
     import gpu
+
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.depth_mask_set(True)
     for body, matrix in bodies:
@@ -88,15 +91,21 @@ def _draw_all_proxies(bodies, opacity):
 def _draw_proxies(body, opacity):
     import gpu
     from gpu_extras.batch import batch_for_shader
+
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
 
     def make():
         shown = body.proxies
-        corners, light, whose = proxies.corners(shown.centres[:len(shown.reach)], shown.reach)
+        corners, light, whose = proxies.corners(shown.centres[: len(shown.reach)], shown.reach)
         colours = (shown.colours[whose, None] * light[:, :, None]).reshape(-1, 3)
-        return batch_for_shader(shader, "TRIS", {
-            "pos": np.ascontiguousarray(corners.reshape(-1, 3), np.float32),
-            "color": _with_alpha(colours, min(1.0, .2 + 1.6 * opacity))})
+        return batch_for_shader(
+            shader,
+            "TRIS",
+            {
+                "pos": np.ascontiguousarray(corners.reshape(-1, 3), np.float32),
+                "color": _with_alpha(colours, min(1.0, 0.2 + 1.6 * opacity)),
+            },
+        )
 
     _kept("proxies", body, (body.serial, opacity), make).draw(shader)
 
@@ -119,13 +128,19 @@ def _with_alpha(colours, alpha):
 def _draw_points(body, opacity):
     import gpu
     from gpu_extras.batch import batch_for_shader
+
     shader = gpu.shader.from_builtin(compat.point_shader(uniform=False))
 
     def make():
         step = -(-len(body.particles) // MOST_POINTS)
-        return batch_for_shader(shader, "POINTS", {
-            "pos": np.ascontiguousarray(body.particles[::step], np.float32),
-            "color": _with_alpha(body.particle_colours[::step], min(1.0, .25 + .75 * opacity))})
+        return batch_for_shader(
+            shader,
+            "POINTS",
+            {
+                "pos": np.ascontiguousarray(body.particles[::step], np.float32),
+                "color": _with_alpha(body.particle_colours[::step], min(1.0, 0.25 + 0.75 * opacity)),
+            },
+        )
 
     gpu.state.point_size_set(2.5 * bpy.context.preferences.system.ui_scale)
     _kept("points", body, (body.serial, opacity), make).draw(shader)
@@ -142,6 +157,7 @@ def circles(centres, radii, right, up):
 def _draw_circles(body, matrix, opacity):
     import gpu
     from gpu_extras.batch import batch_for_shader
+
     shader = gpu.shader.from_builtin("FLAT_COLOR")
     turn = (bpy.context.region_data.view_matrix @ matrix).to_3x3().inverted_safe()
     right, up = (np.array(turn.col[i].normalized(), np.float32) for i in (0, 1))
@@ -149,9 +165,8 @@ def _draw_circles(body, matrix, opacity):
     def make():
         count = min(MOST_CIRCLES, len(body.centres))
         ends = circles(body.centres[:count], body.radii[:count], right, up)
-        colours = np.repeat(_with_alpha(body.colours[:count], .75 * opacity), SEGMENTS * 2, axis=0)
-        return batch_for_shader(shader, "LINES", {"pos": ends.astype(np.float32),
-                                                  "color": colours})
+        colours = np.repeat(_with_alpha(body.colours[:count], 0.75 * opacity), SEGMENTS * 2, axis=0)
+        return batch_for_shader(shader, "LINES", {"pos": ends.astype(np.float32), "color": colours})
 
     gpu.state.line_width_set(1.0)
     made_from = (body.serial, opacity, tuple(right.round(5)), tuple(up.round(5)))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Colours for clusters: the same in every run, far apart where clusters touch. No bpy in here."""
+
 import numpy as np
 
-GOLDEN = .6180339887498949
+GOLDEN = 0.6180339887498949
 HUES = 20
-SHADES = ((.80, .95), (.55, 1.0), (.85, .62))  # saturation and value
+SHADES = ((0.80, 0.95), (0.55, 1.0), (0.85, 0.62))  # saturation and value
 NEIGHBOURS = 10
 MOST_COMPARED = 6000  # more clusters than this get hues in turn: nobody tells them apart
 
@@ -19,7 +20,7 @@ def srgb_from_hsv(hue, saturation, value):
 
 def linear_from_srgb(colours):
     colours = np.asarray(colours)
-    return np.where(colours <= .04045, colours / 12.92, ((colours + .055) / 1.055) ** 2.4)
+    return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
 
 
 def candidates():
@@ -46,7 +47,7 @@ def colour_clusters(centres):
         around = around[around >= 0]
         worth = apart[:, around].min(axis=1) if len(around) else np.full(len(choices), 1.0)
         # what was used often is worth less, so that the colours are spread over the body
-        taken[i] = np.argmax(np.minimum(worth, .6) - .02 * (uses - uses.min()))
+        taken[i] = np.argmax(np.minimum(worth, 0.6) - 0.02 * (uses - uses.min()))
         uses[taken[i]] += 1
     return choices[taken].astype(np.float32)
 
@@ -97,6 +98,8 @@ def distances(points, centres, most=4_000_000):
     lengths = np.einsum("ij,ij->i", centres, centres)
     step = max(1, most // max(1, len(centres)))
     for start in range(0, len(points), step):
-        part = points[start:start + step]
-        yield slice(start, start + len(part)), \
-            lengths + np.einsum("ij,ij->i", part, part)[:, None] - 2 * (part @ centres.T)
+        part = points[start : start + step]
+        yield (
+            slice(start, start + len(part)),
+            lengths + np.einsum("ij,ij->i", part, part)[:, None] - 2 * (part @ centres.T),
+        )

@@ -5,6 +5,7 @@ A vertex of a mesh with cracks has the colour of the piece that its particle is 
 of the particle nearest at the first frame. Pieces keep their numbers: what does not break keeps its
 colour.
 """
+
 import numpy as np
 
 from ..bake import fractured_output

@@ -5,6 +5,7 @@ within the cluster's ball, and the ball where the body goes on.
 Each shape is drawn as far as it is seen from its centre: in every direction it ends at the radius or
 where the ray leaves the body, whichever comes first. No bpy in here.
 """
+
 from functools import cache
 
 import numpy as np
@@ -14,25 +15,25 @@ MOST_FINE = 250  # shapes of a body that are drawn fine
 MOST = 1500
 STEPS = 24  # along a ray at most; a step is what the distance allows
 SLACK = 1e-3  # of the radius: so near is at the surface
-LIGHT = np.array((-.35, -.55, .76), np.float32)  # towards it, in the body's axes
+LIGHT = np.array((-0.35, -0.55, 0.76), np.float32)  # towards it, in the body's axes
 
 
 @cache
 def ball(subdivisions):
     """Directions (n, 3) and triangles (m, 3) of a unit ball."""
-    g = (1 + 5 ** .5) / 2
+    g = (1 + 5**0.5) / 2
     points = [(a, b * g, 0) for a in (-1, 1) for b in (-1, 1)]
     points = np.array([np.roll(p, turn) for turn in range(3) for p in points])
     # an icosahedron's faces are the triples of corners that are all 2 apart
     near = np.abs(np.linalg.norm(points[:, None] - points, axis=2) - 2) < 1e-9
-    faces = [(i, j, k) for i in range(12) for j in range(i) for k in range(j)
-             if near[i, j] and near[j, k] and near[k, i]]
+    faces = [
+        (i, j, k) for i in range(12) for j in range(i) for k in range(j) if near[i, j] and near[j, k] and near[k, i]
+    ]
     corners = points[np.array(faces)]
     for _ in range(subdivisions):
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
         ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
-        corners = np.concatenate([np.stack(t, 1) for t in
-                                  ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
+        corners = np.concatenate([np.stack(t, 1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
         corners /= np.linalg.norm(corners, axis=2, keepdims=True)
     corners /= np.linalg.norm(corners, axis=2, keepdims=True)
     flat = corners.reshape(-1, 3)
@@ -74,6 +75,6 @@ def corners(centres, far):
     made = points[:, triangles].reshape(-1, 3, 3)
     normals = np.cross(made[:, 1] - made[:, 0], made[:, 2] - made[:, 0])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
-    light = .55 + .45 * (normals / np.maximum(length, 1e-30)) @ LIGHT
+    light = 0.55 + 0.45 * (normals / np.maximum(length, 1e-30)) @ LIGHT
     whose = np.repeat(np.arange(len(centres)), len(triangles))
     return made, np.repeat(light[:, None], 3, axis=1), whose

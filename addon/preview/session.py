@@ -7,6 +7,7 @@
 
 Objects are known by name only: undo makes others of them. Nothing of this is saved in the file.
 """
+
 import atexit
 import time
 
@@ -17,10 +18,9 @@ from ..blender import folders, modifiers, redraw, runs
 from . import build, colours, gather, overlay, pieces, strain
 
 # Colours that come from the bake, frame by frame, and what one would bake for.
-BAKED = {"PLASTIC": "where bodies flow", "RENEWED": "where clusters are renewed",
-         "PIECE": "the pieces of bodies"}
-QUIET = .35  # seconds without a change before it is built anew
-TICK = .1
+BAKED = {"PLASTIC": "where bodies flow", "RENEWED": "where clusters are renewed", "PIECE": "the pieces of bodies"}
+QUIET = 0.35  # seconds without a change before it is built anew
+TICK = 0.1
 
 
 class Session:
@@ -147,8 +147,7 @@ def _take():
     session.outcome, session.error = builder.outcome, builder.error
     if builder.outcome:
         session.sample = None  # settings may be others the next time
-        session.tried = {name: getattr(builder.outcome, name)
-                         for name in ("reading", "cutting", "dearer")}
+        session.tried = {name: getattr(builder.outcome, name) for name in ("reading", "cutting", "dearer")}
         session.refused.update(builder.outcome.errors)
         _paint()
     _redraw()
@@ -209,10 +208,13 @@ def _baked_values(scene, obj):
     key = by, obj.name, obj.pliant.result.is_cut
     known = _session.strains.get(key)
     if known is None or known.mark != strain.mark(cache):
-        known = _session.strains[key] = \
-            strain.Strains(cache, obj.name) if by == "PLASTIC" else \
-            strain.Renewed(cache, obj.name) if by == "RENEWED" else \
-            pieces.Pieces(cache, obj.name, obj.pliant.result.is_cut)
+        known = _session.strains[key] = (
+            strain.Strains(cache, obj.name)
+            if by == "PLASTIC"
+            else strain.Renewed(cache, obj.name)
+            if by == "RENEWED"
+            else pieces.Pieces(cache, obj.name, obj.pliant.result.is_cut)
+        )
     _session.refused.pop(obj.name, None)
     return known
 
@@ -225,8 +227,7 @@ def _to_draw():
     bodies = []
     for body in session.outcome.bodies:
         obj = bpy.context.scene.objects.get(body.name)
-        if obj is not None and obj.pliant.role == "BODY" and obj.visible_get() and \
-                not _has_moved(obj):
+        if obj is not None and obj.pliant.role == "BODY" and obj.visible_get() and not _has_moved(obj):
             bodies.append((body, overlay.placed(body, session.outcome.origin, obj.matrix_world)))
     return bpy.context.scene.pliant, bodies
 
@@ -234,8 +235,7 @@ def _to_draw():
 def _has_moved(obj):
     """A baked body away from its first frame has left the particles, which are drawn at rest."""
     playback = modifiers.find_playback(obj)
-    return playback is not None and playback.show_viewport and \
-        bpy.context.scene.frame_current > playback.frame_start
+    return playback is not None and playback.show_viewport and bpy.context.scene.frame_current > playback.frame_start
 
 
 def _tick():
@@ -268,6 +268,7 @@ def _redraw(view=True):
 
 # ---------------------------------------------------------------- handlers
 
+
 @bpy.app.handlers.persistent
 def _on_change(scene, depsgraph):
     """A mesh was edited. Frames that play change meshes too: those are not edits."""
@@ -278,8 +279,10 @@ def _on_change(scene, depsgraph):
         return
     for update in depsgraph.updates:
         if isinstance(update.id, bpy.types.Object) and (
-                update.is_updated_geometry and update.id.original.pliant.role == "BODY" or
-                update.id.original in gather.cell_objects(scene)):
+            update.is_updated_geometry
+            and update.id.original.pliant.role == "BODY"
+            or update.id.original in gather.cell_objects(scene)
+        ):
             touch()
             return
 
@@ -287,9 +290,14 @@ def _on_change(scene, depsgraph):
 @bpy.app.handlers.persistent
 def _on_frame(scene, *_):
     """Another frame has other strains. Nothing else that is painted changes with the frame."""
-    if _session is not None and scene.name == _session.scene and \
-            scene.pliant.preview_colours and scene.pliant.preview_colour_by in BAKED and \
-            not bpy.app.is_job_running("RENDER") and not _is_baking():
+    if (
+        _session is not None
+        and scene.name == _session.scene
+        and scene.pliant.preview_colours
+        and scene.pliant.preview_colour_by in BAKED
+        and not bpy.app.is_job_running("RENDER")
+        and not _is_baking()
+    ):
         _paint()
 
 
@@ -324,9 +332,16 @@ def _after_undo(*_):
         colours.sweep(_swept)
 
 
-HANDLERS = {"depsgraph_update_post": _on_change, "frame_change_post": _on_frame,
-            "save_pre": _before_save, "save_post": _after_save, "save_post_fail": _after_save,
-            "load_pre": _before_load, "undo_post": _after_undo, "redo_post": _after_undo}
+HANDLERS = {
+    "depsgraph_update_post": _on_change,
+    "frame_change_post": _on_frame,
+    "save_pre": _before_save,
+    "save_post": _after_save,
+    "save_post_fail": _after_save,
+    "load_pre": _before_load,
+    "undo_post": _after_undo,
+    "redo_post": _after_undo,
+}
 
 
 def register():

@@ -5,18 +5,19 @@ bpy in here.
 A vertex has the plastic strain of the particle that is nearest at the bake's first frame. Colours
 span from nothing to the largest strain of the bake's last frame, so that frames can be compared.
 """
+
 import numpy as np
 
 from ..bake.errors import BakeError
 from ..solver import Channel, PliantError
 from . import palette
 
-LEAST = .01  # a bake in which less has flowed than this shows nothing
+LEAST = 0.01  # a bake in which less has flowed than this shows nothing
 # from untouched to the largest strain, sRGB
-RAMP = np.array([(.16, .20, .42), (.13, .50, .62), (.40, .75, .42), (.96, .82, .25), (.88, .25, .16)])
+RAMP = np.array([(0.16, 0.20, 0.42), (0.13, 0.50, 0.62), (0.40, 0.75, 0.42), (0.96, 0.82, 0.25), (0.88, 0.25, 0.16)])
 
 CHOICES = palette.candidates()
-GREY = np.array((.55, .55, .55))  # of clusters that were there from the start
+GREY = np.array((0.55, 0.55, 0.55))  # of clusters that were there from the start
 
 
 def ramp(values):
@@ -37,7 +38,7 @@ class Baked:
         body = cache.body(name)
         baked = cache.baked()
         if body is None or baked is None:
-            raise BakeError(f"\"{name}\" is not baked: {self.why}")
+            raise BakeError(f'"{name}" is not baked: {self.why}')
         self.cache, self.index = cache, body.index
         self.first, self.last = baked
         self.mark = mark(cache)
@@ -78,8 +79,7 @@ class Strains(Baked):
 
     def colours(self, frame):
         """(v, 4) linear, for the nearest frame that is baked."""
-        return self.of_vertices(ramp(self.read(frame, Channel.PLASTIC_STRAIN) /
-                                     max(self.most, LEAST)))
+        return self.of_vertices(ramp(self.read(frame, Channel.PLASTIC_STRAIN) / max(self.most, LEAST)))
 
 
 class Renewed(Baked):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How long a bake will take, from its first frames: they are read as a bake reads them, simulated
 with all that is in the scene and written, to a folder that goes. No bpy in here."""
+
 import tempfile
 import time
 from dataclasses import dataclass
@@ -11,12 +12,13 @@ from ..bake import plan
 
 TRIAL_SECONDS = 1.0  # of simulating them ...
 LEAST_FRAMES, MOST_SECONDS = 8, 4.0  # ... and at least so many, unless it takes longer
-LOOK = .01  # seconds between looks
+LOOK = 0.01  # seconds between looks
 
 
 @dataclass
 class Sample:
     """The first frames of a bake."""
+
     shot: object
     first: float  # seconds that reading the first frame took, which has more to do
     reading: float  # seconds a frame after it
@@ -49,5 +51,4 @@ def pace(sample, progress=lambda: False):
 
 
 def _is_enough(seconds, frame, sample):
-    return seconds > MOST_SECONDS or \
-        seconds > TRIAL_SECONDS and frame - sample.shot.start >= LEAST_FRAMES
+    return seconds > MOST_SECONDS or seconds > TRIAL_SECONDS and frame - sample.shot.start >= LEAST_FRAMES

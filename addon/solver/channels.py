@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a channel holds: NumPy type, numbers a row."""
+
 import numpy as np
 
 from ._abi import Channel

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a stored body came apart, as those who make surfaces of its cracks want it."""
+
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ class Broken(NamedTuple):
     the last one). Particle split_old was divided at split_time by a plane at rest; split_new took
     the side that the normal points to. Planes split clusters: point, normal, reach, time.
     """
+
     rest: np.ndarray
     parent: np.ndarray
     birth: np.ndarray
@@ -34,6 +36,7 @@ class Broken(NamedTuple):
 
 def broken(store, body_index, origin=None, reach=0.0):
     """A Broken of the index-th body; rest positions and planes are relative to origin."""
+
     def read(channel):
         return store.read(body_index, store.info.first_frame, channel, origin=origin)
 
@@ -44,7 +47,19 @@ def broken(store, body_index, origin=None, reach=0.0):
     pairs, until = store.pairs(body_index, reach)
     side = np.where(toward, 1.0, -1.0)[:, None]
     return Broken(
-        read(Channel.REST).astype(np.float64), parent, read(Channel.BIRTH), pairs.astype(np.int64),
-        until, store.body_info(body_index).spacing, old, new, plane[split, :3], plane[split, 3:6] * side,
-        time[split], plane[:, :3], plane[:, 3:6], plane[:, 6], time)
-
+        read(Channel.REST).astype(np.float64),
+        parent,
+        read(Channel.BIRTH),
+        pairs.astype(np.int64),
+        until,
+        store.body_info(body_index).spacing,
+        old,
+        new,
+        plane[split, :3],
+        plane[split, 3:6] * side,
+        time[split],
+        plane[:, :3],
+        plane[:, 3:6],
+        plane[:, 6],
+        time,
+    )

@@ -3,6 +3,7 @@
 
 Nothing is guessed: what does not fit is a TypeError or ValueError that names it.
 """
+
 import ctypes
 import operator
 from types import SimpleNamespace
@@ -19,8 +20,11 @@ _HIDDEN = {"size", "reserved", "user", "progress", "groups"}
 
 
 def _is_setting(name, kind):
-    return name not in _HIDDEN and not name.endswith("_count") and \
-        not issubclass(kind, (ctypes._Pointer, ctypes.c_char_p, ctypes.c_void_p))
+    return (
+        name not in _HIDDEN
+        and not name.endswith("_count")
+        and not issubclass(kind, (ctypes._Pointer, ctypes.c_char_p, ctypes.c_void_p))
+    )
 
 
 def setting_names(struct):
@@ -33,8 +37,7 @@ def fill(struct, settings, where=""):
     kinds = dict(struct._fields_)
     for name, value in settings.items():
         if name not in kinds or not _is_setting(name, kinds[name]):
-            raise TypeError(f"there is no setting '{where}{name}'; there are: "
-                            f"{', '.join(setting_names(type(struct)))}")
+            raise TypeError(f"there is no setting '{where}{name}'; there are: {', '.join(setting_names(type(struct)))}")
         kind, full = kinds[name], where + name
         if issubclass(kind, ctypes.Structure):
             if not hasattr(value, "items"):
@@ -114,8 +117,7 @@ def indices(value, name, width=3, count=None):
 
 def _rows(array, name, width, count):
     """Accepts (n, width) and flat arrays of n * width."""
-    good = array.ndim == 1 and array.size % width == 0 or \
-        array.ndim == 2 and array.shape[1] == width or array.size == 0
+    good = array.ndim == 1 and array.size % width == 0 or array.ndim == 2 and array.shape[1] == width or array.size == 0
     if not good:
         wanted = "(n,)" if width == 1 else f"(n, {width}) or ({width}n,)"
         raise ValueError(f"'{name}' has shape {array.shape}, not {wanted}")
@@ -129,11 +131,17 @@ def output(out, name, dtype, shape):
     """A new array to be filled, or the caller's if it is of the right kind and size."""
     if out is None:
         return np.empty(shape, dtype)
-    if not isinstance(out, np.ndarray) or out.dtype != dtype or not out.flags.c_contiguous or \
-            not out.flags.writeable or out.size != int(np.prod(shape)):
+    if (
+        not isinstance(out, np.ndarray)
+        or out.dtype != dtype
+        or not out.flags.c_contiguous
+        or not out.flags.writeable
+        or out.size != int(np.prod(shape))
+    ):
         what = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise ValueError(f"'{name}' must be a writable, contiguous {np.dtype(dtype)} array of "
-                         f"shape {tuple(shape)}, not {what}")
+        raise ValueError(
+            f"'{name}' must be a writable, contiguous {np.dtype(dtype)} array of shape {tuple(shape)}, not {what}"
+        )
     return out
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The library's statuses as exceptions, and Python's exceptions carried through its callbacks."""
+
 from . import _abi
 from ._abi import Status
 

@@ -10,6 +10,7 @@ It is looked for, in this order:
 The first that is there is used. If it cannot be: a LibraryError says which file and why, rather than
 another file being tried in silence.
 """
+
 import contextlib
 import ctypes
 import importlib
@@ -40,7 +41,7 @@ class LibraryError(Exception):
 
 
 def _wheel_folders():
-    importlib.invalidate_caches()       # Blender may have put the wheel there a moment ago
+    importlib.invalidate_caches()  # Blender may have put the wheel there a moment ago
     try:
         spec = importlib.util.find_spec(WHEEL_MODULE)
     except (ImportError, ValueError):
@@ -74,10 +75,12 @@ def find():
     if os.environ.get(ENVIRONMENT):
         raise LibraryError(f"{ENVIRONMENT} names {places[0]}, which is not a file.")
     listed = "\n  ".join(map(str, places))
-    remedy = ("Build it (cmake --preset release, cmake --build --preset release)" if _in_checkout()
-              else "Install the extension again, from the zip for this system,")
-    raise LibraryError(f"The Pliant library is not installed. Looked for:\n  {listed}\n"
-                       f"{remedy} or set {ENVIRONMENT}.")
+    remedy = (
+        "Build it (cmake --preset release, cmake --build --preset release)"
+        if _in_checkout()
+        else "Install the extension again, from the zip for this system,"
+    )
+    raise LibraryError(f"The Pliant library is not installed. Looked for:\n  {listed}\n{remedy} or set {ENVIRONMENT}.")
 
 
 @contextlib.contextmanager
@@ -105,17 +108,21 @@ def _open(path):
     try:
         version = library.pliant_abi_version
     except AttributeError:
-        raise LibraryError(f"{path} is not a Pliant library: it lacks pliant_abi_version().",
-                           ["pliant_abi_version"]) from None
+        raise LibraryError(
+            f"{path} is not a Pliant library: it lacks pliant_abi_version().", ["pliant_abi_version"]
+        ) from None
     version.restype, version.argtypes = _abi.FUNCTIONS["pliant_abi_version"]
     found = version()
     if found != _abi.ABI_VERSION:
-        raise LibraryError(f"{path} has interface version {found}, this package needs "
-                           f"{_abi.ABI_VERSION}: they are from different versions of Pliant.")
+        raise LibraryError(
+            f"{path} has interface version {found}, this package needs "
+            f"{_abi.ABI_VERSION}: they are from different versions of Pliant."
+        )
     missing = _abi.bind(library)
     if missing:
-        raise LibraryError(f"{path} lacks {len(missing)} functions that pliant.h declares: "
-                           f"{', '.join(missing)}.", missing)
+        raise LibraryError(
+            f"{path} lacks {len(missing)} functions that pliant.h declares: {', '.join(missing)}.", missing
+        )
     library.pliant_path = str(path)
     return library
 

@@ -5,6 +5,7 @@ Names and meanings are those of pliant.h, which documents every setting, unit an
 close with `with` or close(); a scene takes its bodies, colliders, fields and skins with it. An object
 that is gone gives a PliantError with Status.ERROR_STALE_HANDLE, never a crash.
 """
+
 import ctypes
 import os
 import weakref
@@ -21,8 +22,10 @@ from .convert import float_pointer, floats, index_pointer, indices, output, plai
 from .errors import Progress, check
 from .library import load
 
+
 class Skinned(NamedTuple):
     """What Skin.apply gives; None for what was not asked for."""
+
     vertices: np.ndarray
     normals: np.ndarray | None
     velocities: np.ndarray | None
@@ -161,21 +164,26 @@ class Scene(_Object):
 
     def set_contacts(self, enabled=True, **settings):
         """Contacts of bodies with each other and with themselves, off in a new scene."""
-        desc = _described(self._library, _abi.ContactDesc, "pliant_contact_desc_init",
-                          {"enabled": int(bool(enabled)), **settings})
+        desc = _described(
+            self._library, _abi.ContactDesc, "pliant_contact_desc_init", {"enabled": int(bool(enabled)), **settings}
+        )
         self._call("pliant_scene_set_contacts", byref(desc))
 
     def weld(self, body, to, distance=0.0, strength=0.0):
         """Sticks a body to another, or to a collider, where they touch now. A bond breaks above
         `strength` (pascals; 0: never). Returns how many were made; info.welds: how many hold."""
         ends = {"collider" if isinstance(to, Collider) else "other": to.handle}
-        desc = _described(self._library, _abi.WeldDesc, "pliant_weld_desc_init",
-                          {"body": body.handle, "distance": distance, "strength": strength, **ends})
+        desc = _described(
+            self._library,
+            _abi.WeldDesc,
+            "pliant_weld_desc_init",
+            {"body": body.handle, "distance": distance, "strength": strength, **ends},
+        )
         count = ctypes.c_uint32()
         self._call("pliant_scene_weld", byref(desc), byref(count))
         return count.value
 
-    def set_sleep(self, speed, seconds=.5):
+    def set_sleep(self, speed, seconds=0.5):
         """Lets bodies sleep that were slower than `speed` for `seconds`; 0: none does."""
         self._call("pliant_scene_set_sleep", speed, seconds)
 
@@ -190,8 +198,7 @@ class Scene(_Object):
         desc = _described(self._library, _abi.FrameDesc, "pliant_frame_desc_init", settings)
         watcher = Progress(progress)
         desc.progress = watcher.callback
-        watcher.finish(self._library,
-                       self._library.pliant_scene_advance(self._handle, byref(desc)))
+        watcher.finish(self._library, self._library.pliant_scene_advance(self._handle, byref(desc)))
 
     def cancel(self):
         """Stops the call that is running on this scene; from any thread."""
@@ -211,15 +218,14 @@ class Scene(_Object):
         """Milliseconds by stage name."""
         times = (ctypes.c_double * Stage.COUNT)()
         self._call("pliant_scene_profile", times, int(reset))
-        return {self._library.pliant_stage_name(stage).decode(): times[stage]
-                for stage in range(Stage.COUNT)}
+        return {self._library.pliant_stage_name(stage).decode(): times[stage] for stage in range(Stage.COUNT)}
 
     def save(self):
         size = ctypes.c_uint64()
         self._call("pliant_scene_save", None, byref(size))
         block = ctypes.create_string_buffer(size.value)
         self._call("pliant_scene_save", block, byref(size))
-        return block.raw[:size.value]
+        return block.raw[: size.value]
 
     def restore(self, block):
         """Replaces everything in the scene; bodies(), colliders() and fields() then give what is
@@ -240,10 +246,26 @@ class Body(_Object):
     _close = "pliant_body_destroy"
     _settings = (_abi.MaterialDesc, "pliant_material_desc_init")
 
-    def __init__(self, scene, vertices=None, triangles=None, *, origin=None, points=None,
-                 volumes=None, progress=None, stiffness_factor=None, damping_factor=None,
-                 strain_limit_factor=None, density_factor=None, yield_factor=None,
-                 flow_factor=None, hardening_factor=None, toughness_factor=None, **settings):
+    def __init__(
+        self,
+        scene,
+        vertices=None,
+        triangles=None,
+        *,
+        origin=None,
+        points=None,
+        volumes=None,
+        progress=None,
+        stiffness_factor=None,
+        damping_factor=None,
+        strain_limit_factor=None,
+        density_factor=None,
+        yield_factor=None,
+        flow_factor=None,
+        hardening_factor=None,
+        toughness_factor=None,
+        **settings,
+    ):
         library = scene._library
         if "mesh" in settings:
             raise TypeError("the mesh is given as vertices, triangles and origin")
@@ -255,16 +277,21 @@ class Body(_Object):
         arrays = {"volumes": volumes}
         count = desc.point_count
         _point_to(desc, arrays, count, keep)
-        factors = {"stiffness_factor": stiffness_factor, "damping_factor": damping_factor,
-                   "strain_limit_factor": strain_limit_factor, "density_factor": density_factor,
-                   "yield_factor": yield_factor, "flow_factor": flow_factor,
-                   "hardening_factor": hardening_factor, "toughness_factor": toughness_factor}
+        factors = {
+            "stiffness_factor": stiffness_factor,
+            "damping_factor": damping_factor,
+            "strain_limit_factor": strain_limit_factor,
+            "density_factor": density_factor,
+            "yield_factor": yield_factor,
+            "flow_factor": flow_factor,
+            "hardening_factor": hardening_factor,
+            "toughness_factor": toughness_factor,
+        }
         _point_to(desc, factors, count or desc.mesh.vertex_count, keep)
         watcher = Progress(progress)
         desc.progress = watcher.callback
         handle = ctypes.c_uint64()
-        watcher.finish(library, library.pliant_body_create(scene.handle, byref(desc),
-                                                           byref(handle)))
+        watcher.finish(library, library.pliant_body_create(scene.handle, byref(desc), byref(handle)))
         super().__init__(library, handle.value, scene)
         self._desc = _abi.MaterialDesc.from_buffer_copy(desc.material)
 
@@ -277,7 +304,7 @@ class Body(_Object):
         info = _described(self._library, _abi.BodyInfo, "pliant_body_info_init")
         self._call("pliant_body_get_info", byref(info))
         out = plain(info)
-        out.level = out.level[:info.levels]
+        out.level = out.level[: info.levels]
         return out
 
     @property
@@ -290,8 +317,11 @@ class Body(_Object):
         """A channel as an array; `out` is filled instead of making a new one."""
         origin = vector(origin, "origin")
         return _read_channel(
-            self._library, lambda buffer, size: self._library.pliant_body_read(
-                self._handle, channel, level, origin, buffer, size), channel, out)
+            self._library,
+            lambda buffer, size: self._library.pliant_body_read(self._handle, channel, level, origin, buffer, size),
+            channel,
+            out,
+        )
 
     def positions(self, origin=None, out=None):
         return self.read(Channel.POSITION, origin=origin, out=out)
@@ -300,8 +330,13 @@ class Body(_Object):
         """How far points (n, 3), as the body rests, are from the surface at which others touch it."""
         points = floats(points, "points")
         distances = np.empty(len(points), np.float32)
-        self._call("pliant_body_surface_distance", len(points), vector(origin, "origin"),
-                   float_pointer(points), float_pointer(distances))
+        self._call(
+            "pliant_body_surface_distance",
+            len(points),
+            vector(origin, "origin"),
+            float_pointer(points),
+            float_pointer(distances),
+        )
         return distances
 
     def velocities(self, out=None):
@@ -312,8 +347,13 @@ class Body(_Object):
         given = positions if positions is not None else velocities
         if positions is not None and velocities is not None and len(positions) != len(velocities):
             raise ValueError(f"{len(positions)} positions, but {len(velocities)} velocities")
-        self._call("pliant_body_set_particles", 0 if given is None else len(given),
-                   vector(origin, "origin"), float_pointer(positions), float_pointer(velocities))
+        self._call(
+            "pliant_body_set_particles",
+            0 if given is None else len(given),
+            vector(origin, "origin"),
+            float_pointer(positions),
+            float_pointer(velocities),
+        )
 
     def set_material(self, **settings):
         """Changes settings of the material; what is not given stays as this object last set it (a
@@ -322,8 +362,9 @@ class Body(_Object):
 
     def set_fracture(self, toughness, **settings):
         """Where the body may break: the fields of pliant_fracture_desc. Every time all of them."""
-        desc = _described(self._library, _abi.FractureDesc, "pliant_fracture_desc_init",
-                          {"toughness": toughness, **settings})
+        desc = _described(
+            self._library, _abi.FractureDesc, "pliant_fracture_desc_init", {"toughness": toughness, **settings}
+        )
         self._call("pliant_body_set_fracture", byref(desc))
 
     def set_cells(self, points, origin=None):
@@ -336,8 +377,7 @@ class Body(_Object):
 
     def _set_points(self, function, name, points, origin):
         points = floats(points, name)
-        self._call(function, 0 if points is None else len(points), vector(origin, "origin"),
-                   float_pointer(points))
+        self._call(function, 0 if points is None else len(points), vector(origin, "origin"), float_pointer(points))
 
     def set_factors(self, factor, values):
         """One a particle; None: all 1."""
@@ -386,8 +426,7 @@ class Body(_Object):
             raise ValueError(f"'values' has shape {array.shape}, not (n,) or (n, width)")
         width = array.shape[1] if array.ndim == 2 else 1
         result = np.empty((self.info.particles, *array.shape[1:]), np.float32)
-        self._call("pliant_body_sample_mesh_values", len(array), width, float_pointer(array),
-                   float_pointer(result))
+        self._call("pliant_body_sample_mesh_values", len(array), width, float_pointer(array), float_pointer(result))
         return result
 
     def skin(self, vertices, **settings):
@@ -423,20 +462,32 @@ class Collider(_Object):
     _close = "pliant_collider_destroy"
     _settings = (_abi.ColliderDesc, "pliant_collider_desc_init")
 
-    def __init__(self, scene, shape=Shape.PLANE, *, position=None, rotation=None, extent=None,
-                 vertices=None, triangles=None, origin=None, **settings):
+    def __init__(
+        self,
+        scene,
+        shape=Shape.PLANE,
+        *,
+        position=None,
+        rotation=None,
+        extent=None,
+        vertices=None,
+        triangles=None,
+        origin=None,
+        **settings,
+    ):
         library = scene._library
         self._desc = _described(library, *self._settings, {"shape": shape, **settings})
         self._desc.pose = self._pose(position, rotation, extent)
         handle = ctypes.c_uint64()
         if vertices is None and triangles is None:
-            check(library, library.pliant_collider_create(scene.handle, byref(self._desc),
-                                                          byref(handle)))
+            check(library, library.pliant_collider_create(scene.handle, byref(self._desc), byref(handle)))
         else:
             mesh = _described(library, _abi.MeshDesc, "pliant_mesh_desc_init")
             kept = _fill_mesh(mesh, vertices, triangles, origin)
-            check(library, library.pliant_collider_create_mesh(
-                scene.handle, byref(self._desc), byref(mesh), byref(handle)))
+            check(
+                library,
+                library.pliant_collider_create_mesh(scene.handle, byref(self._desc), byref(mesh), byref(handle)),
+            )
             del kept
         super().__init__(library, handle.value, scene)
         self._placed = True
@@ -444,8 +495,7 @@ class Collider(_Object):
     def set_mesh(self, vertices, origin=None):
         """Where the vertices are at the end of the next frame, as many as at first."""
         vertices = floats(vertices, "vertices")
-        self._call("pliant_collider_set_mesh", len(vertices), vector(origin, "origin"),
-                   float_pointer(vertices))
+        self._call("pliant_collider_set_mesh", len(vertices), vector(origin, "origin"), float_pointer(vertices))
 
     def _pose(self, position, rotation, extent):
         given = {"position": position, "rotation": rotation, "extent": extent}
@@ -457,8 +507,7 @@ class Collider(_Object):
         """Where it is at the end of the next frame; what is not given stays. An object got from
         Scene.colliders() does not know the pose and needs all three at first."""
         if None in (position, rotation, extent) and not getattr(self, "_placed", False):
-            raise TypeError("a collider got from Scene.colliders() is first moved with position, "
-                            "rotation and extent")
+            raise TypeError("a collider got from Scene.colliders() is first moved with position, rotation and extent")
         pose = self._pose(position, rotation, extent)
         self._call("pliant_collider_move", byref(pose))
         self._desc.pose, self._placed = pose, True
@@ -478,8 +527,7 @@ class Field(_Object):
         library = scene._library
         self._desc = _described(library, *self._settings, {"kind": kind, **settings})
         handle = ctypes.c_uint64()
-        check(library, library.pliant_field_create(scene.handle, byref(self._desc),
-                                                   byref(handle)))
+        check(library, library.pliant_field_create(scene.handle, byref(self._desc), byref(handle)))
         super().__init__(library, handle.value, scene)
 
     def set(self, **settings):
@@ -496,9 +544,12 @@ def evaluate_field(kind, positions, velocities=None, *, library=None, **settings
         velocities = np.zeros_like(positions)
     velocities = floats(velocities, "velocities", count=len(positions))
     result = np.empty_like(positions)
-    check(library, library.pliant_field_evaluate(byref(desc), len(positions),
-                                                 float_pointer(positions),
-                                                 float_pointer(velocities), float_pointer(result)))
+    check(
+        library,
+        library.pliant_field_evaluate(
+            byref(desc), len(positions), float_pointer(positions), float_pointer(velocities), float_pointer(result)
+        ),
+    )
     return result
 
 
@@ -526,24 +577,23 @@ class Skin(_Object):
         handle = ctypes.c_uint64()
         self._stored = isinstance(owner, Store)
         if self._stored:
-            status = library.pliant_skin_create_stored(owner.handle, body_index, byref(desc),
-                                                       byref(handle))
+            status = library.pliant_skin_create_stored(owner.handle, body_index, byref(desc), byref(handle))
         else:
             status = library.pliant_skin_create(owner.handle, byref(desc), byref(handle))
         check(library, status)
         super().__init__(library, handle.value, owner)
         self._count = len(vertices)
 
-    def apply(self, frame=None, *, origin=None, transform=None, normals=False, velocities=False,
-              out=None):
+    def apply(self, frame=None, *, origin=None, transform=None, normals=False, velocities=False, out=None):
         """Where the vertices are now, or (a stored body) in a frame. transform: (3, 4), maps them
         from world space relative to origin. `out`: an array for the vertices."""
         if (frame is None) == self._stored:
             raise TypeError("a stored body's skin needs a frame, a living body's takes none")
-        arrays = [output(array, "out", np.float32, (self._count, 3)) if wanted else None
-                  for wanted, array in ((True, out), (normals, None), (velocities, None))]
-        wanted = (vector(origin, "origin"), vector(transform, "transform", 12),
-                  *map(float_pointer, arrays))
+        arrays = [
+            output(array, "out", np.float32, (self._count, 3)) if wanted else None
+            for wanted, array in ((True, out), (normals, None), (velocities, None))
+        ]
+        wanted = (vector(origin, "origin"), vector(transform, "transform", 12), *map(float_pointer, arrays))
         if self._stored:
             self._call("pliant_skin_apply_stored", frame, *wanted)
         else:
@@ -565,8 +615,7 @@ class Store(_Object):
             except KeyError:
                 names = ", ".join(repr(m.name.lower()) for m in StoreMode)
                 raise ValueError(f"mode {mode!r} is none of {names}") from None
-        desc = _described(library, _abi.StoreDesc, "pliant_store_desc_init",
-                          {"mode": mode, **settings})
+        desc = _described(library, _abi.StoreDesc, "pliant_store_desc_init", {"mode": mode, **settings})
         desc.path = os.fsencode(path)
         handle = ctypes.c_uint64()
         check(library, library.pliant_store_open(byref(desc), byref(handle)))
@@ -598,8 +647,13 @@ class Store(_Object):
     def read(self, body_index, frame, channel, origin=None, out=None):
         origin = vector(origin, "origin")
         return _read_channel(
-            self._library, lambda buffer, size: self._library.pliant_store_read(
-                self._handle, body_index, frame, channel, origin, buffer, size), channel, out)
+            self._library,
+            lambda buffer, size: self._library.pliant_store_read(
+                self._handle, body_index, frame, channel, origin, buffer, size
+            ),
+            channel,
+            out,
+        )
 
     def body_info(self, body_index):
         """The body as it is in the last frame: particles, copies, clusters, pieces, splits, spacing."""
@@ -613,8 +667,14 @@ class Store(_Object):
         count = ctypes.c_uint64()
         self._call("pliant_store_read_pairs", body_index, reach, None, None, byref(count))
         pairs, until = np.empty((count.value, 2), np.uint32), np.empty(count.value)
-        self._call("pliant_store_read_pairs", body_index, reach, index_pointer(pairs),
-                   until.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), byref(count))
+        self._call(
+            "pliant_store_read_pairs",
+            body_index,
+            reach,
+            index_pointer(pairs),
+            until.ctypes.data_as(ctypes.POINTER(ctypes.c_double)),
+            byref(count),
+        )
         return pairs, until
 
     def broken(self, body_index, origin=None, reach=0.0):

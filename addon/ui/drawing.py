@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What panels have in common: how numbers and sentences are written."""
+
 import textwrap
 
 import bpy
@@ -12,16 +13,15 @@ def sentence(layout, text, icon="NONE", context=None, width=0):
         scale = context.preferences.system.ui_scale if context else 1.0
         width = max(24, int((region.width / scale - 50) / 6.2)) if region else 48
     column = layout.column(align=True)
-    column.scale_y = .8
+    column.scale_y = 0.8
     for number, line in enumerate(textwrap.wrap(text, width) or [""]):
-        column.label(text=line, icon=icon if number == 0 else
-                     "BLANK1" if icon != "NONE" else "NONE")
+        column.label(text=line, icon=icon if number == 0 else "BLANK1" if icon != "NONE" else "NONE")
 
 
 def rows(layout, texts):
     """Names and values side by side."""
     for name, text in texts:
-        row = layout.split(factor=.5)
+        row = layout.split(factor=0.5)
         row.label(text=name)
         row.label(text=text)
 
@@ -35,15 +35,14 @@ def size(number):
     """Bytes for people."""
     for unit in ("bytes", "KB", "MB", "GB"):
         if number < 1000 or unit == "GB":
-            return f"{number:.0f} {unit}" if number >= 10 or unit == "bytes" else \
-                f"{number:.1f} {unit}"
+            return f"{number:.0f} {unit}" if number >= 10 or unit == "bytes" else f"{number:.1f} {unit}"
         number /= 1000
     return ""
 
 
 def duration(seconds):
     """A time for people."""
-    if seconds < .0995:
+    if seconds < 0.0995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
@@ -59,5 +58,6 @@ def length(metres, scene=None):
     units = scene.unit_settings if scene else None
     if units is None or units.system == "NONE":
         return f"{metres:.4g}"
-    return bpy.utils.units.to_string(units.system, "LENGTH", metres * units.scale_length,
-                                     precision=3, split_unit=False).strip()
+    return bpy.utils.units.to_string(
+        units.system, "LENGTH", metres * units.scale_length, precision=3, split_unit=False
+    ).strip()

@@ -5,6 +5,7 @@ Blender tells when something was changed; that only makes a note. A timer looks 
 nothing has changed for a moment, and never while a bake is running or an animation is playing.
 Panels show what was found last.
 """
+
 import os
 import time
 
@@ -15,7 +16,7 @@ from ..bake.cache import INFO_NAME, CacheError
 from ..blender import folders, redraw, runs
 from ..blender.capture import capture, staleness
 
-CALM = .4  # seconds without a change before a look
+CALM = 0.4  # seconds without a change before a look
 _answers = {}  # scene name -> (mark of its bake, sentences)
 _meshes = {}  # hashes of meshes that were not edited since: see sources.mark()
 _touched = {}  # scene name -> when
@@ -120,8 +121,13 @@ def _redraw():
                 area.tag_redraw()
 
 
-_HANDLERS = {"depsgraph_update_post": _changed, "frame_change_post": _changed, "load_post": _all_changed,
-             "undo_post": _all_changed, "redo_post": _all_changed}
+_HANDLERS = {
+    "depsgraph_update_post": _changed,
+    "frame_change_post": _changed,
+    "load_post": _all_changed,
+    "undo_post": _all_changed,
+    "redo_post": _all_changed,
+}
 
 
 def register():

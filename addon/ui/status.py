@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is baked and what is being baked, for panels and the timeline. Only looks, never changes."""
+
 import os
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from . import drawing
 @dataclass
 class Running:
     """A bake that is going on."""
+
     fraction: float
     text: str  # in the bar
     lines: list = field(default_factory=list)  # below it

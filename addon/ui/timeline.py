@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A strip along the foot of the timeline and the dope sheet: the frames that are baked, amber
 where the scene has changed since."""
+
 import bpy
 
 from ..blender import folders
@@ -8,9 +9,9 @@ from . import outdated, status
 
 HEIGHT = 5  # pixels at a scale of 1
 FOOT = 17  # above the scroll bar
-BAKED = (.25, .72, .45, .9)
-OUT_OF_DATE = (.95, .62, .12, .9)
-TO_BAKE = (.25, .72, .45, .22)
+BAKED = (0.25, 0.72, 0.45, 0.9)
+OUT_OF_DATE = (0.95, 0.62, 0.12, 0.9)
+TO_BAKE = (0.25, 0.72, 0.45, 0.22)
 _handler = None
 
 
@@ -45,15 +46,15 @@ def _draw():
         return
     import gpu
     from gpu_extras.batch import batch_for_shader
+
     view, scale = context.region.view2d, context.preferences.system.ui_scale
     low, high = FOOT * scale, (FOOT + HEIGHT) * scale
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     gpu.state.blend_set("ALPHA")
     for first, after, colour in found:
-        left = view.view_to_region(first - .5, 0, clip=False)[0]
-        right = view.view_to_region(after - .5, 0, clip=False)[0]
-        batch = batch_for_shader(shader, "TRI_FAN", {"pos": [
-            (left, low), (right, low), (right, high), (left, high)]})
+        left = view.view_to_region(first - 0.5, 0, clip=False)[0]
+        right = view.view_to_region(after - 0.5, 0, clip=False)[0]
+        batch = batch_for_shader(shader, "TRI_FAN", {"pos": [(left, low), (right, low), (right, high), (left, high)]})
         shader.uniform_float("color", colour)
         batch.draw(shader)
     gpu.state.blend_set("NONE")
@@ -62,8 +63,7 @@ def _draw():
 def register():
     global _handler
     if not bpy.app.background:
-        _handler = bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW",
-                                                                   "POST_PIXEL")
+        _handler = bpy.types.SpaceDopeSheetEditor.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL")
 
 
 def unregister():

@@ -12,6 +12,7 @@ the rest from reading the scene to the last byte is the add-on's own, Blender's 
 
 Wall time, so run it on a quiet machine; the run with the least own time counts.
 """
+
 import argparse
 import functools
 import math
@@ -35,8 +36,14 @@ def ball(vertices):
     segments = 2 * rings
     theta = np.linspace(0, math.pi, rings + 2)[1:-1]
     phi = np.arange(segments) * (2 * math.pi / segments)
-    points = np.stack([np.outer(np.sin(theta), np.cos(phi)), np.outer(np.sin(theta), np.sin(phi)),
-                       np.outer(np.cos(theta), np.ones(segments))], -1).reshape(-1, 3)
+    points = np.stack(
+        [
+            np.outer(np.sin(theta), np.cos(phi)),
+            np.outer(np.sin(theta), np.sin(phi)),
+            np.outer(np.cos(theta), np.ones(segments)),
+        ],
+        -1,
+    ).reshape(-1, 3)
     points = np.concatenate([points, [(0, 0, 1), (0, 0, -1)]])
     low = (np.arange(rings - 1)[:, None] * segments + np.arange(segments)).reshape(-1)
     right = low - low % segments + (low + 1) % segments
@@ -44,8 +51,12 @@ def ball(vertices):
     top, bottom = len(points) - 2, len(points) - 1
     ring, last = np.arange(segments), (rings - 1) * segments
     after = (ring + 1) % segments
-    caps = np.concatenate([np.stack([np.full(segments, top), ring, after], -1),
-                           np.stack([np.full(segments, bottom), last + after, last + ring], -1)])
+    caps = np.concatenate(
+        [
+            np.stack([np.full(segments, top), ring, after], -1),
+            np.stack([np.full(segments, bottom), last + after, last + ring], -1),
+        ]
+    )
     mesh = bpy.data.meshes.new("Ball")
     mesh.from_pydata(points.tolist(), [], quads.tolist() + caps.tolist())
     return mesh
@@ -60,6 +71,7 @@ class Clock:
 
     def timed(self, name, function):
         """The function, counted. Names get a mark where another thread than the bake's calls."""
+
         @functools.wraps(function)
         def counted(*values, **settings):
             wall, processor = time.perf_counter(), time.thread_time()
@@ -69,6 +81,7 @@ class Clock:
                 which = name if threading.get_ident() == self.bakes else name + ", beside"
                 self._add(self.wall, which, time.perf_counter() - wall)
                 self._add(self.processor, which, time.thread_time() - processor)
+
         return counted
 
     @staticmethod
@@ -89,6 +102,7 @@ def watch(clock):
     from addon.bake.formats import pc2
     from addon.blender.capture import capture
     from addon.solver import _abi, errors, library
+
     loaded = library.load()
     for name in _abi.FUNCTIONS:
         clock.patch(loaded, name, LIBRARY)
@@ -116,6 +130,7 @@ def bake(scene, clock):
     """Bakes once, into a folder that is then gone."""
     from addon.bake import plan
     from addon.blender.capture import capture
+
     clock.wall.clear()
     clock.processor.clear()
     with tempfile.TemporaryDirectory() as folder:
@@ -129,8 +144,7 @@ def bake(scene, clock):
 
 def own(seconds):
     """What is not the library's, of one kind of seconds of the bake's thread."""
-    return sum(seconds[name] for name in (CAPTURE, MAKING, BAKING)) - seconds[LIBRARY] + \
-        seconds.get(BACK, 0.0)
+    return sum(seconds[name] for name in (CAPTURE, MAKING, BAKING)) - seconds[LIBRARY] + seconds.get(BACK, 0.0)
 
 
 def report(wall, processor):
@@ -139,10 +153,12 @@ def report(wall, processor):
         print(f"    {name:40s}{seconds:7.3f} s, processor {processor[name]:7.3f} s")
     beside = sum(value for name, value in processor.items() if name.endswith(", beside"))
     used = own(processor) + beside
-    print(f"the add-on's own, wall       {own(wall):7.3f} s of {whole:.2f} s: "
-          f"{100 * own(wall) / whole:.1f} %")
-    print(f"the add-on's own, processor  {used:7.3f} s, of which {beside:.3f} s beside: "
-          f"{100 * used / whole:.1f} % of the same", flush=True)
+    print(f"the add-on's own, wall       {own(wall):7.3f} s of {whole:.2f} s: {100 * own(wall) / whole:.1f} %")
+    print(
+        f"the add-on's own, processor  {used:7.3f} s, of which {beside:.3f} s beside: "
+        f"{100 * used / whole:.1f} % of the same",
+        flush=True,
+    )
 
 
 def main():
@@ -154,15 +170,18 @@ def main():
     arguments = parser.parse_args()
     bpy.ops.wm.read_factory_settings(use_empty=True)
     import addon
+
     addon.register()
     scene = scene_of(arguments)
     clock = Clock()
     watch(clock)
     runs = [bake(scene, clock) for _ in range(arguments.runs)]
     wall, processor, size = min(runs, key=lambda run: own(run[0]))
-    print(f"Blender {bpy.app.version_string}, {len(bpy.data.meshes['Ball'].vertices)} vertices, "
-          f"{arguments.particles} particles, {arguments.frames} frames, {size / 1e6:.0f} MB, "
-          f"{arguments.runs} runs")
+    print(
+        f"Blender {bpy.app.version_string}, {len(bpy.data.meshes['Ball'].vertices)} vertices, "
+        f"{arguments.particles} particles, {arguments.frames} frames, {size / 1e6:.0f} MB, "
+        f"{arguments.runs} runs"
+    )
     report(wall, processor)
 
 

@@ -7,6 +7,7 @@ A box of quads, filled with 7,500 particles of which those in different Voronoi 
 grain are those of a new body. --pattern: the cells are a pattern cut beforehand, with flat faces. No
 library, no Blender: NumPy and manifold3d. The run with the least processor time of three counts.
 """
+
 import argparse
 import cProfile
 import json
@@ -23,7 +24,7 @@ from fracture_scene import between, box, cloud, open_edges, particles, volumes, 
 
 from addon.fracture import Look, break_mesh
 
-SIZE, SPACING = np.array([1.0, .8, .6]), .04
+SIZE, SPACING = np.array([1.0, 0.8, 0.6]), 0.04
 
 
 def made(options):
@@ -50,7 +51,7 @@ def main():
         if options.profile:
             profile.enable()
         wall, processor = time.perf_counter(), time.process_time()
-        broken = break_mesh(surface, given, Look(uv_layers=("uv",), roughness=.15, grain=.7))
+        broken = break_mesh(surface, given, Look(uv_layers=("uv",), roughness=0.15, grain=0.7))
         wall, processor = time.perf_counter() - wall, time.process_time() - processor
         profile.disable()
         best = min(best or (processor, wall), (processor, wall))
@@ -58,12 +59,21 @@ def main():
         pstats.Stats(profile).sort_stats("cumulative").print_stats(30)
     pieces = int(broken.piece.max()) + 1
     parts = volumes(broken.surface, broken.face_piece, pieces)
-    print(json.dumps({
-        "faces": len(surface.face_start) - 1, "particles": len(given.rest), "pieces": pieces,
-        "faces_after": len(broken.inside), "inside": int(broken.inside.sum()),
-        "open_edges": open_edges(broken.surface),
-        "volume_error": abs(parts.sum() / SIZE.prod() - 1),
-        "processor_s": round(best[0], 2), "wall_s": round(best[1], 2)}))
+    print(
+        json.dumps(
+            {
+                "faces": len(surface.face_start) - 1,
+                "particles": len(given.rest),
+                "pieces": pieces,
+                "faces_after": len(broken.inside),
+                "inside": int(broken.inside.sum()),
+                "open_edges": open_edges(broken.surface),
+                "volume_error": abs(parts.sum() / SIZE.prod() - 1),
+                "processor_s": round(best[0], 2),
+                "wall_s": round(best[1], 2),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 
 Runs those tests and writes hanging-bar.md and, where matplotlib can be imported, hanging-bar.png.
 """
+
 import argparse
 import csv
 import os
@@ -25,8 +26,8 @@ A bar of length 1 and thickness 1/4, held at one end: it hangs, or it sticks out
 200 clusters, five memberships a particle, inverse-square kernel, one level, automatic substeps (frames of 1/300 s).
 Each row changes one thing. Both are over what the theory of slender bars says: a stretch of rho g L / (2 E) = .09,
 a sag of rho g A L^3 / (8 E I) = .15. Made by `tests/bench/hanging_bar.py` from what
-`tests/native/dynamics/test_material_bars.c` checks: the stretch within 15 % (35 % with levels); the sag, which is smaller for
-clusters about as large as the bar is thick, alike within 15 %.
+`tests/native/dynamics/test_material_bars.c` checks: the stretch within 15 % (35 % with levels); the sag, which is
+smaller for clusters about as large as the bar is thick, alike within 15 %.
 
 ![stretch of the hanging bar](hanging-bar.png)
 
@@ -46,16 +47,20 @@ def measure(tests):
 
 def table(rows):
     sags = {(row["axis"], row["value"]): row["ratio"] for row in rows if row["what"] == "sag"}
-    lines = ["| what changes | to | particles | clusters | memberships | levels | substeps | stretch | "
-             "over theory | sag over theory |",
-             "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [
+        "| what changes | to | particles | clusters | memberships | levels | substeps | stretch | "
+        "over theory | sag over theory |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
     for row in rows:
         if row["what"] != "stretch":
             continue
         sag = sags.get((row["axis"], row["value"]))
-        lines.append(f"| {row['axis']} | {row['value']} | {row['particles']} | {row['clusters']} | {row['overlap']} "
-                     f"| {row['levels']} | {row['substeps']} | {float(row['moved']):.4f} | {row['ratio']:.3f} "
-                     f"| {'' if sag is None else format(sag, '.3f')} |")
+        lines.append(
+            f"| {row['axis']} | {row['value']} | {row['particles']} | {row['clusters']} | {row['overlap']} "
+            f"| {row['levels']} | {row['substeps']} | {float(row['moved']):.4f} | {row['ratio']:.3f} "
+            f"| {'' if sag is None else format(sag, '.3f')} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -74,16 +79,23 @@ def plot(rows, path):
         start = at
         for what, colour, marker in (("stretch", "tab:blue", "o"), ("sag", "tab:orange", "s")):
             found = [row for row in rows if row["axis"] == axis and row["what"] == what]
-            axes.plot(range(start, start + len(found)), [row["ratio"] for row in found], marker=marker,
-                      color=colour, linewidth=1, markersize=4, label=what if start == 0 else None)
+            axes.plot(
+                range(start, start + len(found)),
+                [row["ratio"] for row in found],
+                marker=marker,
+                color=colour,
+                linewidth=1,
+                markersize=4,
+                label=what if start == 0 else None,
+            )
             if what == "stretch":
                 ticks += range(start, start + len(found))
                 names += [row["value"] for row in found]
                 axes.text(start + (len(found) - 1) / 2, 1.42, axis, ha="center", fontsize=9)
                 at = start + len(found) + 1
-    axes.axhspan(.85, 1.15, color="tab:blue", alpha=.1)
-    axes.axhline(1, color="black", linewidth=.6)
-    axes.set_ylim(.55, 1.5)
+    axes.axhspan(0.85, 1.15, color="tab:blue", alpha=0.1)
+    axes.axhline(1, color="black", linewidth=0.6)
+    axes.set_ylim(0.55, 1.5)
     axes.set_xticks(ticks, names, rotation=60, ha="right", fontsize=8)
     axes.set_ylabel("over theory")
     axes.legend(loc="lower left", fontsize=8)

@@ -12,6 +12,7 @@ to .05 at half the rate, of which rocking on a support is given at most 6 a seco
 4 s), the motion of the last frame, from which frame on nothing at all moves, how many bodies sleep in
 the end, and how many woke again after a second of sleep.
 """
+
 import argparse
 import contextlib
 import random
@@ -32,20 +33,33 @@ import numpy as np  # noqa: E402
 support.enable()
 baked = __import__("baked")
 presets = support.addon("blender.presets")
-BOUNCE, MEAN, MOST = 10.0, .05, .3  # millimetres a frame, a metre of size
+BOUNCE, MEAN, MOST = 10.0, 0.05, 0.3  # millimetres a frame, a metre of size
 LONGEST, ROCKING = 4.0, 6.0  # seconds; the most that rocking on a support loses a second
 FPS = 24
-HEAD = ("preset", "scene", "bounces until", "moves until", "still after, s", "promised, s", "mean", "most",
-        "nothing moves from", "asleep", "woke", "holds", "minutes")
+HEAD = (
+    "preset",
+    "scene",
+    "bounces until",
+    "moves until",
+    "still after, s",
+    "promised, s",
+    "mean",
+    "most",
+    "nothing moves from",
+    "asleep",
+    "woke",
+    "holds",
+    "minutes",
+)
 
 
 def creature():
     """A closed quadruped of about 2 m whose weight is not above its feet."""
     ball = bpy.data.metaballs.new("Creature")
-    ball.resolution = ball.render_resolution = .09
-    parts = [((0, 0, 1.0), .62), ((.55, 0, 1.08), .55), ((-.55, 0, 1.0), .55), ((.95, .1, 1.5), .42)]
-    parts += [((x, y, z), .26) for x in (-.6, .6) for y in (-.26, .26) for z in (.2, .45, .7)]
-    parts += [((1.1, y, 1.85), .17) for y in (-.12, .2)]
+    ball.resolution = ball.render_resolution = 0.09
+    parts = [((0, 0, 1.0), 0.62), ((0.55, 0, 1.08), 0.55), ((-0.55, 0, 1.0), 0.55), ((0.95, 0.1, 1.5), 0.42)]
+    parts += [((x, y, z), 0.26) for x in (-0.6, 0.6) for y in (-0.26, 0.26) for z in (0.2, 0.45, 0.7)]
+    parts += [((1.1, y, 1.85), 0.17) for y in (-0.12, 0.2)]
     for place, radius in parts:
         part = ball.elements.new()
         part.co, part.radius = place, radius * 1.35
@@ -81,7 +95,7 @@ def floor(scene, bumpy):
     if bumpy:
         for vertex in obj.data.vertices:
             x, y = vertex.co.x, vertex.co.y
-            vertex.co.z = .12 * np.sin(1.3 * x) * np.sin(1.1 * y) + .02 * (x * x + y * y)
+            vertex.co.z = 0.12 * np.sin(1.3 * x) * np.sin(1.1 * y) + 0.02 * (x * x + y * y)
     bpy.ops.pliant.set_role(role="COLLIDER")
     obj.pliant.collider.shape = "SHELL" if bumpy else "PLANE"
 
@@ -91,22 +105,29 @@ def build(preset, kind, count):
     chance = random.Random(3)
     floor(scene, kind == "mesh")
     if kind in ("plane", "mesh"):
-        add(scene, "Body", creature(), preset, (0, 0, 2.0), (.4, 0, .3), 3000)
+        add(scene, "Body", creature(), preset, (0, 0, 2.0), (0.4, 0, 0.3), 3000)
         return scene, 2.0
     for i in range(count):
         bpy.ops.mesh.primitive_cube_add(size=1)
         mesh = bpy.context.object.data
         bpy.data.objects.remove(bpy.context.object)
         import bmesh
+
         refined = bmesh.new()
         refined.from_mesh(mesh)
         bmesh.ops.subdivide_edges(refined, edges=refined.edges, cuts=5, use_grid_fill=True)
-        bmesh.ops.scale(refined, vec=(1, .8, .5), verts=refined.verts)
+        bmesh.ops.scale(refined, vec=(1, 0.8, 0.5), verts=refined.verts)
         refined.to_mesh(mesh)
         refined.free()
-        add(scene, f"Body {i}", mesh, preset,
-            (chance.uniform(-.3, .3), chance.uniform(-.3, .3), .3 + 1.1 * i),
-            tuple(chance.uniform(-.6, .6) for _ in range(3)), 300)
+        add(
+            scene,
+            f"Body {i}",
+            mesh,
+            preset,
+            (chance.uniform(-0.3, 0.3), chance.uniform(-0.3, 0.3), 0.3 + 1.1 * i),
+            tuple(chance.uniform(-0.6, 0.6) for _ in range(3)),
+            300,
+        )
     return scene, 1.0
 
 
@@ -173,9 +194,21 @@ def measure(preset, kind, frames, keep):
     asleep, from_then, woke = sleep_of(ways)
     after = max(0, still - bounced) / FPS
     holds = after <= time_given and still < frames
-    return (preset, kind, bounced, still, f"{after:.2f}", f"{time_given:.2f}", f"{mean[-1]:.4f}",
-            f"{most[-1]:.4f}", from_then if from_then < frames else "-", f"{asleep}/{count}", woke,
-            "yes" if holds else "NO", f"{(time.time() - started) / 60:.1f}")
+    return (
+        preset,
+        kind,
+        bounced,
+        still,
+        f"{after:.2f}",
+        f"{time_given:.2f}",
+        f"{mean[-1]:.4f}",
+        f"{most[-1]:.4f}",
+        from_then if from_then < frames else "-",
+        f"{asleep}/{count}",
+        woke,
+        "yes" if holds else "NO",
+        f"{(time.time() - started) / 60:.1f}",
+    )
 
 
 def row(cells):

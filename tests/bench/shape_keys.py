@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How long shape keys take: 250 frames of a mesh of 100,000 vertices, read from a point cache.
 
-    python tests/bench/shape_keys.py [frames] [vertices a side]     (a Python with the bpy module)
+python tests/bench/shape_keys.py [frames] [vertices a side]     (a Python with the bpy module)
 """
+
 import sys
 import tempfile
 import time
@@ -45,7 +46,7 @@ def measure(frames, side, relative):
         first, move = rng.normal(size=(2, count, 3))
         with pc2.Writer(path, count, sync=False) as writer:
             for frame in range(frames):
-                writer.append(first + .1 * np.sin(frame / 9) * move)
+                writer.append(first + 0.1 * np.sin(frame / 9) * move)
         began = time.perf_counter()
         shapekeys.add(obj, 1, pc2.frames(path), relative)
         made = time.perf_counter() - began
@@ -63,13 +64,15 @@ def measure(frames, side, relative):
         removed = time.perf_counter() - began
     kind = "relative" if relative else "absolute"
     shown = len(range(0, frames, 10))
-    print(f"{bpy.app.version_string}: {frames} {kind} keys of {count} vertices made in {made:.2f} s,"
-          f" removed in {removed:.2f} s, {1000 * played / shown:.0f} ms a frame; error "
-          f"{error / motion:.1e} of the motion, {error / largest:.1e} of the largest coordinate")
+    print(
+        f"{bpy.app.version_string}: {frames} {kind} keys of {count} vertices made in {made:.2f} s,"
+        f" removed in {removed:.2f} s, {1000 * played / shown:.0f} ms a frame; error "
+        f"{error / motion:.1e} of the motion, {error / largest:.1e} of the largest coordinate"
+    )
     return made
 
 
 if __name__ == "__main__":
-    numbers = [int(a) for a in sys.argv[1:]] + [250, 317][len(sys.argv) - 1:]
+    numbers = [int(a) for a in sys.argv[1:]] + [250, 317][len(sys.argv) - 1 :]
     for relative in (False, True):
         measure(*numbers, relative)

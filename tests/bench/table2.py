@@ -9,6 +9,7 @@ One thread. A frame of 1/30 s is two steps; of several runs the one with the lea
 processor time, which other programs change little, or by the clock on the wall. Writes table2.json and the
 part of README.md between its two markers.
 """
+
 import argparse
 import json
 import sys
@@ -31,14 +32,14 @@ ROWS = [
     ("falling ball", "12 clusters", "falling-ball", alone(12), 7.93),
     ("falling ball", "101 clusters", "falling-ball", ONE, 9.50),
     ("falling ball", "3 levels", "falling-ball", [], 10.82),
-    ("hovering cube", "1 cluster", "hovering-cube", alone(1), .24),
-    ("hovering cube", "8 clusters", "hovering-cube", alone(8), .45),
-    ("hovering cube", "66 clusters", "hovering-cube", ONE, .99),
+    ("hovering cube", "1 cluster", "hovering-cube", alone(1), 0.24),
+    ("hovering cube", "8 clusters", "hovering-cube", alone(8), 0.45),
+    ("hovering cube", "66 clusters", "hovering-cube", ONE, 0.99),
     ("hovering cube", "3 levels", "hovering-cube", [], 1.27),
     ("falling bunny", "1 cluster", "falling-bunny", alone(1), 22.38),
     ("falling bunny", "330 clusters", "falling-bunny", ONE, 89.92),
     ("falling bunny", "4 levels", "falling-bunny", [], 108.92),
-    ("ball and wall", "1 cluster", "ball-and-wall", alone(1), .64),
+    ("ball and wall", "1 cluster", "ball-and-wall", alone(1), 0.64),
     ("ball and wall", "8 clusters", "ball-and-wall", alone(8), 2.93),
     ("ball and wall", "66 clusters", "ball-and-wall", ONE, 7.59),
     ("ball and wall", "3 levels", "ball-and-wall", [], 8.68),
@@ -56,9 +57,9 @@ ROWS = [
     ("armadillo", "8192 clusters", "armadillo-itself", ONE, 1067.08),
     ("armadillo", "6 levels", "armadillo-itself", [], 1818.50),
     # section 5.2, without times of their own
-    ("ball and wall", "3 levels, k_d .1", "ball-and-wall", ["--damping", .1], None),
-    ("ball and wall", "3 levels, k_d .3", "ball-and-wall", ["--damping", .3], None),
-    ("ball and wall", "3 levels, k_d .5", "ball-and-wall", ["--damping", .5], None),
+    ("ball and wall", "3 levels, k_d .1", "ball-and-wall", ["--damping", 0.1], None),
+    ("ball and wall", "3 levels, k_d .3", "ball-and-wall", ["--damping", 0.3], None),
+    ("ball and wall", "3 levels, k_d .5", "ball-and-wall", ["--damping", 0.5], None),
 ]
 
 
@@ -67,8 +68,23 @@ def measure(program, repeat, steps, wall, only):
     for example, row, scene, options, published in ROWS:
         if only and only not in f"{example} {row}":
             continue
-        runs = [bench(program, scene, "--threads", 1, "--steps", steps, "--warm-up", 0,
-                      "--gamma", .1, *([] if wall else ["--cpu-time"]), *options) for _ in range(repeat)]
+        runs = [
+            bench(
+                program,
+                scene,
+                "--threads",
+                1,
+                "--steps",
+                steps,
+                "--warm-up",
+                0,
+                "--gamma",
+                0.1,
+                *([] if wall else ["--cpu-time"]),
+                *options,
+            )
+            for _ in range(repeat)
+        ]
         runs = [run for run in runs if run is not None]
         best = min(runs, key=lambda run: run["ms_median"]) if runs else None
         results.append({"example": example, "row": row, "published_ms": published, "run": best})
@@ -77,19 +93,23 @@ def measure(program, repeat, steps, wall, only):
 
 
 def table(results, repeat, steps, wall):
-    lines = [f"Machine: {machine()}, one thread, {'wall' if wall else 'processor time'}, the least median of "
-             f"{repeat} runs of {steps} steps, twice that for a frame.", "",
-             "| example | row | particles | clusters | memberships | paper's ms a frame | ours | "
-             "paper's / ours |",
-             "|---|---|---|---|---|---|---|---|"]
+    lines = [
+        f"Machine: {machine()}, one thread, {'wall' if wall else 'processor time'}, the least median of "
+        f"{repeat} runs of {steps} steps, twice that for a frame.",
+        "",
+        "| example | row | particles | clusters | memberships | paper's ms a frame | ours | paper's / ours |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for entry in results:
         run, published = entry["run"], entry["published_ms"]
         if run is None:
             continue
         ours = 2 * run["ms_median"]
         ratio = f"{published / ours:.3g}" if published else "–"
-        lines.append(f"| {entry['example']} | {entry['row']} | {run['particles']} | {run['clusters']} | "
-                     f"{run['memberships']} | {published or '–'} | {ours:.3g} | {ratio} |")
+        lines.append(
+            f"| {entry['example']} | {entry['row']} | {run['particles']} | {run['clusters']} | "
+            f"{run['memberships']} | {published or '–'} | {ours:.3g} | {ratio} |"
+        )
     return "\n".join(lines)
 
 
@@ -114,7 +134,7 @@ def main():
     whole = readme.read_text()
     if BEGIN in whole:
         before, rest = whole.split(BEGIN, 1)
-        readme.write_text(before + BEGIN + "\n" + text + "\n" + rest[rest.index(END):])
+        readme.write_text(before + BEGIN + "\n" + text + "\n" + rest[rest.index(END) :])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small baked scene, and how results are compared with its frame store."""
+
 import tempfile
 import unittest
 from pathlib import Path
@@ -10,8 +11,14 @@ import numpy as np
 
 capture, folders, meshes, modifiers, results = (
     support.addon(name)
-    for name in ("blender.capture.capture", "blender.folders", "blender.meshes",
-        "blender.modifiers", "blender.results.results"))
+    for name in (
+        "blender.capture.capture",
+        "blender.folders",
+        "blender.meshes",
+        "blender.modifiers",
+        "blender.results.results",
+    )
+)
 errors, job, space = (support.addon(name) for name in ("bake.errors", "bake.job", "bake.transforms"))
 cache_module = support.addon("bake.cache")
 
@@ -23,7 +30,7 @@ def grid_mesh(name, size=6):
     y, x = np.divmod(np.arange(size * size), size)
     corner = (np.arange(size - 1)[:, None] * size + np.arange(size - 1)).reshape(-1)
     faces = np.stack([corner, corner + 1, corner + size + 1, corner + size], 1)
-    points = np.stack([x / (size - 1) - .5, y / (size - 1) - .5, .2 * np.sin(x)], 1)
+    points = np.stack([x / (size - 1) - 0.5, y / (size - 1) - 0.5, 0.2 * np.sin(x)], 1)
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points.tolist(), [], faces.tolist())
     mesh.uv_layers.new(name="UVMap")
@@ -41,7 +48,7 @@ def add_body(scene, name, mesh=None):
         scene.collection.objects.link(obj)
     obj.pliant.role = "BODY"
     obj.pliant.particles.count = 150
-    obj.vertex_groups.new(name="half").add(range(len(obj.data.vertices) // 2), .5, "ADD")
+    obj.vertex_groups.new(name="half").add(range(len(obj.data.vertices) // 2), 0.5, "ADD")
     return obj
 
 
@@ -61,12 +68,12 @@ def build(scene):
     carrier = bpy.data.objects.new("Carrier", None)
     scene.collection.objects.link(carrier)
     animate(carrier, "location", ((0, 0, 0), (1.0, 2.0, -1.0)))
-    animate(carrier, "rotation_euler", ((0, 0, 0), (.5, -.3, 1.0)))
+    animate(carrier, "rotation_euler", ((0, 0, 0), (0.5, -0.3, 1.0)))
     odd = add_body(scene, "Odd", grid_mesh("Odd"))
     odd.parent = carrier
-    odd.location, odd.rotation_euler, odd.scale = (-3, 1, 4), (.3, 1.0, -.4), (1.5, -.7, 2.0)
+    odd.location, odd.rotation_euler, odd.scale = (-3, 1, 4), (0.3, 1.0, -0.4), (1.5, -0.7, 2.0)
     bend = odd.modifiers.new("Bend", "SIMPLE_DEFORM")
-    bend.deform_method, bend.angle = "BEND", .6
+    bend.deform_method, bend.angle = "BEND", 0.6
     refine = odd.modifiers.new("Refine", "SUBSURF")
     refine.levels = refine.render_levels = 1
     bpy.context.view_layer.update()
@@ -79,7 +86,7 @@ def bake(scene, folder, end=None):
     shot = capture.capture_all(scene)
     cache = cache_module.Cache.create(folders.folder_of(scene), shot)
     if end is not None:
-        shot.frames = shot.frames[:end - shot.start + 1]
+        shot.frames = shot.frames[: end - shot.start + 1]
     work = job.Job(shot, cache)
     work.run()
     if work.error:
@@ -111,7 +118,8 @@ def state_of(obj):
     """Everything about an object that a result must give back."""
     mesh = obj.data
     return {
-        "mesh": mesh.name, "positions": meshes.positions(mesh).tobytes(),
+        "mesh": mesh.name,
+        "positions": meshes.positions(mesh).tobytes(),
         "keys": mesh.shape_keys and [(k.name, k.value) for k in mesh.shape_keys.key_blocks],
         "modifiers": [(m.name, m.type, m.show_viewport, m.show_render) for m in obj.modifiers],
         "uvs": [layer.name for layer in mesh.uv_layers],
@@ -184,4 +192,4 @@ class Baked(unittest.TestCase):
                 np.testing.assert_allclose(seen, wanted, rtol=0, atol=tolerance)
             else:
                 np.testing.assert_array_equal(seen, wanted, f"frame {frame}")
-        self.assertGreater(moved, .01, "nothing moves: the test would see nothing")
+        self.assertGreater(moved, 0.01, "nothing moves: the test would see nothing")

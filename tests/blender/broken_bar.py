@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bar that breaks, baked once, for the tests of what becomes of it."""
+
 import tempfile
 import unittest
 from pathlib import Path

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cubes one above the other, and what would be baked of them."""
+
 import unittest
 
 import bpy

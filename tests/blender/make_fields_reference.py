@@ -25,14 +25,29 @@ POINTS = 4
 # ---------------------------------------------------------------- the cases
 
 DEFAULTS = {
-    "type": "FORCE", "shape": "POINT", "falloff_type": "SPHERE", "z_direction": "BOTH",
-    "use_min_distance": False, "use_max_distance": False, "use_radial_min": False,
-    "use_radial_max": False, "use_gravity_falloff": False, "use_global_coords": False,
-    "strength": 1.0, "flow": 0.0, "falloff_power": 0.0, "distance_min": 0.0, "distance_max": 0.0,
-    "radial_falloff": 0.0, "radial_min": 0.0, "radial_max": 0.0, "harmonic_damping": 0.0,
+    "type": "FORCE",
+    "shape": "POINT",
+    "falloff_type": "SPHERE",
+    "z_direction": "BOTH",
+    "use_min_distance": False,
+    "use_max_distance": False,
+    "use_radial_min": False,
+    "use_radial_max": False,
+    "use_gravity_falloff": False,
+    "use_global_coords": False,
+    "strength": 1.0,
+    "flow": 0.0,
+    "falloff_power": 0.0,
+    "distance_min": 0.0,
+    "distance_max": 0.0,
+    "radial_falloff": 0.0,
+    "radial_min": 0.0,
+    "radial_max": 0.0,
+    "harmonic_damping": 0.0,
     "rest_length": 0.0,
     # These do nothing, and are no part of the table: the test shows it.
-    "use_2d_force": False, "wind_factor": 0.0,
+    "use_2d_force": False,
+    "wind_factor": 0.0,
 }
 # linear_drag is stored where strength is, quadratic_drag where harmonic_damping is, size where
 # rest_length is and inflow where flow is.
@@ -81,16 +96,31 @@ def random_case(rng, kind, shape, falloff):
 def special_cases(rng):
     """Strengths beyond what drag allows, far away, and the field's own place."""
     strong = random_case(rng, "DRAG", "POINT", "SPHERE")
-    strong.update(strength=5.0, harmonic_damping=4.0, z_direction="BOTH", falloff_power=0,
-                  use_max_distance=False)
+    strong.update(strength=5.0, harmonic_damping=4.0, z_direction="BOTH", falloff_power=0, use_max_distance=False)
     far = random_case(rng, "TURBULENCE", "POINT", "SPHERE")
-    far.update(falloff_power=0, z_direction="BOTH", use_max_distance=False, rest_length=2.0,
-               use_global_coords=True, strength=1.0,
-               points=[Vector((300.25, -700.5, 20.125)), Vector((-0.5, 255.75, -256.25)),
-                       Vector((1.0, 2.0, 3.0)), Vector((-1.5, 0.0, 511.0))])
+    far.update(
+        falloff_power=0,
+        z_direction="BOTH",
+        use_max_distance=False,
+        rest_length=2.0,
+        use_global_coords=True,
+        strength=1.0,
+        points=[
+            Vector((300.25, -700.5, 20.125)),
+            Vector((-0.5, 255.75, -256.25)),
+            Vector((1.0, 2.0, 3.0)),
+            Vector((-1.5, 0.0, 511.0)),
+        ],
+    )
     steep = random_case(rng, "FORCE", "POINT", "SPHERE")
-    steep.update(falloff_power=10, use_gravity_falloff=True, z_direction="BOTH",
-                 use_max_distance=False, use_min_distance=False, strength=100.0)
+    steep.update(
+        falloff_power=10,
+        use_gravity_falloff=True,
+        z_direction="BOTH",
+        use_max_distance=False,
+        use_min_distance=False,
+        strength=100.0,
+    )
     return [strong, far, steep]
 
 
@@ -107,6 +137,7 @@ def all_cases():
 
 
 # ---------------------------------------------------------------- measuring
+
 
 def build(scene, index, case):
     collection = bpy.data.collections.new(f"case {index}")
@@ -171,6 +202,7 @@ def measure(cases):
 
 # ---------------------------------------------------------------- the noise
 
+
 def gradient_number(x, y, z):
     """Which of the gradients (0 to 11, as in gradients()) the lattice point has."""
     step = 1 / 64
@@ -201,8 +233,7 @@ def measured_permutation():
     sequence = [gradient_number(0, 0, z) for z in range(256)]
 
     def shift_of(row, length=24):
-        found = [s for s in range(256)
-                 if all(sequence[(s + i) % 256] == row(i) for i in range(length))]
+        found = [s for s in range(256) if all(sequence[(s + i) % 256] == row(i) for i in range(length))]
         assert len(found) == 1
         return found[0]
 
@@ -212,20 +243,19 @@ def measured_permutation():
     for x in range(256):
         first = shift_of(lambda i: gradient_number(x, 0, i))
         second = shift_of(lambda i: gradient_number(x, 1, i))
-        differences.append(next(d for d in range(256) if shifts[d] == first
-                                and shifts[(d + 1) % 256] == second))
+        differences.append(next(d for d in range(256) if shifts[d] == first and shifts[(d + 1) % 256] == second))
     fits = []
     for start in range(256):
         p = [(start + d) % 256 for d in differences]
         points = [(x, y, z) for x in range(0, 256, 51) for y in range(0, 256, 37) for z in (0, 9)]
-        if all(gradient_of(p[(p[(p[x] + y) % 256] + z) % 256]) == gradient_number(x, y, z)
-               for x, y, z in points):
+        if all(gradient_of(p[(p[(p[x] + y) % 256] + z) % 256]) == gradient_number(x, y, z) for x, y, z in points):
             fits.append(p)
     assert len(fits) == 1 and sorted(fits[0]) == list(range(256))
     return fits[0]
 
 
 # ---------------------------------------------------------------- the header
+
 
 def number(value):
     return f"{value:.9g}"
@@ -236,14 +266,38 @@ def row(values):
 
 
 def case_text(case):
-    switches = [KINDS.index(case["type"]), SHAPES.index(case["shape"]),
-                FALLOFFS.index(case["falloff_type"]), SIDES.index(case["z_direction"])]
-    switches += [int(case[name]) for name in
-                 ("use_min_distance", "use_max_distance", "use_radial_min", "use_radial_max",
-                  "use_gravity_falloff", "use_global_coords")]
-    numbers = [case[name] for name in
-               ("strength", "flow", "falloff_power", "distance_min", "distance_max",
-                "radial_falloff", "radial_min", "radial_max", "harmonic_damping", "rest_length")]
+    switches = [
+        KINDS.index(case["type"]),
+        SHAPES.index(case["shape"]),
+        FALLOFFS.index(case["falloff_type"]),
+        SIDES.index(case["z_direction"]),
+    ]
+    switches += [
+        int(case[name])
+        for name in (
+            "use_min_distance",
+            "use_max_distance",
+            "use_radial_min",
+            "use_radial_max",
+            "use_gravity_falloff",
+            "use_global_coords",
+        )
+    ]
+    numbers = [
+        case[name]
+        for name in (
+            "strength",
+            "flow",
+            "falloff_power",
+            "distance_min",
+            "distance_max",
+            "radial_falloff",
+            "radial_min",
+            "radial_max",
+            "harmonic_damping",
+            "rest_length",
+        )
+    ]
     matrix = [case["matrix"][i][j] for i in range(4) for j in range(4)]
     return "    {" + row(switches) + ", " + row(numbers) + ",\n     " + row(matrix) + "},"
 
@@ -260,14 +314,15 @@ def write(path, cases, samples, permutation):
 static const field_case field_cases[] = {{
 """)
         out.write("\n".join(case_text(case) for case in cases) + "\n};\n\n")
-        out.write("/* case, position, velocity, acceleration */\n"
-                  "static const field_sample field_samples[] = {\n")
+        out.write("/* case, position, velocity, acceleration */\nstatic const field_sample field_samples[] = {\n")
         for index, x, v, a in samples:
             out.write(f"    {{{index}, {row(x)}, {row(v)}, {row(a)}}},\n")
-        out.write("};\n\n/* The permutation of mathutils.noise, PERLIN_NEW. */\n"
-                  "static const unsigned char measured_permutation[256] = {\n")
+        out.write(
+            "};\n\n/* The permutation of mathutils.noise, PERLIN_NEW. */\n"
+            "static const unsigned char measured_permutation[256] = {\n"
+        )
         for i in range(0, 256, 16):
-            out.write("    " + " ".join(f"{p}," for p in permutation[i:i + 16]) + "\n")
+            out.write("    " + " ".join(f"{p}," for p in permutation[i : i + 16]) + "\n")
         out.write("};\n/* clang-format on */\n")
 
 

@@ -11,6 +11,7 @@ Files run in a few processes side by side, one after another in each, for loadin
 than most of them: each begins with an empty file, factory settings, and the add-on just enabled. A
 crash costs one file: the next one gets a new process.
 """
+
 import argparse
 import importlib.util
 import os
@@ -24,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped$")    # of a file, between processes
+LAST_LINE = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped$")  # of a file, between processes
 
 
 def load_python_run():
@@ -40,8 +41,10 @@ def run_here(patterns):
     sys.path[:0] = [str(FOLDER)]
     sys.dont_write_bytecode = True
     import support
+
     user = support.prepare()
     import bpy
+
     python_run = load_python_run()
     for line in sys.stdin:
         bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -50,14 +53,13 @@ def run_here(patterns):
         if patterns:
             loader.testNamePatterns = [p if "*" in p else f"*{p}*" for p in patterns]
         suite = loader.loadTestsFromName(Path(line.strip()).stem)
-        result = python_run.Result(unittest.runner._WritelnDecorator(sys.stdout), descriptions=False,
-                                   verbosity=0)
+        result = python_run.Result(unittest.runner._WritelnDecorator(sys.stdout), descriptions=False, verbosity=0)
         suite.run(result)
         support.disable()
         sys.stderr.flush()
         print(f"{result.good} passed, {result.bad} failed, {result.left} skipped", flush=True)
     shutil.rmtree(user, ignore_errors=True)
-    os._exit(0)    # Blender's own way out of a module may crash; not ours to test
+    os._exit(0)  # Blender's own way out of a module may crash; not ours to test
 
 
 class Worker:
@@ -70,9 +72,14 @@ class Worker:
     def run(self, file):
         """The tests of one file: (good, bad, skipped), what it wrote."""
         if self.process is None:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                            text=True, errors="replace")
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+            )
         too_late = threading.Timer(self.timeout, self.process.kill)
         too_late.start()
         text = ""
@@ -90,8 +97,7 @@ class Worker:
             too_late.cancel()
         code, self.process = self.process.wait(), None
         ending = f"ended with code {code} before its last test, or took {self.timeout:g} s"
-        good, bad, left = (len(re.findall(f"^{mark} ", text, re.MULTILINE))
-                           for mark in ("ok", "FAIL", "skip"))
+        good, bad, left = (len(re.findall(f"^{mark} ", text, re.MULTILINE)) for mark in ("ok", "FAIL", "skip"))
         return (good, bad + 1, left), f"{text}\nFAIL {file.name} {ending}\n"
 
     def end(self):

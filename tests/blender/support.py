@@ -10,6 +10,7 @@ then says
     pliant = support.addon()                  # the package, enabled
     bake = support.addon("bake.job")          # a module in it
 """
+
 import importlib
 import os
 import sys
@@ -38,7 +39,7 @@ def enable():
     def complain(error):
         raise error
 
-    sys.dont_write_bytecode = True      # the folder is the checkout's own
+    sys.dont_write_bytecode = True  # the folder is the checkout's own
     if addon_utils.enable(PACKAGE, default_set=True, handle_error=complain) is None:
         raise RuntimeError(f"{PACKAGE} could not be enabled; the lines above say why")
 
@@ -46,6 +47,7 @@ def enable():
 def disable():
     """Disables it, so that a test can see what is left behind."""
     import addon_utils
+
     addon_utils.disable(PACKAGE, default_set=True)
 
 
@@ -58,6 +60,7 @@ def oldest_and_newest(test):
     """@support.oldest_and_newest: for slow tests of what is little of Blender's own. The Blenders between
     the oldest and the newest that tests/run knows leave them out."""
     import bpy
+
     between = bpy.app.version[:2] in ((4, 5), (5, 0))
     return unittest.skipIf(between, "only in the oldest and the newest Blender")(test)
 
@@ -65,5 +68,6 @@ def oldest_and_newest(test):
 def fresh():
     """An empty file with one scene; preferences and the add-on stay."""
     import bpy
+
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
     return bpy.context.scene

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What may happen to a bake, and that nothing is lost by it: a sentence, and frames stay."""
+
 import json
 import os
 import resource
@@ -52,7 +53,7 @@ class DuringABake(Bakes):
     def test_collider_deleted_does_no_harm(self):
         run = self.run_until(4)
         bpy.data.objects.remove(self.scene.objects["Plane"])
-        run.step(.01)
+        run.step(0.01)
         self.assertFalse(run.ended)
         run.cancel()
         self.to_the_end(run)
@@ -71,7 +72,7 @@ class DuringABake(Bakes):
         self.obj.pliant.role = "NONE"
         self.obj.hide_viewport = True
         self.scene.pliant.folder = str(self.place / "elsewhere")
-        run.step(.01)
+        run.step(0.01)
         run.cancel()
         self.to_the_end(run)
         caches.Cache.open(self.place / "cache").check()
@@ -88,7 +89,7 @@ class DuringABake(Bakes):
         runs.add(run)
         next(run.capturing)
         support.fresh()
-        run.step(.01)  # a late tick
+        run.step(0.01)  # a late tick
         self.assertTrue(run.ended)
         self.assertFalse((self.place / "cache").exists())
 
@@ -111,8 +112,7 @@ class DuringABake(Bakes):
         run = runs.Run(self.scene)
         runs.add(run)
         next(run.capturing)
-        for handler in [h for h in bpy.app.handlers.undo_post
-                        if h.__module__.startswith(support.PACKAGE)]:
+        for handler in [h for h in bpy.app.handlers.undo_post if h.__module__.startswith(support.PACKAGE)]:
             handler(self.scene)
         self.assertTrue(run.ended)
         kind, sentence = runs.end(run)
@@ -123,7 +123,7 @@ class DuringABake(Bakes):
     def test_playback_modifier_removed(self):
         run = self.run_until(4)
         modifiers.remove_playback(self.obj)
-        run.step(.01)
+        run.step(0.01)
         run.cancel()
         self.to_the_end(run)
         self.assertIsNotNone(modifiers.find_playback(self.obj))
@@ -132,7 +132,7 @@ class DuringABake(Bakes):
         run = self.run_until(3)
         bpy.context.view_layer.objects.active = self.obj
         bpy.ops.object.mode_set(mode="EDIT")
-        run.step(.01)
+        run.step(0.01)
         run.cancel()
         self.to_the_end(run)
         bpy.ops.object.mode_set(mode="OBJECT")
@@ -200,8 +200,12 @@ class TwoWriters(Bakes):
         before, frames = self.files(folder), self.seen(9)
         self.scene.frame_end = 14
         self.scene.frame_set(5)
-        for operator in (bpy.ops.pliant.bake, bpy.ops.pliant.resume,
-                         bpy.ops.pliant.rebake_from_current, bpy.ops.pliant.clear):
+        for operator in (
+            bpy.ops.pliant.bake,
+            bpy.ops.pliant.resume,
+            bpy.ops.pliant.rebake_from_current,
+            bpy.ops.pliant.clear,
+        ):
             self.refused("is being written to by process 4321 on farm-7, since today", operator)
         self.assertEqual(self.files(folder), before)
         np.testing.assert_array_equal(self.seen(9), frames)  # still played
@@ -321,8 +325,12 @@ def sheet(side):
     x, y = (grid.reshape(-1) for grid in np.meshgrid(np.arange(count), np.arange(count)))
     points = np.stack([x, y, 20 * np.sin(x / 90)], -1).astype(np.float32) / side
     corner = (np.arange(side)[:, None] * count + np.arange(side)).reshape(-1)
-    faces = np.concatenate([np.stack([corner, corner + 1, corner + count + 1], -1),
-                            np.stack([corner, corner + count + 1, corner + count], -1)])
+    faces = np.concatenate(
+        [
+            np.stack([corner, corner + 1, corner + count + 1], -1),
+            np.stack([corner, corner + count + 1, corner + count], -1),
+        ]
+    )
     mesh = bpy.data.meshes.new("Sheet")
     mesh.vertices.add(len(points))
     mesh.vertices.foreach_set("co", points.reshape(-1))
@@ -368,8 +376,7 @@ class Killed(Bakes):
         blend = str(self.place / "shot.blend")
         bpy.ops.wm.save_as_mainfile(filepath=blend)
         script = KILLED.format(here=str(HERE), blend=blend)
-        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         path, until = self.place / "cache" / "00-Suzanne.pc2", time.monotonic() + 120
         try:
             while process.poll() is None and time.monotonic() < until:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From a scene to a Shot: what is taken over, frame by frame; what is refused, in which words."""
+
 import math
 import unittest
 
@@ -9,8 +10,9 @@ import numpy as np
 from mathutils import Matrix
 
 capture, colliders, meshes, modifiers = (
-    support.addon(name) for name in ("blender.capture.capture", "blender.capture.colliders",
-        "blender.meshes", "blender.modifiers"))
+    support.addon(name)
+    for name in ("blender.capture.capture", "blender.capture.colliders", "blender.meshes", "blender.modifiers")
+)
 space, solver = support.addon("bake.transforms"), support.addon("solver")
 
 
@@ -55,8 +57,8 @@ class Captures(unittest.TestCase):
 
 class Bodies(Captures):
     def test_mesh_is_in_the_world(self):
-        obj = add_body("monkey", location=(1, 2, 3), rotation=(.3, .4, .5))
-        obj.scale = (1, 2, .5)
+        obj = add_body("monkey", location=(1, 2, 3), rotation=(0.3, 0.4, 0.5))
+        obj.scale = (1, 2, 0.5)
         shot = self.capture()
         np.testing.assert_allclose(shot.bodies[0].vertices, world(obj), atol=1e-5)
         self.assertEqual(shot.bodies[0].name, "Suzanne")
@@ -69,25 +71,23 @@ class Bodies(Captures):
             obj.scale = scale
             body = self.capture().bodies[0]
             corners = body.vertices[body.triangles]
-            volume = np.einsum("ij,ij->i", corners[:, 0],
-                               np.cross(corners[:, 1], corners[:, 2])).sum() / 6
+            volume = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6
             self.assertGreater(volume, 1)
 
     def test_far_away_has_an_origin(self):
         obj = add_body(location=(1e5, -5e4, 10))
         shot = self.capture()
         self.assertLess(np.abs(shot.bodies[0].vertices).max(), 200)
-        np.testing.assert_allclose(
-            shot.bodies[0].vertices.astype(np.float64) + shot.origin, world(obj), atol=.02)
+        np.testing.assert_allclose(shot.bodies[0].vertices.astype(np.float64) + shot.origin, world(obj), atol=0.02)
         self.assertEqual(self.capture().origin, shot.origin)
 
     def test_leading_deformers_count_and_generators_do_not(self):
         obj = add_body()
-        obj.modifiers.new("Smooth", "SMOOTH").factor = .5
+        obj.modifiers.new("Smooth", "SMOOTH").factor = 0.5
         obj.modifiers.new("Fine", "SUBSURF")
         body = self.capture().bodies[0]
         self.assertEqual(len(body.vertices), 8)
-        self.assertLess(np.abs(body.vertices).max(), .99)  # the cube is smaller
+        self.assertLess(np.abs(body.vertices).max(), 0.99)  # the cube is smaller
         self.assertTrue(all(m.show_viewport for m in obj.modifiers))
 
     def test_a_generator_before_the_result_is_refused(self):
@@ -102,16 +102,16 @@ class Bodies(Captures):
         obj.modifiers.new("Fine", "SUBSURF")
         hidden = obj.modifiers.new("Hidden", "SUBSURF")
         hidden.show_viewport = False
-        self.scene.frame_set(3, subframe=.25)
+        self.scene.frame_set(3, subframe=0.25)
         capturing = capture.Capture(self.scene)
         next(capturing)
         self.assertFalse(obj.modifiers["Fine"].show_viewport)
         capturing.release()  # a save, say
         self.assertTrue(obj.modifiers["Fine"].show_viewport)
         self.assertFalse(hidden.show_viewport)
-        self.assertEqual((self.scene.frame_current, self.scene.frame_subframe), (3, .25))
+        self.assertEqual((self.scene.frame_current, self.scene.frame_subframe), (3, 0.25))
         self.assertEqual(list(capturing), [2, 3, 4])
-        self.assertEqual((self.scene.frame_current, self.scene.frame_subframe), (3, .25))
+        self.assertEqual((self.scene.frame_current, self.scene.frame_subframe), (3, 0.25))
         self.assertTrue(obj.modifiers["Fine"].show_viewport)
         self.assertEqual(len(capturing.shot.frames), 4)
 
@@ -144,7 +144,7 @@ class Bodies(Captures):
         self.assertEqual([round(f.matrix[0, 3], 4) for f in frames][::3], [0, 3])
         self.assertEqual([round(f.material["stiffness"], 4) for f in frames][::3], [2, 8])
         self.assertLess(2.1, frames[1].material["stiffness"])
-        self.assertEqual([round(f.pin_strength, 4) for f in frames][::3], [1, .25])
+        self.assertEqual([round(f.pin_strength, 4) for f in frames][::3], [1, 0.25])
 
     def test_driven_material(self):
         obj = add_body()
@@ -158,18 +158,18 @@ class Bodies(Captures):
         material = obj.pliant.material
         elastic = self.capture().frames[0].bodies[0].material
         self.assertEqual(elastic["yield"], float("inf"))
-        for frame, on, value in ((1, False, .1), (3, True, .1), (4, True, .4)):
+        for frame, on, value in ((1, False, 0.1), (3, True, 0.1), (4, True, 0.4)):
             material.use_plasticity, material.yield_strain = on, value
             obj.keyframe_insert("pliant.material.use_plasticity", frame=frame)
             obj.keyframe_insert("pliant.material.yield_strain", frame=frame)
-        material.flow, material.hardening, material.plastic_limit = 7.0, -.5, 2.0
+        material.flow, material.hardening, material.plastic_limit = 7.0, -0.5, 2.0
         material.flow_per_step, material.recluster_condition = True, 1.5
         found = [f.bodies[0].material for f in self.capture().frames]
-        self.assertEqual([round(m["yield"], 4) for m in found], [np.inf, np.inf, .1, .4])
-        self.assertEqual([found[0][name] for name in ("flow", "hardening", "plastic_limit",
-                                                      "flow_per_step")], [7, -.5, 2, 1])
-        self.assertEqual([found[0][name] for name in ("recluster", "recluster_condition")],
-                         [1, 1.5])
+        self.assertEqual([round(m["yield"], 4) for m in found], [np.inf, np.inf, 0.1, 0.4])
+        self.assertEqual(
+            [found[0][name] for name in ("flow", "hardening", "plastic_limit", "flow_per_step")], [7, -0.5, 2, 1]
+        )
+        self.assertEqual([found[0][name] for name in ("recluster", "recluster_condition")], [1, 1.5])
         material.use_recluster = False
         self.assertEqual(self.capture().frames[0].bodies[0].material["recluster"], 0)
         known = {name for name, _ in support.addon("solver._abi").MaterialDesc._fields_}
@@ -192,8 +192,7 @@ class Bodies(Captures):
     def test_what_cannot_be_plastic_is_told_before_the_bake(self):
         obj = add_body()
         own = obj.pliant
-        own.material.goal, own.clusters.levels, own.clusters.level_kind = \
-            "QUADRATIC", 2, "INDEPENDENT"
+        own.material.goal, own.clusters.levels, own.clusters.level_kind = "QUADRATIC", 2, "INDEPENDENT"
         self.capture()  # elastic, it may
         own.material.use_plasticity = True
         self.assertRaisesRegex(capture.CaptureError, "quadratic goals", self.capture)
@@ -208,27 +207,27 @@ class Bodies(Captures):
         paint = obj.pliant.paint
         for name in ("yield", "flow", "hardening"):
             setattr(paint, f"{name}_group", "Half")
-            setattr(paint, f"{name}_zero", .5)
+            setattr(paint, f"{name}_zero", 0.5)
         factors = self.capture().bodies[0].factors
         for name in ("yield", "flow", "hardening"):
-            np.testing.assert_allclose(factors[f"{name}_factor"], [1] * 4 + [.5] * 4)
+            np.testing.assert_allclose(factors[f"{name}_factor"], [1] * 4 + [0.5] * 4)
 
     def test_painted_factors_and_pins(self):
         obj = add_body()
         group = obj.vertex_groups.new(name="Top")
         top = [v.index for v in obj.data.vertices if v.co.z > 0]
         group.add(top, 1.0, "REPLACE")
-        group.add(top[:1], .5, "REPLACE")
+        group.add(top[:1], 0.5, "REPLACE")
         obj.vertex_groups.new(name="Empty")
         paint, start = obj.pliant.paint, obj.pliant.start
-        paint.stiffness_group, paint.stiffness_zero, paint.stiffness_one = "Top", .2, 2.0
+        paint.stiffness_group, paint.stiffness_zero, paint.stiffness_one = "Top", 0.2, 2.0
         start.use_pins, start.pin_group, start.pin_frequency = True, "Top", 6.0
         shot = self.capture()
         body = shot.bodies[0]
         wanted = np.zeros(8, np.float32)
-        wanted[top], wanted[top[0]] = 1.0, .5
+        wanted[top], wanted[top[0]] = 1.0, 0.5
         np.testing.assert_allclose(body.pins, wanted)
-        np.testing.assert_allclose(body.factors["stiffness_factor"], .2 + 1.8 * wanted, rtol=1e-6)
+        np.testing.assert_allclose(body.factors["stiffness_factor"], 0.2 + 1.8 * wanted, rtol=1e-6)
         self.assertTrue(body.pin_exact)
         self.assertIsNone(shot.frames[0].bodies[0].pin_vertices)
         np.testing.assert_allclose(shot.frames[2].bodies[0].pin_vertices, world(obj), atol=1e-6)
@@ -265,15 +264,14 @@ class Bodies(Captures):
         start.use_follow, start.release_frame = True, 3
         shot = self.capture()
         self.assertEqual(shot.bodies[0].follow_until, 3)
-        self.assertEqual([f.bodies[0].pin_vertices is None for f in shot.frames],
-                         [True, False, False, True])
+        self.assertEqual([f.bodies[0].pin_vertices is None for f in shot.frames], [True, False, False, True])
         start.release_frame = 1
         self.assertIsNone(self.capture().bodies[0].follow_until)
 
     def test_quick_takes_fewer_particles(self):
         obj = add_body()
         obj.pliant.particles.count = 5000
-        shot = self.capture(quick=.1)
+        shot = self.capture(quick=0.1)
         self.assertTrue(shot.quick)
         self.assertEqual(shot.bodies[0].settings["sample"]["count"], 500)
 
@@ -291,8 +289,7 @@ class Bodies(Captures):
         self.assertIs(first.data, second.data)
         bodies = self.capture().bodies
         self.assertEqual(len(bodies), 2)
-        self.assertAlmostEqual(bodies[1].vertices[:, 0].mean() - bodies[0].vertices[:, 0].mean(), 5,
-                               places=4)
+        self.assertAlmostEqual(bodies[1].vertices[:, 0].mean() - bodies[0].vertices[:, 0].mean(), 5, places=4)
 
     def test_gravity_and_frames(self):
         add_body()
@@ -314,12 +311,10 @@ class Colliders(Captures):
     def place(self, obj):
         shot = self.capture()
         names = [c.name for c in shot.colliders]
-        return shot.colliders[names.index(obj.name)], \
-            shot.frames[0].colliders[names.index(obj.name)], shot
+        return shot.colliders[names.index(obj.name)], shot.frames[0].colliders[names.index(obj.name)], shot
 
     def test_shapes_are_guessed(self):
-        wanted = {"cube": "BOX", "uv_sphere": "SPHERE", "ico_sphere": "SPHERE",
-                  "cylinder": "CYLINDER"}
+        wanted = {"cube": "BOX", "uv_sphere": "SPHERE", "ico_sphere": "SPHERE", "cylinder": "CYLINDER"}
         for kind, shape in wanted.items():
             collider, _, shot = self.place(add_collider(kind, location=(9, 0, 0)))
             self.assertEqual(collider.shape.name, shape, kind)
@@ -336,13 +331,12 @@ class Colliders(Captures):
         np.testing.assert_allclose(state.position, (1, 3, 3), atol=1e-5)
 
     def test_cylinders_lie_along_any_axis(self):
-        obj = add_collider("cylinder", radius=.5, depth=4)
+        obj = add_collider("cylinder", radius=0.5, depth=4)
         for axis in range(3):
-            obj.data.transform(Matrix.Rotation(math.pi / 2, 4, "Y" if axis == 0 else "X")
-                               if axis < 2 else Matrix())
+            obj.data.transform(Matrix.Rotation(math.pi / 2, 4, "Y" if axis == 0 else "X") if axis < 2 else Matrix())
             collider, state, _ = self.place(obj)
             self.assertEqual(collider.shape.name, "CYLINDER")
-            np.testing.assert_allclose(state.extent[:2], (.5, 2), atol=1e-3)
+            np.testing.assert_allclose(state.extent[:2], (0.5, 2), atol=1e-3)
             corners = np.array(obj.bound_box)
             long = int(np.ptp(corners, axis=0).argmax())
             w, x, y, z = state.rotation
@@ -397,14 +391,14 @@ class Colliders(Captures):
             obj.keyframe_insert("pliant.collider.friction", frame=frame)
         frames = [f.colliders[0] for f in self.capture().frames]
         self.assertAlmostEqual(frames[3].position[2], 3, places=5)
-        self.assertAlmostEqual(frames[3].friction, .4, places=5)
+        self.assertAlmostEqual(frames[3].friction, 0.4, places=5)
 
     def test_empties_and_curves(self):
         bpy.ops.object.empty_add(type="SPHERE", radius=2)
         bpy.context.object.pliant.role = "COLLIDER"
         bpy.ops.curve.primitive_bezier_circle_add()
         bpy.context.object.pliant.role = "COLLIDER"
-        bpy.context.object.data.bevel_depth = .2
+        bpy.context.object.data.bevel_depth = 0.2
         shot = self.capture()
         at = [c.name for c in shot.colliders].index("Empty")
         self.assertEqual(shot.colliders[at].shape.name, "SPHERE")
@@ -429,7 +423,7 @@ class Fields(Captures):
         return obj
 
     def test_parameters_by_frame(self):
-        obj = self.field("WIND", flow=.5)
+        obj = self.field("WIND", flow=0.5)
         for frame, value in ((1, 1.0), (4, 7.0)):
             obj.field.strength = value
             obj.field.keyframe_insert("strength", frame=frame)
@@ -454,14 +448,13 @@ class Fields(Captures):
         bpy.context.object.name = "P"
         bpy.ops.object.forcefield_toggle()
         bpy.context.object.field.shape = "POINTS"
-        self.field("FORCE", noise=.5).name = "N"
+        self.field("FORCE", noise=0.5).name = "N"
         self.field("WIND").name = "H"
         self.scene.objects["H"].hide_viewport = True
         shot = self.capture()
         told = " ".join(shot.warnings)
         self.assertEqual([f.name for f in shot.fields], ["N"])
-        for words in ("'M' is a magnet", "'P' has the shape points", "noise of the force field 'N'",
-                      "'H' is hidden"):
+        for words in ("'M' is a magnet", "'P' has the shape points", "noise of the force field 'N'", "'H' is hidden"):
             self.assertIn(words, told)
         self.scene.pliant.use_fields = False
         self.assertEqual(self.capture().fields, [])
@@ -521,8 +514,9 @@ class Refusals(Captures):
         obj = add_body()
         place = bpy.data.collections.new("Place")
         self.scene.collection.children.link(place)
-        self.scene.collection.objects.unlink(obj) if obj.name in self.scene.collection.objects \
-            else obj.users_collection[0].objects.unlink(obj)
+        self.scene.collection.objects.unlink(
+            obj
+        ) if obj.name in self.scene.collection.objects else obj.users_collection[0].objects.unlink(obj)
         place.objects.link(obj)
         place.hide_viewport = True
         self.refused("hidden in viewports")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bake, Resume, Rebake, Quick Bake, Clear and Cancel as a script calls them, and Save As."""
+
 import tempfile
 import time
 import unittest
@@ -10,8 +11,9 @@ import support
 import numpy as np
 
 capture, folders, meshes, modifiers = (
-    support.addon(name) for name in ("blender.capture.capture", "blender.folders",
-        "blender.meshes", "blender.modifiers"))
+    support.addon(name)
+    for name in ("blender.capture.capture", "blender.folders", "blender.meshes", "blender.modifiers")
+)
 caches, jobs, pc2 = (support.addon(name) for name in ("bake.cache", "bake.job", "bake.formats.pc2"))
 operators, runs = support.addon("ui.operators.bake"), support.addon("blender.runs")
 
@@ -29,9 +31,9 @@ class Bakes(unittest.TestCase):
         self.scene.pliant.checkpoint_every = 4
         bpy.ops.mesh.primitive_plane_add(size=20)
         bpy.context.object.pliant.role = "COLLIDER"
-        bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 1.5), rotation=(.3, .2, .1))
+        bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 1.5), rotation=(0.3, 0.2, 0.1))
         self.obj = bpy.context.object
-        self.obj.scale = (1, 1.5, .8)
+        self.obj.scale = (1, 1.5, 0.8)
         self.obj.pliant.role = "BODY"
         self.obj.pliant.particles.count = 200
         self.scene.pliant.folder = str(self.place / "cache")
@@ -60,16 +62,16 @@ class Bakes(unittest.TestCase):
         until = time.monotonic() + 60
         while not run.ended and (run.frame is None or run.frame < frame):
             self.assertLess(time.monotonic(), until)
-            run.step(.02)
-            time.sleep(.002)
+            run.step(0.02)
+            time.sleep(0.002)
         return run
 
     def to_the_end(self, run):
         until = time.monotonic() + 60
         while not run.ended:
             self.assertLess(time.monotonic(), until)
-            run.step(.02)
-            time.sleep(.002)
+            run.step(0.02)
+            time.sleep(0.002)
         return runs.end(run)
 
 
@@ -86,7 +88,7 @@ class Operators(Bakes):
             row = pc2.read_row(cache.pc2_path(cache.bodies[0]), frame - 1)
             np.testing.assert_array_equal(self.seen(frame), row)
             moved = max(moved, np.abs(row - meshes.positions(self.obj.data)).max())
-        self.assertGreater(moved, .5)
+        self.assertGreater(moved, 0.5)
         np.testing.assert_allclose(self.seen(1), meshes.positions(self.obj.data), atol=1e-5)
 
     def test_stack_keeps_working(self):
@@ -128,7 +130,7 @@ class Operators(Bakes):
         self.obj.pliant.material.frequency *= 2
         self.refused("the material of 'Suzanne' at frame 1", bpy.ops.pliant.resume)
         self.obj.pliant.material.frequency /= 2
-        self.obj.data.vertices[0].co.x += .1
+        self.obj.data.vertices[0].co.x += 0.1
         self.refused("the mesh of 'Suzanne'", bpy.ops.pliant.resume)
 
     def test_resume_bakes_added_frames(self):
@@ -147,7 +149,7 @@ class Operators(Bakes):
         self.assertEqual(bpy.ops.pliant.rebake_from_current(), {"FINISHED"})
         after = self.bits()
         row = 12 * len(self.obj.data.vertices)
-        self.assertEqual(before[:32 + 5 * row], after[:32 + 5 * row])  # checkpoints: 1, 5, 9
+        self.assertEqual(before[: 32 + 5 * row], after[: 32 + 5 * row])  # checkpoints: 1, 5, 9
         self.assertNotEqual(before[-row:], after[-row:])
         self.scene.frame_set(40)
         self.assertFalse(bpy.ops.pliant.rebake_from_current.poll())
@@ -205,10 +207,10 @@ class Operators(Bakes):
         until = time.monotonic() + 60
         while not run.ended and time.monotonic() < until:
             begun = time.perf_counter()
-            run.step(.02)
+            run.step(0.02)
             if run.job is not None:
                 seen.append((run.fraction, run.frame, time.perf_counter() - begun))
-            time.sleep(.001)
+            time.sleep(0.001)
         self.assertEqual(run.state, jobs.DONE)
         fractions = [s[0] for s in seen]
         self.assertEqual(fractions, sorted(fractions))
@@ -224,7 +226,7 @@ class Operators(Bakes):
         shown = self.seen(5)  # Blender reads the file that is being written
         row = pc2.read_row(run.job.cache.pc2_path(run.job.cache.bodies[0]), 4)
         np.testing.assert_array_equal(shown, row)
-        self.assertGreater(np.abs(shown - meshes.positions(self.obj.data)).max(), .01)
+        self.assertGreater(np.abs(shown - meshes.positions(self.obj.data)).max(), 0.01)
         self.assertFalse(run.ended)
         self.assertGreaterEqual(folders.baked_range(self.scene)[1], 6)
         run.cancel()
@@ -298,8 +300,11 @@ class Saving(Bakes):
         self.check(b)
         third = self.save("c.blend", copy=True)
         self.check(b)
-        for path, folder in ((self.place / "a.blend", a), (second, b),
-                             (third, self.place / "pliant_cache" / "c" / "Scene")):
+        for path, folder in (
+            (self.place / "a.blend", a),
+            (second, b),
+            (third, self.place / "pliant_cache" / "c" / "Scene"),
+        ):
             bpy.ops.wm.open_mainfile(filepath=str(path))
             self.check(folder)
 
@@ -329,8 +334,7 @@ class Saving(Bakes):
         (self.place / "other" / "pliant_cache").write_text("in the way")
         self.save("other/b.blend")
         modifier = modifiers.find_playback(bpy.context.scene.objects["Suzanne"])
-        self.assertTrue(modifiers.plays_from(modifier,
-                                             self.place / "pliant_cache" / "a" / "Scene"))
+        self.assertTrue(modifiers.plays_from(modifier, self.place / "pliant_cache" / "a" / "Scene"))
 
     def test_saved_elsewhere_during_a_bake(self):
         self.save("a.blend")

@@ -3,6 +3,7 @@
 
 Operations are counted, not milliseconds: tests/bench/addon_share.py has those.
 """
+
 import sys
 from unittest import mock
 
@@ -11,8 +12,9 @@ import support
 import numpy as np
 from test_bake_capture import Captures, add_body, add_collider
 
-capture, colliders, fingerprint = (support.addon(name) for name in (
-    "blender.capture.capture", "blender.capture.colliders", "bake.fingerprint"))
+capture, colliders, fingerprint = (
+    support.addon(name) for name in ("blender.capture.capture", "blender.capture.colliders", "bake.fingerprint")
+)
 
 
 def calls_of(function):
@@ -43,8 +45,10 @@ class Work(Captures):
         self.scene.frame_end = 20
         capturing = capture.Capture(self.scene)
         next(capturing)
-        with mock.patch.object(np.linalg, "svd", side_effect=AssertionError("svd")), \
-                mock.patch.object(colliders, "place", side_effect=AssertionError("place")):
+        with (
+            mock.patch.object(np.linalg, "svd", side_effect=AssertionError("svd")),
+            mock.patch.object(colliders, "place", side_effect=AssertionError("place")),
+        ):
             calls = [calls_of(lambda: next(capturing)) for _ in range(18)]
         # for a body, a collider and a field, reading all their values
         self.assertLess(sum(calls) / len(calls), 140)
@@ -56,16 +60,16 @@ class Work(Captures):
             self.assertIs(frame.bodies[0].matrix, frames[0].bodies[0].matrix)
             self.assertIs(frame.colliders[0], frames[0].colliders[0])
             self.assertIs(frame.fields[0], frames[0].fields[0])
-        few, many = (calls_of(lambda: list(fingerprint.frame_hashes(frames[:count])))
-                     for count in (1, 20))
+        few, many = (calls_of(lambda: list(fingerprint.frame_hashes(frames[:count]))) for count in (1, 20))
         self.assertLess((many - few) / 19, 60)
 
     def frames_set(self, frames=12):
         """How many frames Blender is asked to evaluate for so many."""
         self.scene.frame_end = frames
         seen, set_frame = [], capture.set_frame
-        with mock.patch.object(capture, "set_frame",
-                               lambda scene, number: (seen.append(number), set_frame(scene, number))):
+        with mock.patch.object(
+            capture, "set_frame", lambda scene, number: (seen.append(number), set_frame(scene, number))
+        ):
             shot = capture.capture_all(self.scene)
         self.assertEqual([frame.number for frame in shot.frames], list(range(1, frames + 1)))
         return len(seen)
@@ -92,9 +96,9 @@ class Work(Captures):
         changes = {
             "a setting": lambda: keyed(self.body.pliant.material, "damping", 9),
             "the floor": lambda: keyed(self.floor, "scale", (2, 2, 2)),
-            "a collider's setting": lambda: keyed(self.floor.pliant.collider, "friction", .1),
+            "a collider's setting": lambda: keyed(self.floor.pliant.collider, "friction", 0.1),
             "a field": lambda: keyed(self.wind.field, "strength", 5),
-            "the scene": lambda: keyed(self.scene.pliant, "contact_friction", .1),
+            "the scene": lambda: keyed(self.scene.pliant, "contact_friction", 0.1),
             "gravity": lambda: keyed(self.scene, "gravity", (0, 0, -1)),
             "a driver": driven,
             "a modifier": lambda: self.body.modifiers.new("Wave", "WAVE"),
@@ -108,6 +112,7 @@ class Work(Captures):
     def test_handlers_of_others_may_change_anything(self):
         def handler(scene, *_):
             scene.objects["Wind"].location.x = scene.frame_current
+
         self.wind.name = "Wind"
         bpy.app.handlers.frame_change_pre.append(handler)
         try:
@@ -119,8 +124,10 @@ class Work(Captures):
         self.body.pliant.start.use_follow, self.body.pliant.start.release_frame = True, 6
         self.assertEqual(self.frames_set(), 2)
         shot = capture.capture_all(self.scene)
-        self.assertEqual([frame.bodies[0].pin_vertices is not None for frame in shot.frames],
-                         [1 < number <= 6 for number in range(1, 13)])
+        self.assertEqual(
+            [frame.bodies[0].pin_vertices is not None for frame in shot.frames],
+            [1 < number <= 6 for number in range(1, 13)],
+        )
 
     def test_a_mesh_collider_is_read_again_only_where_it_was_evaluated(self):
         deforms = add_collider("monkey")
@@ -130,7 +137,7 @@ class Work(Captures):
         moves = add_collider("monkey", location=(8, 0, 0))
         moves.pliant.collider.shape = "MESH"
         wave = deforms.modifiers.new("Wave", "WAVE")  # moves by itself, without a keyframe
-        wave.height = .3
+        wave.height = 0.3
         for frame, x in ((1, 8), (10, 9)):
             moves.location.x = x
             moves.keyframe_insert("location", frame=frame)
@@ -175,14 +182,14 @@ class Work(Captures):
             body.update_tag()  # Blender looks at an add-on's properties only then
 
         def pins(odd):
-            body.pliant.start.pin_strength = 1 if odd else .5
+            body.pliant.start.pin_strength = 1 if odd else 0.5
             body.update_tag()
 
         def matrix(odd):
             body.location.x = 0 if odd else 1e-3
 
         def surface(odd):
-            floor.pliant.collider.friction = .5 if odd else .25
+            floor.pliant.collider.friction = 0.5 if odd else 0.25
             floor.update_tag()
 
         def place(odd):
@@ -199,9 +206,9 @@ class Work(Captures):
         def field_place(odd):
             wind.location.y = 0 if odd else 1
 
-        wanted = {gravity: 0, material: 1, pins: 2, matrix: 2, surface: 3, place: 3, shape: 3,
-                  field: 4, field_place: 4}
+        wanted = {gravity: 0, material: 1, pins: 2, matrix: 2, surface: 3, place: 3, shape: 3, field: 4, field_place: 4}
         for change, index in wanted.items():
+
             def handler(scene, _graph=None):
                 change(scene.frame_current % 2 == 1)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The command line on files that have never seen the add-on: results, settings, exit codes."""
+
 import contextlib
 import io
 import json
@@ -19,9 +20,18 @@ import bpy
 import support
 import numpy as np
 
-cli, baking, failures, setting, caches, pc2, folders = (support.addon(name) for name in (
-    "cli", "command.baking", "command.failures", "command.setting", "bake.cache", "bake.formats.pc2",
-    "blender.folders"))
+cli, baking, failures, setting, caches, pc2, folders = (
+    support.addon(name)
+    for name in (
+        "cli",
+        "command.baking",
+        "command.failures",
+        "command.setting",
+        "bake.cache",
+        "bake.formats.pc2",
+        "blender.folders",
+    )
+)
 SCRIPT = support.ROOT / "addon" / "cli.py"
 SMALL = ["--objects", "Head", "--colliders", "Floor", "--set", "particles.count=150"]
 
@@ -51,8 +61,13 @@ def run(*arguments):
 
 def start(*arguments, **options):
     """As a script in a process of its own."""
-    return subprocess.Popen([sys.executable, "-u", str(SCRIPT), *map(str, arguments)],
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    return subprocess.Popen(
+        [sys.executable, "-u", str(SCRIPT), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **options,
+    )
 
 
 class WithShot(unittest.TestCase):
@@ -73,11 +88,22 @@ class Bake(WithShot):
         before = self.blend.read_bytes()
         formats = "pc2,mdd,shape_keys" + (",abc" if bpy.app.build_options.alembic else "")
         saved = self.folder / "kept" / "done.blend"
-        code, said = self.bake("formats", "--frames", "1-5", "--format", formats, "--preset", "jelly",
-                               "--set", "material.stiffness=7", "--save", saved)
+        code, said = self.bake(
+            "formats",
+            "--frames",
+            "1-5",
+            "--format",
+            formats,
+            "--preset",
+            "jelly",
+            "--set",
+            "material.stiffness=7",
+            "--save",
+            saved,
+        )
         self.assertEqual(code, 0, said)
         self.assertEqual(self.blend.read_bytes(), before)
-        for ending in ("pc2", "mdd", "abc")[:3 if "abc" in formats else 2]:
+        for ending in ("pc2", "mdd", "abc")[: 3 if "abc" in formats else 2]:
             path = self.folder / "formats" / f"00-Head.{ending}"
             self.assertIn(f"Saved: '{path}'", said)
             self.assertTrue(path.stat().st_size > 1000, path)
@@ -89,8 +115,7 @@ class Bake(WithShot):
         self.assertEqual(head.pliant.role, "BODY")
         self.assertEqual(head.pliant.material.preset, "Jelly")
         self.assertEqual(head.pliant.material.frequency, 7)
-        self.assertEqual((bpy.context.scene.pliant.frame_start, bpy.context.scene.pliant.frame_end),
-                         (1, 5))
+        self.assertEqual((bpy.context.scene.pliant.frame_start, bpy.context.scene.pliant.frame_end), (1, 5))
         self.assert_plays(head, rows)
 
     def assert_plays(self, obj, rows, tolerance=1e-4):
@@ -115,14 +140,14 @@ class Bake(WithShot):
 
     def test_saved_file_finds_a_folder_that_moves_with_it(self):
         place = self.folder / "project"
-        code, said = run("bake", "--blend", self.blend, *SMALL, "--out", place / "bakes" / "a",
-                         "--save", place / "done.blend")
+        code, said = run(
+            "bake", "--blend", self.blend, *SMALL, "--out", place / "bakes" / "a", "--save", place / "done.blend"
+        )
         self.assertEqual(code, 0, said)
         moved = place.rename(self.folder / "project moved")
         bpy.ops.wm.open_mainfile(filepath=str(moved / "done.blend"))
         self.assertEqual(folders.folder_of(bpy.context.scene), moved / "bakes" / "a")
-        self.assert_plays(bpy.data.objects["Head"], pc2.frames(moved / "bakes" / "a" / "00-Head.pc2"),
-                          0)
+        self.assert_plays(bpy.data.objects["Head"], pc2.frames(moved / "bakes" / "a" / "00-Head.pc2"), 0)
 
     def test_the_files_own_folder_is_kept(self):
         def own(scene):
@@ -151,6 +176,7 @@ class Bake(WithShot):
 
     def test_no_frame_goes_untold(self):
         """However the job's threads go on while lines are written."""
+
         class Racing:
             shot = types.SimpleNamespace(start=1, end=40)
             resume, state, stage, seconds_left, contacts = False, "simulating", "", None, None
@@ -174,9 +200,19 @@ class Bake(WithShot):
         support.fresh()
         code, said = self.bake("roles", "--frames", "1-2", "--save", self.folder / "roles.blend")
         self.assertEqual(code, 0, said)
-        code, said = run("bake", "--blend", self.folder / "roles.blend", "--objects", "Dense",
-                         "--set", "particles.count=100", "--frames", "1-2", "--out",
-                         self.folder / "roles2")
+        code, said = run(
+            "bake",
+            "--blend",
+            self.folder / "roles.blend",
+            "--objects",
+            "Dense",
+            "--set",
+            "particles.count=100",
+            "--frames",
+            "1-2",
+            "--out",
+            self.folder / "roles2",
+        )
         self.assertEqual(code, 0, said)
         self.assertEqual([b.name for b in caches.Cache.open(self.folder / "roles2").bodies], ["Dense"])
 
@@ -201,8 +237,7 @@ class Bake(WithShot):
         self.assertEqual(self.bake("parts", "--frames", "1-4", "--resume")[0], 0)
         code, said = self.bake("parts", "--frames", "1-9", "--resume")
         self.assertEqual(code, 0, said)
-        self.assertEqual(*((self.folder / n / "00-Head.pc2").read_bytes()
-                           for n in ("whole", "parts")))
+        self.assertEqual(*((self.folder / n / "00-Head.pc2").read_bytes() for n in ("whole", "parts")))
         code, said = self.bake("parts", "--frames", "1-12", "--resume", "--set", "material.drag=1")
         self.assertEqual(code, failures.BAKE, said)
         self.assertIn("material of 'Head'", said)
@@ -217,8 +252,20 @@ class Bake(WithShot):
 @support.oldest_and_newest
 class Signals(WithShot):
     LAST = 90
-    LONG = ["--objects", "Head", "--colliders", "Floor", "--set", "particles.count=3000", "--frames",
-            f"1-{LAST}", "--set", "scene.checkpoint_every=3", "--threads", "1"]
+    LONG = [
+        "--objects",
+        "Head",
+        "--colliders",
+        "Floor",
+        "--set",
+        "particles.count=3000",
+        "--frames",
+        f"1-{LAST}",
+        "--set",
+        "scene.checkpoint_every=3",
+        "--threads",
+        "1",
+    ]
 
     def wait_for_frames(self, process, count):
         """Returns the last of so many frames that a process says it has finished."""
@@ -234,8 +281,11 @@ class Signals(WithShot):
 
     def check_no_second_writer(self, pid, begin):
         """While a process bakes, others neither bake nor clear there, and nothing tears."""
-        for arguments in (begin, [a for a in begin if a != "--resume"],
-                          ["clear", "--blend", self.blend, "--out", self.folder / "stopped"]):
+        for arguments in (
+            begin,
+            [a for a in begin if a != "--resume"],
+            ["clear", "--blend", self.blend, "--out", self.folder / "stopped"],
+        ):
             code, said = run(*arguments)
             self.assertEqual(code, failures.LOCKED, said)
             self.assertRegex(said, f"stopped is being written to by process {pid} on this machine")
@@ -243,8 +293,7 @@ class Signals(WithShot):
     def test_stop_keeps_frames_and_resume_gives_the_same_bits(self):
         whole = run("bake", "--blend", self.blend, "--out", self.folder / "whole", *self.LONG)
         self.assertEqual(whole[0], 0, whole[1])
-        begin = ["bake", "--blend", self.blend, "--out", self.folder / "stopped", "--resume",
-                 *self.LONG]
+        begin = ["bake", "--blend", self.blend, "--out", self.folder / "stopped", "--resume", *self.LONG]
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             process = start(*begin)
             frame = self.wait_for_frames(process, 4)
@@ -263,8 +312,7 @@ class Signals(WithShot):
             self.assertTrue(frame <= baked[1] < self.LAST, (frame, baked))
         code, said = run(*begin)
         self.assertEqual(code, 0, said)
-        self.assertEqual(*((self.folder / n / "00-Head.pc2").read_bytes()
-                           for n in ("whole", "stopped")))
+        self.assertEqual(*((self.folder / n / "00-Head.pc2").read_bytes() for n in ("whole", "stopped")))
 
 
 class Refusals(WithShot):
@@ -277,32 +325,31 @@ class Refusals(WithShot):
     def test_usage(self):
         blend = ["--blend", self.blend]
         for arguments, pattern in (
-                (["bake", "--frames", "x"], "no range of frames"),
-                (["bake", "--frames", "9-2"], "last is before the first"),
-                (["bake", "--format", "fbx"], "no format 'fbx'"),
-                (["bake", "--format", "shape_keys"], "--save"),
-                (["bake", *blend, "--objects", "Head", "--preset", "Stone"], "no material 'Stone'"),
-                (["bake", *blend, *SMALL, "--set", "material.dampin=1"], "mean 'damping'"),
-                (["bake", *blend, *SMALL, "--set", "material.damping=-1"], "outside of 0 to 1000"),
-                (["bake", *blend, *SMALL, "--set", "material.goal=SOFT"], "none of RIGID"),
-                (["bake", *blend, *SMALL, "--set", "particles.count=many"], "no whole number"),
-                (["bake", *blend, *SMALL, "--set", "material.use_pressure=maybe"], "neither true"),
-                (["bake", *blend, *SMALL, "--set", "nothing"], "NAME=VALUE"),
-                (["bake", *blend, *SMALL, "--set", "soul.depth=1"], "settings are of"),
-                (["bake", *blend, *SMALL, "--set", "material.preset.x=1"], "settings are of"),
-                (["dance"], "invalid choice"), ([], "required")):
+            (["bake", "--frames", "x"], "no range of frames"),
+            (["bake", "--frames", "9-2"], "last is before the first"),
+            (["bake", "--format", "fbx"], "no format 'fbx'"),
+            (["bake", "--format", "shape_keys"], "--save"),
+            (["bake", *blend, "--objects", "Head", "--preset", "Stone"], "no material 'Stone'"),
+            (["bake", *blend, *SMALL, "--set", "material.dampin=1"], "mean 'damping'"),
+            (["bake", *blend, *SMALL, "--set", "material.damping=-1"], "outside of 0 to 1000"),
+            (["bake", *blend, *SMALL, "--set", "material.goal=SOFT"], "none of RIGID"),
+            (["bake", *blend, *SMALL, "--set", "particles.count=many"], "no whole number"),
+            (["bake", *blend, *SMALL, "--set", "material.use_pressure=maybe"], "neither true"),
+            (["bake", *blend, *SMALL, "--set", "nothing"], "NAME=VALUE"),
+            (["bake", *blend, *SMALL, "--set", "soul.depth=1"], "settings are of"),
+            (["bake", *blend, *SMALL, "--set", "material.preset.x=1"], "settings are of"),
+            (["dance"], "invalid choice"),
+            ([], "required"),
+        ):
             self.assert_refused(failures.USAGE, pattern, *arguments)
 
     def test_files(self):
-        self.assert_refused(failures.FILE, "There is no file", "bake", "--blend",
-                            self.folder / "none.blend")
+        self.assert_refused(failures.FILE, "There is no file", "bake", "--blend", self.folder / "none.blend")
         broken = self.folder / "broken.blend"
         broken.write_bytes(b"BLENDER-v402" + b"x" * 300)
         self.assert_refused(failures.FILE, "broken.blend", "info", "--blend", broken)
-        self.assert_refused(failures.FILE, "mean 'Head'", "bake", "--blend", self.blend, "--objects",
-                            "Heda")
-        self.assert_refused(failures.FILE, "no scene 'Other'", "bake", "--blend", self.blend,
-                            "--scene", "Other")
+        self.assert_refused(failures.FILE, "mean 'Head'", "bake", "--blend", self.blend, "--objects", "Heda")
+        self.assert_refused(failures.FILE, "no scene 'Other'", "bake", "--blend", self.blend, "--scene", "Other")
 
     def test_scenes(self):
         self.assert_refused(failures.SCENE, "no soft body", "bake", "--blend", self.blend)
@@ -310,35 +357,53 @@ class Refusals(WithShot):
         def spoil(scene):
             scene.objects["Head"].data.clear_geometry()
             scene.objects["Dense"].data.vertices[0].co.x = float("nan")
-            scene.collection.objects.link(bpy.data.objects.new("Lamp", bpy.data.lights.new(
-                "Lamp", "POINT")))
+            scene.collection.objects.link(bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT")))
 
         spoilt = self.folder / "spoilt.blend"
         make_shot(spoilt, spoil)
         for name, pattern in (("Head", "no faces"), ("Dense", "NaN"), ("Lamp", "not a mesh")):
-            self.assert_refused(failures.SCENE, pattern, "bake", "--blend", spoilt, "--objects", name,
-                                "--out", self.folder / "spoilt")
+            self.assert_refused(
+                failures.SCENE, pattern, "bake", "--blend", spoilt, "--objects", name, "--out", self.folder / "spoilt"
+            )
         self.assertFalse((self.folder / "spoilt").exists())
 
     def test_bakes(self):
-        self.assert_refused(failures.BAKE, "Nothing is baked", "export", "--blend", self.blend,
-                            "--out", self.folder / "nothing")
+        self.assert_refused(
+            failures.BAKE, "Nothing is baked", "export", "--blend", self.blend, "--out", self.folder / "nothing"
+        )
         self.assertEqual(self.bake("damaged")[0], 0)
         (self.folder / "damaged" / "bake.json").write_text("{")
-        self.assert_refused(failures.BAKE, "damaged", "bake", "--blend", self.blend, *SMALL, "--out",
-                            self.folder / "damaged", "--resume")
+        self.assert_refused(
+            failures.BAKE,
+            "damaged",
+            "bake",
+            "--blend",
+            self.blend,
+            *SMALL,
+            "--out",
+            self.folder / "damaged",
+            "--resume",
+        )
 
     def test_disk(self):
         in_the_way = self.folder / "file"
         in_the_way.write_text("")
-        self.assert_refused(failures.DISK, "cache folder", "bake", "--blend", self.blend, *SMALL,
-                            "--out", in_the_way / "x")
-        self.assert_refused(failures.DISK, "could not be saved", "cluster", "--blend", self.blend,
-                            *SMALL, "--save", in_the_way / "x.blend")
+        self.assert_refused(
+            failures.DISK, "cache folder", "bake", "--blend", self.blend, *SMALL, "--out", in_the_way / "x"
+        )
+        self.assert_refused(
+            failures.DISK,
+            "could not be saved",
+            "cluster",
+            "--blend",
+            self.blend,
+            *SMALL,
+            "--save",
+            in_the_way / "x.blend",
+        )
 
     def test_library(self):
-        process = start("info", "--blend", self.blend,
-                        env={**os.environ, "PLIANT_LIBRARY": "/none/libpliant.so"})
+        process = start("info", "--blend", self.blend, env={**os.environ, "PLIANT_LIBRARY": "/none/libpliant.so"})
         said = process.communicate(timeout=60)[0]
         self.assertEqual(process.returncode, failures.INSTALLATION, said)
         self.assertIn("/none/libpliant.so", said)
@@ -346,8 +411,9 @@ class Refusals(WithShot):
     def test_exit_codes_are_documented(self):
         text = (support.ROOT / "addon" / "docs" / "command-line.md").read_text(encoding="utf-8")
         documented = {int(code) for code in re.findall(r"^\| (\d+) \|", text, re.M)}
-        ours = {value for name, value in vars(failures).items()
-                if name.isupper() and isinstance(value, int)} - {failures.BY_SIGNAL}
+        ours = {value for name, value in vars(failures).items() if name.isupper() and isinstance(value, int)} - {
+            failures.BY_SIGNAL
+        }
         self.assertEqual(documented, ours | {130, 143})
         options = re.findall(r'add_argument\("(--[a-z-]+)"', SCRIPT.read_text(encoding="utf-8"))
         self.assertGreater(len(options), 15)
@@ -359,24 +425,47 @@ class Others(WithShot):
     def test_export_other_formats_and_meshes(self):
         self.assertEqual(self.bake("export")[0], 0)
         target = self.folder / "delivered"
-        code, said = run("export", "--blend", self.blend, "--out", self.folder / "export", "--format",
-                         "mdd", "--to", target)
+        code, said = run(
+            "export", "--blend", self.blend, "--out", self.folder / "export", "--format", "mdd", "--to", target
+        )
         self.assertEqual(code, 0, said)
-        self.assertEqual(target.joinpath("Head.mdd").read_bytes(),
-                         (self.folder / "export" / "00-Head.mdd").read_bytes())
-        code, said = run("export", "--blend", self.blend, "--out", self.folder / "export", "--bind",
-                         "Dense=Head", "--to", target, "--save", self.folder / "bound.blend")
+        self.assertEqual(
+            target.joinpath("Head.mdd").read_bytes(), (self.folder / "export" / "00-Head.mdd").read_bytes()
+        )
+        code, said = run(
+            "export",
+            "--blend",
+            self.blend,
+            "--out",
+            self.folder / "export",
+            "--bind",
+            "Dense=Head",
+            "--to",
+            target,
+            "--save",
+            self.folder / "bound.blend",
+        )
         self.assertEqual(code, 0, said)
         rows = pc2.frames(target / "Dense.pc2")
         self.assertEqual(rows.shape[:2], (6, 42))
-        self.assertLess(rows[-1, :, 2].mean(), rows[0, :, 2].mean() - .1)
+        self.assertLess(rows[-1, :, 2].mean(), rows[0, :, 2].mean() - 0.1)
         bpy.ops.wm.open_mainfile(filepath=str(self.folder / "bound.blend"))
         self.assertEqual(bpy.data.objects["Dense"].pliant.result.body, "Head")
 
     def test_cluster_saves_the_colouring(self):
         saved = self.folder / "coloured.blend"
-        code, said = run("cluster", "--blend", self.blend, *SMALL, "--set", "clusters.levels=2",
-                         "--out", self.folder / "clusters", "--save", saved)
+        code, said = run(
+            "cluster",
+            "--blend",
+            self.blend,
+            *SMALL,
+            "--set",
+            "clusters.levels=2",
+            "--out",
+            self.folder / "clusters",
+            "--save",
+            saved,
+        )
         self.assertEqual(code, 0, said)
         numbers = json.loads((self.folder / "clusters" / "clusters.json").read_text())["Head"]
         self.assertEqual(len(numbers["clusters"]), 2)
@@ -392,8 +481,7 @@ class Others(WithShot):
     def test_info_tells_what_is_there(self):
         self.assertEqual(self.bake("info", "--save", self.folder / "info.blend")[0], 0)
         code, said = run("info", "--blend", self.folder / "info.blend", "--log-json")
-        events = {e["event"]: e for e in map(json.loads, (
-            line for line in said.splitlines() if line.startswith("{")))}
+        events = {e["event"]: e for e in map(json.loads, (line for line in said.splitlines() if line.startswith("{")))}
         self.assertEqual(code, 0, said)
         self.assertEqual((events["baked"]["first"], events["baked"]["last"]), (1, 6))
         self.assertTrue(events["baked"]["complete"])
@@ -402,8 +490,15 @@ class Others(WithShot):
     def test_clear_takes_only_what_is_ours(self):
         self.assertEqual(self.bake("clear", "--save", self.folder / "cleared.blend")[0], 0)
         (self.folder / "clear" / "notes.txt").write_text("mine")
-        code, said = run("clear", "--blend", self.folder / "cleared.blend", "--save",
-                         self.folder / "cleared.blend", "--out", self.folder / "clear")
+        code, said = run(
+            "clear",
+            "--blend",
+            self.folder / "cleared.blend",
+            "--save",
+            self.folder / "cleared.blend",
+            "--out",
+            self.folder / "clear",
+        )
         self.assertEqual(code, 0, said)
         self.assertEqual([p.name for p in (self.folder / "clear").iterdir()], ["notes.txt"])
         bpy.ops.wm.open_mainfile(filepath=str(self.folder / "cleared.blend"))
@@ -416,11 +511,9 @@ class Others(WithShot):
         bpy.ops.wm.open_mainfile(filepath=str(saved))
         kinds = [o.pliant.result.kind for o in bpy.context.scene.objects]
         self.assertIn("POINTS", kinds)
-        code, said = run("clear", "--blend", saved, "--save", saved, "--out",
-                         self.folder / "particles")
+        code, said = run("clear", "--blend", saved, "--save", saved, "--out", self.folder / "particles")
         self.assertEqual(code, 0, said)
-        self.assertEqual({o.name for o in bpy.context.scene.objects if o.type == "MESH"},
-                         {"Head", "Floor", "Dense"})
+        self.assertEqual({o.name for o in bpy.context.scene.objects if o.type == "MESH"}, {"Head", "Floor", "Dense"})
 
 
 class Settings(unittest.TestCase):
@@ -459,12 +552,20 @@ class FaultyDisk(WithShot):
 class LittleMemory(WithShot):
     def test_limits_end_in_a_sentence_and_a_code(self):
         import resource
+
         environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
         for megabytes in (500, 900, 1200, 1420, 1500):
             begun = time.monotonic()
-            process = start("bake", "--blend", self.blend, *SMALL, "--out", self.folder / "little",
-                            env=environment, preexec_fn=lambda: resource.setrlimit(
-                                resource.RLIMIT_AS, (megabytes * 2**20,) * 2))
+            process = start(
+                "bake",
+                "--blend",
+                self.blend,
+                *SMALL,
+                "--out",
+                self.folder / "little",
+                env=environment,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20,) * 2),
+            )
             said = process.communicate(timeout=120)[0]
             self.assertIn(process.returncode, (0, failures.MEMORY), f"{megabytes} MB: {said}")
             self.assertTrue("memory" in said or process.returncode == 0, f"{megabytes} MB: {said}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every example builds its scene, bakes it and draws it; small here, so that it takes a moment."""
+
 import os
 import re
 import subprocess
@@ -17,10 +18,26 @@ NAMES = re.search(r'^IN_BLENDER="(.*)"$', (EXAMPLES / "run").read_text(), re.M).
 
 def run(name, folder):
     return subprocess.run(
-        [sys.executable, str(EXAMPLES / f"{name}.py"), "--out", str(folder), "--frames", "3",
-         "--particles", ".1", "--samples", "1", "--scale", ".1"],
-        capture_output=True, text=True, errors="replace", timeout=300,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        [
+            sys.executable,
+            str(EXAMPLES / f"{name}.py"),
+            "--out",
+            str(folder),
+            "--frames",
+            "3",
+            "--particles",
+            ".1",
+            "--samples",
+            "1",
+            "--scale",
+            ".1",
+        ],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=300,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
 
 
 @support.oldest_and_newest
@@ -34,8 +51,7 @@ class Examples(unittest.TestCase):
                     said = done[name].stdout + done[name].stderr
                     self.assertEqual(done[name].returncode, 0, said[-3000:])
                     self.assertNotIn("Traceback", said)
-                    for file in (f"{name}.png", f"{name}.blend", f"{name}-baked.blend",
-                                 "cache/bake.json"):
+                    for file in (f"{name}.png", f"{name}.blend", f"{name}-baked.blend", "cache/bake.json"):
                         self.assertTrue((place / file).is_file(), f"{name}: {file}")
 
     def test_baked_once(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Colliders that are meshes: which objects become one, what is captured of them, what bodies feel."""
+
 import tempfile
 import unittest
 from pathlib import Path
@@ -10,8 +11,8 @@ import numpy as np
 
 capture, meshes = support.addon("blender.capture.capture"), support.addon("blender.meshes")
 cache, fingerprint, job, plan, pc2 = (
-    support.addon(name) for name in ("bake.cache", "bake.fingerprint", "bake.job", "bake.plan",
-        "bake.formats.pc2"))
+    support.addon(name) for name in ("bake.cache", "bake.fingerprint", "bake.job", "bake.plan", "bake.formats.pc2")
+)
 
 
 def add_body(**place):
@@ -65,8 +66,12 @@ class Shapes(Meshes):
 
     def test_auto_takes_the_mesh_where_no_simple_shape_is_like_it(self):
         add_body()
-        for kind, wanted in (("cube", "BOX"), ("uv_sphere", "SPHERE"), ("torus", "MESH"),
-                             ("monkey", "SHELL")):  # her eyes are open
+        for kind, wanted in (
+            ("cube", "BOX"),
+            ("uv_sphere", "SPHERE"),
+            ("torus", "MESH"),
+            ("monkey", "SHELL"),
+        ):  # her eyes are open
             obj = add_collider(kind)
             self.assertEqual(self.shape(obj), wanted)
             bpy.data.objects.remove(obj)
@@ -104,10 +109,10 @@ class Frames(Meshes):
         add_body()
         obj = add_collider("torus")
         for frame, x in ((1, 0.0), (4, 3.0)):
-            obj.location.x, obj.rotation_euler.z = x, .3 * x
+            obj.location.x, obj.rotation_euler.z = x, 0.3 * x
             obj.keyframe_insert("location", frame=frame)
             obj.keyframe_insert("rotation_euler", frame=frame)
-        obj.scale = (1, -2, .5)
+        obj.scale = (1, -2, 0.5)
         for number, state in enumerate(self.states(), 1):
             self.scene.frame_set(number)
             matrix = np.array(obj.matrix_world)
@@ -137,7 +142,7 @@ class Frames(Meshes):
     def test_curves_with_a_surface(self):
         add_body()
         bpy.ops.curve.primitive_bezier_circle_add()
-        bpy.context.object.data.bevel_depth = .2
+        bpy.context.object.data.bevel_depth = 0.2
         bpy.context.object.pliant.role = "COLLIDER"
         shot = self.capture()
         self.assertEqual(shot.colliders[0].shape.name, "MESH")
@@ -153,7 +158,7 @@ class Frames(Meshes):
         empty = bpy.data.objects.new("Place", None)
         self.scene.collection.objects.link(empty)
         empty.instance_type, empty.instance_collection = "COLLECTION", shown
-        empty.scale, empty.rotation_euler = (1, 1, 2), (0, 0, .4)
+        empty.scale, empty.rotation_euler = (1, 1, 2), (0, 0, 0.4)
         for frame, x in ((1, 0.0), (4, 3.0)):
             empty.location = (x, 0, 1)
             empty.keyframe_insert("location", frame=frame)
@@ -216,7 +221,7 @@ class Fingerprints(Meshes):
         obj = add_collider("torus")
         first = fingerprint.fingerprint(self.capture())
         self.assertIsNone(first.difference(fingerprint.fingerprint(self.capture()), 4))
-        obj.data.vertices[0].co.z += .1
+        obj.data.vertices[0].co.z += 0.1
         second = fingerprint.fingerprint(self.capture())
         self.assertEqual(first.difference(second, 4), "the collider 'Thing' at frame 1")
         points, faces = meshes.positions(obj.data), [tuple(p.vertices) for p in obj.data.polygons]
@@ -236,27 +241,27 @@ class Bakes(Meshes):
         return pc2.frames(made.cache.pc2_path(made.cache.bodies[0]))
 
     def test_a_ball_stays_in_a_bowl_that_is_lifted(self):
-        add_body(radius=.5, location=(.3, .1, -1))
+        add_body(radius=0.5, location=(0.3, 0.1, -1))
         bowl = add_collider("uv_sphere", radius=2)
         cut_in_half(bowl)
-        bowl.pliant.collider.thickness = .02
+        bowl.pliant.collider.thickness = 0.02
         for frame, z in ((6, 0.0), (26, 1.0)):
             bowl.location.z = z
             bowl.keyframe_insert("location", frame=frame)
         with tempfile.TemporaryDirectory() as folder:
-            found = self.bake(folder, 40)[-1] + (.3, .1, -1)
+            found = self.bake(folder, 40)[-1] + (0.3, 0.1, -1)
         self.assertLess(np.linalg.norm(found - (0, 0, 1.0), axis=1).max(), 2.05)
         self.assertGreater(found[:, 2].min(), -1.0)
         self.assertLess(found[:, 2].max(), 1.0)
 
     def test_a_ball_lies_on_a_solid(self):
-        add_body(radius=.5, location=(0, 0, .9))
-        thing = add_collider("torus", major_radius=.35, minor_radius=.25)
+        add_body(radius=0.5, location=(0, 0, 0.9))
+        thing = add_collider("torus", major_radius=0.35, minor_radius=0.25)
         thing.pliant.collider.friction = 2
         with tempfile.TemporaryDirectory() as folder:
-            found = self.bake(folder, 24)[-1] + (0, 0, .9)
-        self.assertGreater(found[:, 2].min(), -.3)
-        self.assertGreater(found[:, 2].mean(), .2)
+            found = self.bake(folder, 24)[-1] + (0, 0, 0.9)
+        self.assertGreater(found[:, 2].min(), -0.3)
+        self.assertGreater(found[:, 2].mean(), 0.2)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Soft bodies collide unless they are told not to: what the settings say is what is baked."""
+
 import io
 import json
 import tempfile
@@ -12,8 +13,9 @@ import bpy
 import support
 from cubes import Cubes, add
 
-capture, settings, roles = (support.addon(name) for name in (
-    "blender.capture.capture", "blender.settings", "blender.roles"))
+capture, settings, roles = (
+    support.addon(name) for name in ("blender.capture.capture", "blender.settings", "blender.roles")
+)
 setting, cli, runs = support.addon("command.setting"), support.addon("cli"), support.addon("blender.runs")
 
 
@@ -31,8 +33,7 @@ class Captured(Cubes):
         def roles_of_the_command_line():
             setting._give_roles(self.scene, "BODY", ["A", add("B", 3, role="").name])
 
-        for make in (lambda: shift_d(False), lambda: shift_d(True), script,
-                     roles_of_the_command_line):
+        for make in (lambda: shift_d(False), lambda: shift_d(True), script, roles_of_the_command_line):
             self.setUp()
             add("A")
             make()
@@ -70,15 +71,15 @@ class Captured(Cubes):
     def test_settings_at_every_frame(self):
         first, second = add("A"), add("B", 3)
         own = self.scene.pliant
-        own.use_contacts, own.contact_friction, own.contact_thickness = True, .25, .5
+        own.use_contacts, own.contact_friction, own.contact_thickness = True, 0.25, 0.5
         own.keyframe_insert("contact_friction", frame=1)
-        own.contact_friction = .75
+        own.contact_friction = 0.75
         own.keyframe_insert("contact_friction", frame=3)
         first.pliant.contacts.groups = [False, True, True] + [False] * 5
         second.pliant.contacts.use_self = True
         shot = self.capture()
-        self.assertEqual([f.contacts["friction"] for f in shot.frames], [.25, .5, .75])
-        self.assertEqual({f.contacts["thickness"] for f in shot.frames}, {.5})
+        self.assertEqual([f.contacts["friction"] for f in shot.frames], [0.25, 0.5, 0.75])
+        self.assertEqual({f.contacts["thickness"] for f in shot.frames}, {0.5})
         self.assertEqual([b.contacts for b in shot.frames[0].bodies], [(6, False), (1, True)])
         self.assertIs(shot.frames[0].bodies[0].contacts, shot.frames[2].bodies[0].contacts)
 
@@ -102,8 +103,7 @@ class Captured(Cubes):
         def own(others, on):
             return types.SimpleNamespace(use_others=others, use_self=False, groups=[on] + [False] * 7)
 
-        made, left = settings.body_contacts([own(False, True)] * 12 + [own(True, False)] * 12 +
-                                            [own(True, True)])
+        made, left = settings.body_contacts([own(False, True)] * 12 + [own(True, False)] * 12 + [own(True, True)])
         groups = [groups for groups, _ in made]
         self.assertEqual((len(set(groups)), left, groups[-1]), (25, 0, 1))
         self.assertTrue(all(a & b == 0 for i, a in enumerate(groups) for b in groups[:i]))
@@ -162,14 +162,28 @@ class CommandLine(Cubes):
             for switch in ("off", "on"):
                 said = io.StringIO()
                 with redirect_stdout(said):
-                    code = cli.main(["bake", "--blend", str(blend), "--out", f"{folder}/{switch}",
-                                     "--frames", "1-8", "--log-json", "--set",
-                                     f"scene.use_contacts={switch}", "--set",
-                                     "A:contacts.groups=2", "--set", "B:contacts.groups=1,2",
-                                     "--set", "B:start.velocity=0,0,-2"])
+                    code = cli.main(
+                        [
+                            "bake",
+                            "--blend",
+                            str(blend),
+                            "--out",
+                            f"{folder}/{switch}",
+                            "--frames",
+                            "1-8",
+                            "--log-json",
+                            "--set",
+                            f"scene.use_contacts={switch}",
+                            "--set",
+                            "A:contacts.groups=2",
+                            "--set",
+                            "B:contacts.groups=1,2",
+                            "--set",
+                            "B:start.velocity=0,0,-2",
+                        ]
+                    )
                 self.assertEqual(code, 0, said.getvalue())
-                events = [json.loads(line) for line in said.getvalue().splitlines()
-                          if line.startswith("{")]
+                events = [json.loads(line) for line in said.getvalue().splitlines() if line.startswith("{")]
                 counts[switch] = [e["most"] for e in events if e["event"] == "contacts"]
                 frames = [e for e in events if e["event"] == "frame"]
                 self.assertEqual("contacts" in frames[-1], switch == "on")

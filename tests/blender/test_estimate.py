@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the preview says of a bake's time and memory, against the bake."""
+
 import tempfile
 import time
 import unittest
@@ -60,14 +61,14 @@ class Estimate(unittest.TestCase):
 
     def test_bodies_in_a_pile_and_a_collider_that_deforms(self):
         for i in range(3):
-            self.body("uv_sphere", 1, 500, location=(0, .2 * i, 1.1 + 2.05 * i))
+            self.body("uv_sphere", 1, 500, location=(0, 0.2 * i, 1.1 + 2.05 * i))
         bpy.ops.mesh.primitive_grid_add(x_subdivisions=100, y_subdivisions=100, size=12)
         wave = bpy.context.object
         wave.pliant.role = "COLLIDER"
         bpy.ops.pliant.preview()
         still = session.current().outcome.reading
         session.stop()
-        wave.modifiers.new("Wave", "WAVE").height = .1
+        wave.modifiers.new("Wave", "WAVE").height = 0.1
         self.assertGreater(self.check(60).reading, 2 * still)  # it is read in every frame
 
     def test_a_held_body_that_is_animated(self):
@@ -94,7 +95,7 @@ class Estimate(unittest.TestCase):
         bpy.ops.pliant.preview()
         said, held = session.current().outcome.memory, process.memory()
         self.assertGreater(held, 50e6)  # Blender itself
-        self.assertLess(abs(said - held), .2 * held)
+        self.assertLess(abs(said - held), 0.2 * held)
 
     def test_other_settings_are_estimated_without_reading_frames(self):
         obj = self.body("monkey", 1, 300, location=(0, 0, 3))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's force fields, captured from their objects, act as they do on Blender's own particles."""
+
 import unittest
 
 import bpy
@@ -22,14 +23,17 @@ class Fields(unittest.TestCase):
             obj = bpy.data.objects[f"field {index}"]
             self.assertIsNone(fields.refusal(obj))
             settings = fields.parameters(obj, np.array(obj.matrix_world, np.float64))
-            x, v, expected = (np.array([s[k] for s in by_case[index]], np.float32)
-                              for k in range(3))
+            x, v, expected = (np.array([s[k] for s in by_case[index]], np.float32) for k in range(3))
             found = solver.evaluate_field(fields.KINDS[obj.field.type], x, v, **settings)
             # Blender's velocities are float, and the acceleration is their difference over .04 s
             rounding = 3e-6 * (1 + np.abs(v).max()) / blender.TIMESTEP
             tolerance = 2e-4 * np.abs(expected).max() + rounding
-            np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance,
-                                       err_msg=f"{case['type']} {case['shape']} "
-                                               f"{case['falloff_type']}, case {index}")
+            np.testing.assert_allclose(
+                found,
+                expected,
+                rtol=0,
+                atol=tolerance,
+                err_msg=f"{case['type']} {case['shape']} {case['falloff_type']}, case {index}",
+            )
             moved += np.abs(expected).max() > 10 * tolerance
         self.assertGreater(moved, len(cases) // 2, "most fields must do something")

@@ -3,6 +3,7 @@
 
 PLIANT_EXTENSION names the zip (bash addon/build makes it); without it these tests are skipped.
 """
+
 import json
 import os
 import subprocess
@@ -86,14 +87,16 @@ class Install(unittest.TestCase):
             self.assertNotRegex(name, r"__pycache__|\.pyc$|test|^build$|pack\.py$|wheels\.txt$|\.so$|/\.|^\.")
         for wanted in ("__init__.py", "blender_manifest.toml", "LICENSE", "solver/library.py"):
             self.assertIn(wanted, self.names)
-        tracked = {p.relative_to(support.ROOT / "addon").as_posix()
-                   for p in (support.ROOT / "addon").rglob("*.py")} - {"pack.py"}
+        tracked = {p.relative_to(support.ROOT / "addon").as_posix() for p in (support.ROOT / "addon").rglob("*.py")} - {
+            "pack.py"
+        }
         self.assertEqual(tracked, {n for n in self.names if n.endswith(".py")})
 
     def test_blender_finds_it_valid(self):
-        tool = next(Path(bpy.utils.system_resource('SCRIPTS')).rglob("blender_ext.py"))
-        done = subprocess.run([sys.executable, str(tool), "validate", ZIP], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        tool = next(Path(bpy.utils.system_resource("SCRIPTS")).rglob("blender_ext.py"))
+        done = subprocess.run(
+            [sys.executable, str(tool), "validate", ZIP], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertNotIn("rror", done.stdout)
 
@@ -101,9 +104,14 @@ class Install(unittest.TestCase):
         with tempfile.TemporaryDirectory() as user:
             environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
             environment["BLENDER_USER_RESOURCES"] = user
-            done = subprocess.run([sys.executable, "-c", INSTALL, ZIP, DROP, SNAP], text=True,
-                                  cwd="/",
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
+            done = subprocess.run(
+                [sys.executable, "-c", INSTALL, ZIP, DROP, SNAP],
+                text=True,
+                cwd="/",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=environment,
+            )
             lines = [line for line in done.stdout.splitlines() if line.startswith("SAID ")]
             self.assertTrue(lines, done.stdout)
             left = list(Path(user, "extensions").rglob("*pliant*"))

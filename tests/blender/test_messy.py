@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scenes as artists have them, baked with what a click gives: they land, and stay what they are."""
+
 import math
 import os
 import random
@@ -11,8 +12,7 @@ import bpy
 import support
 import numpy as np
 
-meshes, overrides, runs = (support.addon(name) for name in ("blender.meshes", "blender.overrides",
-    "blender.runs"))
+meshes, overrides, runs = (support.addon(name) for name in ("blender.meshes", "blender.overrides", "blender.runs"))
 LAST = 36
 
 
@@ -75,10 +75,10 @@ class Messy(unittest.TestCase):
             places = self.world(obj, frame)[among]
             self.assertTrue(np.isfinite(places).all(), frame)
             lowest = min(lowest, places[:, 2].min())
-            self.assertGreater(places[:, 2].min(), -.08 * size, f"sinks in at frame {frame}")
-        self.assertLess(lowest, .06 * size, "never lands")
+            self.assertGreater(places[:, 2].min(), -0.08 * size, f"sinks in at frame {frame}")
+        self.assertLess(lowest, 0.06 * size, "never lands")
         now = np.linalg.norm(np.ptp(self.world(obj, LAST)[among], axis=0))
-        self.assertTrue(.6 < now / np.linalg.norm(was) < 1.4, now)
+        self.assertTrue(0.6 < now / np.linalg.norm(was) < 1.4, now)
 
     def test_subdivision_and_multires(self):
         head = add("monkey", location=(-2, 0, 1.8))
@@ -99,7 +99,7 @@ class Messy(unittest.TestCase):
 
         def spoil(made):
             for face in made.faces:
-                if chance.random() < .3:
+                if chance.random() < 0.3:
                     face.normal_flip()
             for _ in range(10):
                 made.verts.new([chance.uniform(-2, 2) for _ in range(3)])
@@ -112,21 +112,21 @@ class Messy(unittest.TestCase):
     def test_parents_and_uneven_scales(self):
         parent = bpy.data.objects.new("Parent", None)
         self.scene.collection.objects.link(parent)
-        parent.scale, parent.rotation_euler, parent.location = (1, 1.5, .7), (0, 0, .5), (0, 0, 1)
+        parent.scale, parent.rotation_euler, parent.location = (1, 1.5, 0.7), (0, 0, 0.5), (0, 0, 1)
         balls = []
-        for number, scale in enumerate(((.3, .3, .3), (1, .4, .4), (-.5, .5, 1.1))):
+        for number, scale in enumerate(((0.3, 0.3, 0.3), (1, 0.4, 0.4), (-0.5, 0.5, 1.1))):
             ball = add("ico_sphere", subdivisions=3, location=(3 * number - 3, 0, 1))
-            ball.scale, ball.rotation_euler, ball.parent = scale, (.3, .2, number), parent
+            ball.scale, ball.rotation_euler, ball.parent = scale, (0.3, 0.2, number), parent
             balls.append(ball)
         self.assertEqual(self.bake(*balls)[0], "INFO")
         self.assertTrue(self.scene.pliant.use_contacts)
-        for ball, size in zip(balls, (.6, 2, 2)):
+        for ball, size in zip(balls, (0.6, 2, 2)):
             self.assert_lands(ball, size)
 
     def test_letters(self):
         bpy.ops.object.text_add(location=(-1, 0, 1), rotation=(math.pi / 2, 0, 0))
         text = bpy.context.object
-        text.data.body, text.data.extrude, text.data.bevel_depth = "Soft", .15, .02
+        text.data.body, text.data.extrude, text.data.bevel_depth = "Soft", 0.15, 0.02
         bpy.ops.object.convert(target="MESH")
         self.bake(bpy.context.object)
         self.assert_lands(bpy.context.object, 1)
@@ -135,15 +135,14 @@ class Messy(unittest.TestCase):
         first = add("monkey", location=(-1.5, 0, 1.5))
         second = bpy.data.objects.new("Second", first.data)
         self.scene.collection.objects.link(second)
-        second.location, second.scale = (1.5, 0, 1.5), (.6, .6, .6)
+        second.location, second.scale = (1.5, 0, 1.5), (0.6, 0.6, 0.6)
         self.assertEqual(self.bake(first, second)[0], "INFO")
         self.assertIs(first.data, second.data)
         self.assert_lands(first, 2)
         self.assert_lands(second, 1.2)
 
     def test_library_overrides(self):
-        library, shot = (os.path.join(self.place, name)
-                         for name in ("library.blend", "shot.blend"))
+        library, shot = (os.path.join(self.place, name) for name in ("library.blend", "shot.blend"))
         head = add("monkey", location=(0, 0, 1.5))
         head.name = "Linked"
         bpy.data.libraries.write(library, {head})
@@ -154,7 +153,7 @@ class Messy(unittest.TestCase):
         bpy.context.view_layer.update()
         head = wanted.objects[0].override_create(remap_local_usages=True)
         self.assertEqual(self.bake(head)[0], "INFO")
-        head.pliant.material.damping = .75
+        head.pliant.material.damping = 0.75
         head.pliant.welds.add().object = self.floor
         last = self.world(head, LAST)
         bpy.ops.wm.save_as_mainfile(filepath=shot)
@@ -163,7 +162,7 @@ class Messy(unittest.TestCase):
         head = self.scene.objects["Linked"]
         self.assertIsNotNone(head.override_library)
         self.assertEqual((head.pliant.role, head.pliant.particles.count), ("BODY", 600))
-        self.assertEqual(head.pliant.material.damping, .75)
+        self.assertEqual(head.pliant.material.damping, 0.75)
         self.assertEqual([w.object.name for w in head.pliant.welds], [self.scene.objects[0].name])
         np.testing.assert_array_equal(self.world(head, LAST), last)
         self.scene.pliant.override_settings = '{"Linked": {"role": 5, "welds": 3, "material": "x"}}'
@@ -177,13 +176,13 @@ class Messy(unittest.TestCase):
         for vertex, key in zip(ball.data.vertices, tall.data):
             key.co = vertex.co
             key.co.z *= 1.6
-        tall.value = .5
+        tall.value = 0.5
         self.assertEqual(self.bake(ball)[0], "INFO")
         self.assertAlmostEqual(float(np.ptp(self.world(ball, 1)[:, 2])), 2.6, places=2)
         self.assert_lands(ball, 2.6)
 
     def test_centimetres(self):
-        self.scene.unit_settings.scale_length = .01
+        self.scene.unit_settings.scale_length = 0.01
         self.scene.gravity = (0, 0, -981)
         self.floor.scale = (100, 100, 100)
         head = add("monkey", size=200, location=(0, 0, 180))
@@ -191,19 +190,24 @@ class Messy(unittest.TestCase):
         self.assert_lands(head, 200)
         metres = add("monkey", location=(40, 0, 1.8))
         metres.pliant.role = "BODY"
-        self.assertAlmostEqual(head.pliant.material.frequency / metres.pliant.material.frequency, .1,
-                               places=4)  # both for this gravity: a hundredth of the length
+        self.assertAlmostEqual(
+            head.pliant.material.frequency / metres.pliant.material.frequency, 0.1, places=4
+        )  # both for this gravity: a hundredth of the length
 
     def test_a_rig(self):
-        pole = add("cylinder", vertices=16, radius=.4, depth=3, location=(0, 0, 1.6))
-        edit(pole, lambda made: bmesh.ops.subdivide_edges(made, cuts=12, edges=[
-            e for e in made.edges if abs(e.verts[0].co.z - e.verts[1].co.z) > 1]))
+        pole = add("cylinder", vertices=16, radius=0.4, depth=3, location=(0, 0, 1.6))
+        edit(
+            pole,
+            lambda made: bmesh.ops.subdivide_edges(
+                made, cuts=12, edges=[e for e in made.edges if abs(e.verts[0].co.z - e.verts[1].co.z) > 1]
+            ),
+        )
         bones = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
         self.scene.collection.objects.link(bones)
         bpy.context.view_layer.objects.active = bones
         bpy.ops.object.mode_set(mode="EDIT")
         bone = bones.data.edit_bones.new("Root")
-        bone.head, bone.tail = (0, 0, .1), (0, 0, 3)
+        bone.head, bone.tail = (0, 0, 0.1), (0, 0, 3)
         bpy.ops.object.mode_set(mode="OBJECT")
         root = pole.vertex_groups.new(name="Root")
         root.add([v.index for v in pole.data.vertices], 1, "REPLACE")
@@ -213,7 +217,7 @@ class Messy(unittest.TestCase):
         pole.modifiers.new("Rig", "ARMATURE").object = bones
         turn = bones.pose.bones["Root"]
         turn.rotation_mode = "XYZ"
-        for frame, angle in ((1, 0), (12, .5), (LAST, -.5)):
+        for frame, angle in ((1, 0), (12, 0.5), (LAST, -0.5)):
             turn.rotation_euler = (angle, 0, 0)
             turn.keyframe_insert("rotation_euler", frame=frame)
         pole.pliant.start.use_pins, pole.pliant.start.pin_group = True, "Pin"
@@ -225,9 +229,9 @@ class Messy(unittest.TestCase):
             playback.show_viewport = False
             rigged = self.world(pole, frame)
             playback.show_viewport = True
-            np.testing.assert_allclose(shown[held], rigged[held], atol=.05)
+            np.testing.assert_allclose(shown[held], rigged[held], atol=0.05)
             if frame > 1:
-                self.assertGreater(np.abs(shown - rigged).max(), .01)
+                self.assertGreater(np.abs(shown - rigged).max(), 0.01)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake that is out of date says so, and what has changed; one that is not does not."""
+
 import io
 import json
 import tempfile
@@ -16,7 +17,7 @@ outdated, timeline, cli = support.addon("ui.outdated"), support.addon("ui.timeli
 
 
 def move_a_vertex(test):
-    test.body.data.vertices[0].co.x += .1
+    test.body.data.vertices[0].co.x += 0.1
     outdated._meshes.clear()  # as the handler does
 
 
@@ -32,9 +33,9 @@ CHANGES = {
     "damping 3, now 5": lambda test: setattr(test.body.pliant.material, "damping", 5),
     "particles count 150, now 160": lambda test: setattr(test.body.pliant.particles, "count", 160),
     "the mesh of 'A'": move_a_vertex,
-    "the modifier": lambda test: setattr(test.body.modifiers["Bend"], "factor", .4),
+    "the modifier": lambda test: setattr(test.body.modifiers["Bend"], "factor", 0.4),
     "the animation of 'A'": lambda test: setattr(test.body, "location", (0, 0, 3)),
-    "friction 0.5, now 0.25": lambda test: setattr(test.floor.pliant.collider, "friction", .25),
+    "friction 0.5, now 0.25": lambda test: setattr(test.floor.pliant.collider, "friction", 0.25),
     "the collider 'Floor'": lambda test: setattr(test.floor, "location", (0, 0, -3)),
     "collider 'Floor'": keyframe,
     "frame rate 24, now 30": lambda test: setattr(test.scene.render, "fps", 30),
@@ -43,7 +44,7 @@ CHANGES = {
     "gravity 0 0 -9.81, now 0 0 -5": lambda test: setattr(test.scene, "gravity", (0, 0, -5)),
     "the list of bodies (bodies A, now A B)": lambda test: add("B", 6),
     "goal linear, now rigid": lambda test: setattr(test.body.pliant.material, "goal", "RIGID"),
-    "(unit scale 1, now 0.01)": lambda test: setattr(test.scene.unit_settings, "scale_length", .01),
+    "(unit scale 1, now 0.01)": lambda test: setattr(test.scene.unit_settings, "scale_length", 0.01),
 }
 
 
@@ -57,7 +58,7 @@ class Outdated(Cubes):
         self.body = add("A", 2)
         self.body.pliant.material.damping = 3
         bend = self.body.modifiers.new("Bend", "CAST")
-        bend.factor = .1
+        bend.factor = 0.1
         self.scene.pliant.folder = self.place + "/cache"
         self.scene.render.fps = 24
         self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
@@ -88,18 +89,17 @@ class Outdated(Cubes):
                 self.assertIn("Out of date: ", outdated.sentence(self.scene))
 
     def test_pascals_are_those_of_the_panel(self):
-        self.scene.unit_settings.scale_length = .01
+        self.scene.unit_settings.scale_length = 0.01
         material = self.body.pliant.material
         material.use_pressure, material.stiffness_kind, material.young = False, "YOUNG", 30000
         self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
         self.assertEqual(outdated.look(self.scene), [])
         material.young = 40000
-        self.assertEqual(outdated.look(self.scene),
-                         ["the material of 'A' (stiffness 30000, now 40000)"])
+        self.assertEqual(outdated.look(self.scene), ["the material of 'A' (stiffness 30000, now 40000)"])
 
     def test_vertex_groups_that_modifiers_change(self):
         group = self.body.vertex_groups.new(name="Half")
-        group.add([0, 1, 2, 3], .5, "ADD")
+        group.add([0, 1, 2, 3], 0.5, "ADD")
         weights = self.body.modifiers.new("Weights", "VERTEX_WEIGHT_EDIT")
         weights.vertex_group, weights.falloff_type = "Half", "SHARP"
         start, paint = self.body.pliant.start, self.body.pliant.paint
@@ -110,9 +110,13 @@ class Outdated(Cubes):
         self.assertEqual(outdated.look(self.scene), [])
         start.pin_frequency = 3
         self.body.pliant.particles.count = 160
-        self.assertEqual(outdated.look(self.scene), [
-            "the particles, clusters or start of 'A' (particles count 150, now 160)",
-            "the pins of 'A' (pull 8, now 3)"])
+        self.assertEqual(
+            outdated.look(self.scene),
+            [
+                "the particles, clusters or start of 'A' (particles count 150, now 160)",
+                "the pins of 'A' (pull 8, now 3)",
+            ],
+        )
 
     def test_a_new_body_is_named_once(self):
         add("B", 6)

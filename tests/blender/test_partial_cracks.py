@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cracks that separate nothing are not cut into the mesh, unless they are asked for."""
+
 import tempfile
 import unittest
 
@@ -23,7 +24,7 @@ class PartialCracks(unittest.TestCase):
         self.scene.pliant.folder = place.name + "/cache"
         self.obj = bar()
         self.own = self.obj.pliant.fracture
-        self.own.toughness, self.own.detail = .08, 2.0
+        self.own.toughness, self.own.detail = 0.08, 2.0
         self.obj.pliant.particles.count = 1500
         self.vertices = len(self.obj.data.vertices)
 

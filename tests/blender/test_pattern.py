@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies that break along cells made beforehand: what is set is what breaks, on the cells' planes."""
+
 import io
 import tempfile
 import unittest
@@ -14,13 +15,19 @@ from test_fracture import bar
 from test_results_broken import volume_of
 
 results, meshes, folders, settings, capture = (
-    support.addon(name) for name in ("blender.results.results", "blender.meshes",
-        "blender.folders", "blender.settings", "blender.capture.capture"))
+    support.addon(name)
+    for name in (
+        "blender.results.results",
+        "blender.meshes",
+        "blender.folders",
+        "blender.settings",
+        "blender.capture.capture",
+    )
+)
 fingerprint, patterns = support.addon("bake.fingerprint"), support.addon("bake.fracture_cells")
-broken, cli, runs = support.addon("blender.results.fractured_mesh"), support.addon("cli"), \
-    support.addon("blender.runs")
+broken, cli, runs = support.addon("blender.results.fractured_mesh"), support.addon("cli"), support.addon("blender.runs")
 session, solver = support.addon("preview.session"), support.addon("solver")
-MIDDLES = np.array([[-.75, 0, 0], [-.3, .05, 0], [.05, -.06, .03], [.42, .02, -.05], [.8, 0, 0]])
+MIDDLES = np.array([[-0.75, 0, 0], [-0.3, 0.05, 0], [0.05, -0.06, 0.03], [0.42, 0.02, -0.05], [0.8, 0, 0]])
 
 
 def points_object(places=MIDDLES, name="Middles"):
@@ -37,7 +44,7 @@ def patterned():
     """A bar that is drawn out and breaks along cells about five points."""
     obj = bar()
     own = obj.pliant.fracture
-    own.toughness, own.detail, own.roughness = .03, 3.0, 0.0
+    own.toughness, own.detail, own.roughness = 0.03, 3.0, 0.0
     own.breaks, own.cells_from, own.cells_object = "CELLS", "OBJECT", points_object()
     return obj
 
@@ -59,16 +66,14 @@ class Set(unittest.TestCase):
         obj = patterned()
         own = obj.pliant.fracture
         shot = self.captured()
-        np.testing.assert_allclose(shot.bodies[0].pattern.points + np.array(shot.origin), MIDDLES,
-                                   atol=1e-6)
+        np.testing.assert_allclose(shot.bodies[0].pattern.points + np.array(shot.origin), MIDDLES, atol=1e-6)
         marks = fingerprint.fingerprint(shot)
         own.cells_from, own.cells, own.cell_seed = "COUNT", 9, 3
         found = self.captured().bodies[0].pattern
         self.assertEqual((found.count, found.size, found.seed, found.points), (9, 0, 3, None))
-        self.assertEqual(marks.difference(fingerprint.fingerprint(self.captured()), 0),
-                         "the pattern of 'Bar'")
-        own.cells_from, own.cell_size = "SIZE", .25
-        self.assertAlmostEqual(self.captured().bodies[0].pattern.size, .25)
+        self.assertEqual(marks.difference(fingerprint.fingerprint(self.captured()), 0), "the pattern of 'Bar'")
+        own.cells_from, own.cell_size = "SIZE", 0.25
+        self.assertAlmostEqual(self.captured().bodies[0].pattern.size, 0.25)
         own.breaks = "ANYWHERE"
         self.assertIsNone(self.captured().bodies[0].pattern)
         own.breaks, own.use_fracture = "CELLS", False
@@ -91,9 +96,11 @@ class Set(unittest.TestCase):
 
     def test_count_and_size(self):
         own = patterned().pliant.fracture
-        for chosen, low, high in (({"cells_from": "COUNT", "cells": 11}, 11, 11),
-                                  ({"cells_from": "SIZE", "cell_size": .3}, 5, 8),
-                                  ({"cells_from": "COUNT", "cells": 300}, 300, 300)):
+        for chosen, low, high in (
+            ({"cells_from": "COUNT", "cells": 11}, 11, 11),
+            ({"cells_from": "SIZE", "cell_size": 0.3}, 5, 8),
+            ({"cells_from": "COUNT", "cells": 300}, 300, 300),
+        ):
             for name, value in chosen.items():
                 setattr(own, name, value)
             self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
@@ -140,26 +147,27 @@ class Broken(BrokenBar):
         self.assertTrue(self.obj.pliant.result.is_cut)
         cache = folders.cache_of(self.scene)
         with cache.open_store() as store:
-            rest, piece = (store.read(0, END, channel, origin=(0, 0, 0))
-                           for channel in (solver.Channel.REST, solver.Channel.PIECE))
+            rest, piece = (
+                store.read(0, END, channel, origin=(0, 0, 0)) for channel in (solver.Channel.REST, solver.Channel.PIECE)
+            )
         cell = ((rest[:, None] - MIDDLES) ** 2).sum(2).argmin(1)
         of_cell = np.array([np.unique(piece[cell == c]) for c in range(len(MIDDLES))])
         self.assertEqual(of_cell.shape, (len(MIDDLES), 1))
         names, of_cell = np.unique(of_cell, return_inverse=True)
         self.assertGreater(len(names), 1)
-        np.testing.assert_array_equal(
-            np.unique(broken.values_of(mesh.attributes["piece"], "INT")), names)
+        np.testing.assert_array_equal(np.unique(broken.values_of(mesh.attributes["piece"], "INT")), names)
         used = np.bincount([loop.edge_index for loop in mesh.loops], minlength=len(mesh.edges))
         self.assertEqual(set(used), {2})
         # each cell's part of the whole bar, by a fine grid
-        grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, n, endpoint=False) + 1 / n
-                                      for n in (400, 40, 40)], indexing="ij"), -1).reshape(-1, 3)
-        grid *= (1, .15, .15)
+        grid = np.stack(
+            np.meshgrid(*[np.linspace(-1, 1, n, endpoint=False) + 1 / n for n in (400, 40, 40)], indexing="ij"), -1
+        ).reshape(-1, 3)
+        grid *= (1, 0.15, 0.15)
         cell = ((grid[:, None] - MIDDLES) ** 2).sum(2).argmin(1)
-        wanted = np.bincount(of_cell.reshape(-1)[cell]) / len(grid) * 2 * .3 * .3
+        wanted = np.bincount(of_cell.reshape(-1)[cell]) / len(grid) * 2 * 0.3 * 0.3
         volumes = volume_of(meshes.positions(mesh), mesh)
-        self.assertLess(abs(volumes.sum() / .18 - 1), 1e-5)
-        np.testing.assert_allclose(volumes, wanted, rtol=.01)
+        self.assertLess(abs(volumes.sum() / 0.18 - 1), 1e-5)
+        np.testing.assert_allclose(volumes, wanted, rtol=0.01)
 
     def test_cracks_are_on_the_planes(self):
         mesh = self.obj.data
@@ -170,9 +178,9 @@ class Broken(BrokenBar):
         cache = folders.cache_of(self.scene)
         with cache.open_store() as store:
             spacing = store.body_info(0).spacing
-        off = (far[:, 1] - far[:, 0]) / 2       # no nearer than that to a plane
-        self.assertLess(np.quantile(off, .95), .05 * spacing)
-        self.assertLess(off.max(), .2 * spacing)
+        off = (far[:, 1] - far[:, 0]) / 2  # no nearer than that to a plane
+        self.assertLess(np.quantile(off, 0.95), 0.05 * spacing)
+        self.assertLess(off.max(), 0.2 * spacing)
 
     def test_both_sides_are_one_until_the_birth(self):
         mesh = self.obj.data
@@ -186,8 +194,7 @@ class Broken(BrokenBar):
             closed = np.flatnonzero(birth >= frame)
             leader = np.full(place.max() + 1, -1)
             leader[place[closed][::-1]] = closed[::-1]
-            np.testing.assert_array_equal(rows[frame - 1][closed],
-                                          rows[frame - 1][leader[place[closed]]])
+            np.testing.assert_array_equal(rows[frame - 1][closed], rows[frame - 1][leader[place[closed]]])
         self.assertGreater(volume_of(rows[-1], mesh).min(), 0)
 
     def test_resumed_it_has_the_same_pattern(self):
@@ -197,8 +204,7 @@ class Broken(BrokenBar):
         np.testing.assert_allclose(points + np.array(cache.origin), MIDDLES, atol=1e-5)
         with solver.Scene(threads=1) as scene, cache.open_store() as store:
             store.restore(scene)
-            np.testing.assert_array_equal(patterns.read(scene.bodies()[0], cache.origin),
-                                          points.astype(np.float32))
+            np.testing.assert_array_equal(patterns.read(scene.bodies()[0], cache.origin), points.astype(np.float32))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Materials as a new body has them, on ten figures: none that breaks does so under its own weight, and
 those that are hard do not sag."""
+
 import sys
 import tempfile
 import unittest
@@ -44,10 +45,11 @@ class Standing(unittest.TestCase):
         places = np.array([v.co for v in obj.data.vertices], np.float32)
         triangles = np.array([p.vertices for p in obj.data.polygons], np.uint32)
         with solver.Scene(threads=1, gravity=settings.gravity(scene)) as simulated:
-            made = simulated.add_body(places, triangles, material=settings.material(own.material, True),
-                                      **settings.body(own))
+            made = simulated.add_body(
+                places, triangles, material=settings.material(own.material, True), **settings.body(own)
+            )
             made.set_fracture(**settings.fracture(own.fracture, 1, 24))
-            simulated.add_collider(solver.Shape.PLANE, friction=.5)
+            simulated.add_collider(solver.Shape.PLANE, friction=0.5)
             skin = made.skin(places, triangles=triangles)
             for _ in range(SINKS.get(name, FRAMES)):
                 simulated.advance(dt=1 / 24, max_substeps=scene.pliant.max_substeps)
@@ -64,7 +66,7 @@ class Standing(unittest.TestCase):
                     pieces, splits, sag = self.stand(obj, name)
                     self.assertEqual((pieces, splits), (1, 0))
                     if name in HARD:
-                        self.assertLess(sag, .01)
+                        self.assertLess(sag, 0.01)
             bpy.data.objects.remove(obj)
 
 
@@ -74,9 +76,9 @@ class Teapot(unittest.TestCase):
         scene = support.fresh()
         scene.frame_start, scene.frame_end = 1, 24
         obj = body(figures.teapot, "Teapot")
-        obj.data.transform(obj.matrix_world.Scale(1 / .249, 4))
-        obj.scale = (.249, .249, .249)  # not applied
-        obj.location.z = .5
+        obj.data.transform(obj.matrix_world.Scale(1 / 0.249, 4))
+        obj.scale = (0.249, 0.249, 0.249)  # not applied
+        obj.location.z = 0.5
         obj.pliant.particles.count = 1200
         if shells:
             obj.pliant.particles.shells = shells
@@ -96,7 +98,7 @@ class Teapot(unittest.TestCase):
             baked = support.addon("bake.formats.pc2").frames(cache.pc2_path(cache.bodies[0]))[-1]
             self.assertTrue(np.array_equal(last, baked))  # the store and the point cache agree
             rest, triangles = cache.rest(cache.bodies[0]), shot.bodies[0].triangles
-            return figures.stretch(triangles, rest, .249 * np.asarray(baked))
+            return figures.stretch(triangles, rest, 0.249 * np.asarray(baked))
 
     def test_four_shells_are_not_torn(self):
         self.assertLess(self.bake().max(), 1.7)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Held bodies start in equilibrium: as modelled at the first frame, and they do not sag."""
+
 import tempfile
 import unittest
 
@@ -30,7 +31,7 @@ class Presettle(unittest.TestCase):
         bpy.ops.object.transform_apply(rotation=True)
         group = obj.vertex_groups.new(name="Held")
         x = meshes.positions(obj.data)[:, 0]
-        group.add(np.flatnonzero(x < x.min() + .25 * np.ptp(x)).tolist(), 1, "ADD")
+        group.add(np.flatnonzero(x < x.min() + 0.25 * np.ptp(x)).tolist(), 1, "ADD")
         obj.pliant.role = "BODY"
         obj.pliant.particles.count = 600
         bpy.ops.pliant.material_preset(name=preset)
@@ -50,37 +51,37 @@ class Presettle(unittest.TestCase):
         return found
 
     def test_flesh_does_not_sag(self):
-        obj = self.add(depth=2, radius=.3)
+        obj = self.add(depth=2, radius=0.3)
         self.assertTrue(obj.pliant.start.use_presettle)
         settled = self.moved(obj)
         obj.pliant.start.use_presettle = False
         bpy.context.view_layer.update()
         sagging = self.moved(obj)
         self.assertLess(sagging[0], 1e-5)
-        self.assertLess(settled[0], .01)
-        self.assertGreater(max(sagging), .08)
-        self.assertLess(max(settled), .1 * max(sagging), (settled, sagging))
+        self.assertLess(settled[0], 0.01)
+        self.assertGreater(max(sagging), 0.08)
+        self.assertLess(max(settled), 0.1 * max(sagging), (settled, sagging))
 
     def test_sheets_fall_into_folds(self):
         obj = self.add("grid", "Sheet", x_subdivisions=8, y_subdivisions=8, size=1)
         falling = self.moved(obj)
-        self.assertGreater(max(falling), .02)
+        self.assertGreater(max(falling), 0.02)
         obj.pliant.start.use_presettle = False
         self.assertEqual(self.moved(obj), falling)
 
     def test_what_cannot_be_balanced_is_told(self):
-        obj = self.add(depth=2, radius=.3)
+        obj = self.add(depth=2, radius=0.3)
         self.assertEqual([hint.title for hint in hints.of(obj)], [])
         obj.pliant.material.goal = "QUADRATIC"
         self.assertEqual([hint.title for hint in hints.of(obj)], ["No pre-settle"])
-        self.assertGreater(max(self.moved(obj)), .02)
+        self.assertGreater(max(self.moved(obj)), 0.02)
         obj.pliant.material.goal = "RIGID"
         obj.pliant.material.frequency = 1
         self.moved(obj)
         self.assertIn("of its weight only", runs.last_message[self.scene.name][1])
 
     def test_it_is_part_of_what_a_bake_was_made_from(self):
-        obj = self.add(depth=2, radius=.3)
+        obj = self.add(depth=2, radius=0.3)
         self.assertEqual(bpy.ops.pliant.bake(), {"FINISHED"})
         outdated = support.addon("ui.outdated")
         bpy.context.view_layer.update()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The preview colours meshes by their clusters, follows changes, and leaves meshes as they were."""
+
 import os
 import tempfile
 import unittest
@@ -40,7 +41,7 @@ class Preview(unittest.TestCase):
     def test_each_vertex_has_the_colour_of_its_nearest_cluster(self):
         obj = soft()
         obj.location = (3, -2, 5)
-        obj.scale = (1, 2, .5)
+        obj.scale = (1, 2, 0.5)
         bpy.context.view_layer.update()
         bpy.ops.pliant.preview()
         body = session.shown(obj)
@@ -86,13 +87,13 @@ class Preview(unittest.TestCase):
         near = palette.nearest(cache.rest(cache.bodies[0]), places)
         order = np.argsort(strains[near])
         redness = flowed[:, 0] - flowed[:, 2]
-        self.assertGreater(redness[order[-20:]].mean(), redness[order[:20]].mean() + .1)
+        self.assertGreater(redness[order[-20:]].mean(), redness[order[:20]].mean() + 0.1)
         scene.pliant.preview_colour_by = "RENEWED"
         session.finish()
         anew = colours(obj.data)
         with cache.open_store() as store:
             share = store.read(0, 20, solver.Channel.RENEWED)
-        self.assertGreater(share.max(), .5, "no cluster was made anew")
+        self.assertGreater(share.max(), 0.5, "no cluster was made anew")
         grey = np.ptp(anew[:, :3], axis=1) < 1e-3
         np.testing.assert_array_equal(grey, share[near] < 1e-3)
         scene.frame_set(1)
@@ -143,7 +144,7 @@ class Preview(unittest.TestCase):
             bpy.context.scene.pliant.folder = os.path.join(folder, "cache")
             bpy.ops.pliant.bake()
             real = support.addon("ui.status").cached(bpy.context.scene).bytes
-        self.assertLess(abs(guess - real), .5 * real, f"{guess} guessed, {real} written")
+        self.assertLess(abs(guess - real), 0.5 * real, f"{guess} guessed, {real} written")
 
     def test_colours_are_the_same_in_every_run(self):
         obj = soft()
@@ -188,7 +189,7 @@ class Preview(unittest.TestCase):
         session.touch()
         session.finish()
         self.assertIs(session.current().outcome, built)
-        obj.data.vertices[0].co.x += .5
+        obj.data.vertices[0].co.x += 0.5
         session.touch()
         session.finish()
         self.assertIsNot(session.current().outcome, built)
@@ -241,35 +242,34 @@ class Preview(unittest.TestCase):
         away = corners - shapes.centres[whose, None]
         reach = np.linalg.norm(away, axis=2) / shapes.radii[whose, None]
         self.assertLess(reach.max(), 1.0001)
-        self.assertLess(reach.min(), .9)
+        self.assertLess(reach.min(), 0.9)
         # they are closed
         volume = np.zeros(len(shapes.centres))
-        np.add.at(volume, whose, np.einsum("ij,ij->i", away[:, 0],
-                                           np.cross(away[:, 1], away[:, 2])) / 6)
+        np.add.at(volume, whose, np.einsum("ij,ij->i", away[:, 0], np.cross(away[:, 1], away[:, 2])) / 6)
         self.assertTrue((volume > 0).all())
-        self.assertTrue((volume < 4.19 * shapes.radii ** 3).all())
+        self.assertTrue((volume < 4.19 * shapes.radii**3).all())
         # nothing is drawn beyond where others touch: half a spacing outside of the particles
         outer = np.linalg.norm(corners, axis=2).max()
         most = np.linalg.norm(body.particles, axis=1).max()
-        self.assertLess(outer, most + .8 * body.spacing)
-        self.assertGreater(outer, most + .2 * body.spacing)
+        self.assertLess(outer, most + 0.8 * body.spacing)
+        self.assertGreater(outer, most + 0.2 * body.spacing)
 
     def test_contact_shapes_end_where_bodies_touch(self):
         proxies = support.addon("preview.proxies")
-        centres = np.array(((0, 0, 0), (.5, 0, 0)), np.float32)
-        radii = np.array((2, .25), np.float32)
+        centres = np.array(((0, 0, 0), (0.5, 0, 0)), np.float32)
+        radii = np.array((2, 0.25), np.float32)
         far = proxies.reach(centres, radii, lambda points: np.abs(points).max(axis=1) - 1)
         directions, _ = proxies.directions_for(centres)
         cube = 1 / np.abs(directions).max(axis=1)
         np.testing.assert_allclose(far[0], np.minimum(cube, 2), rtol=6e-3)
-        np.testing.assert_allclose(far[1], .25, rtol=1e-6)
+        np.testing.assert_allclose(far[1], 0.25, rtol=1e-6)
 
     def test_a_ball_is_closed_and_faces_outward(self):
         points, triangles = support.addon("preview.proxies").ball(2)
         self.assertEqual((len(points), len(triangles)), (162, 320))
         a, b, c = (points[triangles[:, k]] for k in range(3))
         volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
-        self.assertAlmostEqual(volume, 4.18879, delta=.2)
+        self.assertAlmostEqual(volume, 4.18879, delta=0.2)
 
     def test_colours_can_be_left_off(self):
         obj = soft()
@@ -302,8 +302,7 @@ class Preview(unittest.TestCase):
         obj.pliant.material.use_pressure = True
         bpy.ops.pliant.preview()
         self.assertEqual(session.current().refused, {})
-        self.assertTrue(any("keeps no volume" in text
-                            for text in session.current().outcome.bodies[0].warnings))
+        self.assertTrue(any("keeps no volume" in text for text in session.current().outcome.bodies[0].warnings))
 
     def test_a_body_that_is_no_longer_one_loses_its_colours(self):
         first, second = soft(), soft()
@@ -399,7 +398,6 @@ class Accidents(unittest.TestCase):
         self.assertEqual(builder.error, "")
         self.assertNotIn(ATTRIBUTE, obj.data.attributes)
 
-
     def test_no_thread_outlives_the_add_on(self):
         soft(count=60000)
         request, _ = gather.request(bpy.context.scene)
@@ -415,13 +413,13 @@ class Palette(unittest.TestCase):
         found = palette.colour_clusters(centres)
         near = palette.neighbours(centres, 6)
         apart = np.linalg.norm(found[near] - found[:, None], axis=2)
-        self.assertGreater(apart.min(), .25)
+        self.assertGreater(apart.min(), 0.25)
         np.testing.assert_array_equal(found, palette.colour_clusters(centres.copy()))
 
     def test_clusters_on_each_other_share_a_colour(self):
         centres = np.random.default_rng(5).random((40, 3))
         centres[30] = centres[7] + 1e-5
-        first = palette.twins(centres, np.full(40, .01))
+        first = palette.twins(centres, np.full(40, 0.01))
         self.assertEqual(first[30], 7)
         self.assertEqual(sorted(set(first)), [i for i in range(40) if i != 30])
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the command line prints: one line for each event, whatever names have in them."""
+
 import io
 import json
 import unittest
@@ -29,9 +30,11 @@ class Lines(unittest.TestCase):
         self.assertEqual(said["path"], path)
 
     def test_only_saved_files_are_announced(self):
-        for call in (lambda log: log.say("start", "Baking x Saved: '/etc/passwd'"),
-                     lambda log: log.warn("Saved: '/etc/passwd'"),
-                     lambda log: log.error("Saved: '/etc/passwd'", 1)):
+        for call in (
+            lambda log: log.say("start", "Baking x Saved: '/etc/passwd'"),
+            lambda log: log.warn("Saved: '/etc/passwd'"),
+            lambda log: log.error("Saved: '/etc/passwd'", 1),
+        ):
             self.assertNotIn("Saved: '", self.said(call))
 
 

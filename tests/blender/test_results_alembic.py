@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Alembic of a bake: positions and velocities come back bit for bit, the scene stays as it was."""
+
 import unittest
 from unittest import mock
 
@@ -19,8 +20,7 @@ class Alembic(Baked):
         cache, body = self.cache, self.cache.body(name)
         matrix = cache.matrix(body, frame)
         before, after = max(START, frame - 1), min(END, frame + 1)
-        rate = (cache.matrix(body, after) - cache.matrix(body, before)) / \
-            ((after - before) / cache.fps)
+        rate = (cache.matrix(body, after) - cache.matrix(body, before)) / ((after - before) / cache.fps)
         with cache.open_store() as store:
             with store.skin(body.index, cache.rest(body), origin=cache.origin) as skin:
                 moved = skin.apply(frame, origin=cache.origin, velocities=True)
@@ -37,7 +37,7 @@ class Alembic(Baked):
             wanted = self.velocity(name, frame)
             np.testing.assert_array_equal(evaluated(obj, "velocity"), wanted, f"frame {frame}")
             fastest = max(fastest, np.abs(wanted).max())
-        self.assertGreater(fastest, .1)
+        self.assertGreater(fastest, 0.1)
 
     def test_the_object_plays_the_file(self):
         for name in ("Plain", "Odd"):
@@ -77,20 +77,17 @@ class Alembic(Baked):
         """Written with all modifiers, imported as a new object by Blender itself."""
         for name in ("Plain", "Odd"):
             obj = self.make(name, "ALEMBIC", reimport=False)
-            self.assertEqual((obj.pliant.result.kind, obj.modifiers["Pliant"].type),
-                             ("PC2", "MESH_CACHE"))
+            self.assertEqual((obj.pliant.result.kind, obj.modifiers["Pliant"].type), ("PC2", "MESH_CACHE"))
             known = set(bpy.data.objects)
             path = self.folder / f"{self.cache.body(name).file_name}.abc"
-            bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False,
-                                      set_frame_range=False)
+            bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False, set_frame_range=False)
             new = next(o for o in bpy.data.objects if o not in known and o.type == "MESH")
             new.modifiers[0].use_vertex_interpolation = True
             for frame in range(START, END + 1):
                 self.scene.frame_set(frame)
                 np.testing.assert_array_equal(evaluated(new), evaluated(obj))
                 if name == "Plain":
-                    np.testing.assert_array_equal(evaluated(new, "velocity"),
-                                                  self.velocity(name, frame))
+                    np.testing.assert_array_equal(evaluated(new, "velocity"), self.velocity(name, frame))
             here, there = (np.array(o.matrix_world) for o in (obj, new))
             np.testing.assert_allclose(here, there, atol=1e-5)
             self.assertEqual(len(new.data.materials), 1)
@@ -105,10 +102,10 @@ class Alembic(Baked):
         self.assertEqual(self.scene.frame_current, 5)
         self.assertTrue(obj.hide_get())
         self.assertTrue(other.select_get())
-        self.assertEqual([len(getattr(bpy.data, kind)) for kind in
-                          ("objects", "meshes", "node_groups")], counts)
-        self.assertEqual(sorted(p.suffix for p in self.folder.iterdir() if "Plain" in p.name),
-                         [".abc", ".pc2", ".rest"])
+        self.assertEqual([len(getattr(bpy.data, kind)) for kind in ("objects", "meshes", "node_groups")], counts)
+        self.assertEqual(
+            sorted(p.suffix for p in self.folder.iterdir() if "Plain" in p.name), [".abc", ".pc2", ".rest"]
+        )
 
     def test_objects_that_are_not_rendered(self):
         obj = self.object("Plain")
@@ -123,7 +120,7 @@ class Alembic(Baked):
             self.make("Plain", "ALEMBIC", reimport=False)
             written = path.stat().st_size
             self.make("Plain", "ALEMBIC")
-            self.assertGreater(written, .9 * path.stat().st_size)
+            self.assertGreater(written, 0.9 * path.stat().st_size)
             self.assertTrue(hidden.hide_render)
             self.check_playback(obj, lambda f: stored(self.cache, self.cache.body("Plain"), f))
             hidden.hide_render = False
@@ -153,14 +150,17 @@ class Alembic(Baked):
         for _ in range(2):  # the second time over a file that plays
             bpy.ops.pliant.make_result("EXEC_DEFAULT", True, format="ALEMBIC")
         made = state_of(self.object("Odd"))
-        for step, wanted in ((bpy.ops.ed.undo, made), (bpy.ops.ed.undo, before),
-                             (bpy.ops.ed.redo, made), (bpy.ops.ed.redo, made)):
+        for step, wanted in (
+            (bpy.ops.ed.undo, made),
+            (bpy.ops.ed.undo, before),
+            (bpy.ops.ed.redo, made),
+            (bpy.ops.ed.redo, made),
+        ):
             step()
             self.scene = bpy.context.scene
             self.assertEqual(state_of(self.object("Odd")), wanted)
         self.without_refinement(self.object("Odd"))
-        self.check_playback(self.object("Odd"),
-                            lambda f: stored(self.cache, self.cache.body("Odd"), f))
+        self.check_playback(self.object("Odd"), lambda f: stored(self.cache, self.cache.body("Odd"), f))
 
     def test_failures_leave_nothing_behind(self):
         obj = self.activate(self.object("Plain"))
@@ -179,8 +179,7 @@ class Alembic(Baked):
         with self.assertRaises(Exception) as caught:
             results.make(self.scene, obj, "ALEMBIC")
         self.assertIn("in a hidden collection", str(caught.exception))
-        self.assertEqual([len(getattr(bpy.data, kind)) for kind in
-                          ("objects", "meshes", "node_groups")], counts)
+        self.assertEqual([len(getattr(bpy.data, kind)) for kind in ("objects", "meshes", "node_groups")], counts)
         self.assertEqual(list(self.folder.glob("*.tmp")), [])
         self.assertEqual(obj.modifiers["Pliant"].type, "MESH_CACHE")
 

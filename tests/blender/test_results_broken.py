@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Results of bodies that broke: one mesh with cracks for the whole shot, in every kind of result."""
+
 import io
 import json
 import time
@@ -14,10 +15,10 @@ from broken_bar import END, BrokenBar
 from mathutils.bvhtree import BVHTree
 from test_fracture import bar
 
-results, meshes, folders = (support.addon(name)
-                            for name in ("blender.results.results", "blender.meshes", "blender.folders"))
-broken, cli, runs = support.addon("blender.results.fractured_mesh"), support.addon("cli"), \
-    support.addon("blender.runs")
+results, meshes, folders = (
+    support.addon(name) for name in ("blender.results.results", "blender.meshes", "blender.folders")
+)
+broken, cli, runs = support.addon("blender.results.fractured_mesh"), support.addon("cli"), support.addon("blender.runs")
 Channel = support.addon("solver").Channel
 
 
@@ -25,13 +26,13 @@ def dressed():
     """A bar that breaks, with all that a mesh may carry."""
     obj = bar()
     mesh = obj.data
-    obj.location = (.3, -.2, .5)
-    obj.rotation_euler = (.2, .1, .4)
+    obj.location = (0.3, -0.2, 0.5)
+    obj.rotation_euler = (0.2, 0.1, 0.4)
     for name in ("Paint", "Inside"):
         bpy.data.materials.new(name)
     mesh.materials.append(bpy.data.materials["Paint"])
     obj.pliant.fracture.interior = bpy.data.materials["Inside"]
-    obj.pliant.fracture.toughness, obj.pliant.fracture.detail = .08, 2.0
+    obj.pliant.fracture.toughness, obj.pliant.fracture.detail = 0.08, 2.0
     obj.pliant.fracture.most_pieces = 8
     uv = mesh.uv_layers.new(name="UV")
     corners = np.array([mesh.vertices[loop.vertex_index].co for loop in mesh.loops])
@@ -39,8 +40,10 @@ def dressed():
     along = mesh.attributes.new("along", "FLOAT", "POINT")
     along.data.foreach_set("value", np.ascontiguousarray(meshes.positions(mesh)[:, 0]))
     for edge in mesh.edges:
-        edge.use_seam = abs(mesh.vertices[edge.vertices[0]].co.y - .15) < 1e-6 and \
-            abs(mesh.vertices[edge.vertices[1]].co.y - .15) < 1e-6
+        edge.use_seam = (
+            abs(mesh.vertices[edge.vertices[0]].co.y - 0.15) < 1e-6
+            and abs(mesh.vertices[edge.vertices[1]].co.y - 0.15) < 1e-6
+        )
     return obj
 
 
@@ -97,11 +100,11 @@ class Broken(BrokenBar):
         seen = []
         try:
             while not run.ended:
-                run.step(.05)
+                run.step(0.05)
                 if run.cutting is not None and not run.ended:
                     when_cutting(run)
                     seen.append((run.fraction, run.text()))
-                time.sleep(.005)
+                time.sleep(0.005)
         finally:
             message = runs.end(run)
         return seen, message
@@ -127,9 +130,8 @@ class Broken(BrokenBar):
         self.assertFalse(self.obj.pliant.result.is_cut)
         self.assertEqual([p.name for p in folder.iterdir() if "broken" in p.name], [])
         self.assertEqual(folders.baked_range(self.scene), (1, END))
-        self.assertGreater(np.abs(self.shown(END) - self.shown(1)).max(), .01)     # it plays whole
-        self.assertEqual(results.make(self.scene, self.obj, "PC2")[0].split(",")[0],
-                         "'Bar' is cut along its cracks")
+        self.assertGreater(np.abs(self.shown(END) - self.shown(1)).max(), 0.01)  # it plays whole
+        self.assertEqual(results.make(self.scene, self.obj, "PC2")[0].split(",")[0], "'Bar' is cut along its cracks")
 
     def test_what_the_mesh_carried_is_there(self):
         mesh, former = self.obj.data, self.obj.pliant.result.mesh
@@ -144,18 +146,18 @@ class Broken(BrokenBar):
         outside = ~np.repeat(inside, [p.loop_total for p in mesh.polygons])
         uv = broken.values_of(mesh.attributes["UV"], "FLOAT2")
         np.testing.assert_allclose(uv[outside], points[corners[outside], :2], atol=1e-5)
-        self.assertGreater(np.ptp(uv[~outside], axis=0).min(), .1)
+        self.assertGreater(np.ptp(uv[~outside], axis=0).min(), 0.1)
         on_surface = np.unique(corners[outside])
         along = broken.values_of(mesh.attributes["along"], "FLOAT")
         np.testing.assert_allclose(along[on_surface], points[on_surface, 0], atol=1e-5)
         seam = np.array([e.use_seam for e in mesh.edges])
         ends = points[broken.edges_of(mesh)]
-        np.testing.assert_allclose(ends[seam][:, :, 1], .15, atol=1e-6)
+        np.testing.assert_allclose(ends[seam][:, :, 1], 0.15, atol=1e-6)
         length = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(1))
-        self.assertAlmostEqual(length[seam].sum(), self.seam_length(former), delta=.02)
+        self.assertAlmostEqual(length[seam].sum(), self.seam_length(former), delta=0.02)
         self.assertEqual([g.name for g in self.obj.vertex_groups], ["Held"])
-        held = [v.index for v in mesh.vertices if any(g.weight > .99 for g in v.groups)]
-        self.assertGreater(np.abs(points[held][:, 0]).min(), .9)
+        held = [v.index for v in mesh.vertices if any(g.weight > 0.99 for g in v.groups)]
+        self.assertGreater(np.abs(points[held][:, 0]).min(), 0.9)
 
     def seam_length(self, mesh):
         ends = meshes.positions(mesh)[broken.edges_of(mesh)]
@@ -175,8 +177,7 @@ class Broken(BrokenBar):
             _, first = np.unique(place[closed], return_index=True)
             leader = np.full(place.max() + 1, -1)
             leader[place[closed[first]]] = closed[first]
-            np.testing.assert_array_equal(rows[frame - 1][closed],
-                                          rows[frame - 1][leader[place[closed]]])
+            np.testing.assert_array_equal(rows[frame - 1][closed], rows[frame - 1][leader[place[closed]]])
         triangles = meshes.triangles(former).astype(int)
         a, b, c = (meshes.positions(former)[triangles[:, k]].astype(np.float64) for k in range(3))
         whole = (c * np.cross(b, a)).sum() / 6
@@ -188,16 +189,20 @@ class Broken(BrokenBar):
     def test_every_result_plays_it(self):
         rows, count = self.rows(), len(self.obj.data.vertices)
         motion = np.abs(np.diff(rows, axis=0)).max()
-        for kind, options, off in (("PC2", {}, 0), ("MDD", {}, 0), ("SHAPE_KEYS", {}, 3e-5 * motion),
-                                   ("SHAPE_KEYS", {"relative": True}, 1e-5), ("ALEMBIC", {}, 1e-6),
-                                   ("ALEMBIC", {"reimport": False}, 0)):
+        for kind, options, off in (
+            ("PC2", {}, 0),
+            ("MDD", {}, 0),
+            ("SHAPE_KEYS", {}, 3e-5 * motion),
+            ("SHAPE_KEYS", {"relative": True}, 1e-5),
+            ("ALEMBIC", {}, 1e-6),
+            ("ALEMBIC", {"reimport": False}, 0),
+        ):
             with self.subTest(kind=kind, **options):
                 told = results.make(self.scene, self.obj, kind, **options)
                 self.assertIn("is cut along its cracks", " ".join(told))
                 self.assertEqual(len(self.obj.data.vertices), count)
                 for frame in (1, 4, END):
-                    np.testing.assert_allclose(self.shown(frame), rows[frame - 1],
-                                               atol=off + 1e-6 * (off > 0))
+                    np.testing.assert_allclose(self.shown(frame), rows[frame - 1], atol=off + 1e-6 * (off > 0))
 
     def rendered(self, frame):
         """A small picture of the scene, (pixels, 4)."""
@@ -218,13 +223,12 @@ class Broken(BrokenBar):
 
     def test_alembic_read_again_renders_the_same(self):
         """As another program would: the file alone, imported, with its materials inside and out."""
-        for name, colour in (("Paint", (.1, .2, .8, 1)), ("Inside", (.9, .2, .05, 1))):
+        for name, colour in (("Paint", (0.1, 0.2, 0.8, 1)), ("Inside", (0.9, 0.2, 0.05, 1))):
             bpy.data.materials[name].use_nodes = True
-            shader = next(n for n in bpy.data.materials[name].node_tree.nodes
-                          if n.type == "BSDF_PRINCIPLED")
+            shader = next(n for n in bpy.data.materials[name].node_tree.nodes if n.type == "BSDF_PRINCIPLED")
             shader.inputs["Base Color"].default_value = colour
-        bpy.ops.object.light_add(type="SUN", rotation=(.5, .3, 0))
-        bpy.ops.object.camera_add(location=(.3, -4, 1.8), rotation=(1.25, 0, 0))
+        bpy.ops.object.light_add(type="SUN", rotation=(0.5, 0.3, 0))
+        bpy.ops.object.camera_add(location=(0.3, -4, 1.8), rotation=(1.25, 0, 0))
         self.scene.camera = bpy.context.object
         results.make(self.scene, self.obj, "ALEMBIC", reimport=False)
         path = folders.folder_of(self.scene) / "00-Bar.broken.abc"
@@ -239,12 +243,12 @@ class Broken(BrokenBar):
         for frame, (places, picture) in wanted.items():
             np.testing.assert_allclose(self.world(read, frame), places, atol=1e-5)
             off = np.abs(self.rendered(frame) - picture)
-            self.assertLess(off.mean(), .002, frame)
-            self.assertLess((off.max(1) > .1).mean(), .01, frame)
+            self.assertLess(off.mean(), 0.002, frame)
+            self.assertLess((off.max(1) > 0.1).mean(), 0.01, frame)
         # and there is something to see: it moves, and its inside shows
-        self.assertGreater(np.abs(wanted[1][1] - wanted[END][1]).mean(), .01)
+        self.assertGreater(np.abs(wanted[1][1] - wanted[END][1]).mean(), 0.01)
         red, _, blue = wanted[END][1][:, :3].T
-        self.assertGreater((red > blue + .1).sum(), 5)
+        self.assertGreater((red > blue + 0.1).sum(), 5)
 
     def world(self, obj, frame):
         self.scene.frame_set(frame)
@@ -258,9 +262,8 @@ class Broken(BrokenBar):
         self.obj.pliant.fracture.use_stretch = True
         before = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups")}
         plain = results.output_of(self.scene, self.obj)
-        wanted = np.array(list(results.shown_output(self.scene, self.obj, plain).carried(
-            [Channel.STRETCH])))[:, 0]
-        self.assertGreater(np.ptp(wanted, axis=0).max(), .05)
+        wanted = np.array(list(results.shown_output(self.scene, self.obj, plain).carried([Channel.STRETCH])))[:, 0]
+        self.assertGreater(np.ptp(wanted, axis=0).max(), 0.05)
         np.testing.assert_allclose(wanted[0], 1, atol=1e-3)
         for kind in ("PC2", "SHAPE_KEYS", "MDD"):
             results.make(self.scene, self.obj, kind)
@@ -270,11 +273,12 @@ class Broken(BrokenBar):
                 self.scene.frame_set(frame)
                 shown = self.obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
                 np.testing.assert_array_equal(
-                    broken.values_of(shown.attributes["stretch"], "FLOAT"),
-                    wanted[frame - 1].astype(np.float32))
+                    broken.values_of(shown.attributes["stretch"], "FLOAT"), wanted[frame - 1].astype(np.float32)
+                )
         results.remove(self.obj)
-        self.assertEqual({name: len(getattr(bpy.data, name)) for name in before},
-                         {**before, "meshes": before["meshes"] - 1})
+        self.assertEqual(
+            {name: len(getattr(bpy.data, name)) for name in before}, {**before, "meshes": before["meshes"] - 1}
+        )
         self.assertEqual([m.name for m in self.obj.modifiers], [])
 
     def test_strain_beside_stretch(self):
@@ -282,22 +286,21 @@ class Broken(BrokenBar):
         follows, on its side of the crack."""
         material = self.obj.pliant.material
         material.use_plasticity, material.yield_strain, material.flow = True, 0.0, 6.0
-        self.obj.pliant.fracture.toughness = .04
+        self.obj.pliant.fracture.toughness = 0.04
         self.scene.pliant.folder = str(Path(self.files.name) / "flowing")
         material.use_strain_attribute = self.obj.pliant.fracture.use_stretch = True
         bpy.ops.pliant.bake()
         self.assertTrue(self.obj.pliant.result.is_cut)
-        output = results.shown_output(self.scene, self.obj,
-                                      results.output_of(self.scene, self.obj))
-        wanted = np.array(list(output.carried(
-            [Channel.STRETCH, Channel.PLASTIC_STRAIN, Channel.RENEWED])))
-        self.assertGreater(wanted[-1, 1].max(), .02)
+        output = results.shown_output(self.scene, self.obj, results.output_of(self.scene, self.obj))
+        wanted = np.array(list(output.carried([Channel.STRETCH, Channel.PLASTIC_STRAIN, Channel.RENEWED])))
+        self.assertGreater(wanted[-1, 1].max(), 0.02)
         for frame in (1, 7, END):
             self.scene.frame_set(frame)
             shown = self.obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
             for number, name in enumerate(("stretch", "plastic_strain", "renewed")):
-                np.testing.assert_array_equal(broken.values_of(shown.attributes[name], "FLOAT"),
-                                              wanted[frame - 1, number].astype(np.float32))
+                np.testing.assert_array_equal(
+                    broken.values_of(shown.attributes[name], "FLOAT"), wanted[frame - 1, number].astype(np.float32)
+                )
         results.remove(self.obj)
         self.assertEqual([m.name for m in self.obj.modifiers], [])
         self.assertNotIn("plastic_strain", self.obj.data.attributes)
@@ -342,7 +345,7 @@ class Broken(BrokenBar):
         self.assertIn("is cut along its cracks", " ".join(told))
         self.assertEqual(len(told), 1, told)
         self.assertGreater(volume_of(meshes.positions(dense.data), dense.data).min(), 0)
-        self.assertAlmostEqual(len(dense.data.vertices) / len(self.obj.data.vertices), 1, delta=.02)
+        self.assertAlmostEqual(len(dense.data.vertices) / len(self.obj.data.vertices), 1, delta=0.02)
 
     def test_fragments_are_objects(self):
         """Together they are where the whole mesh is, at every frame, and move as objects do."""
@@ -368,10 +371,10 @@ class Broken(BrokenBar):
                 found.append(meshes.positions(evaluated.data) @ matrix[:3, :3].T + matrix[:3, 3])
             whole = rows[frame - 1] @ world[:3, :3].T + world[:3, 3]
             found, order = np.concatenate(found), np.lexsort(whole.T)
-            np.testing.assert_allclose(found[np.lexsort(found.round(4).T)].sum(0),
-                                       whole[order].sum(0), rtol=1e-4, atol=1e-2)
-            np.testing.assert_allclose([found.min(0), found.max(0)], [whole.min(0), whole.max(0)],
-                                       atol=2e-5)
+            np.testing.assert_allclose(
+                found[np.lexsort(found.round(4).T)].sum(0), whole[order].sum(0), rtol=1e-4, atol=1e-2
+            )
+            np.testing.assert_allclose([found.min(0), found.max(0)], [whole.min(0), whole.max(0)], atol=2e-5)
         results.remove(self.obj)
         self.assertFalse(self.obj.hide_render or self.obj.hide_get())
         self.assertEqual([o.name for o in bpy.data.objects], ["Bar"])
@@ -394,8 +397,8 @@ class Broken(BrokenBar):
         heights = np.array(heights)
         mass = np.array([o.rigid_body.mass for o in made])
         middle = heights @ mass / mass.sum()  # pushes between fragments do not move it
-        self.assertLess(np.abs(np.diff(middle[:END])).max(), .05)
-        np.testing.assert_allclose(np.diff(middle[END + 1:], 2) * 24 ** 2, -9.81, rtol=.05)
+        self.assertLess(np.abs(np.diff(middle[:END])).max(), 0.05)
+        np.testing.assert_allclose(np.diff(middle[END + 1 :], 2) * 24**2, -9.81, rtol=0.05)
 
     def test_debris_is_on_the_cracks(self):
         bpy.ops.pliant.make_result(format="DEBRIS")
@@ -412,8 +415,7 @@ class Broken(BrokenBar):
             graph = bpy.context.evaluated_depsgraph_get()
             shown, whole = obj.evaluated_get(graph).data, self.obj.evaluated_get(graph)
             self.assertEqual(len(shown.vertices), int((birth <= frame).sum()))
-            tree = BVHTree.FromPolygons([whole.matrix_world @ v.co for v in whole.data.vertices],
-                                        faces)
+            tree = BVHTree.FromPolygons([whole.matrix_world @ v.co for v in whole.data.vertices], faces)
             away = [tree.find_nearest(obj.matrix_world @ v.co)[3] for v in shown.vertices]
             self.assertLess(max(away, default=0), 1e-3, frame)
             places[frame] = meshes.positions(shown)
@@ -422,7 +424,7 @@ class Broken(BrokenBar):
         self.assertEqual(len(places[END - 2]), len(birth))
         went = (places[END] - places[END - 2]) * (self.scene.render.fps / 2)
         np.testing.assert_allclose(np.reshape(speed, (-1, 3)), went, atol=1e-3)
-        self.assertGreater(np.abs(went).max(), .1)
+        self.assertGreater(np.abs(went).max(), 0.1)
         with self.assertRaisesRegex(results.BakeError, "is the debris of 'Bar'"):
             results.make(self.scene, obj, "PC2")
         results.remove(obj)
@@ -444,8 +446,18 @@ class Broken(BrokenBar):
 
     def test_command_line(self):
         with redirect_stdout(said := io.StringIO()):
-            code = cli.main(["export", "--blend", self.blend, "--format", "mdd", "--to",
-                             str(Path(self.files.name) / "to"), "--log-json"])
+            code = cli.main(
+                [
+                    "export",
+                    "--blend",
+                    self.blend,
+                    "--format",
+                    "mdd",
+                    "--to",
+                    str(Path(self.files.name) / "to"),
+                    "--log-json",
+                ]
+            )
         self.assertEqual(code, 0, said.getvalue())
         events = [json.loads(line) for line in said.getvalue().splitlines() if line[:1] == "{"]
         self.assertEqual([e["object"] for e in events if e["event"] == "cut"], ["Bar"])

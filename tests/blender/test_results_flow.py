@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a bake shows of a body that has flowed: its surface turns to the particles near it."""
+
 import tempfile
 import unittest
 from pathlib import Path
@@ -36,13 +37,14 @@ class Flow(unittest.TestCase):
         shown = np.array(output.rows())
         found = {}
         for rebind in (0, 1):
-            with cache.open_store() as store, store.skin(
-                    body.index, cache.rest(body), origin=cache.origin, rebind=rebind) as skin:
-                found[rebind] = np.array([skin.apply(n, origin=cache.origin).vertices
-                                          for n in output.frames])
+            with (
+                cache.open_store() as store,
+                store.skin(body.index, cache.rest(body), origin=cache.origin, rebind=rebind) as skin,
+            ):
+                found[rebind] = np.array([skin.apply(n, origin=cache.origin).vertices for n in output.frames])
         np.testing.assert_allclose(shown, found[1], atol=1e-5)
         np.testing.assert_array_equal(found[0][:3], found[1][:3])
-        self.assertGreater(np.abs(found[0][-1] - found[1][-1]).max(), .01)
+        self.assertGreater(np.abs(found[0][-1] - found[1][-1]).max(), 0.01)
 
     def shown(self, name, frame):
         """An attribute of the object as it is shown, or None."""
@@ -72,15 +74,13 @@ class Flow(unittest.TestCase):
         return {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "node_groups")}
 
     def check_strain(self):
-        for name, channel in (("plastic_strain", Channel.PLASTIC_STRAIN),
-                              ("renewed", Channel.RENEWED)):
+        for name, channel in (("plastic_strain", Channel.PLASTIC_STRAIN), ("renewed", Channel.RENEWED)):
             self.assertFalse(self.shown(name, 1).any())
             for frame in (8, END):
                 found = self.shown(name, frame)
                 np.testing.assert_allclose(found, self.wanted(channel, frame), atol=1e-4)
-            self.assertGreater(np.ptp(found), .2, name)
-        self.assertGreater(self.shown("plastic_strain", END).max(),
-                           1.2 * self.shown("plastic_strain", 8).max())
+            self.assertGreater(np.ptp(found), 0.2, name)
+        self.assertGreater(self.shown("plastic_strain", END).max(), 1.2 * self.shown("plastic_strain", 8).max())
 
     def test_no_strain_where_it_is_not_asked_for(self):
         self.assertIsNone(self.shown("plastic_strain", END))
@@ -91,7 +91,8 @@ class Flow(unittest.TestCase):
         mesh has of its own is there again when it is taken back."""
         before = self.counts()
         self.obj.data.attributes.new("plastic_strain", "FLOAT", "POINT").data.foreach_set(
-            "value", np.full(len(self.obj.data.vertices), 7, np.float32))
+            "value", np.full(len(self.obj.data.vertices), 7, np.float32)
+        )
         self.obj.pliant.material.use_strain_attribute = True
         for kind in ("PC2", "SHAPE_KEYS", "MDD"):
             results.make(self.scene, self.obj, kind)
@@ -109,8 +110,7 @@ class Flow(unittest.TestCase):
         for _ in range(2):  # made by the bake itself, and once
             bpy.ops.pliant.bake()
             self.check_strain()
-            self.assertEqual([m.name for m in self.obj.modifiers],
-                             ["Pull", "Pliant", "Pliant Attributes"])
+            self.assertEqual([m.name for m in self.obj.modifiers], ["Pull", "Pliant", "Pliant Attributes"])
             self.assertEqual(self.counts(), {name: n + 1 for name, n in before.items()})
         self.obj.pliant.material.use_plasticity = False
         bpy.ops.pliant.bake()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Other meshes that follow a bake, results after another bake, and caches of strangers."""
+
 import json
 import shutil
 import tempfile
@@ -9,8 +10,21 @@ from pathlib import Path
 import bpy
 import support
 import numpy as np
-from baked import END, START, Baked, bake, build, evaluated, folders, meshes, modifiers, results, \
-    space, state_of, stored
+from baked import (
+    END,
+    START,
+    Baked,
+    bake,
+    build,
+    evaluated,
+    folders,
+    meshes,
+    modifiers,
+    results,
+    space,
+    state_of,
+    stored,
+)
 
 
 class OtherMeshes(Baked):
@@ -27,13 +41,12 @@ class OtherMeshes(Baked):
         bpy.ops.mesh.subdivide()
         bpy.ops.object.mode_set(mode="OBJECT")
         made.parent = self.object("Carrier")
-        made.scale = (2, -1, .5)
+        made.scale = (2, -1, 0.5)
         bpy.context.view_layer.update()
         # its vertices lie where those of 'Plain' do in the world
         turned = np.linalg.inv(np.array(made.matrix_world)) @ np.array(plain.matrix_world)
         local = meshes.positions(mesh) @ turned[:3, :3].T + turned[:3, 3]
-        mesh.attributes["position"].data.foreach_set(
-            "vector", np.ascontiguousarray(local, np.float32).reshape(-1))
+        mesh.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(local, np.float32).reshape(-1))
         mesh.update()
         refine = made.modifiers.new("Refine", "SUBSURF")
         refine.levels = 1
@@ -95,8 +108,10 @@ class OtherMeshes(Baked):
         count = len(plain.data.vertices)
         for frame in (START, 7, END):
             self.scene.frame_set(frame)
-            a, b = ((evaluated(o) @ np.array(o.matrix_world)[:3, :3].T
-                     + np.array(o.matrix_world)[:3, 3])[:count] for o in (plain, obj))
+            a, b = (
+                (evaluated(o) @ np.array(o.matrix_world)[:3, :3].T + np.array(o.matrix_world)[:3, 3])[:count]
+                for o in (plain, obj)
+            )
             np.testing.assert_allclose(a, b, atol=2e-5)
 
     def test_which_body_is_meant(self):
@@ -160,10 +175,10 @@ class AnotherBake(Baked):
             self.without_refinement(obj)
             body = self.cache.body(name)
             self.check_playback(obj, lambda f: stored(self.cache, body, f))
-        rest = space.to_simulation(meshes.positions(cube.data), np.array(cube.matrix_world),
-                                   self.cache.origin)
-        self.check_playback(cube, lambda f: stored(self.cache, self.cache.body("Plain"), f, rest,
-                                                   np.array(cube.matrix_world)))
+        rest = space.to_simulation(meshes.positions(cube.data), np.array(cube.matrix_world), self.cache.origin)
+        self.check_playback(
+            cube, lambda f: stored(self.cache, self.cache.body("Plain"), f, rest, np.array(cube.matrix_world))
+        )
 
     def test_clear_takes_every_file_along(self):
         bpy.ops.mesh.primitive_cube_add()
@@ -175,7 +190,6 @@ class AnotherBake(Baked):
         self.assertNotIn("Plain Particles", self.scene.objects)
         for obj in self.scene.objects:
             self.assertIsNone(obj.type == "MESH" and modifiers.find_playback(obj) or None)
-
 
     def test_the_scene_says_what_a_bake_becomes(self):
         kinds = ["SHAPE_KEYS", "MDD", "PC2"]
@@ -190,8 +204,7 @@ class AnotherBake(Baked):
                 self.cache = folders.cache_of(self.scene)
                 obj, body = self.object("Plain"), self.cache.body("Plain")
                 self.assertEqual(obj.pliant.result.kind, "NONE" if kind == "PC2" else kind)
-                self.check_playback(obj, lambda f: stored(self.cache, body, f),
-                                    1e-5 if kind == "SHAPE_KEYS" else 0)
+                self.check_playback(obj, lambda f: stored(self.cache, body, f), 1e-5 if kind == "SHAPE_KEYS" else 0)
 
 
 class SaveAs(unittest.TestCase):
@@ -208,8 +221,9 @@ class SaveAs(unittest.TestCase):
         bpy.ops.wm.save_as_mainfile(filepath=str(here / "a.blend"))
         bpy.ops.pliant.bake()
         results.bind(scene, scene.objects["Bound"], "Plain", "MDD")
-        results.make(scene, scene.objects["Plain"],
-                     "ALEMBIC" if support.addon("blender.compat").has_alembic() else "PC2")
+        results.make(
+            scene, scene.objects["Plain"], "ALEMBIC" if support.addon("blender.compat").has_alembic() else "PC2"
+        )
         results.make(scene, scene.objects["Plain"], "POINTS", as_points=False)
         names = ("Bound", "Plain", "Plain Particles")
         seen = {name: self.seen(name) for name in names}
@@ -282,8 +296,19 @@ class Strangers(Baked):
         victim = self.folder.parent / "victim"
         victim.write_bytes(b"precious")
         stem = self.cache.body("Plain").file_name
-        for ending in ("pc2", "mdd", "mdd.tmp", "pc2.tmp", "particles.pc2", "particles.pc2.tmp",
-                       "values.pc2", "abc", "abc.tmp", "velocity.pc2", "velocity.pc2.tmp"):
+        for ending in (
+            "pc2",
+            "mdd",
+            "mdd.tmp",
+            "pc2.tmp",
+            "particles.pc2",
+            "particles.pc2.tmp",
+            "values.pc2",
+            "abc",
+            "abc.tmp",
+            "velocity.pc2",
+            "velocity.pc2.tmp",
+        ):
             path = self.folder / f"{stem}.{ending}"
             path.unlink(missing_ok=True)
             path.symlink_to(victim)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake's particles as an object: places and attributes are the frame store's, bit for bit."""
+
 import bpy
 import bmesh
 import support
@@ -16,8 +17,7 @@ def cloud_of(obj):
     for instance in graph.object_instances:
         if instance.object.original == obj and instance.object.type == "POINTCLOUD":
             return instance.object.data
-        if instance.parent and instance.parent.original == obj and \
-                instance.object.type == "POINTCLOUD":
+        if instance.parent and instance.parent.original == obj and instance.object.type == "POINTCLOUD":
             return instance.object.data
     return None
 
@@ -54,8 +54,7 @@ class Particles(Baked):
                 self.scene.frame_set(frame)
                 data = data_of()
                 wanted = {
-                    "position": store.read(body.index, frame, Channel.POSITION,
-                                           origin=self.cache.origin),
+                    "position": store.read(body.index, frame, Channel.POSITION, origin=self.cache.origin),
                     "velocity": store.read(body.index, frame, Channel.VELOCITY),
                     "stretch": store.read(body.index, frame, Channel.STRETCH),
                     "plastic_strain": store.read(body.index, frame, Channel.PLASTIC_STRAIN),
@@ -76,8 +75,7 @@ class Particles(Baked):
         for name in ("Plain", "Odd"):
             self.make(name, "POINTS", as_points=False)
             obj = self.object(f"{name} Particles")
-            self.check(lambda: obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data,
-                       self.cache.body(name))
+            self.check(lambda: obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data, self.cache.body(name))
             self.assertEqual(set(attribute(obj.data, "level")), {0})
 
     def test_a_point_cloud_has_them_too(self):
@@ -85,7 +83,7 @@ class Particles(Baked):
         obj = self.object("Plain Particles")
         self.check(lambda: cloud_of(obj), self.cache.body("Plain"))
         radius = attribute(cloud_of(obj), "radius")
-        self.assertTrue((radius > .01).all() and (radius < .5).all())
+        self.assertTrue((radius > 0.01).all() and (radius < 0.5).all())
 
     def test_a_mesh_about_the_particles(self):
         """Closed, as large as the body, with the body's material, and it follows the bake."""
@@ -106,11 +104,10 @@ class Particles(Baked):
             self.assertEqual(len(attribute(mesh, "plastic_strain")), len(mesh.vertices))
             form.free()
         self.assertGreater(seen[0][1], 500)
-        self.assertGreater(np.linalg.norm(seen[1][2] - seen[0][2]), .1, "it does not move")
+        self.assertGreater(np.linalg.norm(seen[1][2] - seen[0][2]), 0.1, "it does not move")
         with self.cache.open_store() as store:
-            places = store.read(self.cache.body("Plain").index, END, Channel.POSITION,
-                                origin=self.cache.origin)
-        np.testing.assert_allclose(seen[1][2], places.mean(0), atol=.3)
+            places = store.read(self.cache.body("Plain").index, END, Channel.POSITION, origin=self.cache.origin)
+        np.testing.assert_allclose(seen[1][2], places.mean(0), atol=0.3)
 
     def test_a_ball_keeps_its_volume_as_a_mesh_of_particles(self):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=1)
@@ -123,9 +120,8 @@ class Particles(Baked):
         self.make("Ball", "SURFACE")
         self.scene.frame_set(START)
         form = bmesh.new()
-        form.from_mesh(self.object("Ball Particles").evaluated_get(
-            bpy.context.evaluated_depsgraph_get()).to_mesh())
-        self.assertAlmostEqual(form.calc_volume() / (4 / 3 * np.pi), 1, delta=.08)
+        form.from_mesh(self.object("Ball Particles").evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh())
+        self.assertAlmostEqual(form.calc_volume() / (4 / 3 * np.pi), 1, delta=0.08)
         self.assertEqual(len(pieces(form)), 1, "there are holes inside")
         form.free()
 
@@ -134,12 +130,10 @@ class Particles(Baked):
         made = self.object("Plain Particles")
         self.scene.frame_set(START)
         graph = bpy.context.evaluated_depsgraph_get()
-        places = attribute(made.evaluated_get(graph).data, "position") \
-            + np.array(made.matrix_world)[:3, 3]
-        corners = np.array(obj.bound_box) @ np.array(obj.matrix_world)[:3, :3].T \
-            + np.array(obj.matrix_world)[:3, 3]
-        self.assertTrue((places > corners.min(axis=0) - .1).all())
-        self.assertTrue((places < corners.max(axis=0) + .1).all())
+        places = attribute(made.evaluated_get(graph).data, "position") + np.array(made.matrix_world)[:3, 3]
+        corners = np.array(obj.bound_box) @ np.array(obj.matrix_world)[:3, :3].T + np.array(obj.matrix_world)[:3, 3]
+        self.assertTrue((places > corners.min(axis=0) - 0.1).all())
+        self.assertTrue((places < corners.max(axis=0) + 0.1).all())
 
     def test_again_replaces_and_remove_leaves_nothing(self):
         kinds = ("objects", "meshes", "node_groups")
@@ -154,8 +148,7 @@ class Particles(Baked):
 
     def test_levels_that_are_not_there(self):
         self.activate(self.object("Plain"))
-        self.refused("'Plain' has no level 3: the coarsest is 0", bpy.ops.pliant.make_result,
-                     format="POINTS", level=3)
+        self.refused("'Plain' has no level 3: the coarsest is 0", bpy.ops.pliant.make_result, format="POINTS", level=3)
         self.assertNotIn("Plain Particles", self.scene.objects)
 
     def test_coarser_levels(self):
@@ -167,8 +160,7 @@ class Particles(Baked):
         fine = set(attribute(made.data, "cluster"))
         self.assertEqual(set(attribute(made.data, "level")), {1})
         self.make("Plain", "POINTS", as_points=False)
-        self.assertGreater(len(set(attribute(self.object("Plain Particles").data, "cluster"))),
-                           len(fine))
+        self.assertGreater(len(set(attribute(self.object("Plain Particles").data, "cluster"))), len(fine))
 
     def test_plastic_strain_of_a_body_that_flows(self):
         material = self.object("Plain").pliant.material
@@ -183,11 +175,12 @@ class Particles(Baked):
 
         def data():
             return made.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+
         self.check(data, self.cache.body("Plain"))
         self.scene.frame_set(START)
         self.assertFalse(attribute(data(), "plastic_strain").any())
         self.scene.frame_set(END)
-        self.assertGreater(attribute(data(), "plastic_strain").mean(), .01)
+        self.assertGreater(attribute(data(), "plastic_strain").mean(), 0.01)
 
     def test_particles_that_come_and_go_have_a_radius_only_while_they_are(self):
         material = self.object("Plain").pliant.material
@@ -218,8 +211,7 @@ class Particles(Baked):
         self.cache = support.addon("blender.folders").cache_of(self.scene)
         made = self.object("Plain Particles")
         self.assertNotEqual(len(made.data.vertices), 150)
-        self.check(lambda: made.evaluated_get(bpy.context.evaluated_depsgraph_get()).data,
-                   self.cache.body("Plain"))
+        self.check(lambda: made.evaluated_get(bpy.context.evaluated_depsgraph_get()).data, self.cache.body("Plain"))
 
     def test_they_play_after_saving_elsewhere(self):
         self.make("Plain", "POINTS", as_points=False)
@@ -229,8 +221,7 @@ class Particles(Baked):
         bpy.ops.wm.open_mainfile(filepath=str(path))
         self.scene = bpy.context.scene
         made = self.object("Plain Particles")
-        self.check(lambda: made.evaluated_get(bpy.context.evaluated_depsgraph_get()).data,
-                   self.cache.body("Plain"))
+        self.check(lambda: made.evaluated_get(bpy.context.evaluated_depsgraph_get()).data, self.cache.body("Plain"))
 
     def test_undo(self):
         self.activate(self.object("Plain"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """PC2 and MDD through the Mesh Cache modifier: bit for bit what the frame store has."""
+
 import os
 import unittest
 
@@ -45,8 +46,7 @@ class PointCaches(Baked):
             rest, origin = self.cache.rest(body), self.cache.origin
             with self.cache.open_store() as store:
                 with store.skin(body.index, rest, origin=origin) as skin:
-                    np.testing.assert_allclose(
-                        world, skin.apply(frame, origin=(0, 0, 0)).vertices, atol=2e-5)
+                    np.testing.assert_allclose(world, skin.apply(frame, origin=(0, 0, 0)).vertices, atol=2e-5)
 
     def test_a_damaged_file_is_made_again(self):
         path = self.cache.pc2_path(self.cache.body("Plain"))
@@ -69,8 +69,7 @@ class PointCaches(Baked):
         path = self.folder / f"{self.cache.body('Plain').file_name}.mdd"
         self.assertEqual(mdd.check(path).frames, 5)
         self.scene.frame_set(END)
-        np.testing.assert_array_equal(evaluated(obj),
-                                      stored(self.cache, self.cache.body("Plain"), 7))
+        np.testing.assert_array_equal(evaluated(obj), stored(self.cache, self.cache.body("Plain"), 7))
 
     def test_a_renamed_object_is_known_by_its_mesh(self):
         obj = self.object("Plain")
@@ -116,15 +115,13 @@ class Refusals(Baked):
 
     def test_an_object_that_is_not_in_the_bake(self):
         bpy.ops.mesh.primitive_cube_add()
-        self.refused("'Cube' is not in the bake, which has 'Odd', 'Plain'",
-                     bpy.ops.pliant.make_result)
+        self.refused("'Cube' is not in the bake, which has 'Odd', 'Plain'", bpy.ops.pliant.make_result)
         self.refused("shows no bake", bpy.ops.pliant.remove_result)
 
     def test_topology_changed_since_the_bake(self):
         obj = self.activate(self.object("Plain"))
         obj.data.vertices.add(1)
-        self.refused("has been edited since the bake: it had 507 vertices and has 508",
-                     bpy.ops.pliant.make_result)
+        self.refused("has been edited since the bake: it had 507 vertices and has 508", bpy.ops.pliant.make_result)
         obj = self.activate(self.object("Odd"))
         obj.data.flip_normals()
         self.refused("its faces are others", bpy.ops.pliant.make_result)
@@ -133,9 +130,12 @@ class Refusals(Baked):
     def test_another_version_and_damaged_descriptions(self):
         info = self.folder / "bake.json"
         text = info.read_text()
-        for wrong, sentence in ((text.replace('"format": 1', '"format": 99'), "has format 99"),
-                                (text[:len(text) // 2], "is damaged"), ("[]", "is damaged"),
-                                ("", "is damaged")):
+        for wrong, sentence in (
+            (text.replace('"format": 1', '"format": 99'), "has format 99"),
+            (text[: len(text) // 2], "is damaged"),
+            ("[]", "is damaged"),
+            ("", "is damaged"),
+        ):
             info.write_text(wrong)
             self.assertIsNone(folders.baked_range(self.scene))
             with self.assertRaises(Exception) as caught:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Faces are divided where the bake stretches them, and nowhere else."""
+
 import tempfile
 import unittest
 from pathlib import Path
@@ -16,10 +17,11 @@ def bar():
     """A long box of square faces, whose right half is drawn to three times its length by pins."""
     form = bmesh.new()
     bmesh.ops.create_cube(form, size=1)
-    bmesh.ops.scale(form, verts=form.verts, vec=(2, .4, .4))
+    bmesh.ops.scale(form, verts=form.verts, vec=(2, 0.4, 0.4))
     for _ in range(3):
-        bmesh.ops.subdivide_edges(form, edges=[e for e in form.edges if e.calc_length() > .12],
-                                  cuts=1, use_grid_fill=True)
+        bmesh.ops.subdivide_edges(
+            form, edges=[e for e in form.edges if e.calc_length() > 0.12], cuts=1, use_grid_fill=True
+        )
     mesh = bpy.data.meshes.new("Bar")
     form.to_mesh(mesh)
     form.free()
@@ -30,13 +32,13 @@ def bar():
     mesh.uv_layers.new(name="UVMap")
     held = obj.vertex_groups.new(name="Held")
     for vertex in mesh.vertices:
-        if vertex.co.x < .05 or vertex.co.x > .9:
+        if vertex.co.x < 0.05 or vertex.co.x > 0.9:
             held.add([vertex.index], 1, "ADD")
     lattice = obj.modifiers.new("Pull", "HOOK")
     hook = bpy.data.objects.new("Hook", None)
     bpy.context.scene.collection.objects.link(hook)
     lattice.object = hook
-    lattice.vertex_indices_set([v.index for v in mesh.vertices if v.co.x > .9])
+    lattice.vertex_indices_set([v.index for v in mesh.vertices if v.co.x > 0.9])
     for frame, x in ((1, 0.0), (12, 2.0)):
         hook.location.x = x
         hook.keyframe_insert("location", index=0, frame=frame)
@@ -69,11 +71,11 @@ class Refine(unittest.TestCase):
     def test_where_it_is_stretched_and_nowhere_else(self):
         before = len(self.obj.data.vertices)
         places, lengths = self.edges()
-        left = (places < -.1).sum()
+        left = (places < -0.1).sum()
         self.assertEqual(bpy.ops.pliant.refine_stretched(longest=1.6, passes=2), {"FINISHED"})
         self.assertGreater(len(self.obj.data.vertices), before)
         places, _ = self.edges()
-        self.assertEqual((places < -.1).sum(), left)
+        self.assertEqual((places < -0.1).sum(), left)
         self.assertFalse([a.name for a in self.obj.data.attributes if "pliant" in a.name])
         self.assertEqual(len(self.obj.data.uv_layers), 1)
         self.assertIsNone(modifiers.find_playback(self.obj))
@@ -89,10 +91,11 @@ class Refine(unittest.TestCase):
             ends = np.array([e.vertices for e in mesh.edges])
             at = at.reshape(-1, 3)
             return np.linalg.norm(at[ends[:, 0]] - at[ends[:, 1]], axis=1).max()
+
         before = longest()
         bpy.ops.pliant.refine_stretched(longest=1.6, passes=2)
         bpy.ops.pliant.bake()
-        self.assertLess(longest(), .7 * before)
+        self.assertLess(longest(), 0.7 * before)
 
     def test_nothing_to_divide(self):
         before = len(self.obj.data.vertices)

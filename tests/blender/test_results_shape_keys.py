@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shape keys of a bake: within Blender's rounding; the artist's own keys and meshes stay safe."""
+
 import bpy
 import support
 import numpy as np
@@ -23,12 +24,10 @@ class ShapeKeys(Baked):
                     obj = self.make(name, "SHAPE_KEYS", relative=relative)
                     self.assertIsNone(obj.modifiers.get("Pliant"))
                     keys = obj.data.shape_keys
-                    self.assertEqual((len(keys.key_blocks), keys.use_relative),
-                                     (END - START + 2, relative))
+                    self.assertEqual((len(keys.key_blocks), keys.use_relative), (END - START + 2, relative))
                     self.without_refinement(obj)
                     body = self.cache.body(name)
-                    self.check_playback(obj, lambda f: stored(self.cache, body, f),
-                                        self.tolerance(body, relative))
+                    self.check_playback(obj, lambda f: stored(self.cache, body, f), self.tolerance(body, relative))
 
     def test_the_ends_are_held(self):
         for relative in (False, True):
@@ -37,15 +36,16 @@ class ShapeKeys(Baked):
             for outside, edge in ((START - 5, START), (END + 5, END)):
                 self.scene.frame_set(outside)
                 mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-                np.testing.assert_allclose(meshes.positions(mesh), stored(self.cache, body, edge),
-                                           atol=1e-5)
+                np.testing.assert_allclose(meshes.positions(mesh), stored(self.cache, body, edge), atol=1e-5)
 
     def test_modifiers_before_the_simulation_are_off_and_come_back(self):
         obj = self.object("Odd")
         before = state_of(obj)
         self.make("Odd", "SHAPE_KEYS")
-        self.assertEqual([(m.name, m.show_viewport, m.show_render) for m in obj.modifiers],
-                         [("Bend", False, False), ("Refine", True, True)])
+        self.assertEqual(
+            [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers],
+            [("Bend", False, False), ("Refine", True, True)],
+        )
         self.make("Odd", "SHAPE_KEYS", relative=True)  # a second one knows them still
         bpy.ops.pliant.remove_result()
         self.assertEqual(state_of(obj), before)
@@ -73,7 +73,7 @@ class ShapeKeys(Baked):
         obj.shape_key_add(name="Basis")
         smile = obj.shape_key_add(name="Smile")
         smile.points[0].co = (9, 9, 9)
-        smile.value = .25
+        smile.value = 0.25
         smile.keyframe_insert("value", frame=4)
         before, mesh = state_of(obj), obj.data
         for relative in (False, True):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The add-on stands in this Blender as an extension, and its library works."""
+
 import unittest
 from pathlib import Path
 
@@ -27,8 +28,20 @@ class Standing(unittest.TestCase):
     def test_body_falls(self):
         solver = support.addon("solver")
         cube = [(x, y, z + 1) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
-        faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
-                 (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+        faces = [
+            (0, 1, 3),
+            (0, 3, 2),
+            (4, 6, 7),
+            (4, 7, 5),
+            (0, 4, 5),
+            (0, 5, 1),
+            (2, 3, 7),
+            (2, 7, 6),
+            (0, 2, 6),
+            (0, 6, 4),
+            (1, 5, 7),
+            (1, 7, 3),
+        ]
         with solver.Scene(threads=1) as scene:
             body = scene.add_body(cube, faces, sample={"count": 100})
             before = body.info.centre[2]

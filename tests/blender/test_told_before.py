@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What cannot be baked is told before anything is simulated."""
+
 import sys
 from unittest import mock
 
@@ -58,9 +59,16 @@ class CommandLine(WithShot):
         self.assertFalse((self.folder / "missing").exists())
 
     def test_refused_pair_is_told_before_simulating(self):
-        code, said = self.bake("pair", "--set", "fracture.use_fracture=true", "--set",
-                               "material.use_plasticity=true", "--set", "material.use_resample=true",
-                               small=SMALL)
+        code, said = self.bake(
+            "pair",
+            "--set",
+            "fracture.use_fracture=true",
+            "--set",
+            "material.use_plasticity=true",
+            "--set",
+            "material.use_resample=true",
+            small=SMALL,
+        )
         self.assertEqual(code, 4, said)
         self.assertIn("switch off Resample or Fracture", said)
         self.assertNotIn("Frame 1", said)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is said before a bake that would disappoint, and the floor that a click adds."""
+
 import tempfile
 import unittest
 
@@ -7,8 +8,10 @@ import bmesh
 import bpy
 import support
 
-hints, fitting, capture, modifiers = (support.addon(name) for name in (
-    "ui.panels.hints", "blender.fitting", "blender.capture.capture", "blender.modifiers"))
+hints, fitting, capture, modifiers = (
+    support.addon(name)
+    for name in ("ui.panels.hints", "blender.fitting", "blender.capture.capture", "blender.modifiers")
+)
 
 
 def add(kind, **settings):
@@ -54,8 +57,7 @@ class Hints(unittest.TestCase):
         self.assertIn("without its Mirror and Array modifiers", said(obj))
         obj.pliant.particles.count = 150
         shot = capture.capture_all(self.scene, start=1, end=2)
-        self.assertTrue(any("without its Mirror and Array modifiers, which" in w
-                            for w in shot.warnings), shot.warnings)
+        self.assertTrue(any("without its Mirror and Array modifiers, which" in w for w in shot.warnings), shot.warnings)
         for modifier in obj.modifiers:
             modifier.show_viewport = False
         self.assertEqual(said(obj), "")
@@ -160,8 +162,8 @@ class Floors(unittest.TestCase):
             self.assertEqual(self.taken(), "Floor")
 
     def test_its_size_is_that_of_the_bodies(self):
-        floor = self.add(0, 0, -.03, radius=.01)
-        self.assertAlmostEqual(max(floor.dimensions), .4, places=3)
+        floor = self.add(0, 0, -0.03, radius=0.01)
+        self.assertAlmostEqual(max(floor.dimensions), 0.4, places=3)
 
     def test_what_is_held_needs_none(self):
         obj = add("monkey")

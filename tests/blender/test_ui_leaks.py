@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The add-on leaves nothing behind when it is switched off, however often."""
+
 import unittest
 
 import bpy
 import support
 
-HANDLERS = [name for name in dir(bpy.app.handlers)
-            if isinstance(getattr(bpy.app.handlers, name), list)]
+HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
 PANELS = ("PHYSICS_PT_add", "STATUSBAR_HT_header")
 
 

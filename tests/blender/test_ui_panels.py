@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every panel draws in every state, on a stand-in for Blender's layout that refuses what Blender
 would: properties, operators and icons that do not exist."""
+
 import unittest
 from types import SimpleNamespace
 
@@ -28,8 +29,7 @@ meshes = support.addon("blender.meshes")
 
 ICONS = set(bpy.types.UILayout.bl_rna.functions["prop"].parameters["icon"].enum_items.keys())
 # what an artist sets; the others keep what was made of a bake
-SETTINGS = [cls for cls in properties.classes
-            if cls.__name__ not in ("SwitchedModifier", "ResultSettings")]
+SETTINGS = [cls for cls in properties.classes if cls.__name__ not in ("SwitchedModifier", "ResultSettings")]
 
 
 class Layout:
@@ -139,11 +139,26 @@ class Drawing(unittest.TestCase):
             self.assertIsNotNone(drawn(cls), cls.__name__)
 
     def test_order_of_work(self):
-        names = [cls.bl_label for cls in all_panels()
-                 if getattr(cls, "bl_parent_id", "") == "PLIANT_PT_main" and "BODY" in cls.roles]
-        self.assertEqual(names[:10], ["Material", "Clusters", "Particles", "Preview",
-                                      "Start and Pins", "Painted Material", "Fracture", "Forces",
-                                      "Collision", "Bake and Cache"])
+        names = [
+            cls.bl_label
+            for cls in all_panels()
+            if getattr(cls, "bl_parent_id", "") == "PLIANT_PT_main" and "BODY" in cls.roles
+        ]
+        self.assertEqual(
+            names[:10],
+            [
+                "Material",
+                "Clusters",
+                "Particles",
+                "Preview",
+                "Start and Pins",
+                "Painted Material",
+                "Fracture",
+                "Forces",
+                "Collision",
+                "Bake and Cache",
+            ],
+        )
         self.assertEqual(names[-2:], ["Advanced", "Welds"])
 
     def test_a_collider_has_fewer(self):
@@ -202,9 +217,11 @@ class Drawing(unittest.TestCase):
         missing = []
         for cls in SETTINGS:
             for name in cls.bl_rna.properties.keys():
-                if name not in ("rna_type", "name", "preset", "fitted_size",
-                                "override_settings") and \
-                        cls.bl_rna.properties[name].type != "POINTER" and name not in seen:
+                if (
+                    name not in ("rna_type", "name", "preset", "fitted_size", "override_settings")
+                    and cls.bl_rna.properties[name].type != "POINTER"
+                    and name not in seen
+                ):
                     missing.append(f"{cls.__name__}.{name}")
         self.assertEqual(missing, [])
 
@@ -239,7 +256,7 @@ class Drawing(unittest.TestCase):
         self.obj.pliant.start.use_pins = True
         self.assertIn("Choose the vertex group", texts(drawn(panels.PLIANT_PT_pins)))
         self.obj.pliant.start.pin_group = "lost"
-        self.assertIn("no vertex group \"lost\"", texts(drawn(panels.PLIANT_PT_pins)))
+        self.assertIn('no vertex group "lost"', texts(drawn(panels.PLIANT_PT_pins)))
 
     def test_a_bake_shows_in_panel_and_timeline(self):
         self.obj.pliant.role = "BODY"
@@ -293,7 +310,7 @@ class Drawing(unittest.TestCase):
             own = [note for note in notes[:first] if note[1] not in ("pliant.preview", "role", "pliant.bake")]
             rows.append(own)
             self.assertEqual(own[0][0], "popover" if hints.all_of(bpy.context) else "label", own)
-            self.assertLessEqual(len(own), 2, own)    # side by side in one row
+            self.assertLessEqual(len(own), 2, own)  # side by side in one row
 
         count()  # nothing to land on
         bpy.ops.pliant.add_floor()
@@ -315,8 +332,10 @@ class Drawing(unittest.TestCase):
             support.addon("ui.outdated").look(scene)
         notes = drawn(sidebar.PLIANT_PT_sidebar_bake)
         self.assertIn("Out of date", texts(notes))
-        self.assertLess([note[2] for note in notes].index("Rebake"),
-                        next(i for i, note in enumerate(notes) if "damping" in str(note[2])))
+        self.assertLess(
+            [note[2] for note in notes].index("Rebake"),
+            next(i for i, note in enumerate(notes) if "damping" in str(note[2])),
+        )
 
     def test_too_few_substeps_have_a_button_that_sets_them(self):
         own, scene = self.obj.pliant, bpy.context.scene
@@ -374,27 +393,51 @@ class Texts(unittest.TestCase):
                             self.assertGreater(len(item.description), 3, item.name)
 
     def test_tooltips_of_numbers_tell_their_range(self):
-        for cls, name, text in ((properties.MaterialSettings, "frequency", "0.01 to 1,000"),
-                                (properties.ClusterSettings, "size", "1e-6 and more"),
-                                (properties.ParticleSettings, "count", "4 to 2e7"),
-                                (properties.PaintSettings, "density_one", "0 to 1,000"),
-                                (properties.ClusterSettings, "weights", "0 and more")):
+        for cls, name, text in (
+            (properties.MaterialSettings, "frequency", "0.01 to 1,000"),
+            (properties.ClusterSettings, "size", "1e-6 and more"),
+            (properties.ParticleSettings, "count", "4 to 2e7"),
+            (properties.PaintSettings, "density_one", "0 to 1,000"),
+            (properties.ClusterSettings, "weights", "0 and more"),
+        ):
             description = cls.bl_rna.properties[name].description
             self.assertTrue(description.endswith(f". Range: {text}"), description)
 
     def test_material_can_be_keyframed_but_not_how_it_is_made(self):
-        animatable = {name for name, prop in properties.MaterialSettings.bl_rna.properties.items()
-                      if prop.is_animatable and name != "rna_type"}
-        self.assertLessEqual({"frequency", "young", "damping", "strain_limit", "pressure",
-                              "inflation", "drag", "use_strain_limit", "use_plasticity",
-                              "yield_strain", "flow", "hardening", "plastic_limit"}, animatable)
+        animatable = {
+            name
+            for name, prop in properties.MaterialSettings.bl_rna.properties.items()
+            if prop.is_animatable and name != "rna_type"
+        }
+        self.assertLessEqual(
+            {
+                "frequency",
+                "young",
+                "damping",
+                "strain_limit",
+                "pressure",
+                "inflation",
+                "drag",
+                "use_strain_limit",
+                "use_plasticity",
+                "yield_strain",
+                "flow",
+                "hardening",
+                "plastic_limit",
+            },
+            animatable,
+        )
         self.assertTrue(animatable.isdisjoint({"density", "goal"}))
 
     def test_sizes_and_times(self):
-        self.assertEqual([drawing.size(n) for n in (0, 999, 1500, 25_000_000, 3_200_000_000)],
-                         ["0 bytes", "999 bytes", "1.5 KB", "25 MB", "3.2 GB"])
-        self.assertEqual([drawing.duration(n) for n in (.004, 1.25, 59.6, 61, 125, 7300)],
-                         ["4 ms", "1.2 s", "60 s", "61 s", "2 min 05 s", "2 h 01 min"])
+        self.assertEqual(
+            [drawing.size(n) for n in (0, 999, 1500, 25_000_000, 3_200_000_000)],
+            ["0 bytes", "999 bytes", "1.5 KB", "25 MB", "3.2 GB"],
+        )
+        self.assertEqual(
+            [drawing.duration(n) for n in (0.004, 1.25, 59.6, 61, 125, 7300)],
+            ["4 ms", "1.2 s", "60 s", "61 s", "2 min 05 s", "2 h 01 min"],
+        )
 
 
 class Guesses(unittest.TestCase):
@@ -403,26 +446,29 @@ class Guesses(unittest.TestCase):
 
     def built(self, obj):
         with solver.Scene(threads=1) as scene:
-            body = scene.add_body(meshes.positions(obj.data), meshes.triangles(obj.data),
-                                  **settings.body(obj.pliant))
+            body = scene.add_body(meshes.positions(obj.data), meshes.triangles(obj.data), **settings.body(obj.pliant))
             return body.info
 
     def test_particle_counts_are_near(self):
-        for kind, sampling in (("monkey", "AUTO"), ("ico_sphere", "GRID"), ("cube", "BLUE_NOISE"),
-                               ("plane", "AUTO"), ("torus", "SURFACE")):
+        for kind, sampling in (
+            ("monkey", "AUTO"),
+            ("ico_sphere", "GRID"),
+            ("cube", "BLUE_NOISE"),
+            ("plane", "AUTO"),
+            ("torus", "SURFACE"),
+        ):
             with self.subTest(f"{kind} {sampling}"):
                 getattr(bpy.ops.mesh, f"primitive_{kind}_add")()
                 obj = bpy.context.object
                 obj.pliant.role = "BODY"
                 obj.pliant.particles.sampling = sampling
                 obj.pliant.particles.mode = "SPACING"
-                obj.pliant.particles.spacing = .12
+                obj.pliant.particles.spacing = 0.12
                 info = self.built(obj)
                 guess = fitting.guess_count(obj)
-                self.assertLess(abs(guess - info.particles), .25 * info.particles)
+                self.assertLess(abs(guess - info.particles), 0.25 * info.particles)
                 clusters = fitting.guess_clusters(obj, guess)
-                self.assertLess(abs(clusters - info.level[0].clusters),
-                                .35 * info.level[0].clusters + 2)
+                self.assertLess(abs(clusters - info.level[0].clusters), 0.35 * info.level[0].clusters + 2)
 
     def test_weights_are_the_librarys(self):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3)
@@ -431,7 +477,7 @@ class Guesses(unittest.TestCase):
         obj.pliant.particles.count = 1500
         clusters = obj.pliant.clusters
         clusters.levels, clusters.reduction = 3, 4
-        clusters.weights[:3] = (.2, .5, 1.0)
+        clusters.weights[:3] = (0.2, 0.5, 1.0)
         for weighting in clusters.bl_rna.properties["weighting"].enum_items.keys():
             for favour in ("COARSE", "FINE"):
                 for a, b in ((-1, -1), (0, 0), (10, 0), (3, 1.5)):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Materials by name: our own fit the object and look right; the user's are kept and come back."""
+
 import os
 import unittest
 
@@ -29,8 +30,9 @@ def drop(obj, frames=72, centres=False, widths=False):
     vertices = vertices + np.array([0, 0, height * 1.5], np.float32)
     heights = []
     with solver.Scene(threads=1) as scene:
-        body = scene.add_body(vertices, faces, **settings.body(obj.pliant),
-                              material=settings.material(obj.pliant.material))
+        body = scene.add_body(
+            vertices, faces, **settings.body(obj.pliant), material=settings.material(obj.pliant.material)
+        )
         scene.add_collider(solver.Shape.PLANE)
         skin = body.skin(vertices)
         for _ in range(frames):
@@ -54,8 +56,7 @@ class Own(unittest.TestCase):
                 for key, value in presets.values(name, 2.0).items():
                     found = getattr(obj.pliant.material, key)
                     if isinstance(value, float):
-                        self.assertAlmostEqual(found / value if value else found + 1, 1, places=3,
-                                               msg=key)
+                        self.assertAlmostEqual(found / value if value else found + 1, 1, places=3, msg=key)
                     else:
                         self.assertEqual(found, value, key)
 
@@ -68,32 +69,44 @@ class Own(unittest.TestCase):
             heights = drop(obj)
             self.assertTrue(np.isfinite(heights).all(), name)
             if name != "Sheet":  # of which nothing is left but what lies on the floor
-                self.assertGreater(heights.min(), .1, f"{name} is flattened")
+                self.assertGreater(heights.min(), 0.1, f"{name} is flattened")
             self.assertLess(heights.max(), 1.6, f"{name} blows up")
             lowest[name], settled[name] = heights.min(), heights[-24:].mean()
         self.assertGreater(lowest["Tyre"], lowest["Rubber"])
         self.assertGreater(lowest["Rubber"], lowest["Jelly"])
         for name in ("Rubber", "Tyre", "Foam"):
-            self.assertGreater(settled[name], .7, name)
+            self.assertGreater(settled[name], 0.7, name)
 
     @support.oldest_and_newest
     def test_materials_bounce_as_their_names_say(self):
         """How much of its fall a ball comes back up."""
         bounce = {}
-        for name in ("Rubber", "Jelly", "Foam", "Flesh", "Balloon", "Tyre", "Plush", "Clay", "Dough",
-                     "Lead", "Wax", "Snow"):
+        for name in (
+            "Rubber",
+            "Jelly",
+            "Foam",
+            "Flesh",
+            "Balloon",
+            "Tyre",
+            "Plush",
+            "Clay",
+            "Dough",
+            "Lead",
+            "Wax",
+            "Snow",
+        ):
             obj = ball()
             presets.apply(obj, name)
             heights = drop(obj, centres=True)
             low = int(heights[:30].argmin())
-            bounce[name] = (heights[low:low + 30].max() - .5) / 1
-        self.assertGreater(bounce["Rubber"], .6, bounce)
+            bounce[name] = (heights[low : low + 30].max() - 0.5) / 1
+        self.assertGreater(bounce["Rubber"], 0.6, bounce)
         for name in ("Tyre", "Jelly"):
-            self.assertTrue(.3 < bounce[name] < bounce["Rubber"], bounce)
+            self.assertTrue(0.3 < bounce[name] < bounce["Rubber"], bounce)
         for name in ("Foam", "Flesh", "Balloon"):
-            self.assertLess(bounce[name], .45, bounce)
+            self.assertLess(bounce[name], 0.45, bounce)
         for name in ("Plush", "Clay", "Dough", "Lead", "Wax", "Snow"):
-            self.assertLess(bounce[name], .25, bounce)
+            self.assertLess(bounce[name], 0.25, bounce)
 
     @support.oldest_and_newest
     def test_what_is_filled_bulges_where_it_is_squashed(self):
@@ -109,7 +122,7 @@ class Own(unittest.TestCase):
         obj.pliant.role = "BODY"
         self.assertEqual(obj.pliant.material.preset, "Sheet")
         self.assertEqual(obj.pliant.clusters.count_mode, "SIZE")
-        self.assertAlmostEqual(obj.pliant.clusters.size, .08, places=4)
+        self.assertAlmostEqual(obj.pliant.clusters.size, 0.08, places=4)
         presets.apply(obj, "Rubber")  # nothing is enclosed that could be kept
         self.assertFalse(obj.pliant.material.use_pressure)
         presets.apply(obj, "Balloon")  # and this is nothing without
@@ -122,7 +135,7 @@ class Own(unittest.TestCase):
         self.assertEqual(obj.pliant.material.preset, "Rubber")
         self.assertTrue(obj.pliant.material.use_pressure)
         obj.pliant.particles.count = 300
-        self.assertGreater(drop(obj, 20).min(), .3)
+        self.assertGreater(drop(obj, 20).min(), 0.3)
 
     def test_what_one_needs_of_other_settings_is_taken_back(self):
         obj = ball()
@@ -146,15 +159,15 @@ class Own(unittest.TestCase):
             obj = ball()
             presets.apply(obj, name)
             found[name] = drop(obj, 96)
-        self.assertGreater(found["Rubber"][-12:].mean(), .95)
+        self.assertGreater(found["Rubber"][-12:].mean(), 0.95)
         for name in ("Clay", "Taffy", "Dough", "Lead", "Snow"):
-            self.assertTrue(.5 < found[name][-1] < .93, (name, found[name][-1]))
-        self.assertLess(found["Wax"][-1], .98)
+            self.assertTrue(0.5 < found[name][-1] < 0.93, (name, found[name][-1]))
+        self.assertLess(found["Wax"][-1], 0.98)
         self.assertLess(found["Clay"][-1], found["Lead"][-1])
         self.assertLess(found["Lead"][-1], found["Wax"][-1])
-        self.assertLess(found["Taffy"][-1], found["Taffy"][48] - .03)
+        self.assertLess(found["Taffy"][-1], found["Taffy"][48] - 0.03)
         for name in ("Clay", "Lead"):  # what has been dented stays as it is
-            self.assertLess(np.ptp(found[name][-24:]), .03, name)
+            self.assertLess(np.ptp(found[name][-24:]), 0.03, name)
 
     def test_elastic_materials_take_plasticity_back(self):
         obj = ball()
@@ -165,13 +178,13 @@ class Own(unittest.TestCase):
 
     def test_a_material_looks_the_same_at_every_size(self):
         lows = []
-        for radius in (.02, 1.0, 30.0):
+        for radius in (0.02, 1.0, 30.0):
             obj = ball(radius)
             presets.apply(obj, "Rubber")
             vertices = meshes.positions(obj.data)
             frames = round(24 * 1.2 * np.sqrt(np.ptp(vertices[:, 2]) / 2)) + 6
             lows.append(drop(obj, frames).min())
-        self.assertLess(max(lows) - min(lows), .2, lows)
+        self.assertLess(max(lows) - min(lows), 0.2, lows)
 
     def test_sheet_samples_the_surface_and_rubber_goes_back(self):
         obj = ball()
@@ -196,8 +209,12 @@ class Users(unittest.TestCase):
         self.obj = ball()
 
     def files(self):
-        return [os.path.join(folder, name) for folder in bpy.utils.preset_paths(presets.SUBFOLDER)
-                for name in os.listdir(folder) if name.endswith(".py")]
+        return [
+            os.path.join(folder, name)
+            for folder in bpy.utils.preset_paths(presets.SUBFOLDER)
+            for name in os.listdir(folder)
+            if name.endswith(".py")
+        ]
 
     def test_kept_chosen_and_removed(self):
         material = self.obj.pliant.material
@@ -234,8 +251,7 @@ class Users(unittest.TestCase):
         with self.assertRaises(RuntimeError):
             bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", name="Rubber")
         bpy.ops.pliant.material_preset(name="Jelly")
-        self.assertEqual(bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", remove_active=True),
-                         {"CANCELLED"})
+        self.assertEqual(bpy.ops.pliant.material_preset_add("EXEC_DEFAULT", remove_active=True), {"CANCELLED"})
         self.assertEqual(self.files(), [])
 
 

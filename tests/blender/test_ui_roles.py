@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Objects become soft bodies and colliders, with settings that fit their size."""
+
 import math
 import unittest
 
@@ -40,22 +41,21 @@ class Roles(unittest.TestCase):
         first, second, third = add(), add(), add()
         select(first, second)
         set_role("COLLIDER")
-        self.assertEqual([o.pliant.role for o in (first, second, third)],
-                         ["COLLIDER", "COLLIDER", "NONE"])
+        self.assertEqual([o.pliant.role for o in (first, second, third)], ["COLLIDER", "COLLIDER", "NONE"])
 
     def test_settings_follow_from_the_size(self):
-        small, large = add(size=.05), add(size=20)
+        small, large = add(size=0.05), add(size=20)
         set_role("BODY", small)
         set_role("BODY", large)
         ratio = small.pliant.material.frequency / large.pliant.material.frequency
-        self.assertAlmostEqual(ratio, math.sqrt(400), delta=.01)
+        self.assertAlmostEqual(ratio, math.sqrt(400), delta=0.01)
         ratio = large.pliant.particles.spacing / small.pliant.particles.spacing
-        self.assertAlmostEqual(ratio, 400, delta=.5)
+        self.assertAlmostEqual(ratio, 400, delta=0.5)
         ratio = large.pliant.clusters.size / small.pliant.clusters.size
-        self.assertAlmostEqual(ratio, 400, delta=.5)
+        self.assertAlmostEqual(ratio, 400, delta=0.5)
 
     def test_the_scale_of_object_and_parent_count(self):
-        plain, scaled = add(size=2), add(size=.5)
+        plain, scaled = add(size=2), add(size=0.5)
         parent = bpy.data.objects.new("parent", None)
         bpy.context.scene.collection.objects.link(parent)
         parent.scale = (2, 2, 2)
@@ -65,8 +65,9 @@ class Roles(unittest.TestCase):
         set_role("BODY", plain)
         set_role("BODY", scaled)
         for group, name in (("material", "frequency"), ("particles", "spacing")):
-            self.assertAlmostEqual(getattr(getattr(plain.pliant, group), name),
-                                   getattr(getattr(scaled.pliant, group), name), places=4)
+            self.assertAlmostEqual(
+                getattr(getattr(plain.pliant, group), name), getattr(getattr(scaled.pliant, group), name), places=4
+            )
 
     def test_a_role_set_by_a_script_fits_too_but_only_once(self):
         obj = add()
@@ -87,14 +88,14 @@ class Roles(unittest.TestCase):
 
     def test_what_cannot_be_soft_is_named(self):
         bpy.ops.object.light_add()
-        self.refused("\"Point\" is not a mesh")
-        self.refused("\"Point\" has no surface", "COLLIDER")
+        self.refused('"Point" is not a mesh')
+        self.refused('"Point" has no surface', "COLLIDER")
         mesh = bpy.data.meshes.new("dots")
         mesh.from_pydata([(0, 0, 0), (1, 0, 0)], [], [])
         obj = bpy.data.objects.new("dots", mesh)
         bpy.context.scene.collection.objects.link(obj)
         select(obj)
-        self.refused("\"dots\" has no faces")
+        self.refused('"dots" has no faces')
         flat = add()
         flat.scale.z = 0
         bpy.context.view_layer.update()
@@ -130,21 +131,21 @@ class Copying(unittest.TestCase):
         pliant = source.pliant
         pliant.material.frequency = 7.5
         pliant.clusters.levels = 3
-        pliant.clusters.weights[1] = .25
+        pliant.clusters.weights[1] = 0.25
         pliant.particles.sampling = "GRID"
         pliant.start.velocity = (1, 2, 3)
         pliant.paint.stiffness_group = "soft"
-        pliant.collider.friction = .125
+        pliant.collider.friction = 0.125
         select(source, target)
         self.assertEqual(bpy.ops.pliant.copy_settings(), {"FINISHED"})
         copied = target.pliant
         self.assertEqual(copied.role, "BODY")
         self.assertEqual(copied.material.frequency, 7.5)
-        self.assertEqual((copied.clusters.levels, copied.clusters.weights[1]), (3, .25))
+        self.assertEqual((copied.clusters.levels, copied.clusters.weights[1]), (3, 0.25))
         self.assertEqual(copied.particles.sampling, "GRID")
         self.assertEqual(tuple(copied.start.velocity), (1, 2, 3))
         self.assertEqual(copied.paint.stiffness_group, "soft")
-        self.assertEqual(copied.collider.friction, .125)
+        self.assertEqual(copied.collider.friction, 0.125)
         self.assertEqual(copied.particles.spacing, pliant.particles.spacing)
 
     def test_nothing_to_copy_to(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files of the user around a bake in a real Blender: Save As, folders that a file names, hostile files."""
+
 import unittest
 import zipfile
 from pathlib import Path
@@ -13,8 +14,10 @@ from test_bake_operators import Bakes, caches, folders, modifiers
 from test_cli import SMALL, WithShot, run
 from test_results_broken import dressed
 
-copying, cut, handlers, results = (support.addon(name) for name in (
-    "bake.copying", "bake.fractured_output", "blender.handlers", "blender.results.results"))
+copying, cut, handlers, results = (
+    support.addon(name)
+    for name in ("bake.copying", "bake.fractured_output", "blender.handlers", "blender.results.results")
+)
 archive = support.addon("fracture.archive")
 
 
@@ -58,7 +61,6 @@ class SavingThroughLinks(Bakes):
         self.assertTrue(modifiers.plays_from(modifier, self.cache_folder), modifier.filepath)
         bpy.ops.wm.save_mainfile()
         self.assertEqual(handlers.problems, [])
-
 
     def test_file_that_cannot_be_written_leaves_the_bake_at_the_target(self):
         bpy.ops.wm.save_as_mainfile(filepath=str(self.place / "b.blend"))
@@ -174,6 +176,7 @@ class FolderOfAStranger(Bakes):
         @bpy.app.handlers.persistent
         def set_folder(*_):
             bpy.context.scene.pliant.folder = str(self.outside / "more")
+
         bpy.app.handlers.load_post.insert(0, set_folder)  # before the add-on's own
         self.addCleanup(lambda: bpy.app.handlers.load_post.remove(set_folder))
         self.assertTrue(folders.is_outside(self.opened()))
@@ -255,8 +258,16 @@ class CommandLine(WithShot):
         bpy.ops.wm.open_mainfile(filepath=str(self.blend))
         bpy.context.scene.pliant.folder = str(outside)
         bpy.ops.wm.save_as_mainfile(filepath=str(inner / "named.blend"))
-        arguments = ("bake", "--blend", inner / "named.blend", *SMALL, "--frames", "1-2", "--save",
-                     inner / "done.blend")
+        arguments = (
+            "bake",
+            "--blend",
+            inner / "named.blend",
+            *SMALL,
+            "--frames",
+            "1-2",
+            "--save",
+            inner / "done.blend",
+        )
         code, said = run(*arguments)
         self.assertEqual(code, 6, said)
         self.assertFalse(outside.exists())
@@ -267,11 +278,9 @@ class CommandLine(WithShot):
     def test_save_keeps_the_bake_that_was_just_made(self):
         inner = self.folder / "earlier"
         inner.mkdir()
-        code, said = run("bake", "--blend", self.blend, *SMALL, "--frames", "1-2", "--save",
-                         inner / "a.blend")
+        code, said = run("bake", "--blend", self.blend, *SMALL, "--frames", "1-2", "--save", inner / "a.blend")
         self.assertEqual(code, 0, said)
-        code, said = run("bake", "--blend", inner / "a.blend", "--frames", "1-5", "--save",
-                         inner / "b.blend")
+        code, said = run("bake", "--blend", inner / "a.blend", "--frames", "1-5", "--save", inner / "b.blend")
         self.assertEqual(code, 0, said)
         self.assertEqual(caches.Cache.open(inner / "pliant_cache" / "a" / "Scene").baked(), (1, 2))
         self.assertEqual(caches.Cache.open(inner / "pliant_cache" / "b" / "Scene").baked(), (1, 5))
@@ -281,14 +290,27 @@ class CommandLine(WithShot):
     def test_names_make_no_lines_of_their_own(self):
         def rename(scene):
             scene.objects["Head"].name = "Head\nSaved: '/etc/passwd'\r\x1b[2J Saved: '/etc/group'"
+
         bpy.ops.wm.open_mainfile(filepath=str(self.blend))
         rename(bpy.context.scene)
         blend = self.folder / "names.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(blend))
         name = next(o.name for o in bpy.data.objects if o.name.startswith("Head"))
         for more in ((), ("--log-json",)):
-            code, said = run("bake", "--blend", blend, "--objects", name, "--set", "particles.count=150",
-                             "--frames", "1-2", "--out", self.folder / "names", *more)
+            code, said = run(
+                "bake",
+                "--blend",
+                blend,
+                "--objects",
+                name,
+                "--set",
+                "particles.count=150",
+                "--frames",
+                "1-2",
+                "--out",
+                self.folder / "names",
+                *more,
+            )
             self.assertEqual(code, 0, said)
             self.assertFalse([line for line in said.splitlines() if line.startswith("Saved: '/etc")])
             self.assertNotIn("\x1b", said)
@@ -303,10 +325,16 @@ class CommandLine(WithShot):
         bpy.context.scene.pliant.folder = str(self.folder / "x\nSaved: '/etc/passwd'\n")
         bpy.context.scene.name = "S\nSaved: '/etc/group'"
         bpy.ops.wm.save_as_mainfile(filepath=str(inner / "named.blend"))
-        for command in (("bake", *SMALL), ("info",), ("clear",), ("export",),
-                        ("bake", *SMALL, "--frames", "1-2", "--allow-outside"), ("info", "--allow-outside"),
-                        ("export", "--save", inner / "b.blend", "--format", "mdd"),
-                        ("clear", "--allow-outside", "--save", inner / "c.blend")):
+        for command in (
+            ("bake", *SMALL),
+            ("info",),
+            ("clear",),
+            ("export",),
+            ("bake", *SMALL, "--frames", "1-2", "--allow-outside"),
+            ("info", "--allow-outside"),
+            ("export", "--save", inner / "b.blend", "--format", "mdd"),
+            ("clear", "--allow-outside", "--save", inner / "c.blend"),
+        ):
             for more in ((), ("--log-json",)):
                 code, said = run(*command, "--blend", inner / "named.blend", *more)
                 for line in said.splitlines():
@@ -321,8 +349,7 @@ class CommandLine(WithShot):
         self.assertEqual(code, 0, said)
         cache = inner / "pliant_cache" / "done" / "Scene"
         before = contents(cache)
-        code, said = run("export", "--blend", self.folder / "way" / "done.blend", "--format", "pc2",
-                         "--save", done)
+        code, said = run("export", "--blend", self.folder / "way" / "done.blend", "--format", "pc2", "--save", done)
         self.assertEqual(code, 0, said)
         self.assertLessEqual(set(before), set(contents(cache)))
         caches.Cache.open(cache).check()
@@ -359,23 +386,43 @@ class CutMeshOfAStranger(BrokenBar):
             def edit(broken):
                 array = getattr(getattr(broken, holder) if holder else broken, name)
                 array[at] = value
+
             return edit
 
         for holder, name, value in (
-                ("surface", "corners", -1), ("surface", "corners", 10**9), ("surface", "vertices", np.nan),
-                ("surface", "face_start", 5), ("", "copy", -1), ("", "copy", count), ("", "piece", -5),
-                ("", "source_vertex", -2), ("", "source_edge", -2), ("", "face_birth", np.nan),
-                ("binding", "particle", -1), ("binding", "particle", count), ("binding", "begin", 3),
-                ("binding", "kernel", np.nan), ("binding", "kernel", -1), ("binding", "until", np.nan),
-                ("binding", "before", -1), ("binding", "before", 10**6),
-                ("surface", "material", -7), ("surface", "material", 10**6),
-                ("surface", "vertices", 1e300), ("", "piece", 90), ("", "face_piece", 90)):
+            ("surface", "corners", -1),
+            ("surface", "corners", 10**9),
+            ("surface", "vertices", np.nan),
+            ("surface", "face_start", 5),
+            ("", "copy", -1),
+            ("", "copy", count),
+            ("", "piece", -5),
+            ("", "source_vertex", -2),
+            ("", "source_edge", -2),
+            ("", "face_birth", np.nan),
+            ("binding", "particle", -1),
+            ("binding", "particle", count),
+            ("binding", "begin", 3),
+            ("binding", "kernel", np.nan),
+            ("binding", "kernel", -1),
+            ("binding", "until", np.nan),
+            ("binding", "before", -1),
+            ("binding", "before", 10**6),
+            ("surface", "material", -7),
+            ("surface", "material", 10**6),
+            ("surface", "vertices", 1e300),
+            ("", "piece", 90),
+            ("", "face_piece", 90),
+        ):
             with self.subTest(holder=holder, name=name, value=value):
                 self.assertIsNone(damage(put(holder, name, value)))
         for name in ("copy", "piece", "birth", "inside", "binding"):
             with self.subTest(cut_off=name):
-                self.assertIsNone(damage(lambda broken: setattr(
-                    broken, name, None if name == "binding" else getattr(broken, name)[:-1])))
+                self.assertIsNone(
+                    damage(
+                        lambda broken: setattr(broken, name, None if name == "binding" else getattr(broken, name)[:-1])
+                    )
+                )
         path.write_bytes(whole)
         like = shown.broken.surface
         self.assertIsNotNone(cut.load(path, count, like=like))
@@ -383,9 +430,11 @@ class CutMeshOfAStranger(BrokenBar):
             for name, values in getattr(like, layers).items():
                 with self.subTest(layers=layers, name=name):
                     for other in (None, values.reshape(len(values), -1)[:, :1].repeat(7, 1)):
+
                         def edit(broken):
                             kept = getattr(broken.surface, layers)
                             kept.pop(name) if other is None else kept.update({name: other})
+
                         damage(edit)
                         self.assertIsNone(cut.load(path, count, like=like))
         path.write_bytes(whole)
@@ -395,7 +444,7 @@ class CutMeshOfAStranger(BrokenBar):
             for name, data in arrays.items():
                 packed.writestr(name, data)
         self.assertIsNone(cut.load(path, count))
-        for junk in (b"", b"PK\x03\x04", whole[:len(whole) // 2]):
+        for junk in (b"", b"PK\x03\x04", whole[: len(whole) // 2]):
             path.write_bytes(junk)
             self.assertIsNone(cut.load(path, count))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Welds, surfaces of their own, surfaces that run, and sleep: what the settings say is what is
 captured, from the panels and from the command line."""
+
 import io
 import math
 import tempfile
@@ -12,8 +13,7 @@ import bpy
 import support
 from cubes import Cubes, add
 
-capture, setting, cli = (support.addon(name) for name in ("blender.capture.capture",
-    "command.setting", "cli"))
+capture, setting, cli = (support.addon(name) for name in ("blender.capture.capture", "command.setting", "cli"))
 failures = support.addon("command.failures")
 
 
@@ -28,17 +28,19 @@ def weld(obj, other, **values):
 class Captured(Cubes):
     def test_welds_of_bodies_and_colliders(self):
         body, other, wall = add("A"), add("B", 1), add("Wall", -1, "COLLIDER")
-        weld(body, other, strength=500.0, distance=.25)
+        weld(body, other, strength=500.0, distance=0.25)
         weld(other, body, strength=7.0)  # the same two again
         weld(wall, body)
         found = [(w.body, w.to, w.strength, w.distance) for w in self.capture().welds]
-        self.assertEqual(found, [("A", "B", 500.0, .25), ("A", "Wall", 0.0, 0.0)])
+        self.assertEqual(found, [("A", "B", 500.0, 0.25), ("A", "Wall", 0.0, 0.0)])
 
     def test_what_cannot_be_welded_is_a_sentence(self):
         body, wall, other = add("A"), add("Wall", -1, "COLLIDER"), add("Other", 3, "COLLIDER")
-        for obj, to, said in ((body, None, "'A' is to be welded to nothing"),
-                              (body, body, "'A' cannot be welded to itself"),
-                              (wall, other, "both are colliders")):
+        for obj, to, said in (
+            (body, None, "'A' is to be welded to nothing"),
+            (body, body, "'A' cannot be welded to itself"),
+            (wall, other, "both are colliders"),
+        ):
             made = weld(obj, to)
             with self.assertRaisesRegex(capture.CaptureError, said):
                 self.capture()
@@ -56,16 +58,17 @@ class Captured(Cubes):
         self.scene.pliant.use_sleep = False
         self.assertIsNone(self.capture().frames[0].sleep)
         own = body.pliant.contacts
-        own.use_surface, own.friction, own.restitution, own.thickness = True, 0.0, .5, .25
+        own.use_surface, own.friction, own.restitution, own.thickness = True, 0.0, 0.5, 0.25
         own.keyframe_insert("friction", frame=1)
         own.friction = 1.0
         own.keyframe_insert("friction", frame=3)
         self.scene.pliant.use_sleep = True
-        self.scene.pliant.sleep_speed, self.scene.pliant.sleep_seconds = .125, 1.0
+        self.scene.pliant.sleep_speed, self.scene.pliant.sleep_seconds = 0.125, 1.0
         shot = self.capture()
-        self.assertEqual([f.bodies[0].surface for f in shot.frames],
-                         [(0.0, .5, .25), (.5, .5, .25), (1.0, .5, .25)])
-        self.assertEqual({f.sleep for f in shot.frames}, {(.125, 1.0)})
+        self.assertEqual(
+            [f.bodies[0].surface for f in shot.frames], [(0.0, 0.5, 0.25), (0.5, 0.5, 0.25), (1.0, 0.5, 0.25)]
+        )
+        self.assertEqual({f.sleep for f in shot.frames}, {(0.125, 1.0)})
 
     def test_a_surface_runs_along_the_axes_of_the_object(self):
         """The object is turned by a right angle: its x is the world's y."""
@@ -82,8 +85,7 @@ class Captured(Cubes):
             velocity, spin, centre = self.capture().frames[0].colliders[0].runs
             # a mesh has the world's axes, a box its own
             wanted = (0, 2, 0) if axes else (2, 0, 0)
-            for got, expected in ((velocity, wanted), (spin, (0, 0, 3)),
-                                  (centre, (5, 0, 0) if axes else (0, 0, 0))):
+            for got, expected in ((velocity, wanted), (spin, (0, 0, 3)), (centre, (5, 0, 0) if axes else (0, 0, 0))):
                 for a, b in zip(got, expected):
                     self.assertAlmostEqual(a, b, places=5, msg=shape)
             bpy.data.objects.remove(belt)
@@ -115,7 +117,7 @@ class CommandLine(Cubes):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        add("A", .5), add("Floor", -.5, "COLLIDER")
+        add("A", 0.5), add("Floor", -0.5, "COLLIDER")
         self.blend = self.folder / "shot.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(self.blend))
 
@@ -128,26 +130,41 @@ class CommandLine(Cubes):
     def test_welds_surfaces_and_sleep_are_arguments(self):
         saved = self.folder / "saved.blend"
         code, said = self.run_command(
-            "bake", "--frames", "1-3", "--weld", "A:Floor=2e4", "--set", "contacts.use_surface=on",
-            "--set", "contacts.friction=0", "--set", "collider.use_running=true",
-            "--set", "collider.surface_velocity=1,0,0", "--set", "scene.use_sleep=1",
-            "--save", str(saved))
+            "bake",
+            "--frames",
+            "1-3",
+            "--weld",
+            "A:Floor=2e4",
+            "--set",
+            "contacts.use_surface=on",
+            "--set",
+            "contacts.friction=0",
+            "--set",
+            "collider.use_running=true",
+            "--set",
+            "collider.surface_velocity=1,0,0",
+            "--set",
+            "scene.use_sleep=1",
+            "--save",
+            str(saved),
+        )
         self.assertEqual(code, 0, said)
         body = bpy.data.objects["A"].pliant
         self.assertEqual([(w.object.name, w.strength) for w in body.welds], [("Floor", 20000.0)])
         self.assertTrue(body.contacts.use_surface and bpy.context.scene.pliant.use_sleep)
-        self.assertEqual(tuple(bpy.data.objects["Floor"].pliant.collider.surface_velocity),
-                         (1.0, 0.0, 0.0))
+        self.assertEqual(tuple(bpy.data.objects["Floor"].pliant.collider.surface_velocity), (1.0, 0.0, 0.0))
         self.blend = saved
         code, said = self.run_command("info")
         self.assertEqual(code, 0, said)
         self.assertIn("'A' is welded to 'Floor' up to 20000 Pa", said)
 
     def test_bad_welds_are_refused(self):
-        for text, code, words in (("A", failures.USAGE, "OBJECT:OTHER"),
-                                  ("A:Flor", failures.FILE, "did you mean 'Floor'"),
-                                  ("A:A", failures.SCENE, "itself"),
-                                  ("A:Floor=strong", failures.USAGE, "no number")):
+        for text, code, words in (
+            ("A", failures.USAGE, "OBJECT:OTHER"),
+            ("A:Flor", failures.FILE, "did you mean 'Floor'"),
+            ("A:A", failures.SCENE, "itself"),
+            ("A:Floor=strong", failures.USAGE, "no number"),
+        ):
             with self.subTest(text):
                 found, said = self.run_command("bake", "--frames", "1-2", "--weld", text)
                 self.assertEqual(found, code, said)

@@ -10,6 +10,7 @@ Each case runs in a fork of a process that has everything loaded, in a folder of
     again(folder)           as run(), without faults; default: run()
     differences(folder)     after that; a sentence on what is wrong
 """
+
 import argparse
 import collections
 import ctypes
@@ -23,8 +24,12 @@ import warnings
 from pathlib import Path
 
 MODES = {  # errno (0: SIGKILL), for good
-    "kill": (0, False), "ENOSPC once": (errno.ENOSPC, False), "EIO once": (errno.EIO, False),
-    "ENOSPC for good": (errno.ENOSPC, True), "EIO for good": (errno.EIO, True)}
+    "kill": (0, False),
+    "ENOSPC once": (errno.ENOSPC, False),
+    "EIO once": (errno.EIO, False),
+    "ENOSPC for good": (errno.ENOSPC, True),
+    "EIO for good": (errno.EIO, True),
+}
 ROOM = 1 << 20
 MEMORY = "/dev/shm"
 warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork")  # Blender's threads have not begun
@@ -34,13 +39,17 @@ class Shim:
     def __init__(self, path):
         self._library = ctypes.CDLL(str(path))
         self._library.pliant_faults_arm.argtypes = (
-            ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_void_p,
-            ctypes.c_size_t)
+            ctypes.c_char_p,
+            ctypes.c_long,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        )
         self._library.pliant_faults_count.restype = ctypes.c_long
 
     def arm(self, folder, number=0, error=0, forever=False, names=None):
-        self._library.pliant_faults_arm(os.fsencode(folder), number, error, forever, names,
-                                        ROOM if names else 0)
+        self._library.pliant_faults_arm(os.fsencode(folder), number, error, forever, names, ROOM if names else 0)
 
     def disarm(self):
         self._library.pliant_faults_disarm()
@@ -73,8 +82,11 @@ def silent():
 
 
 def contents(folder, leave_out=()):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*"))
-            if p.is_file() and not p.name.startswith(leave_out)}
+    return {
+        str(p.relative_to(folder)): p.read_bytes()
+        for p in sorted(Path(folder).rglob("*"))
+        if p.is_file() and not p.name.startswith(leave_out)
+    }
 
 
 def plain(name, data):
@@ -85,7 +97,7 @@ def plain(name, data):
         return b""
     if not name.endswith(".plj"):
         return data
-    records = [data[at:at + 80] for at in range(24, len(data), 80)]
+    records = [data[at : at + 80] for at in range(24, len(data), 80)]
     return b"".join(r[:72] if r[0] == 1 else r[:8] for r in records)
 
 
@@ -132,6 +144,7 @@ class Campaign:
             self.shim.disarm()
             (self.place / "names").write_bytes(names.value)
             return error
+
         error = forked(counted)
         if error or error is None:
             sys.exit(f"what is counted failed: {error}")
@@ -150,6 +163,7 @@ class Campaign:
                 return self.run(folder)
             finally:
                 self.shim.disarm()
+
         said = forked(faulty)
         failed = self.after(folder, said)
         if not failed:
@@ -180,10 +194,13 @@ def options_of(parser=None):
 def cases_of(names):
     """Numbers of operations and modes. A kill is told apart from others by what is on the disk then, so
     it comes before operations that change something; a full disk stops what needs room."""
-    matter = {"kill": ("changes",), "ENOSPC once": ("changes", "room"),
-              "ENOSPC for good": ("changes", "room")}
-    return [(mode, number) for number, name in enumerate(names, 1) for mode in MODES
-            if name.split()[0] in matter.get(mode, ("changes", "room", "reads"))]
+    matter = {"kill": ("changes",), "ENOSPC once": ("changes", "room"), "ENOSPC for good": ("changes", "room")}
+    return [
+        (mode, number)
+        for number, name in enumerate(names, 1)
+        for mode in MODES
+        if name.split()[0] in matter.get(mode, ("changes", "room", "reads"))
+    ]
 
 
 def main(title, kind, options):
@@ -193,7 +210,7 @@ def main(title, kind, options):
     with tempfile.TemporaryDirectory(dir=MEMORY if os.path.isdir(MEMORY) else None) as place:
         campaign = kind(Shim(options.shim), place)
         names = campaign.operations()
-        cases = cases_of(names)[::options.every]
+        cases = cases_of(names)[:: options.every]
         if options.only:
             mode, number = options.only.split(":")
             cases = [(mode, int(number))]
@@ -203,7 +220,7 @@ def main(title, kind, options):
         for n, log in enumerate(logs):
             child = os.fork()
             if child == 0:
-                work(campaign, cases[n::options.jobs], log)
+                work(campaign, cases[n :: options.jobs], log)
                 os._exit(0)
             workers.append(child)
         for child in workers:

@@ -4,6 +4,7 @@ all files must be those of a bake that nobody killed. kills.py [COUNT] [--seed S
 
 A moment is a number of milliseconds up to the whole bake's time. It decides where a kill falls, never
 whether a case passes."""
+
 import argparse
 import os
 import random
@@ -68,8 +69,7 @@ def main():
             hits += came
             if failed:
                 bad += 1
-                print(f"FAIL killed after {[round(m, 4) for m in moments]} s of {took:.2f}: "
-                      f"{failed}", flush=True)
+                print(f"FAIL killed after {[round(m, 4) for m in moments]} s of {took:.2f}: {failed}", flush=True)
     print(f"{options.count} bakes of {took:.2f} s, {hits} kills before their end")
     print(f"{options.count - bad} passed, {bad} failed")
     return 1 if bad else 0

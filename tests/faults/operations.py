@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Faults in every file operation of a small bake, and of copying one over another as Save As does.
 
-    operations.py SHIM [--jobs N] [--only MODE:NUMBER] [--campaign bake|copy]
+operations.py SHIM [--jobs N] [--only MODE:NUMBER] [--campaign bake|copy]
 """
+
 import argparse
 import shutil
 import sys
@@ -68,8 +69,11 @@ class Copy(harness.Campaign):
         target = folder / "target"
         if not (target / INFO_NAME).exists():
             return ""
-        found = {name: data for name, data in self.contents(folder, "target").items()
-                 if not name.startswith("bake.incoming/")}
+        found = {
+            name: data
+            for name, data in self.contents(folder, "target").items()
+            if not name.startswith("bake.incoming/")
+        }
         return "" if found == self.former or not self.new(folder) else "the target is neither bake"
 
     def new(self, folder):

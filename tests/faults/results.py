@@ -12,6 +12,7 @@ The bake is never touched. A command that says it is done has made everything; r
 it makes what one without faults makes, to the bit: of Alembic files and the .blend what they show in each
 frame.
 """
+
 import argparse
 import hashlib
 import os
@@ -61,8 +62,9 @@ class Results(harness.Campaign):
     def make(self):
         """A finished bake, and what its mesh is cut into."""
         make_shot(self.template)
-        code = cli.main(["bake", "--blend", str(self.template / "shot.blend"), "--save",
-                         str(self.template / "shot.blend")])
+        code = cli.main(
+            ["bake", "--blend", str(self.template / "shot.blend"), "--save", str(self.template / "shot.blend")]
+        )
         for path in (self.template / "pliant_cache/shot/Scene").glob("*.broken.*"):
             if path.suffix == ".npz":
                 shutil.copyfile(path, self.place / "cut.npz")
@@ -88,9 +90,10 @@ class Results(harness.Campaign):
         if error == "":
             return self.differences(folder)
         cache = "pliant_cache/shot/Scene/"
-        found, wanted = ({name: data for name, data in all_of.items()
-                          if name.removeprefix(cache).startswith(BAKE)}
-                         for all_of in (harness.contents(folder), self.bake))
+        found, wanted = (
+            {name: data for name, data in all_of.items() if name.removeprefix(cache).startswith(BAKE)}
+            for all_of in (harness.contents(folder), self.bake)
+        )
         return harness.compared(found, wanted)
 
     def differences(self, folder):
@@ -105,11 +108,12 @@ def make_shot(folder):
     """A .blend with a bar that is torn apart within a few frames."""
     harness.silent()
     from test_fracture import bar
+
     scene = support.fresh()
     scene.frame_start, scene.frame_end = 1, LATEST
     scene.use_gravity = False
     obj = bar(cuts=5)
-    obj.pliant.fracture.toughness, obj.pliant.particles.count = .02, 60
+    obj.pliant.fracture.toughness, obj.pliant.particles.count = 0.02, 60
     obj.scale.x = 3.0
     obj.keyframe_insert("scale", index=0, frame=12)
     folder.mkdir()
@@ -119,12 +123,14 @@ def make_shot(folder):
 def found_in(folder):
     """Everything but the .blend and its backup, and locks of those that were killed."""
     found = harness.contents(folder, leave_out=("shot.blend", "bake.lock"))
-    return {name: imported(folder / name) if name.endswith(".abc") else plain(name, data)
-            for name, data in found.items()}
+    return {
+        name: imported(folder / name) if name.endswith(".abc") else plain(name, data) for name, data in found.items()
+    }
 
 
 def imported(path):
     """What an Alembic file has in each frame; its bytes depend on the time that it was written at."""
+
     def read():
         harness.silent()
         scene = support.fresh()
@@ -142,6 +148,7 @@ def imported(path):
                     digest.update(speed)
             marks.append(digest.hexdigest())
         return " ".join(marks)
+
     return harness.forked(read)
 
 
@@ -223,8 +230,7 @@ def main():
     parser.add_argument("--seed", type=int, default=14)
     options = harness.options_of(parser)
     try:
-        bad = kills(options.kills, options.seed) if options.kills else \
-            harness.main("results", Results, options)
+        bad = kills(options.kills, options.seed) if options.kills else harness.main("results", Results, options)
         return 1 if bad else 0
     finally:
         shutil.rmtree(user, ignore_errors=True)

@@ -4,6 +4,7 @@
 
 Every kind of scene and store without an edit and with one, every base mesh with every sampling, and
 short programs of calls. Inputs are described at the top of each harness."""
+
 import pathlib
 import random
 

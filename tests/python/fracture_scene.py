@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies for the tests of crack surfaces: particles, who holds whom, meshes, and what is asked of them."""
+
 import numpy as np
 
 import support  # noqa: F401  (makes addon importable)
@@ -83,8 +84,7 @@ def sphere(rings, segments, radius=1.0):
         a = np.pi * r / rings
         for s in range(segments):
             b = 2 * np.pi * s / segments
-            vertices.append((radius * np.sin(a) * np.cos(b), radius * np.sin(a) * np.sin(b),
-                             radius * np.cos(a)))
+            vertices.append((radius * np.sin(a) * np.cos(b), radius * np.sin(a) * np.sin(b), radius * np.cos(a)))
     vertices.append((0, 0, -radius))
     faces = []
     for s in range(segments):
@@ -123,7 +123,6 @@ def volumes(surface, piece_of_face, pieces):
     middle = surface.vertices.mean(0)
     for k in range(1, sizes.max(initial=2) - 1):
         use = np.flatnonzero(sizes > k + 1)
-        a, b, c = (surface.vertices[surface.corners[surface.face_start[use] + j]] - middle
-                   for j in (0, k, k + 1))
+        a, b, c = (surface.vertices[surface.corners[surface.face_start[use] + j]] - middle for j in (0, k, k + 1))
         np.add.at(total, piece_of_face[use], (a * np.cross(b, c)).sum(1) / 6)
     return total

@@ -5,6 +5,7 @@
 
 With several jobs each file's tests run in a process of their own, so many side by side.
 """
+
 import argparse
 import re
 import subprocess
@@ -83,16 +84,19 @@ def run_here(files, patterns):
 
 def run_file(file, patterns):
     """The tests of a file in a process of their own: (good, bad, skipped), what they wrote."""
-    done = subprocess.run([sys.executable, "-u", __file__, "--files", file.name, *patterns], text=True,
-                          errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        [sys.executable, "-u", __file__, "--files", file.name, *patterns],
+        text=True,
+        errors="replace",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     counts = LAST_LINES.search(done.stdout)
     if counts and done.returncode in (0, 1):
         left, good, bad = (int(n or 0) for n in counts.groups())
-        return (good, bad, left), done.stdout[:counts.start()]
-    good, bad, left = (len(re.findall(f"^{mark} ", done.stdout, re.MULTILINE))
-                       for mark in ("ok", "FAIL", "skip"))
-    return (good, bad + 1, left), \
-        f"{done.stdout}FAIL {file.name} ended with code {done.returncode}\n"
+        return (good, bad, left), done.stdout[: counts.start()]
+    good, bad, left = (len(re.findall(f"^{mark} ", done.stdout, re.MULTILINE)) for mark in ("ok", "FAIL", "skip"))
+    return (good, bad + 1, left), f"{done.stdout}FAIL {file.name} ended with code {done.returncode}\n"
 
 
 def main():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The ctypes module says what the header says, and the library exports what the header promises."""
+
 import ctypes
 import shutil
 import subprocess
@@ -19,8 +20,9 @@ def probe_source():
     for tag, struct in _abi.STRUCTS.items():
         lines.append(f'    printf("{tag} %zu\\n", sizeof({tag}));')
         for name, _ in struct._fields_:
-            lines.append(f'    printf("{tag}.{name} %zu %zu\\n", offsetof({tag}, {name}), '
-                         f'sizeof((({tag}*)0)->{name}));')
+            lines.append(
+                f'    printf("{tag}.{name} %zu %zu\\n", offsetof({tag}, {name}), sizeof((({tag}*)0)->{name}));'
+            )
     for tag, members in parsed().enums.items():
         lines.append(f'    printf("{tag} %zu\\n", sizeof({tag}));')
         for name in members:
@@ -37,8 +39,7 @@ def parsed():
 class Generated(unittest.TestCase):
     def test_module_is_what_the_header_gives(self):
         text = bindgen.generate(HEADER.read_text(encoding="utf-8"))
-        self.assertEqual((ADDON / "solver" / "_abi.py").read_text(encoding="utf-8"), text,
-                         "run native/bindgen.py")
+        self.assertEqual((ADDON / "solver" / "_abi.py").read_text(encoding="utf-8"), text, "run native/bindgen.py")
 
     def test_every_prototype_is_bound(self):
         declared = HEADER.read_text(encoding="utf-8").count("    PLIANT_API ")
@@ -49,24 +50,27 @@ class Generated(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             source, program = Path(folder) / "probe.c", Path(folder) / "probe"
             source.write_text(probe_source())
-            subprocess.run([COMPILER, "-std=c17", "-Wall", "-Werror", f"-I{HEADER.parent}",
-                            str(source), "-o", str(program)], check=True)
+            subprocess.run(
+                [COMPILER, "-std=c17", "-Wall", "-Werror", f"-I{HEADER.parent}", str(source), "-o", str(program)],
+                check=True,
+            )
             printed = subprocess.run([str(program)], check=True, capture_output=True, text=True)
         rows = {name: values for name, *values in map(str.split, printed.stdout.splitlines())}
         for tag, struct in _abi.STRUCTS.items():
             self.assertEqual(int(rows.pop(tag)[0]), ctypes.sizeof(struct), tag)
             for name, _ in struct._fields_:
                 member = getattr(struct, name)
-                self.assertEqual([int(v) for v in rows.pop(f"{tag}.{name}")],
-                                 [member.offset, member.size], f"{tag}.{name}")
+                self.assertEqual(
+                    [int(v) for v in rows.pop(f"{tag}.{name}")], [member.offset, member.size], f"{tag}.{name}"
+                )
         header = parsed()
         for tag, members in header.enums.items():
             self.assertEqual(int(rows.pop(tag)[0]), ctypes.sizeof(ctypes.c_int), tag)
-            self.assertEqual([int(rows.pop(name)[0]) for name in members],
-                             [int(member) for member in _abi.ENUMS[tag]], tag)
+            self.assertEqual(
+                [int(rows.pop(name)[0]) for name in members], [int(member) for member in _abi.ENUMS[tag]], tag
+            )
         for name in header.constants:
-            self.assertEqual(float(rows.pop(name)[0]),
-                             getattr(_abi, name.removeprefix("PLIANT_")), name)
+            self.assertEqual(float(rows.pop(name)[0]), getattr(_abi, name.removeprefix("PLIANT_")), name)
         self.assertEqual(rows, {})
 
 
@@ -110,23 +114,23 @@ class Reader(unittest.TestCase):
             PLIANT_API pliant_e pliant_f(pliant_thing a, const double b[3], const pliant_s* c);
             """).header
         self.assertEqual(header.enums, {"pliant_e": {"PLIANT_E_A": 4, "PLIANT_E_B": 5}})
-        self.assertEqual(header.structs["pliant_s"].fields,
-                         [("a", "c_double * 3 * 2"), ("b", "c_char_p"), ("c", "Fn"),
-                          ("d", "c_void_p")])
+        self.assertEqual(
+            header.structs["pliant_s"].fields,
+            [("a", "c_double * 3 * 2"), ("b", "c_char_p"), ("c", "Fn"), ("d", "c_void_p")],
+        )
         function = header.functions["pliant_f"]
         self.assertEqual(function.result, "c_int")
-        self.assertEqual([kind for _, kind in function.arguments],
-                         ["c_uint64", "POINTER(c_double)", "POINTER(S)"])
-        self.assertEqual([kind for _, kind in header.callbacks["pliant_fn"].arguments],
-                         ["c_void_p", "c_char_p"])
+        self.assertEqual([kind for _, kind in function.arguments], ["c_uint64", "POINTER(c_double)", "POINTER(S)"])
+        self.assertEqual([kind for _, kind in header.callbacks["pliant_fn"].arguments], ["c_void_p", "c_char_p"])
 
 
 class Exported(unittest.TestCase):
     @unittest.skipUnless(shutil.which("nm"), "no nm")
     def test_symbols_are_the_headers(self):
         path = library.find()
-        listed = subprocess.run(["nm", "-D", "--defined-only", str(path)], check=True,
-                                capture_output=True, text=True).stdout
+        listed = subprocess.run(
+            ["nm", "-D", "--defined-only", str(path)], check=True, capture_output=True, text=True
+        ).stdout
         exported = {line.split()[-1].split("@")[0] for line in listed.splitlines()}
         exported -= {"_init", "_fini", "__bss_start", "_edata", "_end"}  # the linker's own
         wanted = set(_abi.FUNCTIONS)

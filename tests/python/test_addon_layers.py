@@ -6,6 +6,7 @@
 
 solver, fracture and bake know no Blender: they run in threads and in other processes.
 """
+
 import ast
 import re
 import unittest
@@ -28,8 +29,22 @@ ALLOWED = {
 NO_BLENDER = {"solver", "fracture", "bake"}
 # of the preview: what its thread runs
 PREVIEW_THREAD = {"build", "palette", "pieces", "proxies", "strain", "trial"}
-BLENDER_MODULES = {"bpy", "bmesh", "mathutils", "gpu", "bl_math", "blf", "idprop", "aud",
-                   "bpy_extras", "gpu_extras", "bpy_types", "bl_ui", "bl_operators", "freestyle"}
+BLENDER_MODULES = {
+    "bpy",
+    "bmesh",
+    "mathutils",
+    "gpu",
+    "bl_math",
+    "blf",
+    "idprop",
+    "aud",
+    "bpy_extras",
+    "gpu_extras",
+    "bpy_types",
+    "bl_ui",
+    "bl_operators",
+    "freestyle",
+}
 EVALUATE = {"eval", "exec", "compile"}
 
 
@@ -49,8 +64,12 @@ def imported(path):
             yield from ((alias.name, 0, ()) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.module or "", node.level, [alias.name for alias in node.names]
-        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant) and \
-                getattr(node.func, "attr", getattr(node.func, "id", "")) in ("__import__", "import_module"):
+        elif (
+            isinstance(node, ast.Call)
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+            and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("__import__", "import_module")
+        ):
             yield str(node.args[0].value), 0, ()
 
 
@@ -60,7 +79,7 @@ def targets(name, path, known):
     for module, level, names in imported(path):
         if not level:
             continue
-        base = package[:len(package) - (level - 1)] + tuple(filter(None, module.split(".")))
+        base = package[: len(package) - (level - 1)] + tuple(filter(None, module.split(".")))
         for one in names:
             yield base + (one,) if base + (one,) in known else base
 
@@ -96,16 +115,24 @@ class Layers(unittest.TestCase):
         self.assertEqual(circles(ALLOWED), [])
 
     def test_every_import_leads_somewhere(self):
-        wrong = [f"{'/'.join(name)} imports {'.'.join(target)}" for name, found in self.graph.items()
-                 for target in found if target not in self.known]
+        wrong = [
+            f"{'/'.join(name)} imports {'.'.join(target)}"
+            for name, found in self.graph.items()
+            for target in found
+            if target not in self.known
+        ]
         self.assertEqual(wrong, [])
 
     def test_modules_make_no_circle(self):
         self.assertEqual(["/".join(name) for name in circles(self.graph)], [])
 
     def test_results_know_no_capture(self):
-        wrong = [f"{'/'.join(name)}" for name, found in self.graph.items() for target in found
-                 if name[:2] == ("blender", "results") and target[:2] == ("blender", "capture")]
+        wrong = [
+            f"{'/'.join(name)}"
+            for name, found in self.graph.items()
+            for target in found
+            if name[:2] == ("blender", "results") and target[:2] == ("blender", "capture")
+        ]
         self.assertEqual(wrong, [])
 
     def test_some_packages_know_no_blender(self):
@@ -131,9 +158,11 @@ class Layers(unittest.TestCase):
 
 class Rules(unittest.TestCase):
     def test_one_file_knows_the_versions(self):
-        wrong = [path.name for path in sorted(ADDON.rglob("*.py"))
-                 if path.name != "compat.py" and re.search(r"bpy\.app\.version\b",
-                                                           path.read_text(encoding="utf-8"))]
+        wrong = [
+            path.name
+            for path in sorted(ADDON.rglob("*.py"))
+            if path.name != "compat.py" and re.search(r"bpy\.app\.version\b", path.read_text(encoding="utf-8"))
+        ]
         self.assertEqual(wrong, [])
 
     def test_nothing_is_run_from_data(self):

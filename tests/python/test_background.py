@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Work beside other work: in order, one at a time, nothing swallowed."""
+
 import threading
 import unittest
 
@@ -17,7 +18,7 @@ class Besides(unittest.TestCase):
 
         beside.start(slow, 1)
         self.assertEqual(done, [])  # start() does not wait for its own work
-        threading.Timer(.02, open_gate.set).start()
+        threading.Timer(0.02, open_gate.set).start()
         beside.start(slow, 2)  # but for the work before
         self.assertEqual(done[0], (1, "test"))
         beside.wait()

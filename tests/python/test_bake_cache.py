@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The cache folder: whole, damaged, strange, read-only; what is cleared and copied."""
+
 import json
 import os
 import tempfile
@@ -49,8 +50,7 @@ class Caches(unittest.TestCase):
         self.assertIsNone(cache.body("Other"))
         np.testing.assert_array_equal(cache.rest(body), shot.bodies[0].vertices)
         for number in (1, 5, 8):
-            np.testing.assert_array_equal(cache.matrix(body, number),
-                                          shot.frames[number - 1].bodies[0].matrix)
+            np.testing.assert_array_equal(cache.matrix(body, number), shot.frames[number - 1].bodies[0].matrix)
         self.assertIsNone(cache.fingerprint.difference(caches.fingerprint(shot), 8))
         cache.check()
 
@@ -93,13 +93,28 @@ class Caches(unittest.TestCase):
     def test_strange_values(self):
         body = json.loads((self.folder / "bake.json").read_text())["bodies"][0]
         strange = [
-            {"fps": float("nan")}, {"fps": "24"}, {"fps": 0}, {"start": 1.5}, {"start": True},
-            {"end": 0}, {"end": 1 << 40}, {"origin": [0, 0]}, {"origin": [0, 0, float("inf")]},
-            {"bodies": []}, {"bodies": {}}, {"bodies": [body] * 5000}, {"frames": []},
-            {"parts": 3}, {"inputs": [1]}, {"scene": 5},
-            {"bodies": [dict(body, vertices=-1)]}, {"bodies": [dict(body, vertices=1 << 60)]},
-            {"bodies": [dict(body, matrices=[[1] * 15])]}, {"bodies": [dict(body, matrices=[])]},
-            {"bodies": [dict(body, matrices=[["x"] * 16])]}, {"bodies": [dict(body, name=None)]},
+            {"fps": float("nan")},
+            {"fps": "24"},
+            {"fps": 0},
+            {"start": 1.5},
+            {"start": True},
+            {"end": 0},
+            {"end": 1 << 40},
+            {"origin": [0, 0]},
+            {"origin": [0, 0, float("inf")]},
+            {"bodies": []},
+            {"bodies": {}},
+            {"bodies": [body] * 5000},
+            {"frames": []},
+            {"parts": 3},
+            {"inputs": [1]},
+            {"scene": 5},
+            {"bodies": [dict(body, vertices=-1)]},
+            {"bodies": [dict(body, vertices=1 << 60)]},
+            {"bodies": [dict(body, matrices=[[1] * 15])]},
+            {"bodies": [dict(body, matrices=[])]},
+            {"bodies": [dict(body, matrices=[["x"] * 16])]},
+            {"bodies": [dict(body, name=None)]},
         ]
         good = (self.folder / "bake.json").read_text()
         for change in strange:
@@ -147,9 +162,10 @@ class Caches(unittest.TestCase):
         outside.write_text("mine")
         (self.folder / "01-link.pc2").symlink_to(outside)
         caches.clear(self.folder)
-        self.assertEqual(sorted(str(p.relative_to(self.folder))
-                                for p in self.folder.rglob("*") if p.is_file()),
-                         ["01-link.pc2", "frames/holiday.jpg", "notes.txt", "other.pc2"])
+        self.assertEqual(
+            sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*") if p.is_file()),
+            ["01-link.pc2", "frames/holiday.jpg", "notes.txt", "other.pc2"],
+        )
         self.assertEqual(outside.read_text(), "mine")
 
     def test_writes_through_no_link(self):

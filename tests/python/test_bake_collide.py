@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies collide where a shot says so, with whom it says, and not at all otherwise."""
+
 import tempfile
 import unittest
 from dataclasses import replace
@@ -15,20 +16,33 @@ from addon.bake.fingerprint import fingerprint
 
 COUNT = 300
 SPACING = (8 / COUNT) ** (1 / 3)
-FRICTION = {"friction": .4}
+FRICTION = {"friction": 0.4}
 
 
 def pile(end=30, contacts=FRICTION, lower=(1, True), upper=(1, True)):
     """A cube on a floor at zero, another falls on it from a little higher."""
-    bodies = [shot.Body(name, bake_scene.CUBE + np.float32((0, 0, z)), bake_scene.FACES,
-                        {"sample": {"count": COUNT}}, topology="cube")
-              for name, z in (("Lower", -.98), ("Upper", 1.3))]
+    bodies = [
+        shot.Body(
+            name,
+            bake_scene.CUBE + np.float32((0, 0, z)),
+            bake_scene.FACES,
+            {"sample": {"count": COUNT}},
+            topology="cube",
+        )
+        for name, z in (("Lower", -0.98), ("Upper", 1.3))
+    ]
     floor = shot.ColliderFrame((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
     material = bake_scene.material(stiffness=14.0, damping=6.0)
-    frames = [bake_scene.frame(
-        number, fields=[], colliders=[floor], contacts=contacts,
-        bodies=[shot.BodyFrame(np.eye(4), material, contacts=groups) for groups in (lower, upper)])
-        for number in range(1, end + 1)]
+    frames = [
+        bake_scene.frame(
+            number,
+            fields=[],
+            colliders=[floor],
+            contacts=contacts,
+            bodies=[shot.BodyFrame(np.eye(4), material, contacts=groups) for groups in (lower, upper)],
+        )
+        for number in range(1, end + 1)
+    ]
     return bake_scene.shot(1, end, bodies=bodies, fields=[], frames=frames)
 
 
@@ -59,7 +73,7 @@ class Collide(unittest.TestCase):
         job = self.bake(pile())
         low, high = heights(job)
         # the corners of soft cubes bend: neither sunk in nor hovering
-        self.assertLess(abs(low - high)[-1], .75 * SPACING)
+        self.assertLess(abs(low - high)[-1], 0.75 * SPACING)
         self.assertGreater(job.contacts, 0)
         most, frame = job.most_contacts
         self.assertGreaterEqual(most, job.contacts)
@@ -69,7 +83,7 @@ class Collide(unittest.TestCase):
         for name, made in (("off", pile(contacts=None)), ("apart", pile(upper=(2, True)))):
             job = self.bake(made, name)
             low, high = heights(job)
-            self.assertLess(low.min(), .2, name)
+            self.assertLess(low.min(), 0.2, name)
             self.assertGreater(high.min(), 1.5, name)
         self.assertIsNone(self.bake(pile(end=2, contacts=None), "none").most_contacts)
 
@@ -82,8 +96,9 @@ class Collide(unittest.TestCase):
         self.assertEqual(part.state, jobs.CANCELLED)
         again = self.bake(made, "part", plan.RESUME)
         for cached in whole.cache.bodies:
-            np.testing.assert_array_equal(pc2.frames(whole.cache.pc2_path(cached)),
-                                          pc2.frames(again.cache.pc2_path(cached)))
+            np.testing.assert_array_equal(
+                pc2.frames(whole.cache.pc2_path(cached)), pc2.frames(again.cache.pc2_path(cached))
+            )
 
     def test_what_the_library_refuses_is_a_sentence(self):
         job = bake(pile(end=2, contacts={"friction": -1.0}), self.folder / "bad")
@@ -101,14 +116,17 @@ class Fingerprints(unittest.TestCase):
     def test_a_change_is_named(self):
         made = fingerprint(pile(end=4))
         self.assertIsNone(made.difference(fingerprint(pile(end=4)), 4))
-        for other in (pile(end=4, contacts=None), pile(end=4, contacts={"friction": .3}),
-                      pile(end=4, upper=(2, True)), pile(end=4, upper=(1, False))):
+        for other in (
+            pile(end=4, contacts=None),
+            pile(end=4, contacts={"friction": 0.3}),
+            pile(end=4, upper=(2, True)),
+            pile(end=4, upper=(1, False)),
+        ):
             for a, b in ((made, fingerprint(other)), (fingerprint(other), made)):
                 self.assertEqual(a.difference(b, 4), "the collision of bodies at frame 1")
         later = pile(end=4)
         later.frames[3] = replace(later.frames[3], contacts=None)
-        self.assertEqual(made.difference(fingerprint(later), 4),
-                         "the collision of bodies at frame 4")
+        self.assertEqual(made.difference(fingerprint(later), 4), "the collision of bodies at frame 4")
         self.assertIsNone(made.difference(fingerprint(later), 3))
 
 
@@ -116,7 +134,7 @@ class Face(unittest.TestCase):
     def test_settings_reach_the_library(self):
         with solver.Scene() as scene:
             body = scene.add_body(bake_scene.CUBE, bake_scene.FACES, sample={"count": 60})
-            scene.set_contacts(friction=.1, thickness=.01, iterations=3)
+            scene.set_contacts(friction=0.1, thickness=0.01, iterations=3)
             body.set_contacts(groups=5, self_contact=False)
             for name, value in (("friction", -1.0), ("restitution", 2.0), ("iterations", 0)):
                 with self.assertRaises(solver.PliantError) as caught:
@@ -132,10 +150,15 @@ class Face(unittest.TestCase):
             scene.set_contacts()
             scene.add_collider(solver.Shape.PLANE)
             lift = -float(vertices[:, 2].min())
-            bodies = [scene.add_body(vertices + np.float32((0, 0, z)), bake_scene.FACES,
-                                     sample={"count": 200},
-                                     material={"stiffness": 16, "damping": 20})
-                      for z in (lift, lift + 1.02 * size)]
+            bodies = [
+                scene.add_body(
+                    vertices + np.float32((0, 0, z)),
+                    bake_scene.FACES,
+                    sample={"count": 200},
+                    material={"stiffness": 16, "damping": 20},
+                )
+                for z in (lift, lift + 1.02 * size)
+            ]
             spacing = bodies[0].info.spacing
             rest = bodies[0].positions()
             before = scene.hash()
@@ -144,14 +167,14 @@ class Face(unittest.TestCase):
             moved = bodies[0].surface_distance(rest - (1, 2, 3), origin=(1, 2, 3))
             np.testing.assert_allclose(moved, bodies[0].surface_distance(rest), atol=1e-5)
             far = bodies[0].surface_distance(rest.mean(axis=0)[None] + (10 * size, 0, 0))
-            self.assertAlmostEqual(float(far[0]) / size, 9.5, delta=.1)
+            self.assertAlmostEqual(float(far[0]) / size, 9.5, delta=0.1)
             for _ in range(72):
                 scene.advance(dt=1 / 24)
             sunk = (bodies[0].positions() - rest)[:, 2]
-            top = rest[:, 2] > rest[:, 2].max() - .5 * spacing
+            top = rest[:, 2] > rest[:, 2].max() - 0.5 * spacing
             above = bodies[1].positions() - (0, 0, sunk[top].mean())
             nearest = bodies[0].surface_distance(above).min()
-            self.assertLess(abs(nearest), .25 * spacing)
+            self.assertLess(abs(nearest), 0.25 * spacing)
             with self.assertRaises(solver.PliantError) as caught:
                 bodies[0].surface_distance(np.full((1, 3), np.nan))
             self.assertIn("points", str(caught.exception))
@@ -168,8 +191,7 @@ class Face(unittest.TestCase):
             np.testing.assert_array_equal(body.read(solver.Channel.CLUSTER_PLANES), read[0])
             plain, moved = (planes.reshape(-1, 6, 4) for planes in read)
             np.testing.assert_array_equal(plain[:, :, :3], moved[:, :, :3])
-            np.testing.assert_allclose(moved[:, :, 3], plain[:, :, 3] + plain[:, :, :3] @ origin,
-                                       atol=1e-5)
+            np.testing.assert_allclose(moved[:, :, 3], plain[:, :, 3] + plain[:, :, :3] @ origin, atol=1e-5)
             lengths = np.linalg.norm(plain[:, :, :3], axis=2)
             self.assertTrue(np.isclose(lengths, 1, atol=1e-5).any())
             self.assertTrue((np.isclose(lengths, 1, atol=1e-5) | (lengths == 0)).all())
@@ -177,7 +199,7 @@ class Face(unittest.TestCase):
             begin = body.read(solver.Channel.MEMBER_BEGIN)
             rest = body.read(solver.Channel.REST)[body.read(solver.Channel.MEMBER_PARTICLE)]
             for cluster, planes in enumerate(plain):
-                members = rest[begin[cluster]:begin[cluster + 1]]
+                members = rest[begin[cluster] : begin[cluster + 1]]
                 self.assertLess((members @ planes[:, :3].T + planes[:, 3]).max(), 1e-5)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies rest on colliders with their mesh, not with the particles inside it."""
+
 import tempfile
 import unittest
 from pathlib import Path
@@ -31,17 +32,15 @@ class Contact(unittest.TestCase):
                 lowest = pc2.frames(job.cache.pc2_path(job.cache.bodies[0]))[:, :, 2].min()
             # without a margin it sinks in by .4 of this
             spacing = (8 / count) ** (1 / 3)
-            self.assertLess(abs(lowest), .2 * spacing, count)
+            self.assertLess(abs(lowest), 0.2 * spacing, count)
 
     def test_meshes_are_colliders(self):
         plate = np.array([(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], np.float32)
         frames = []
         for number in range(1, 13):
-            state = shot.ColliderMeshFrame(plate + np.float32((0, 0, .02 * number)))
-            frames.append(bake_scene.frame(number, bodies=still(number).bodies, fields=[],
-                                           colliders=[state]))
-        sheet = shot.Collider("Sheet", solver.Shape.SHELL,
-                              triangles=np.array([(0, 1, 2), (0, 2, 3)], np.uint32))
+            state = shot.ColliderMeshFrame(plate + np.float32((0, 0, 0.02 * number)))
+            frames.append(bake_scene.frame(number, bodies=still(number).bodies, fields=[], colliders=[state]))
+        sheet = shot.Collider("Sheet", solver.Shape.SHELL, triangles=np.array([(0, 1, 2), (0, 2, 3)], np.uint32))
         made = bake_scene.shot(1, 12, fields=[], colliders=[sheet], frames=frames)
         with tempfile.TemporaryDirectory() as folder:
             whole = plan.make_job(Path(folder) / "whole", made)
@@ -55,7 +54,7 @@ class Contact(unittest.TestCase):
             self.assertEqual(rest.state, jobs.DONE, rest.error)
             rows = [pc2.frames(j.cache.pc2_path(j.cache.bodies[0])).copy() for j in (whole, rest)]
         self.assertEqual(rows[0].tobytes(), rows[1].tobytes())
-        self.assertGreater(rows[0][-1, :, 2].min(), .1)
+        self.assertGreater(rows[0][-1, :, 2].min(), 0.1)
 
     def test_a_collider_that_the_library_refuses_is_named(self):
         flat = shot.ColliderMeshFrame(np.zeros((3, 3), np.float32))
@@ -71,12 +70,14 @@ class Contact(unittest.TestCase):
     def test_filled_bodies_and_skins_have_margins(self):
         with solver.Scene(threads=1) as scene:
             solid = scene.add_body(bake_scene.CUBE, bake_scene.FACES, sample={"count": 300})
-            self.assertAlmostEqual(shot_scene.contact_margin([solid]), .4 * solid.info.spacing)
-            skin = scene.add_body(bake_scene.CUBE, bake_scene.FACES,
-                                  sample={"count": 300, "mode": solver.Sampling.SURFACE})
-            self.assertAlmostEqual(shot_scene.contact_margin([skin]), .2 * skin.info.spacing)
-            self.assertEqual(shot_scene.contact_margin([solid, skin]),
-                             min(shot_scene.contact_margin([b]) for b in (solid, skin)))
+            self.assertAlmostEqual(shot_scene.contact_margin([solid]), 0.4 * solid.info.spacing)
+            skin = scene.add_body(
+                bake_scene.CUBE, bake_scene.FACES, sample={"count": 300, "mode": solver.Sampling.SURFACE}
+            )
+            self.assertAlmostEqual(shot_scene.contact_margin([skin]), 0.2 * skin.info.spacing)
+            self.assertEqual(
+                shot_scene.contact_margin([solid, skin]), min(shot_scene.contact_margin([b]) for b in (solid, skin))
+            )
             self.assertEqual(shot_scene.contact_margin([]), 0)
 
 

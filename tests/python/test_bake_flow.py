@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Surfaces of bodies that have flowed so far that their particles have other neighbours."""
+
 import tempfile
 import unittest
 from pathlib import Path
@@ -23,16 +24,38 @@ def wrung(vertices, time):
 
 def shot(end=SOME, **changes):
     vertices, triangles = bar()
-    pins = (np.abs(vertices[:, 0]) > .45).astype(np.float32)
-    body = shots.Body("Bar", vertices, triangles, {"sample": {"count": 500}}, pins=pins,
-                      pin_frequency=20.0, pin_exact=True, topology="bar")
-    material = bake_scene.material(stiffness=14.0, damping=4.0, **{"yield": .02, "flow": 40.0,
-                                                                    **changes})
-    frames = [shots.Frame(n, gravity=(0.0, 0.0, 0.0), colliders=[], fields=[], bodies=[
-        shots.BodyFrame(np.eye(4), material, pin_vertices=wrung(vertices, (n - 1) / END))])
-        for n in range(1, end + 1)]
-    return shots.Shot(scene="Scene", fps=24.0, start=1, end=end, origin=(0.0, 0.0, 0.0),
-                      bodies=[body], frames=frames, checkpoint_every=10)
+    pins = (np.abs(vertices[:, 0]) > 0.45).astype(np.float32)
+    body = shots.Body(
+        "Bar",
+        vertices,
+        triangles,
+        {"sample": {"count": 500}},
+        pins=pins,
+        pin_frequency=20.0,
+        pin_exact=True,
+        topology="bar",
+    )
+    material = bake_scene.material(stiffness=14.0, damping=4.0, **{"yield": 0.02, "flow": 40.0, **changes})
+    frames = [
+        shots.Frame(
+            n,
+            gravity=(0.0, 0.0, 0.0),
+            colliders=[],
+            fields=[],
+            bodies=[shots.BodyFrame(np.eye(4), material, pin_vertices=wrung(vertices, (n - 1) / END))],
+        )
+        for n in range(1, end + 1)
+    ]
+    return shots.Shot(
+        scene="Scene",
+        fps=24.0,
+        start=1,
+        end=end,
+        origin=(0.0, 0.0, 0.0),
+        bodies=[body],
+        frames=frames,
+        checkpoint_every=10,
+    )
 
 
 class Flowing(unittest.TestCase):
@@ -51,8 +74,10 @@ class Flowing(unittest.TestCase):
         return np.array(pc2.frames(cache.pc2_path(cache.bodies[0])))
 
     def skinned(self, cache, frames, **settings):
-        with cache.open_store() as store, store.skin(0, cache.rest(cache.bodies[0]),
-                                                     origin=cache.origin, **settings) as skin:
+        with (
+            cache.open_store() as store,
+            store.skin(0, cache.rest(cache.bodies[0]), origin=cache.origin, **settings) as skin,
+        ):
             return np.array([skin.apply(n, origin=cache.origin).vertices for n in frames])
 
     def lag(self, cache, vertices):
@@ -72,8 +97,7 @@ class Flowing(unittest.TestCase):
         # any other order gives the same
         np.testing.assert_array_equal(rows[::-1], self.skinned(cache, reversed(numbers)))
         np.testing.assert_array_equal(rows[-1:], self.skinned(cache, [END]))
-        self.assertTrue(output.Output(cache, cache.bodies[0])._is_ready(
-            cache.pc2_path(cache.bodies[0])))
+        self.assertTrue(output.Output(cache, cache.bodies[0])._is_ready(cache.pc2_path(cache.bodies[0])))
         once = self.skinned(cache, numbers, rebind=0)
         first = np.flatnonzero((rows != once).any(axis=(1, 2)))[0]
         self.assertGreater(first, 2, "it has turned before it flowed")
@@ -85,8 +109,7 @@ class Flowing(unittest.TestCase):
         bake_scene.run_until(job, 17)
         self.assertEqual(job.state, jobs.CANCELLED)
         np.testing.assert_array_equal(self.rows(self.bake("b", plan.RESUME)), whole)
-        self.assertFalse(np.array_equal(whole, self.skinned(job.cache, range(1, SOME + 1),
-                                                            rebind=0)))
+        self.assertFalse(np.array_equal(whole, self.skinned(job.cache, range(1, SOME + 1), rebind=0)))
 
     def test_what_only_bends_stays_bound(self):
         cache = self.bake("a", **{"yield": 1e6})
@@ -96,8 +119,10 @@ class Flowing(unittest.TestCase):
     def test_a_skin_follows_a_store_that_is_baked_again(self):
         cache = self.bake("a")
         whole = self.rows(cache)
-        with cache.open_store("resume") as store, \
-                store.skin(0, cache.rest(cache.bodies[0]), origin=cache.origin) as skin:
+        with (
+            cache.open_store("resume") as store,
+            store.skin(0, cache.rest(cache.bodies[0]), origin=cache.origin) as skin,
+        ):
             skin.apply(SOME, origin=cache.origin)
             with solver.Scene() as scene:
                 number = store.restore(scene, 12)
@@ -108,8 +133,7 @@ class Flowing(unittest.TestCase):
                     store.write_frame(scene, frame)
             found = skin.apply(number + 5, origin=cache.origin).vertices
             with store.skin(0, cache.rest(cache.bodies[0]), origin=cache.origin) as other:
-                np.testing.assert_array_equal(
-                    other.apply(number + 5, origin=cache.origin).vertices, found)
+                np.testing.assert_array_equal(other.apply(number + 5, origin=cache.origin).vertices, found)
             self.assertFalse(np.array_equal(found, whole[number + 4]))
 
 

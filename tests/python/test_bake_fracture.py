@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bakes of bodies that break: who is weak, who is pinned, what is reported."""
+
 import tempfile
 import unittest
 
@@ -13,25 +14,30 @@ from addon.bake import pins
 from addon.bake import shot as shots
 from addon.bake import toughness
 
-BAR = CUBE * np.array([1.0, .2, .2], np.float32)
+BAR = CUBE * np.array([1.0, 0.2, 0.2], np.float32)
 SETTINGS = {"sample": {"count": 700}, "cluster": {"count": 28}}
 
 
 def still(end=14):
     """A bar that may break, but is left alone."""
     body = shots.Body("Bar", BAR.copy(), FACES.copy(), SETTINGS, topology="bar")
-    frames = [shots.Frame(number, (0.0, 0.0, 0.0), [shots.BodyFrame(
-        np.eye(4), material(stiffness=30.0), fracture={"toughness": .06})], [], [])
-        for number in range(1, end + 1)]
-    return shots.Shot("Scene", 24.0, 1, end, (0.0, 0.0, 0.0), [body], frames=frames,
-                      checkpoint_every=4)
+    frames = [
+        shots.Frame(
+            number,
+            (0.0, 0.0, 0.0),
+            [shots.BodyFrame(np.eye(4), material(stiffness=30.0), fracture={"toughness": 0.06})],
+            [],
+            [],
+        )
+        for number in range(1, end + 1)
+    ]
+    return shots.Shot("Scene", 24.0, 1, end, (0.0, 0.0, 0.0), [body], frames=frames, checkpoint_every=4)
 
 
 def broken_body(scene):
     """A bar that has been torn by its own speed."""
-    body = scene.add_body(BAR, FACES, sample={"count": 700}, cluster={"count": 28},
-                          material=material(stiffness=30.0))
-    body.set_fracture(.06)
+    body = scene.add_body(BAR, FACES, sample={"count": 700}, cluster={"count": 28}, material=material(stiffness=30.0))
+    body.set_fracture(0.06)
     place = body.positions()
     body.set_particles(velocities=(place * [8.0, 0, 0]).astype(np.float32))
     for _ in range(10):
@@ -47,41 +53,47 @@ class Weak(unittest.TestCase):
 
     def test_a_marked_edge_is_weak_right_through_whatever_the_mesh(self):
         """The box has eight vertices: a ring about its middle is no matter of theirs."""
-        ring = np.array([[0, y, z] for y in (-.2, .2) for z in (.2, .6)], np.float32)
+        ring = np.array([[0, y, z] for y in (-0.2, 0.2) for z in (0.2, 0.6)], np.float32)
         vertices = np.concatenate([BAR, ring])
-        body = shots.Body("Bar", vertices, FACES, {}, weak=shots.Weak(
-            .1, .15, np.array([[8, 9], [9, 11], [11, 10], [10, 8]])))
+        body = shots.Body(
+            "Bar", vertices, FACES, {}, weak=shots.Weak(0.1, 0.15, np.array([[8, 9], [9, 11], [11, 10], [10, 8]]))
+        )
         seen = {}
         with solver.Scene() as scene:
             made = scene.add_body(vertices, FACES, sample={"count": 700})
             x = made.read(solver.Channel.REST)[:, 0]
             made.set_factors = lambda kind, values: seen.update(kind=kind, values=values)
             toughness.apply(made, body)
-            body.factors["toughness_factor"] = np.full(12, .5, np.float32)
+            body.factors["toughness_factor"] = np.full(12, 0.5, np.float32)
             seen["first"] = seen["values"]
             toughness.apply(made, body)
         self.assertEqual(seen["kind"], solver.Factor.TOUGHNESS)
-        self.assertLess(seen["first"][abs(x) < .03].max(), .25)
-        np.testing.assert_array_equal(seen["first"][abs(x) > .16], 1)
-        np.testing.assert_allclose(seen["values"], .5 * seen["first"])
+        self.assertLess(seen["first"][abs(x) < 0.03].max(), 0.25)
+        np.testing.assert_array_equal(seen["first"][abs(x) > 0.16], 1)
+        np.testing.assert_allclose(seen["values"], 0.5 * seen["first"])
 
     def test_a_weak_group(self):
-        body = shots.Body("Bar", BAR, FACES, {}, weak=shots.Weak(
-            .25, 0.0, np.empty((0, 2), np.int32), (BAR[:, 0] > 0).astype(np.float32)))
+        body = shots.Body(
+            "Bar",
+            BAR,
+            FACES,
+            {},
+            weak=shots.Weak(0.25, 0.0, np.empty((0, 2), np.int32), (BAR[:, 0] > 0).astype(np.float32)),
+        )
         seen = {}
         with solver.Scene() as scene:
             made = scene.add_body(BAR, FACES, sample={"count": 700})
             x = made.read(solver.Channel.REST)[:, 0]
             made.set_factors = lambda kind, values: seen.update(values=values)
             toughness.apply(made, body)
-        self.assertLess(np.corrcoef(x, seen["values"])[0, 1], -.95)
-        self.assertAlmostEqual(seen["values"][x.argmax()], .25, places=1)
+        self.assertLess(np.corrcoef(x, seen["values"])[0, 1], -0.95)
+        self.assertAlmostEqual(seen["values"][x.argmax()], 0.25, places=1)
 
 
 class Pins(unittest.TestCase):
     def test_those_who_were_there_at_first_are_told(self):
         """Copies have what the particle has that they are copies of, also after a resume."""
-        held = np.where(BAR[:, 0] > 0, 1, .4).astype(np.float32)
+        held = np.where(BAR[:, 0] > 0, 1, 0.4).astype(np.float32)
         with solver.Scene(gravity=(0, 0, 0), threads=1) as scene:
             made = scene.add_body(BAR, FACES, **SETTINGS)
             before = pins.particle_weights(made, shots.Body("", BAR, FACES, {}, pins=held), None)
@@ -98,11 +110,17 @@ class Flowed(unittest.TestCase):
         """Four in a row and one that came off: two flowed apart, two were split, two are in two pieces
         since frame 9."""
         particles = fracture.Particles(
-            np.array([[0.0, 0, 0], [1, 0, 0], [5, 0, 0], [6, 0, 0], [7, 0, 0]]), np.full(5, -1),
-            np.full(5, -np.inf), np.array([[0, 1], [2, 3], [3, 4], [1, 2]]),
-            np.array([4.0, 4.0, 6.0, np.inf]), 1.0, plane_point=np.array([[5.4, 0, 0], [0.5, 0, 0]]),
-            plane_normal=np.array([[1.0, 0, 0]] * 2), plane_reach=np.array([.5, .5]),
-            plane_time=np.array([4.7, 8.0]))
+            np.array([[0.0, 0, 0], [1, 0, 0], [5, 0, 0], [6, 0, 0], [7, 0, 0]]),
+            np.full(5, -1),
+            np.full(5, -np.inf),
+            np.array([[0, 1], [2, 3], [3, 4], [1, 2]]),
+            np.array([4.0, 4.0, 6.0, np.inf]),
+            1.0,
+            plane_point=np.array([[5.4, 0, 0], [0.5, 0, 0]]),
+            plane_normal=np.array([[1.0, 0, 0]] * 2),
+            plane_reach=np.array([0.5, 0.5]),
+            plane_time=np.array([4.7, 8.0]),
+        )
         fractured_output.hold_flowed(particles, np.array([0, 0, 0, 0, 1]), np.array([-np.inf, 9.25]))
         self.assertEqual(particles.until.tolist(), [np.inf, 4.0, 9.25, np.inf])
 

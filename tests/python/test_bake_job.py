@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs: what they write, and that stopping them in any way loses nothing and changes no bit."""
+
 import os
 import signal
 import subprocess
@@ -58,12 +59,10 @@ class Jobs(unittest.TestCase):
         cache.check()
         body = cache.bodies[0]
         self.assertEqual(pc2.check(cache.pc2_path(body)).frames, 24)
-        with cache.open_store() as store, \
-                store.skin(0, cache.rest(body), origin=cache.origin) as skin:
+        with cache.open_store() as store, store.skin(0, cache.rest(body), origin=cache.origin) as skin:
             for number in (1, 9, 24):
                 world = skin.apply(number, origin=cache.origin).vertices
-                local = transforms.mapped(world, transforms.to_object(cache.matrix(body, number),
-                                                                      cache.origin))
+                local = transforms.mapped(world, transforms.to_object(cache.matrix(body, number), cache.origin))
                 np.testing.assert_array_equal(pc2.read_row(cache.pc2_path(body), number - 1), local)
         self.assertEqual((job.frame, job.fraction), (24, 1.0))
         self.assertGreater(job.seconds_per_frame, 0)
@@ -71,10 +70,12 @@ class Jobs(unittest.TestCase):
     def test_first_row_is_the_mesh_and_it_falls(self):
         cache = self.bake("a").cache
         path = cache.pc2_path(cache.bodies[0])
-        world = [transforms.to_simulation(pc2.read_row(path, n - 1), cache.matrix(cache.bodies[0], n),
-                                          cache.origin) for n in (1, 12)]
+        world = [
+            transforms.to_simulation(pc2.read_row(path, n - 1), cache.matrix(cache.bodies[0], n), cache.origin)
+            for n in (1, 12)
+        ]
         np.testing.assert_allclose(world[0], bake_scene.CUBE, atol=1e-5)
-        self.assertLess(world[1][:, 2].mean(), world[0][:, 2].mean() - .5)
+        self.assertLess(world[1][:, 2].mean(), world[0][:, 2].mean() - 0.5)
 
     def test_cancel_and_resume_give_the_same_bits(self):
         whole = bits(self.bake("a").cache.folder)
@@ -91,8 +92,8 @@ class Jobs(unittest.TestCase):
             made.bodies[0].pins = (bake_scene.CUBE[:, 2] > 2).astype(np.float32)
             made.bodies[0].pin_exact, made.bodies[0].pin_frequency = True, 5.0
             for frame in made.frames[1:]:
-                frame.bodies[0].pin_vertices = bake_scene.CUBE * np.float32(1 + .01 * frame.number)
-                frame.bodies[0].pin_strength = 1.0 if frame.number < 15 else .5
+                frame.bodies[0].pin_vertices = bake_scene.CUBE * np.float32(1 + 0.01 * frame.number)
+                frame.bodies[0].pin_strength = 1.0 if frame.number < 15 else 0.5
             return made
 
         whole = bits(self.bake("a", shot()).cache.folder)
@@ -109,8 +110,7 @@ class Jobs(unittest.TestCase):
     def test_resume_makes_lost_point_caches_again(self):
         whole = bits(self.bake("a").cache.folder)
         path = self.place / "b" / "00-Cube.pc2"
-        for damage in (path.unlink, lambda: os.truncate(path, 500),
-                       lambda: path.write_bytes(b"rubbish")):
+        for damage in (path.unlink, lambda: os.truncate(path, 500), lambda: path.write_bytes(b"rubbish")):
             self.bake_until("b", 13)
             damage()
             self.bake("b", kind=plan.RESUME)
@@ -118,9 +118,11 @@ class Jobs(unittest.TestCase):
 
     def test_kill_and_resume_give_the_same_bits(self):
         whole = bits(self.bake("a").cache.folder)
-        script = (f"import sys; sys.path.insert(0, {str(HERE)!r}); import bake_scene\n"
-                  f"from addon.bake import plan\n"
-                  f"plan.make_job({str(self.place / 'b')!r}, bake_scene.shot()).run()")
+        script = (
+            f"import sys; sys.path.insert(0, {str(HERE)!r}); import bake_scene\n"
+            f"from addon.bake import plan\n"
+            f"plan.make_job({str(self.place / 'b')!r}, bake_scene.shot()).run()"
+        )
         for rows in (2, 11):
             process = subprocess.Popen([sys.executable, "-c", script])
             path, until = self.place / "b" / "00-Cube.pc2", time.monotonic() + 60
@@ -146,7 +148,7 @@ class Jobs(unittest.TestCase):
         job.start()
         while job.frame is None or job.frame < 3:
             self.assertFalse(job.ended, job.error)
-            time.sleep(.005)
+            time.sleep(0.005)
         begun = time.monotonic()
         job.cancel()
         self.assertTrue(job.wait(10))
@@ -158,7 +160,7 @@ class Jobs(unittest.TestCase):
         shot = bake_scene.shot()
         shot.bodies[0].settings = {"sample": {"count": 20000}}
         job = plan.make_job(self.place / "a", shot)
-        threading.Timer(.05, job.cancel).start()
+        threading.Timer(0.05, job.cancel).start()
         job.run()
         self.assertEqual(job.state, jobs.CANCELLED)
         job.cancel()  # late: nothing happens
@@ -201,7 +203,7 @@ class Jobs(unittest.TestCase):
             shot.frames[7].colliders[0].position = (0.0, 0.0, 9.0)
 
         def other_mesh(shot):
-            shot.bodies[0].vertices[0] += .1
+            shot.bodies[0].vertices[0] += 0.1
 
         def finer(shot):
             shot.bodies[0].settings = {"sample": {"count": 400}}
@@ -225,40 +227,43 @@ class Jobs(unittest.TestCase):
         body = shot.bodies[0]
         body.pins = (bake_scene.CUBE[:, 2] > 2).astype(np.float32)
         body.pin_exact, body.pin_frequency = True, 5.0
-        lifted = bake_scene.CUBE + np.float32((0, 0, .5))
+        lifted = bake_scene.CUBE + np.float32((0, 0, 0.5))
         for frame in shot.frames[1:]:
             frame.bodies[0].pin_vertices = lifted
         cache = self.bake("a", shot).cache
-        top = transforms.to_simulation(pc2.read_row(cache.pc2_path(cache.bodies[0]), 11),
-                                       cache.matrix(cache.bodies[0], 12), cache.origin)[[1, 3, 5, 7]]
-        np.testing.assert_allclose(top, lifted[[1, 3, 5, 7]], atol=.15)
+        top = transforms.to_simulation(
+            pc2.read_row(cache.pc2_path(cache.bodies[0]), 11), cache.matrix(cache.bodies[0], 12), cache.origin
+        )[[1, 3, 5, 7]]
+        np.testing.assert_allclose(top, lifted[[1, 3, 5, 7]], atol=0.15)
 
         shot = bake_scene.shot(end=12)
         shot.bodies[0].follow_until = 6
         for frame in shot.frames[1:6]:
-            frame.bodies[0].pin_vertices = \
-                bake_scene.CUBE + np.float32((.5 * (frame.number - 1), 0, 0))
+            frame.bodies[0].pin_vertices = bake_scene.CUBE + np.float32((0.5 * (frame.number - 1), 0, 0))
         cache = self.bake("b", shot).cache
-        mean = [transforms.to_simulation(pc2.read_row(cache.pc2_path(cache.bodies[0]), n - 1),
-                                         cache.matrix(cache.bodies[0], n), cache.origin).mean(axis=0)
-                for n in (6, 12)]
-        np.testing.assert_allclose(mean[0], (2.5, 0, 2), atol=.01)
+        mean = [
+            transforms.to_simulation(
+                pc2.read_row(cache.pc2_path(cache.bodies[0]), n - 1), cache.matrix(cache.bodies[0], n), cache.origin
+            ).mean(axis=0)
+            for n in (6, 12)
+        ]
+        np.testing.assert_allclose(mean[0], (2.5, 0, 2), atol=0.01)
         self.assertGreater(mean[1][0], 4.5)  # flies on
         self.assertLess(mean[1][2], 1.9)  # and falls
 
     def test_pins_let_go_with_their_strength(self):
         body = bake_scene.shot().bodies[0]
         body.pin_exact, body.pin_frequency = True, 8.0
-        weights = np.array((0, .5, 1), np.float32)
-        self.assertEqual(shot_scene.pin_frequencies(body, weights, 1.0).tolist(),
-                         [0, 4, solver.PIN_HELD])
-        self.assertEqual(shot_scene.pin_frequencies(body, weights, .5).tolist(), [0, 2, 4])
+        weights = np.array((0, 0.5, 1), np.float32)
+        self.assertEqual(shot_scene.pin_frequencies(body, weights, 1.0).tolist(), [0, 4, solver.PIN_HELD])
+        self.assertEqual(shot_scene.pin_frequencies(body, weights, 0.5).tolist(), [0, 2, 4])
         self.assertEqual(shot_scene.pin_frequencies(body, weights, 0.0).tolist(), [0, 0, 0])
 
     def test_full_disk_is_a_sentence_and_keeps_frames(self):
         whole = bits(self.bake("whole").cache.folder)
         write = pc2.Writer._write
         for rows in (0, 9, 22):
+
             def full(writer, data):
                 if writer.frames == rows and len(data) > 4:  # no more rows, but for the count
                     raise OSError(28, "No space left on device")
@@ -290,8 +295,7 @@ class Jobs(unittest.TestCase):
 
             with mock.patch.object(pc2.Writer, "write", full):
                 job.run()
-            self.assertEqual((job.state, job.error),
-                             (jobs.FAILED, "Cannot write: the disk is full."))
+            self.assertEqual((job.state, job.error), (jobs.FAILED, "Cannot write: the disk is full."))
             self.assertEqual(job.frame, number - 1)
 
     def test_rows_are_written_beside_the_next_frame_and_no_further(self):
@@ -313,8 +317,7 @@ class Jobs(unittest.TestCase):
             write(writer, row, positions)
             seen.append((number, job.cache.baked()[1], job.frame))
 
-        with mock.patch.object(pc2.Writer, "write", slow), \
-                mock.patch.object(jobs.Recorder, "advance", advancing):
+        with mock.patch.object(pc2.Writer, "write", slow), mock.patch.object(jobs.Recorder, "advance", advancing):
             job.run()
         self.assertIsNone(job.error)
         # one after the other; the store has the frame whose row is written, and not the next
@@ -328,12 +331,12 @@ class Jobs(unittest.TestCase):
 
         def first_record_only(folder):
             journal = folder / "frames" / "journal.plj"
-            journal.write_bytes(journal.read_bytes()[:caches.FIRST_RECORD])
+            journal.write_bytes(journal.read_bytes()[: caches.FIRST_RECORD])
 
         def cut(size):
             def torn(folder):
-                (folder / "frames" / "journal.plj").write_bytes(
-                    (folder / "frames" / "journal.plj").read_bytes()[:size])
+                (folder / "frames" / "journal.plj").write_bytes((folder / "frames" / "journal.plj").read_bytes()[:size])
+
             return torn
 
         def no_header(folder):
@@ -343,8 +346,7 @@ class Jobs(unittest.TestCase):
         def no_journal(folder):
             (folder / "frames" / "journal.plj").unlink()
 
-        damages = (first_record_only, cut(caches.FIRST_RECORD - 1), cut(24), cut(23), cut(0),
-                   no_header, no_journal)
+        damages = (first_record_only, cut(caches.FIRST_RECORD - 1), cut(24), cut(23), cut(0), no_header, no_journal)
         for number, damage in enumerate(damages):
             with self.subTest(number):
                 job = self.bake_until(f"a{number}", 2)
@@ -374,8 +376,7 @@ class Jobs(unittest.TestCase):
             else:
                 with pc2.Writer(path, 8, keep=True) as writer:
                     writer.truncate(rows)
-            self.assertFalse(plan.is_finished(caches.Cache.open(job.cache.folder),
-                                              bake_scene.shot()))
+            self.assertFalse(plan.is_finished(caches.Cache.open(job.cache.folder), bake_scene.shot()))
             with mock.patch.object(jobs.Recorder, "advance", side_effect=AssertionError):
                 self.bake("a", kind=plan.RESUME)
             self.assertEqual(bits(job.cache.folder), whole)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies that should keep a volume and have none are baked all the same, and told of."""
+
 import tempfile
 import unittest
 from pathlib import Path

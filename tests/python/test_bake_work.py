@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much is done for a frame of a bake besides simulating it: operations are counted, not
 milliseconds (tests/bench/addon_share.py has those), so that what was gained is not lost unseen."""
+
 import sys
 import tempfile
 import unittest
@@ -47,8 +48,7 @@ class Work(unittest.TestCase):
             change(recorder)
             advance(recorder, frame)
 
-        with tempfile.TemporaryDirectory() as folder, \
-                mock.patch.object(jobs.Recorder, "advance", watched):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(jobs.Recorder, "advance", watched):
             job = plan.make_job(folder, shot)
             job.run()
         self.assertIsNone(job.error)
@@ -62,6 +62,7 @@ class Work(unittest.TestCase):
             def call(*arguments):
                 seen[name] += 1
                 return function(*arguments)
+
             return mock.patch.object(loaded, name, call)
 
         def next_frame(_recorder):
@@ -75,8 +76,15 @@ class Work(unittest.TestCase):
         self.bake(still(), next_frame)
         self.assertEqual(len(by_frame), FRAMES - 1)
         for calls in by_frame[1:]:  # the first is setting up
-            self.assertEqual(calls, {"pliant_frame_desc_init": 1, "pliant_scene_advance": 1,
-                                     "pliant_store_write_frame": 1, "pliant_skin_apply": 1})
+            self.assertEqual(
+                calls,
+                {
+                    "pliant_frame_desc_init": 1,
+                    "pliant_scene_advance": 1,
+                    "pliant_store_write_frame": 1,
+                    "pliant_skin_apply": 1,
+                },
+            )
 
     def test_few_calls_a_frame_however_many_vertices(self):
         by_mesh = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """While a call runs on a scene, every other call on it is refused. The calls are the header's."""
+
 import ctypes
 import re
 import threading
@@ -10,7 +11,7 @@ from support import HEADER
 from solver import _abi, scene
 from solver._abi import Status
 
-POINTS = [(x * .1, y * .1, z * .1) for x in range(4) for y in range(4) for z in range(4)]
+POINTS = [(x * 0.1, y * 0.1, z * 0.1) for x in range(4) for y in range(4) for z in range(4)]
 ALLOWED = "pliant_scene_cancel"
 
 
@@ -28,26 +29,39 @@ def make():
     """A scene with one of everything; handles by type."""
     made = scene.Scene(threads=2)
     body = made.add_body(points=POINTS, cluster={"count": 6})
-    handles = {"pliant_scene": made, "pliant_body": body,
-               "pliant_collider": made.add_collider(scene.Shape.PLANE),
-               "pliant_field": made.add_field(_abi.FieldKind.FORCE), "pliant_skin": body.skin(POINTS)}
+    handles = {
+        "pliant_scene": made,
+        "pliant_body": body,
+        "pliant_collider": made.add_collider(scene.Shape.PLANE),
+        "pliant_field": made.add_field(_abi.FieldKind.FORCE),
+        "pliant_skin": body.skin(POINTS),
+    }
     return made, {kind: one._handle for kind, one in handles.items()}
 
 
 def refused_calls(handles):
     """The calls that take a scene or something of it."""
-    return {name: arguments for name, arguments in declared().items() if name != ALLOWED and
-            any(kind in handles for kind, _ in arguments) and name != "pliant_skin_destroy"
-            and name != "pliant_skin_apply_stored"}
+    return {
+        name: arguments
+        for name, arguments in declared().items()
+        if name != ALLOWED
+        and any(kind in handles for kind, _ in arguments)
+        and name != "pliant_skin_destroy"
+        and name != "pliant_skin_apply_stored"
+    }
 
 
 def call(library, name, arguments, handles):
     """With handles where the header has them, otherwise zero and NULL."""
     values = []
     for (kind, _), wanted in zip(arguments, _abi.FUNCTIONS[name][1], strict=True):
-        values.append(handles.get(kind, 0) if wanted in (ctypes.c_uint64,) else
-                      0 if not hasattr(wanted, "contents") and wanted is not ctypes.c_void_p
-                      else None)
+        values.append(
+            handles.get(kind, 0)
+            if wanted in (ctypes.c_uint64,)
+            else 0
+            if not hasattr(wanted, "contents") and wanted is not ctypes.c_void_p
+            else None
+        )
     return getattr(library, name)(*values)
 
 
@@ -61,13 +75,16 @@ class Refused(unittest.TestCase):
         calls = refused_calls(self.handles)
         self.assertGreater(len(calls), 40)
         for name, arguments in calls.items():
-            if arguments[0][0] == "pliant_store":    # a store comes first, and there is none
+            if arguments[0][0] == "pliant_store":  # a store comes first, and there is none
                 continue
             status = call(self.library, name, arguments, self.handles)
             sentence = self.library.pliant_last_error().decode()
             self.assertEqual(Status(status), Status.ERROR_STATE, f"{name}: {sentence}")
-            self.assertEqual(sentence, f"{running} is running on this scene: until it returns, only "
-                                       "pliant_scene_cancel may be called", name)
+            self.assertEqual(
+                sentence,
+                f"{running} is running on this scene: until it returns, only pliant_scene_cancel may be called",
+                name,
+            )
 
     def advance(self, progress):
         """One frame; what the callback raised is raised here."""
@@ -76,7 +93,7 @@ class Refused(unittest.TestCase):
         def guarded(user, fraction, stage):
             try:
                 return int(bool(progress()))
-            except BaseException as error:    # ctypes would only print it
+            except BaseException as error:  # ctypes would only print it
                 raised.append(error)
                 return 1
 
@@ -103,8 +120,7 @@ class Refused(unittest.TestCase):
         self.assertEqual(self.advance(progress), Status.OK)
         self.assertEqual(self.advance(progress), Status.CANCELLED)
         self.assertEqual(self.advance(lambda: None), Status.OK)
-        self.assertEqual(self.library.pliant_scene_hash(self.handles["pliant_scene"],
-                                                        ctypes.byref(hashed)), 0)
+        self.assertEqual(self.library.pliant_scene_hash(self.handles["pliant_scene"], ctypes.byref(hashed)), 0)
         info = self.scene.info
         self.assertEqual((info.bodies, info.colliders, info.fields, info.frame), (1, 1, 1, 2))
 

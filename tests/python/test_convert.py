@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Settings, arrays, exceptions and the search for the library: what needs no simulation."""
+
 import ctypes
 import os
 import tempfile
@@ -16,13 +17,19 @@ from solver import _abi, convert, errors, library
 class Settings(unittest.TestCase):
     def test_fields_are_set_at_every_depth(self):
         desc = _abi.BodyDesc()
-        convert.fill(desc, {"velocity": (1, 2, 3), "sample": {"count": np.int64(7)},
-                            "material": {"stiffness": 3, "goal": _abi.Goal.QUADRATIC},
-                            "levels": {"weights": [.5, .25]}})
+        convert.fill(
+            desc,
+            {
+                "velocity": (1, 2, 3),
+                "sample": {"count": np.int64(7)},
+                "material": {"stiffness": 3, "goal": _abi.Goal.QUADRATIC},
+                "levels": {"weights": [0.5, 0.25]},
+            },
+        )
         self.assertEqual(list(desc.velocity), [1, 2, 3])
         self.assertEqual(desc.sample.count, 7)
         self.assertEqual((desc.material.stiffness, desc.material.goal), (3.0, 2))
-        self.assertEqual(list(desc.levels.weights[:3]), [.5, .25, 0])
+        self.assertEqual(list(desc.levels.weights[:3]), [0.5, 0.25, 0])
 
     def refuse(self, kind, sentence, **settings):
         with self.assertRaises(kind) as caught:
@@ -37,15 +44,12 @@ class Settings(unittest.TestCase):
         self.refuse(TypeError, "no setting 'point_count'", point_count=3)
         self.refuse(TypeError, "no setting 'points'", points=3)
         self.refuse(TypeError, "no setting 'user'", user=3)
-        self.refuse(TypeError, "'sample.count' takes a whole number, not 1.5",
-                    sample={"count": 1.5})
-        self.refuse(TypeError, "'material.stiffness' takes a number, not 'soft'",
-                    material={"stiffness": "soft"})
+        self.refuse(TypeError, "'sample.count' takes a whole number, not 1.5", sample={"count": 1.5})
+        self.refuse(TypeError, "'material.stiffness' takes a number, not 'soft'", material={"stiffness": "soft"})
         self.refuse(ValueError, "'sample.count' is out of range: -1", sample={"count": -1})
         self.refuse(ValueError, "'sample.seed' is out of range", sample={"seed": 1 << 32})
         self.refuse(ValueError, "'velocity' takes 3 numbers, not 2", velocity=(1, 2))
-        self.refuse(ValueError, "'levels.weights' takes at most 16 numbers, not 17",
-                    levels={"weights": [1] * 17})
+        self.refuse(ValueError, "'levels.weights' takes at most 16 numbers, not 17", levels={"weights": [1] * 17})
         self.refuse(TypeError, "'velocity[1]' takes a number", velocity=(1, "x", 2))
 
     def test_a_matrix_needs_all_its_numbers(self):
@@ -80,13 +84,16 @@ class Arrays(unittest.TestCase):
 
     def test_wrong_arrays_are_named(self):
         for call, sentence in (
-                (lambda: convert.floats(np.zeros((2, 4)), "points"),
-                 r"'points' has shape \(2, 4\), not \(n, 3\) or \(3n,\)"),
-                (lambda: convert.floats(np.zeros(4), "points"), "'points' has shape"),
-                (lambda: convert.floats(np.zeros((1, 1, 3)), "points"), "'points' has shape"),
-                (lambda: convert.floats(np.zeros(3), "weights", 1, 4), "has 3 rows, not 4"),
-                (lambda: convert.indices([[0, 1, -1]], "triangles"), "holds -1 to 1"),
-                (lambda: convert.indices([[0, 1, 1 << 32]], "triangles"), "not indices")):
+            (
+                lambda: convert.floats(np.zeros((2, 4)), "points"),
+                r"'points' has shape \(2, 4\), not \(n, 3\) or \(3n,\)",
+            ),
+            (lambda: convert.floats(np.zeros(4), "points"), "'points' has shape"),
+            (lambda: convert.floats(np.zeros((1, 1, 3)), "points"), "'points' has shape"),
+            (lambda: convert.floats(np.zeros(3), "weights", 1, 4), "has 3 rows, not 4"),
+            (lambda: convert.indices([[0, 1, -1]], "triangles"), "holds -1 to 1"),
+            (lambda: convert.indices([[0, 1, 1 << 32]], "triangles"), "not indices"),
+        ):
             with self.assertRaisesRegex(ValueError, sentence):
                 call()
         with self.assertRaisesRegex(TypeError, "'triangles' takes an array of whole numbers"):
@@ -99,8 +106,7 @@ class Arrays(unittest.TestCase):
         self.assertIs(convert.output(array, "out", np.float32, (4, 3)), array)
         frozen = np.zeros((4, 3), np.float32)
         frozen.flags.writeable = False
-        for bad in (np.zeros((4, 3)), np.zeros((3, 3), np.float32), [1], frozen,
-                    np.zeros((4, 6), np.float32)[:, ::2]):
+        for bad in (np.zeros((4, 3)), np.zeros((3, 3), np.float32), [1], frozen, np.zeros((4, 6), np.float32)[:, ::2]):
             with self.assertRaisesRegex(ValueError, "'out' must be a writable, contiguous float32"):
                 convert.output(bad, "out", np.float32, (4, 3))
 
@@ -124,16 +130,16 @@ class Errors(unittest.TestCase):
     def test_exceptions_pass_through_callbacks(self):
         for kind in (ZeroDivisionError, KeyboardInterrupt):
             watcher = errors.Progress(mock.Mock(side_effect=kind))
-            self.assertEqual(watcher.callback(None, .5, b"stage"), 1)
+            self.assertEqual(watcher.callback(None, 0.5, b"stage"), 1)
             with self.assertRaises(kind):
                 watcher.finish(self.fake(), 1)
 
     def test_callbacks_answer(self):
         seen = []
         watcher = errors.Progress(lambda *given: seen.append(given))
-        self.assertEqual(watcher.callback(None, .5, b"stage"), 0)
-        self.assertEqual(seen, [(.5, "stage")])
-        self.assertEqual(errors.Progress(lambda *_: True).callback(None, .5, b"x"), 1)
+        self.assertEqual(watcher.callback(None, 0.5, b"stage"), 0)
+        self.assertEqual(seen, [(0.5, "stage")])
+        self.assertEqual(errors.Progress(lambda *_: True).callback(None, 0.5, b"x"), 1)
         self.assertFalse(errors.Progress(None).callback)
 
 
@@ -146,8 +152,10 @@ class Search(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def fails(self, path):
-        with mock.patch.dict(os.environ, {library.ENVIRONMENT: str(path)}), \
-                self.assertRaises(library.LibraryError) as caught:
+        with (
+            mock.patch.dict(os.environ, {library.ENVIRONMENT: str(path)}),
+            self.assertRaises(library.LibraryError) as caught,
+        ):
             library.load()
         self.assertIn(str(path), str(caught.exception))
         return str(caught.exception)
@@ -162,6 +170,7 @@ class Search(unittest.TestCase):
 
     def test_another_library(self):
         import _ctypes
+
         if getattr(_ctypes, "__file__", None):
             self.assertIn("not a Pliant library", self.fails(_ctypes.__file__))
 
@@ -170,13 +179,17 @@ class Search(unittest.TestCase):
         other.pliant_abi_version.return_value = _abi.ABI_VERSION + 1
         with mock.patch.object(ctypes, "CDLL", return_value=other):
             (self.folder / "old.so").write_text("")
-            self.assertIn(f"interface version {_abi.ABI_VERSION + 1}, this package needs "
-                          f"{_abi.ABI_VERSION}", self.fails(self.folder / "old.so"))
+            self.assertIn(
+                f"interface version {_abi.ABI_VERSION + 1}, this package needs {_abi.ABI_VERSION}",
+                self.fails(self.folder / "old.so"),
+            )
 
     def test_nowhere(self):
-        with mock.patch.dict(os.environ, clear=False) as environment, \
-                mock.patch.object(library, "_PACKAGE", self.folder), \
-                mock.patch.object(library, "_CHECKOUT", self.folder):
+        with (
+            mock.patch.dict(os.environ, clear=False) as environment,
+            mock.patch.object(library, "_PACKAGE", self.folder),
+            mock.patch.object(library, "_CHECKOUT", self.folder),
+        ):
             environment.pop(library.ENVIRONMENT, None)
             with self.assertRaisesRegex(library.LibraryError, "is not installed. Looked for") as caught:
                 library.find()
@@ -190,8 +203,10 @@ class Search(unittest.TestCase):
     def test_beside_the_package_comes_first(self):
         here = self.folder / library.FILE_NAME
         here.write_text("")
-        with mock.patch.dict(os.environ, clear=False) as environment, \
-                mock.patch.object(library, "_PACKAGE", self.folder):
+        with (
+            mock.patch.dict(os.environ, clear=False) as environment,
+            mock.patch.object(library, "_PACKAGE", self.folder),
+        ):
             environment.pop(library.ENVIRONMENT, None)
             self.assertEqual(library.find(), here)
 
@@ -205,9 +220,11 @@ class Search(unittest.TestCase):
             built[name].parent.mkdir(parents=True)
             built[name].write_text("")
             os.utime(built[name], (1e9 - age, 1e9 - age))
-        with mock.patch.dict(os.environ, clear=False) as environment, \
-                mock.patch.object(library, "_PACKAGE", self.folder / "addon" / "solver"), \
-                mock.patch.object(library, "_CHECKOUT", self.folder):
+        with (
+            mock.patch.dict(os.environ, clear=False) as environment,
+            mock.patch.object(library, "_PACKAGE", self.folder / "addon" / "solver"),
+            mock.patch.object(library, "_CHECKOUT", self.folder),
+        ):
             environment.pop(library.ENVIRONMENT, None)
             self.assertEqual(library.find(), built["build"])
             os.utime(built["build-release"], (1e9 + 1, 1e9 + 1))

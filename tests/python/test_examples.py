@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The examples' shapes are closed, their renderer draws what is there, and they run."""
+
 import re
 import struct
 import subprocess
@@ -22,7 +23,7 @@ def read_png(path):
     at, body, size = 8, b"", None
     while at < len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
-        content = data[at + 8:at + 8 + length]
+        content = data[at + 8 : at + 8 + length]
         if zlib.crc32(kind + content) != struct.unpack_from(">I", data, at + 8 + length)[0]:
             raise ValueError("checksum")
         size = struct.unpack(">II", content[:8]) if kind == b"IHDR" else size
@@ -35,21 +36,24 @@ def read_png(path):
         for x in range(width):
             left, up = image[y + 1, x], image[y, x + 1]
             before = {1: left, 2: up, 3: (left + up) // 2}[int(rows[y, 0])]
-            image[y + 1, x + 1] = (rows[y, 1 + 3 * x:4 + 3 * x] + before) & 255
+            image[y + 1, x + 1] = (rows[y, 1 + 3 * x : 4 + 3 * x] + before) & 255
     return image[1:, 1:].astype(np.uint8)
 
 
 class Shapes(unittest.TestCase):
     def test_closed_and_outward(self):
         for name, mesh, volume in (
-                ("box", shapes.box((1, 2, 3)), 6), ("sphere", shapes.icosphere(1, 4), 4.18879),
-                ("cylinder", shapes.cylinder(1, 2), 4 * np.pi), ("bumpy", shapes.bumpy(), None)):
+            ("box", shapes.box((1, 2, 3)), 6),
+            ("sphere", shapes.icosphere(1, 4), 4.18879),
+            ("cylinder", shapes.cylinder(1, 2), 4 * np.pi),
+            ("bumpy", shapes.bumpy(), None),
+        ):
             vertices, triangles = mesh
             a, b, c = (vertices[triangles[:, i]].astype(float) for i in range(3))
             inside = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
             self.assertGreater(inside, 0, name)
             if volume:
-                self.assertAlmostEqual(inside / volume, 1, delta=.01, msg=name)
+                self.assertAlmostEqual(inside / volume, 1, delta=0.01, msg=name)
             # opposite edges cancel on a closed surface, vertices that coincide taken as one
             np.testing.assert_allclose(np.cross(b - a, c - a).sum(0), 0, atol=1e-4, err_msg=name)
 
@@ -66,7 +70,7 @@ class Renderer(unittest.TestCase):
                 best, found = np.inf, -1
                 for t, (a, b, c) in enumerate(triangles):
                     matrix = np.column_stack([points[b] - points[a], points[c] - points[a]])
-                    v, w = np.linalg.solve(matrix, [x + .5, y + .5] - points[a])
+                    v, w = np.linalg.solve(matrix, [x + 0.5, y + 0.5] - points[a])
                     here = depth[a] + v * (depth[b] - depth[a]) + w * (depth[c] - depth[a])
                     if v >= 0 and w >= 0 and v + w <= 1 and here < best:
                         best, found = here, t
@@ -75,14 +79,14 @@ class Renderer(unittest.TestCase):
                     self.assertAlmostEqual(z[y, x], best, places=4)
 
     def test_a_picture_shows_the_body_and_its_shadow(self):
-        ball = shapes.icosphere(.5, 3)
-        red = render.Surface(ball[0] + np.float32([0, 0, .5]), ball[1], np.array([.8, .05, .05]))
-        image = render.draw([red], render.Camera((0, -5, 2), (0, 0, .4)), 64, 48).astype(int)
+        ball = shapes.icosphere(0.5, 3)
+        red = render.Surface(ball[0] + np.float32([0, 0, 0.5]), ball[1], np.array([0.8, 0.05, 0.05]))
+        image = render.draw([red], render.Camera((0, -5, 2), (0, 0, 0.4)), 64, 48).astype(int)
         is_red = image[..., 0] > 2 * image[..., 2] + 20
         self.assertTrue(is_red[24, 32])
-        self.assertTrue(.03 < is_red.mean() < .4)
+        self.assertTrue(0.03 < is_red.mean() < 0.4)
         floor = image[~is_red].sum(1)
-        self.assertLess(floor.min(), .75 * np.median(floor))
+        self.assertLess(floor.min(), 0.75 * np.median(floor))
 
     def test_pictures_are_written_as_they_are(self):
         image = np.random.default_rng(1).integers(0, 256, (7, 9, 3)).astype(np.uint8)
@@ -97,8 +101,21 @@ class Examples(unittest.TestCase):
     def test_drop(self):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [sys.executable, str(ROOT / "examples" / "drop.py"), "--out", folder, "--frames",
-                 "3", "--particles", "300", "--width", "24"], capture_output=True, text=True)
+                [
+                    sys.executable,
+                    str(ROOT / "examples" / "drop.py"),
+                    "--out",
+                    folder,
+                    "--frames",
+                    "3",
+                    "--particles",
+                    "300",
+                    "--width",
+                    "24",
+                ],
+                capture_output=True,
+                text=True,
+            )
             self.assertEqual(done.returncode, 0, done.stderr)
             meshes = sorted(Path(folder).glob("*.ply"))
             self.assertEqual(len(meshes), 4)
@@ -115,8 +132,7 @@ class Pictures(unittest.TestCase):
 
     def test_every_example_has_a_picture_in_the_readme(self):
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        names = re.search(r'^IN_BLENDER="(.*)"$', (ROOT / "examples" / "run").read_text(),
-                          re.M).group(1).split()
+        names = re.search(r'^IN_BLENDER="(.*)"$', (ROOT / "examples" / "run").read_text(), re.M).group(1).split()
         self.assertGreaterEqual(len(names), 7)
         for name in [*names, "drop"]:
             self.assertTrue((ROOT / "examples" / f"{name}.py").is_file(), name)
@@ -130,8 +146,7 @@ class Pictures(unittest.TestCase):
                 self.assertTrue(width > 4 * height > 400, (name, width, height))
 
     def test_run_names_what_there_is(self):
-        done = subprocess.run(["bash", str(ROOT / "examples" / "run"), "nothing"],
-                              capture_output=True, text=True)
+        done = subprocess.run(["bash", str(ROOT / "examples" / "run"), "nothing"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is no example 'nothing'", done.stderr)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What goes into the extension's zip, without building it."""
+
 import importlib.util
 import re
 import tempfile
@@ -38,32 +39,43 @@ class Extension(unittest.TestCase):
         self.assertNotIn("build", data)
 
     def test_only_the_addon_goes_in(self):
-        for name in ("__init__.py", "ui/a.py", "ui/__pycache__/a.pyc", "build", "pack.py", ".hidden",
-                     "ui/build", "presets/Rubber.json"):
+        for name in (
+            "__init__.py",
+            "ui/a.py",
+            "ui/__pycache__/a.pyc",
+            "build",
+            "pack.py",
+            ".hidden",
+            "ui/build",
+            "presets/Rubber.json",
+        ):
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("")
-        (self.folder / "blender_manifest.toml").write_bytes(
-            (ROOT / "addon" / "blender_manifest.toml").read_bytes())
+        (self.folder / "blender_manifest.toml").write_bytes((ROOT / "addon" / "blender_manifest.toml").read_bytes())
         with mock.patch.object(pack, "ADDON", self.folder):
-            self.assertEqual(set(pack.addon_files()), {"__init__.py", "ui/a.py", "ui/build",
-                                                       "presets/Rubber.json", "blender_manifest.toml"})
+            self.assertEqual(
+                set(pack.addon_files()),
+                {"__init__.py", "ui/a.py", "ui/build", "presets/Rubber.json", "blender_manifest.toml"},
+            )
             (self.folder / "libpliant.so").write_text("")
             with self.assertRaisesRegex(pack.Problem, "belong in the wheel.*libpliant.so"):
                 pack.addon_files()
 
     def test_one_wheel_carries_manifold3d_for_every_python(self):
         def wheel(tag, names):
-            pack.write_zip(self.folder / f"manifold3d-3.5.4-{tag}-{tag}-manylinux_2_28_x86_64.whl",
-                           {name: name.encode() for name in names})
+            pack.write_zip(
+                self.folder / f"manifold3d-3.5.4-{tag}-{tag}-manylinux_2_28_x86_64.whl",
+                {name: name.encode() for name in names},
+            )
+
         licence = "manifold3d-3.5.4.dist-info/licenses/LICENSE"
         wheel("cp311", ["manifold3d.cpython-311-x86_64-linux-gnu.so", "manifold3d.pyi", licence])
         with self.assertRaisesRegex(pack.Problem, "0 wheels of manifold3d for Python 3.13"):
             pack.carried_modules(self.folder, ["3.11", "3.13"])
         wheel("cp313", ["manifold3d.cpython-313-x86_64-linux-gnu.so", licence])
         files, text, version = pack.carried_modules(self.folder, ["3.11", "3.13"])
-        self.assertEqual(sorted(files), [f"manifold3d.cpython-{v}-x86_64-linux-gnu.so"
-                                         for v in ("311", "313")])
+        self.assertEqual(sorted(files), [f"manifold3d.cpython-{v}-x86_64-linux-gnu.so" for v in ("311", "313")])
         self.assertEqual((text, version), (licence.encode(), "3.5.4"))
         wheel("cp313", [licence])
         with self.assertRaisesRegex(pack.Problem, "hold .*cpython-311"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Surfaces of bodies that flow: they keep their volume when let go, and do not fold while drawn."""
+
 import tempfile
 import unittest
 
@@ -8,7 +9,7 @@ import support  # noqa: F401 - makes the others importable
 import numpy as np
 from addon import solver
 
-LENGTH, RADIUS, RINGS, SIDES = 1.2, .2, 60, 32
+LENGTH, RADIUS, RINGS, SIDES = 1.2, 0.2, 60, 32
 
 
 def bar():
@@ -16,8 +17,7 @@ def bar():
     angles = np.arange(SIDES) * 2 * np.pi / SIDES
     ring = np.stack([np.zeros(SIDES), RADIUS * np.cos(angles), RADIUS * np.sin(angles)], 1)
     places = np.linspace(-LENGTH / 2, LENGTH / 2, RINGS + 1)
-    vertices = np.concatenate([ring + [x, 0, 0] for x in places] +
-                              [[[-LENGTH / 2, 0, 0], [LENGTH / 2, 0, 0]]])
+    vertices = np.concatenate([ring + [x, 0, 0] for x in places] + [[[-LENGTH / 2, 0, 0], [LENGTH / 2, 0, 0]]])
     triangles = []
     for start in range(0, RINGS * SIDES, SIDES):
         for side in range(SIDES):
@@ -40,7 +40,7 @@ def volume(vertices, triangles):
 
 def sharpest(vertices, triangles):
     """The least cosine between the normals of neighbouring faces of the bar's wall."""
-    wall = triangles[:2 * RINGS * SIDES]
+    wall = triangles[: 2 * RINGS * SIDES]
     a, b, c = (vertices[wall[:, i]].astype(float) for i in range(3))
     normals = np.cross(b - a, c - a)
     normals /= np.linalg.norm(normals, axis=1)[:, None]
@@ -58,8 +58,9 @@ def pulled(vertices, times):
 def twisted(vertices, turns):
     angle = 2 * np.pi * turns * vertices[:, 0] / LENGTH
     x, y, z = vertices.T
-    return np.stack([x, y * np.cos(angle) - z * np.sin(angle),
-                     y * np.sin(angle) + z * np.cos(angle)], 1).astype(np.float32)
+    return np.stack([x, y * np.cos(angle) - z * np.sin(angle), y * np.sin(angle) + z * np.cos(angle)], 1).astype(
+        np.float32
+    )
 
 
 class Surfaces(unittest.TestCase):
@@ -67,10 +68,13 @@ class Surfaces(unittest.TestCase):
         """The skinned bar as held at the end of being shaped, and after it was let go."""
         vertices, triangles = bar()
         with solver.Scene(threads=1, gravity=(0, 0, 0)) as scene:
-            body = scene.add_body(vertices, triangles, sample={"count": 2000},
-                                  material={"stiffness": 14, "damping": 20, "yield": .02,
-                                            "flow": 40, "density": 1300})
-            held = np.abs(body.positions()[:, 0]) > .5
+            body = scene.add_body(
+                vertices,
+                triangles,
+                sample={"count": 2000},
+                material={"stiffness": 14, "damping": 20, "yield": 0.02, "flow": 40, "density": 1300},
+            )
+            held = np.abs(body.positions()[:, 0]) > 0.5
             body.set_pins(np.where(held, solver.PIN_HELD, 0).astype(np.float32))
             skin = body.skin(vertices)
             for frame in range(1, frames + 1):
@@ -86,20 +90,20 @@ class Surfaces(unittest.TestCase):
     def test_volume_comes_back_when_it_is_let_go(self):
         vertices, triangles = bar()
         whole = volume(vertices, triangles)
-        for shape, start, end in ((pulled, 1, 2), (pulled, 1, .6), (twisted, 0, .75)):
+        for shape, start, end in ((pulled, 1, 2), (pulled, 1, 0.6), (twisted, 0, 0.75)):
             with self.subTest(shape=shape.__name__, end=end):
                 loaded, settled = self.flow(shape, start, end)
                 moved = np.abs(settled - vertices).max()
-                self.assertGreater(moved, .05, "it has kept nothing: the test would see nothing")
-                self.assertNotAlmostEqual(volume(loaded, triangles) / whole, 1, delta=.02)
-                self.assertAlmostEqual(volume(settled, triangles) / whole, 1, delta=.02)
+                self.assertGreater(moved, 0.05, "it has kept nothing: the test would see nothing")
+                self.assertNotAlmostEqual(volume(loaded, triangles) / whole, 1, delta=0.02)
+                self.assertAlmostEqual(volume(settled, triangles) / whole, 1, delta=0.02)
 
     def test_a_bar_drawn_to_five_times_its_length_has_no_folds(self):
         loaded, settled = self.flow(pulled, 1, 5, 60)
         triangles = bar()[1]
         self.assertGreater(np.ptp(settled[:, 0]), 4 * LENGTH)
         for vertices in (loaded, settled):
-            self.assertGreater(sharpest(vertices, triangles), .5)
+            self.assertGreater(sharpest(vertices, triangles), 0.5)
 
 
 class Resampled(unittest.TestCase):
@@ -110,11 +114,21 @@ class Resampled(unittest.TestCase):
         gaps = {}
         for resample in (0, 1):
             with solver.Scene(threads=1, gravity=(0, 0, 0)) as scene:
-                body = scene.add_body(vertices, triangles, sample={"count": 500},
-                                      material={"stiffness": 14, "damping": 20, "yield": .02,
-                                                "flow": 40, "density": 1300, "resample": resample})
+                body = scene.add_body(
+                    vertices,
+                    triangles,
+                    sample={"count": 500},
+                    material={
+                        "stiffness": 14,
+                        "damping": 20,
+                        "yield": 0.02,
+                        "flow": 40,
+                        "density": 1300,
+                        "resample": resample,
+                    },
+                )
                 first = len(body.positions())
-                held = np.abs(body.positions()[:, 0]) > .5
+                held = np.abs(body.positions()[:, 0]) > 0.5
                 body.set_pins(np.where(held, solver.PIN_HELD, 0).astype(np.float32))
                 for frame in range(1, 76):
                     body.set_pin_mesh(pulled(vertices, 1 + 7 * min(1, frame / 60)))
@@ -129,15 +143,25 @@ class Resampled(unittest.TestCase):
         """Surfaces and particle counts of a bar that is drawn to five times its length."""
         vertices, triangles = bar()
         with solver.Scene(threads=1, gravity=(0, 0, 0)) as scene:
-            body = scene.add_body(vertices, triangles, sample={"count": 500},
-                                  material={"stiffness": 14, "damping": 20, "yield": .02,
-                                            "flow": 40, "density": 1300, "resample": resample})
-            held = np.abs(body.positions()[:, 0]) > .5
+            body = scene.add_body(
+                vertices,
+                triangles,
+                sample={"count": 500},
+                material={
+                    "stiffness": 14,
+                    "damping": 20,
+                    "yield": 0.02,
+                    "flow": 40,
+                    "density": 1300,
+                    "resample": resample,
+                },
+            )
+            held = np.abs(body.positions()[:, 0]) > 0.5
             body.set_pins(np.where(held, solver.PIN_HELD, 0).astype(np.float32))
             skin, rows, counts = body.skin(vertices), [], []
             for frame in range(41):
                 if frame:
-                    body.set_pin_mesh(pulled(vertices, 1 + .1 * frame))
+                    body.set_pin_mesh(pulled(vertices, 1 + 0.1 * frame))
                     scene.advance(dt=1 / 24)
                 if store:
                     store.write_frame(scene, frame)
@@ -146,8 +170,7 @@ class Resampled(unittest.TestCase):
         return np.array(rows), counts
 
     def test_nothing_shows_when_particles_are_divided(self):
-        with tempfile.TemporaryDirectory() as folder, \
-                solver.Store(folder, mode="create") as store:
+        with tempfile.TemporaryDirectory() as folder, solver.Store(folder, mode="create") as store:
             rows, counts = self.drawn_out(1, store)
             first = counts[0]
             self.assertGreater(counts[-1], 1.5 * first)
@@ -158,12 +181,15 @@ class Resampled(unittest.TestCase):
             self.assertEqual(len(store.read(0, 0, solver.Channel.POSITION)), counts[-1])
             parents = store.read(0, 40, solver.Channel.PARENT)
             self.assertTrue((parents[first:] < np.arange(first, counts[-1])).all())
-            np.testing.assert_allclose(store.read(0, 40, solver.Channel.MASS).sum(),
-                                       store.read(0, 0, solver.Channel.MASS)[:first].sum(),
-                                       rtol=1e-5)
+            np.testing.assert_allclose(
+                store.read(0, 40, solver.Channel.MASS).sum(),
+                store.read(0, 0, solver.Channel.MASS)[:first].sum(),
+                rtol=1e-5,
+            )
         # the surface goes on about as steadily as without dividing: no step is far from the next
-        jumps = [np.abs(np.diff(moved, n=2, axis=0)).max(axis=(1, 2))[5:].max()
-                 for moved in (rows, self.drawn_out(0)[0])]
+        jumps = [
+            np.abs(np.diff(moved, n=2, axis=0)).max(axis=(1, 2))[5:].max() for moved in (rows, self.drawn_out(0)[0])
+        ]
         self.assertLess(jumps[0], 2 * jumps[1])
 
 

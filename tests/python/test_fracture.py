@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bodies that break, seen from Python."""
+
 import tempfile
 import unittest
 
@@ -13,11 +14,11 @@ from addon.solver import Channel, Factor, PliantError, Scene, Stiffness, Store, 
 HELD = 1e6
 
 
-def bar(number=(40, 6, 6), size=(2.0, .3, .3)):
+def bar(number=(40, 6, 6), size=(2.0, 0.3, 0.3)):
     """Points of a bar along x, a little out of line."""
     grid = np.stack(np.meshgrid(*[np.arange(n) for n in number], indexing="ij"), -1).reshape(-1, 3)
-    shake = np.random.default_rng(1).uniform(-.2, .2, grid.shape)
-    return ((grid + .5 + shake) / number * size - np.array(size) / 2).astype(np.float32)
+    shake = np.random.default_rng(1).uniform(-0.2, 0.2, grid.shape)
+    return ((grid + 0.5 + shake) / number * size - np.array(size) / 2).astype(np.float32)
 
 
 class Pulled:
@@ -25,27 +26,30 @@ class Pulled:
 
     def __init__(self, scene, toughness, **settings):
         self.scene, self.rest, self.apart = scene, bar(), 0.0
-        self.body = scene.add_body(points=self.rest, cluster={"count": 30}, material={
-            "stiffness_kind": Stiffness.YOUNG, "stiffness": 1e5, "damping": 5})
+        self.body = scene.add_body(
+            points=self.rest,
+            cluster={"count": 30},
+            material={"stiffness_kind": Stiffness.YOUNG, "stiffness": 1e5, "damping": 5},
+        )
         self.body.set_fracture(toughness, **settings)
-        self.body.set_pins(np.where(abs(self.rest[:, 0]) > .9, HELD, 0).astype(np.float32))
+        self.body.set_pins(np.where(abs(self.rest[:, 0]) > 0.9, HELD, 0).astype(np.float32))
 
-    def advance(self, frames, by=.03):
+    def advance(self, frames, by=0.03):
         for _ in range(frames):
             self.apart += by / 2
             target = self.rest.copy()
             target[:, 0] += np.sign(target[:, 0]) * self.apart
-            self.body.set_pin_targets(target)       # of as many as there were at first
+            self.body.set_pin_targets(target)  # of as many as there were at first
             self.scene.advance(dt=1 / 24)
 
 
 class Breaking(unittest.TestCase):
     def test_a_bar_comes_apart_between_cells(self):
         with Scene(gravity=(0, 0, 0), threads=1) as scene:
-            pulled = Pulled(scene, .05, cells=8, cell_seed=3)
+            pulled = Pulled(scene, 0.05, cells=8, cell_seed=3)
             cell = pulled.body.read(Channel.CELL)
             self.assertEqual((len(cell), len(np.unique(cell))), (len(pulled.rest), 8))
-            pulled.advance(30, .05)
+            pulled.advance(30, 0.05)
             self.assertGreater(pulled.body.info.pieces, 1)
             self.assertEqual(pulled.body.info.particles, len(pulled.rest))
             piece = pulled.body.read(Channel.PIECE)
@@ -54,7 +58,7 @@ class Breaking(unittest.TestCase):
 
     def test_a_bar_comes_apart(self):
         with Scene(gravity=(0, 0, 0), threads=1) as scene:
-            pulled = Pulled(scene, .08)
+            pulled = Pulled(scene, 0.08)
             body, first = pulled.body, len(pulled.rest)
             self.assertEqual((body.info.pieces, body.info.splits), (1, 0))
             quanta = body.read(Channel.MASS_QUANTA).sum()
@@ -80,7 +84,7 @@ class Breaking(unittest.TestCase):
 
     def test_splits_say_where_and_who(self):
         with Scene(gravity=(0, 0, 0), threads=1) as scene:
-            pulled = Pulled(scene, .08)
+            pulled = Pulled(scene, 0.08)
             pulled.advance(30)
             body, splits = pulled.body, pulled.body.info.splits
             plane, time = body.read(Channel.SPLIT_PLANE), body.read(Channel.SPLIT_TIME)
@@ -89,7 +93,7 @@ class Breaking(unittest.TestCase):
             self.assertTrue((np.diff(time) >= 0).all() and time[-1] <= 30)
             np.testing.assert_allclose(np.linalg.norm(plane[:, 3:6], axis=1), 1, atol=1e-5)
             # pulled along x, it breaks across x
-            self.assertGreater(np.median(abs(plane[:, 3])), .9)
+            self.assertGreater(np.median(abs(plane[:, 3])), 0.9)
             parent, birth = body.read(Channel.PARENT), body.read(Channel.BIRTH)
             self.assertEqual(len(divided), len(parent) - len(pulled.rest))
             split, old, new, toward = divided.T
@@ -99,17 +103,17 @@ class Breaking(unittest.TestCase):
             # a divided particle is near the plane, within reach of its cluster
             rest = body.read(Channel.REST)
             away = np.linalg.norm(rest[old] - plane[split, :3], axis=1)
-            self.assertTrue((away <= plane[split, 6] * 1.01 + .05).all())
+            self.assertTrue((away <= plane[split, 6] * 1.01 + 0.05).all())
 
     def test_limits_and_weak_places(self):
         with Scene(gravity=(0, 0, 0), threads=1) as scene:
-            pulled = Pulled(scene, .08, most_pieces=2)
-            weak = np.where(abs(pulled.rest[:, 0] + .4) < .08, .1, 1).astype(np.float32)
+            pulled = Pulled(scene, 0.08, most_pieces=2)
+            weak = np.where(abs(pulled.rest[:, 0] + 0.4) < 0.08, 0.1, 1).astype(np.float32)
             pulled.body.set_factors(Factor.TOUGHNESS, weak)
             pulled.advance(30)
-            piece = pulled.body.read(Channel.PIECE)[:len(weak)]
+            piece = pulled.body.read(Channel.PIECE)[: len(weak)]
             self.assertEqual(pulled.body.info.pieces, 2)
-            left, right = pulled.rest[:, 0] < -.6, pulled.rest[:, 0] > -.2
+            left, right = pulled.rest[:, 0] < -0.6, pulled.rest[:, 0] > -0.2
             self.assertEqual(len(np.unique(piece[left])), 1)
             self.assertEqual(len(np.unique(piece[right])), 1)
             self.assertNotEqual(piece[left][0], piece[right][0])
@@ -120,7 +124,7 @@ class Breaking(unittest.TestCase):
             with self.assertRaisesRegex(PliantError, "toughness"):
                 body.set_fracture(-1)
             with self.assertRaises(TypeError):
-                body.set_fracture(.1, tougness=1)
+                body.set_fracture(0.1, tougness=1)
             with self.assertRaisesRegex(PliantError, "particles"):
                 body.set_pins(np.zeros(3, np.float32))
 
@@ -128,7 +132,7 @@ class Breaking(unittest.TestCase):
         hashes = []
         for saved in (False, True):
             with Scene(gravity=(0, 0, 0), threads=1) as scene:
-                pulled = Pulled(scene, .08)
+                pulled = Pulled(scene, 0.08)
                 pulled.advance(12)
                 if saved:
                     scene.restore(scene.save())
@@ -145,7 +149,7 @@ class Stored(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.scene = Scene(gravity=(0, 0, 0), threads=1)
         self.addCleanup(self.scene.close)
-        pulled = Pulled(self.scene, .08)
+        pulled = Pulled(self.scene, 0.08)
         self.store = Store(self.folder.name, StoreMode.CREATE)
         self.addCleanup(self.store.close)
         self.counts, self.positions = [], []
@@ -167,15 +171,14 @@ class Stored(unittest.TestCase):
             while (now >= self.counts[frame - 1]).any():
                 late = now >= self.counts[frame - 1]
                 now[late] = broken.parent[now[late]]
-            np.testing.assert_array_equal(self.store.read(0, frame, Channel.POSITION),
-                                          self.positions[frame - 1][now])
+            np.testing.assert_array_equal(self.store.read(0, frame, Channel.POSITION), self.positions[frame - 1][now])
 
     def test_what_surfaces_are_made_from(self):
         broken = self.store.broken(0)
         particles = Particles(**broken._asdict())
         vertices, faces = shell_of(broken.rest)
         check(Surface(vertices, np.arange(len(faces) + 1) * 3, faces.ravel()), particles)
-        self.assertTrue((broken.parent[:self.first] == -1).all())
+        self.assertTrue((broken.parent[: self.first] == -1).all())
         copies = np.arange(self.first, len(broken.rest))
         self.assertTrue((broken.parent[copies] >= 0).all())
         self.assertTrue(np.isfinite(broken.birth[copies]).all())
@@ -185,8 +188,7 @@ class Stored(unittest.TestCase):
         # pairs of the last frame are those of its clusters
         begin, member = (self.store_last(c) for c in (Channel.MEMBER_BEGIN, Channel.MEMBER_PARTICLE))
         pairs = pairs_of_groups(begin, member)
-        near = np.linalg.norm(broken.rest[pairs[:, 0]] - broken.rest[pairs[:, 1]], axis=1) <= \
-            3 * broken.spacing
+        near = np.linalg.norm(broken.rest[pairs[:, 0]] - broken.rest[pairs[:, 1]], axis=1) <= 3 * broken.spacing
         np.testing.assert_array_equal(pairs[near], broken.pairs[np.isinf(broken.until)])
 
     def store_last(self, channel):
@@ -194,16 +196,15 @@ class Stored(unittest.TestCase):
         frame = self.store.restore(self.scene)
         body = self.scene.bodies()[0]
         pulled = Pulled.__new__(Pulled)
-        pulled.scene, pulled.rest, pulled.body, pulled.apart = self.scene, bar(), body, \
-            .015 * (frame - 1)
+        pulled.scene, pulled.rest, pulled.body, pulled.apart = self.scene, bar(), body, 0.015 * (frame - 1)
         pulled.advance(31 - frame)
         return body.read(channel)
 
     def test_a_broken_mesh_follows(self):
         """All the way to a surface: fragments are where the particles are."""
         broken = self.store.broken(0)
-        surface = fracture_scene.box((2.0, .3, .3), (20, 3, 3))
-        surface.vertices = surface.vertices - np.array([1, .15, .15])
+        surface = fracture_scene.box((2.0, 0.3, 0.3), (20, 3, 3))
+        surface.vertices = surface.vertices - np.array([1, 0.15, 0.15])
         try:
             made = break_mesh(surface, Particles(**broken._asdict()), Look(detail=2))
         except ImportError as error:
@@ -212,8 +213,7 @@ class Stored(unittest.TestCase):
         frame = 31
         position = self.store.read(0, frame, Channel.POSITION).astype(float)
         gradient = self.store.read(0, frame, Channel.DEFORMATION).reshape(-1, 3, 3).astype(float)
-        moved = binding.skin(made.binding, made.surface.vertices, broken.rest, position, gradient,
-                             frame, 2.0)
+        moved = binding.skin(made.binding, made.surface.vertices, broken.rest, position, gradient, frame, 2.0)
         self.assertTrue(np.isfinite(moved).all())
         # each vertex is near some particle of the piece that it belongs to
         far = np.linalg.norm(moved - position[made.copy], axis=1)

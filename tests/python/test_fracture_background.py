@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Breaking in a process of its own: the same result, sentences, and an end when it is not wanted."""
+
 import dataclasses
 import os
 import subprocess
@@ -73,8 +74,9 @@ class BackgroundWorker(unittest.TestCase):
             slow.chmod(0o755)
             with mock.patch.object(background.sys, "executable", str(slow)):
                 began = time.monotonic()
-                self.assertIsNone(break_in_background(box(SIZE), halves(), Look(),
-                                                      lambda: time.monotonic() > began + 0.2))
+                self.assertIsNone(
+                    break_in_background(box(SIZE), halves(), Look(), lambda: time.monotonic() > began + 0.2)
+                )
                 self.assertLess(time.monotonic() - began, 20)
 
     @unittest.skipUnless(os.name == "posix", "a parent's end does not show elsewhere")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What broken vertices follow: both sides alike until the birth, their own side afterwards."""
+
 import unittest
 
 import numpy as np
@@ -46,8 +47,7 @@ class Follows(unittest.TestCase):
     def test_every_vertex_follows_someone_who_stays(self):
         binding = self.broken.binding
         vertex = np.repeat(np.arange(len(self.vertices)), np.diff(binding.begin))
-        self.assertGreater(np.bincount(vertex[np.isinf(binding.until)],
-                                       minlength=len(self.vertices)).min(), 0)
+        self.assertGreater(np.bincount(vertex[np.isinf(binding.until)], minlength=len(self.vertices)).min(), 0)
         self.assertGreater(binding.kernel.min(), 0)
 
     def test_rest_and_affine_motion_are_exact_at_any_time(self):
@@ -82,8 +82,11 @@ class Follows(unittest.TestCase):
         self.assertLess(np.abs(before - bend(self.vertices)[0]).max(), 0.2 * SPACING)
 
     def test_slit_opens_from_its_tip(self):
-        body = particles(cloud(SIZE, SPACING), SPACING, lambda a, b:
-                         ((a[:, 0] < 0.5) != (b[:, 0] < 0.5)) & (a[:, 1] < 0.4) & (b[:, 1] < 0.4))
+        body = particles(
+            cloud(SIZE, SPACING),
+            SPACING,
+            lambda a, b: ((a[:, 0] < 0.5) != (b[:, 0] < 0.5)) & (a[:, 1] < 0.4) & (b[:, 1] < 0.4),
+        )
         broken = break_mesh(box(SIZE, (8, 6, 3)), body)
         opened = body.rest.copy()
         opened[:, 0] += np.sign(opened[:, 0] - 0.5) * np.clip(0.4 - opened[:, 1], 0, None)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cells of particle copies, when neighbours parted, and copies of one particle divided by a plane."""
+
 import unittest
 
 import numpy as np
@@ -26,13 +27,19 @@ def divided_bar(time=5.0):
     renamed = np.where(right, np.arange(count), number)[pairs]
     kept = (renamed >= 0).all(1) & (renamed >= count).any(1)
     nothing = np.full(count, -1)
-    return Particles(np.vstack([rest, rest[middle]]), np.r_[nothing, middle],
-                     np.r_[np.full(count, -np.inf), np.full(len(middle), time)],
-                     np.vstack([pairs, renamed[kept]]), np.r_[until, np.full(kept.sum(), np.inf)],
-                     SPACING, split_old=middle, split_new=copies,
-                     split_point=np.tile([0.55, 0, 0], (len(middle), 1)),
-                     split_normal=np.tile([1.0, 0, 0], (len(middle), 1)),
-                     split_time=np.full(len(middle), time))
+    return Particles(
+        np.vstack([rest, rest[middle]]),
+        np.r_[nothing, middle],
+        np.r_[np.full(count, -np.inf), np.full(len(middle), time)],
+        np.vstack([pairs, renamed[kept]]),
+        np.r_[until, np.full(kept.sum(), np.inf)],
+        SPACING,
+        split_old=middle,
+        split_new=copies,
+        split_point=np.tile([0.55, 0, 0], (len(middle), 1)),
+        split_normal=np.tile([1.0, 0, 0], (len(middle), 1)),
+        split_time=np.full(len(middle), time),
+    )
 
 
 class Cells(unittest.TestCase):
@@ -60,8 +67,9 @@ class Cells(unittest.TestCase):
         body = divided_bar()
         space = cells.divide(body, np.zeros(3), SIZE, SPACING, Look())
         for copy, parent in zip(body.split_new, body.split_old):
-            self.assertGreater(np.argwhere(space.copy == copy)[:, 0].min(),
-                               np.argwhere(space.copy == parent)[:, 0].max())
+            self.assertGreater(
+                np.argwhere(space.copy == copy)[:, 0].min(), np.argwhere(space.copy == parent)[:, 0].max()
+            )
 
 
 class Partings(unittest.TestCase):
@@ -71,24 +79,33 @@ class Partings(unittest.TestCase):
 
     def test_ancestors_count_until_a_birth(self):
         rest = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.2, 0, 0], [0.1, 0, 0], [0.1, 0, 0]])
-        body = Particles(rest, [-1, -1, -1, 1, 3], [-np.inf] * 3 + [4.0, 7.0],
-                         [[0, 1], [1, 2], [2, 4]], [np.inf, 2.0, np.inf])
+        body = Particles(
+            rest, [-1, -1, -1, 1, 3], [-np.inf] * 3 + [4.0, 7.0], [[0, 1], [1, 2], [2, 4]], [np.inf, 2.0, np.inf]
+        )
         body.pairs, body.until = np.array(body.pairs), np.array(body.until)
         body.parent, body.birth = np.array(body.parent), np.array(body.birth)
         # listed; a copy and its origin; a copy and what its ancestors were bound to; a copy's copy
-        self.assertEqual(self.times(body, (0, 1), (1, 3), (0, 3), (0, 4), (3, 4), (2, 4), (2, 3)),
-                         [np.inf, 4.0, 4.0, 4.0, 7.0, np.inf, 2.0])
+        self.assertEqual(
+            self.times(body, (0, 1), (1, 3), (0, 3), (0, 4), (3, 4), (2, 4), (2, 3)),
+            [np.inf, 4.0, 4.0, 4.0, 7.0, np.inf, 2.0],
+        )
 
     def test_a_third_one_holds_neighbours_that_share_no_cluster(self):
         rest = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.05, 0.05, 0], [0.9, 0, 0], [1.0, 0, 0]])
-        body = Particles(rest, np.full(5, -1), np.full(5, -np.inf),
-                         np.array([[0, 2], [1, 2], [1, 3]]), np.array([np.inf, 6.0, 4.0]))
+        body = Particles(
+            rest, np.full(5, -1), np.full(5, -np.inf), np.array([[0, 2], [1, 2], [1, 3]]), np.array([np.inf, 6.0, 4.0])
+        )
         # by a third one near both; by the way through others; not at all
         self.assertEqual(self.times(body, (0, 1), (0, 3), (0, 4)), [6.0, 4.0, -np.inf])
 
     def test_the_latest_of_several_entries_counts(self):
-        body = Particles(np.eye(3), np.full(3, -1), np.full(3, -np.inf),
-                         np.array([[0, 1], [1, 0], [0, 1]]), np.array([2.0, 8.0, 3.0]))
+        body = Particles(
+            np.eye(3),
+            np.full(3, -1),
+            np.full(3, -np.inf),
+            np.array([[0, 1], [1, 0], [0, 1]]),
+            np.array([2.0, 8.0, 3.0]),
+        )
         self.assertEqual(self.times(body, (0, 1), (1, 0)), [8.0, 8.0])
 
 
@@ -99,8 +116,7 @@ class Divided(unittest.TestCase):
         self.assertEqual(open_edges(broken.surface), 0)
         share = volumes(broken.surface, broken.face_piece, 2) / SIZE.prod()
         np.testing.assert_allclose(share, [0.5, 0.5], atol=2e-3)
-        np.testing.assert_allclose(broken.surface.vertices[np.isfinite(broken.birth), 0], 0.55,
-                                   atol=1e-3)
+        np.testing.assert_allclose(broken.surface.vertices[np.isfinite(broken.birth), 0], 0.55, atol=1e-3)
         self.assertEqual(set(broken.face_birth[broken.inside]), {5.0})
 
 
@@ -110,8 +126,7 @@ class Graph(unittest.TestCase):
         self.assertEqual(label.tolist(), [0, 0, 0, 1, 2, 3, 3])
 
     def test_widest_way(self):
-        around = graph.Neighbours(5, np.array([[0, 1], [1, 2], [0, 2], [2, 3]]),
-                                  np.array([np.inf, 4.0, 2.0, 9.0]))
+        around = graph.Neighbours(5, np.array([[0, 1], [1, 2], [0, 2], [2, 3]]), np.array([np.inf, 4.0, 2.0, 9.0]))
         self.assertEqual(around.widest(0, np.arange(5)).tolist(), [np.inf, np.inf, 4.0, 4.0, -np.inf])
         self.assertEqual(around.widest(0, np.array([0, 2, 3])).tolist(), [np.inf, 2.0, 2.0])
 

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Crack surfaces: closed fragments whose volumes sum up, both sides alike, layers kept."""
+
 import sys
 import unittest
 from unittest import mock
 
 import numpy as np
-from fracture_scene import (between, box, cloud, edges, open_edges, particles, sphere, uv_of, voronoi,
-                          volumes)
+from fracture_scene import between, box, cloud, edges, open_edges, particles, sphere, uv_of, voronoi, volumes
 
-from addon.fracture import (CrackError, Look, Particles, Surface, binding, bins, break_mesh, cut,
-                            pairs_of_groups)
+from addon.fracture import CrackError, Look, Particles, Surface, binding, bins, break_mesh, cut, pairs_of_groups
 
 SIZE, SPACING = np.array([1.0, 0.8, 0.4]), 0.1
 HALVES = between(lambda p: p[:, 0] < 0.53)
@@ -62,12 +61,15 @@ class Fragments(unittest.TestCase):
             solids, balls, blocks = [], [], []
             solid, every, followed = cut.solid, bins.Ball.every, binding.followed
             count = lambda calls, function, size: lambda *given: (  # noqa: E731
-                calls.append(size(given)), function(*given))[1]
-            with mock.patch.object(cut, "solid", count(solids, solid, lambda g: len(g[3]))), \
-                    mock.patch.object(bins.Ball, "every", count(balls, every, lambda g: len(g[1]))), \
-                    mock.patch.object(binding, "followed",
-                                      count(blocks, followed, lambda g: len(g[4]))), \
-                    mock.patch.object(bins.Ball, "near", None):
+                calls.append(size(given)),
+                function(*given),
+            )[1]
+            with (
+                mock.patch.object(cut, "solid", count(solids, solid, lambda g: len(g[3]))),
+                mock.patch.object(bins.Ball, "every", count(balls, every, lambda g: len(g[1]))),
+                mock.patch.object(binding, "followed", count(blocks, followed, lambda g: len(g[4]))),
+                mock.patch.object(bins.Ball, "near", None),
+            ):
                 broken = break_mesh(surface, given)
             self.assertEqual(broken.piece.max() + 1, pieces)
             self.assertEqual(len(solids), 2)
@@ -93,10 +95,9 @@ class Fragments(unittest.TestCase):
         self.check_solid(surface, broken, 1)
         place, number = np.unique(broken.surface.vertices, axis=0, return_counts=True)
         on_crack = np.isfinite(broken.birth)
-        crack_place, crack_number = np.unique(broken.surface.vertices[on_crack], axis=0,
-                                              return_counts=True)
-        self.assertGreater((crack_number == 2).sum(), 100)      # two sides
-        self.assertGreater((crack_number == 1).sum(), 3)        # the tip
+        crack_place, crack_number = np.unique(broken.surface.vertices[on_crack], axis=0, return_counts=True)
+        self.assertGreater((crack_number == 2).sum(), 100)  # two sides
+        self.assertGreater((crack_number == 1).sum(), 3)  # the tip
         tips = crack_place[crack_number == 1]
         self.assertLess(np.abs(tips[:, 1] - 0.4).max(), 2 * SPACING)
         self.assertLess((number > 2).sum(), 0.01 * len(place))
@@ -118,16 +119,17 @@ class Sides(unittest.TestCase):
     def test_both_sides_coincide(self):
         for parted in (HALVES, cut_off_by_a_slit, between(voronoi(SEEDS))):
             _, broken = broken_box(parted, roughness=0.1)
-            _, place, number = np.unique(broken.surface.vertices, axis=0, return_inverse=True,
-                                         return_counts=True)
+            _, place, number = np.unique(broken.surface.vertices, axis=0, return_inverse=True, return_counts=True)
             on_crack = np.isfinite(broken.birth)
             alone = on_crack & (number[place.ravel()] == 1)
             tips = 0.12 if parted is cut_off_by_a_slit else 0.0
             self.assertLessEqual(alone.sum() / on_crack.sum(), tips)
             # every crack face has its counterpart
-            faces = [tuple(sorted(place.ravel()[f])) for f, inside in
-                     zip(np.split(broken.surface.corners, broken.surface.face_start[1:-1]), broken.inside)
-                     if inside and len(f) == 4]
+            faces = [
+                tuple(sorted(place.ravel()[f]))
+                for f, inside in zip(np.split(broken.surface.corners, broken.surface.face_start[1:-1]), broken.inside)
+                if inside and len(f) == 4
+            ]
             self.assertGreater(len(faces), 50)
             _, times = np.unique(faces, axis=0, return_counts=True)
             self.assertEqual(set(times), {2})
@@ -140,7 +142,7 @@ class Sides(unittest.TestCase):
         self.assertGreater(x[1].std(), 0.05 * SPACING)
         self.assertLess(np.abs(x[1] - 0.5).max(), 0.6 * SPACING)
         for broken in (smooth, rough):
-            outer = broken.surface.corners[:broken.surface.face_start[(~broken.inside).sum()]]
+            outer = broken.surface.corners[: broken.surface.face_start[(~broken.inside).sum()]]
             on_box = np.minimum(broken.surface.vertices[outer], SIZE - broken.surface.vertices[outer])
             self.assertLess(np.abs(on_box.min(1)).max(), 1e-9)
 
@@ -152,16 +154,18 @@ class Sides(unittest.TestCase):
                 body.plane_reach, body.plane_time = np.array([2.0]), np.array([5.0])
             broken = break_mesh(box(SIZE), body)
             return np.sqrt(((broken.surface.vertices[np.isfinite(broken.birth), 0] - 0.53) ** 2).mean())
+
         self.assertLess(spread(True), 0.5 * spread(False))
 
     def test_along_a_pattern_pieces_are_its_cells(self):
         """Flat between any two, rough where asked for; volumes are those of the cells."""
         spacing, whole = 0.07, SIZE.prod()
         rest = cloud(SIZE, spacing)
-        grid = (np.stack(np.meshgrid(*[np.arange(n) for n in (100, 80, 40)], indexing="ij"), -1)
-                .reshape(-1, 3) + 0.5) * 0.01
+        grid = (
+            np.stack(np.meshgrid(*[np.arange(n) for n in (100, 80, 40)], indexing="ij"), -1).reshape(-1, 3) + 0.5
+        ) * 0.01
         wanted = np.bincount(voronoi(SEEDS)(grid)) / len(grid) * whole
-        points = np.concatenate([SEEDS, [[9.0, 9.0, 9.0]]])     # one that nobody is near
+        points = np.concatenate([SEEDS, [[9.0, 9.0, 9.0]]])  # one that nobody is near
         off = {}
         for roughness in (0, 0.2):
             given = particles(rest, spacing, between(voronoi(SEEDS)))
@@ -204,15 +208,14 @@ class Carried(unittest.TestCase):
         made = self.broken.surface
         side = made.face_layers["side"][self.face]
         expected = uv_of(made.vertices[made.corners], side)
-        np.testing.assert_allclose(made.corner_layers["uv"][self.outside], expected[self.outside],
-                                   atol=1e-9)
+        np.testing.assert_allclose(made.corner_layers["uv"][self.outside], expected[self.outside], atol=1e-9)
 
     def test_point_layers_are_interpolated(self):
         made = self.broken.surface
         at = np.unique(made.corners[self.outside])
         expected = 1 + 2 * made.vertices[at, 0] + made.vertices[at, 1]
         np.testing.assert_allclose(made.point_layers["group"][at, 0], expected, atol=1e-6)
-        self.assertGreaterEqual(made.point_layers["group"].min(), 1)    # inside: what is around
+        self.assertGreaterEqual(made.point_layers["group"].min(), 1)  # inside: what is around
 
     def test_materials_are_kept_and_cracks_have_their_own(self):
         made, old = self.broken.surface, self.surface
@@ -224,8 +227,9 @@ class Carried(unittest.TestCase):
 
     def test_old_vertices_stay_where_they_were(self):
         origin = self.broken.source_vertex
-        np.testing.assert_array_equal(self.broken.surface.vertices[origin >= 0],
-                                      self.surface.vertices[origin[origin >= 0]])
+        np.testing.assert_array_equal(
+            self.broken.surface.vertices[origin >= 0], self.surface.vertices[origin[origin >= 0]]
+        )
         self.assertEqual(len(np.unique(origin[origin >= 0])), len(self.surface.vertices))
 
     def test_polygons_that_no_crack_touches_survive(self):
@@ -234,9 +238,8 @@ class Carried(unittest.TestCase):
         self.assertGreater(quads.sum(), 0.7 * len(surface.material))
         kept = broken.source_face[quads]
         for new, old in zip(np.flatnonzero(quads)[:20], kept):
-            corners = broken.surface.corners[4 * new:4 * new + 4]
-            np.testing.assert_array_equal(broken.source_vertex[corners],
-                                          surface.corners[4 * old:4 * old + 4])
+            corners = broken.surface.corners[4 * new : 4 * new + 4]
+            np.testing.assert_array_equal(broken.source_vertex[corners], surface.corners[4 * old : 4 * old + 4])
 
     def test_polygons_of_many_corners(self):
         angle = np.arange(12) * np.pi / 6
@@ -258,7 +261,7 @@ class Carried(unittest.TestCase):
         rest = cloud((1, 1, 1), SPACING) - 0.5
         broken = break_mesh(surface, particles(rest, SPACING, between(lambda p: p[:, 0] < 0.03)))
         normal = broken.surface.corner_layers["normal"]
-        np.testing.assert_allclose((normal ** 2).sum(1), 1, atol=1e-6)
+        np.testing.assert_allclose((normal**2).sum(1), 1, atol=1e-6)
         outside = ~np.repeat(broken.inside, np.diff(broken.surface.face_start))
         place = broken.surface.vertices[broken.surface.corners]
         self.assertGreater((normal * place).sum(1)[outside].min(), 0.45)
@@ -269,8 +272,12 @@ class OtherMeshes(unittest.TestCase):
     def test_open_mesh_comes_apart_along_its_faces(self):
         whole = box(SIZE, (8, 6, 3))
         keep = np.flatnonzero(whole.face_layers["side"] == 5)
-        sheet = Surface(whole.vertices, np.arange(len(keep) + 1) * 4,
-                        whole.corners.reshape(-1, 4)[keep].ravel(), whole.material[keep])
+        sheet = Surface(
+            whole.vertices,
+            np.arange(len(keep) + 1) * 4,
+            whole.corners.reshape(-1, 4)[keep].ravel(),
+            whole.material[keep],
+        )
         sheet.corner_layers["uv"] = whole.corner_layers["uv"].reshape(-1, 4, 2)[keep].reshape(-1, 2)
         broken = break_mesh(sheet, particles(cloud(SIZE, SPACING), SPACING, HALVES))
         self.assertIn("no closed solid", broken.warnings[0])
@@ -289,8 +296,7 @@ class OtherMeshes(unittest.TestCase):
     def test_slit_in_an_open_mesh_keeps_its_tip(self):
         whole = box(SIZE, (16, 12, 3))
         keep = np.flatnonzero(whole.face_layers["side"] == 5)
-        sheet = Surface(whole.vertices, np.arange(len(keep) + 1) * 4,
-                        whole.corners.reshape(-1, 4)[keep].ravel())
+        sheet = Surface(whole.vertices, np.arange(len(keep) + 1) * 4, whole.corners.reshape(-1, 4)[keep].ravel())
         broken = break_mesh(sheet, particles(cloud(SIZE, SPACING), SPACING, cut_off_by_a_slit))
         self.assertEqual(broken.piece[np.unique(broken.surface.corners)].max(), 0)
         _, number = np.unique(broken.source_vertex[np.isfinite(broken.birth)], return_counts=True)
@@ -300,9 +306,11 @@ class OtherMeshes(unittest.TestCase):
     def test_edge_of_three_faces(self):
         surface = box(SIZE, (8, 6, 3))
         wall = surface.corners[:2]
-        surface = Surface(np.vstack([surface.vertices, [[-0.3, 0.1, 0.1]]]),
-                          np.r_[surface.face_start, len(surface.corners) + 3],
-                          np.r_[surface.corners, wall, len(surface.vertices)])
+        surface = Surface(
+            np.vstack([surface.vertices, [[-0.3, 0.1, 0.1]]]),
+            np.r_[surface.face_start, len(surface.corners) + 3],
+            np.r_[surface.corners, wall, len(surface.vertices)],
+        )
         broken = break_mesh(surface, particles(cloud(SIZE, SPACING), SPACING, HALVES))
         self.assertIn("no closed solid", broken.warnings[0])
         self.assertEqual(len(broken.face_piece), len(surface.face_start) - 1)
@@ -337,7 +345,7 @@ class OtherMeshes(unittest.TestCase):
             break_mesh(surface, body)
         with self.assertRaisesRegex(CrackError, "without particles"):
             break_mesh(box(SIZE), Particles(np.zeros((0, 3)), [], [], np.zeros((0, 2)), []))
-        body.pairs[3, 1] = 10 ** 6
+        body.pairs[3, 1] = 10**6
         with self.assertRaisesRegex(CrackError, "particle 1000000"):
             break_mesh(box(SIZE), body)
 

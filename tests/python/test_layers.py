@@ -3,6 +3,7 @@
 
 The order of native modules is in test_layers_native.py.
 """
+
 import re
 import shutil
 import subprocess
@@ -13,8 +14,8 @@ from support import NATIVE, ROOT
 
 SOURCES = NATIVE / "src"
 STANDARD_HEADERS = {
-    f"{name}.h" for name in
-    "assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool stddef stdint "
+    f"{name}.h"
+    for name in "assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool stddef stdint "
     "stdio stdlib string".split()
 } | {"pliant.h"}
 # header -> the only files that may include it; every other header is not to be used at all
@@ -24,13 +25,31 @@ SPECIAL_HEADERS = {
     **{name: {"base/simd.h"} for name in ("immintrin.h", "emmintrin.h", "arm_neon.h")},
     "xmmintrin.h": {"base/platform.c"},  # the floating-point state
     **{name: {"base/cpu.c"} for name in ("cpuid.h", "intrin.h", "sys/auxv.h")},
-    **{name: {"base/platform.c"} for name in (
-        "direct.h", "dirent.h", "fcntl.h", "io.h", "malloc.h", "process.h", "pthread.h", "sched.h",
-        "sys/mman.h", "sys/stat.h", "sys/types.h", "time.h", "unistd.h", "windows.h")},
+    **{
+        name: {"base/platform.c"}
+        for name in (
+            "direct.h",
+            "dirent.h",
+            "fcntl.h",
+            "io.h",
+            "malloc.h",
+            "process.h",
+            "pthread.h",
+            "sched.h",
+            "sys/mman.h",
+            "sys/stat.h",
+            "sys/types.h",
+            "time.h",
+            "unistd.h",
+            "windows.h",
+        )
+    },
 }
 # functions of the C library that results or memory accounting must not depend on
-FORBIDDEN_CALLS = re.compile(r"(?<![\w.>])(s?rand|drand48|random|malloc|calloc|realloc|free|"
-                             r"setlocale)\s*\(")
+FORBIDDEN_CALLS = re.compile(
+    r"(?<![\w.>])(s?rand|drand48|random|malloc|calloc|realloc|free|"
+    r"setlocale)\s*\("
+)
 MAY_ALLOCATE = {"base/core.c", "base/platform.c", "base/handles.c"}
 
 
@@ -48,8 +67,7 @@ def without_comments(text):
 
 def tracked(*suffixes):
     """Files of the project (as git knows them, or all but builds where there is no git)."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT,
-                            capture_output=True, text=True)
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode == 0:
         paths = [ROOT / line for line in listed.stdout.splitlines()]
     else:
@@ -88,10 +106,15 @@ class Native(unittest.TestCase):
         if not re.search(r"version 14\.", version.stdout):
             self.skipTest(f"clang-format 14 decides; this is {version.stdout.strip()}")
         files = [str(p) for p in tracked(".c", ".h")]
-        done = subprocess.run(["clang-format", "--dry-run", "-Werror", *files], cwd=ROOT,
-                              capture_output=True, text=True)
-        named = sorted({Path(m).relative_to(ROOT).as_posix() for m in
-                        re.findall(r"^(/[^:\n]+):\d+:\d+: error", done.stderr, flags=re.M)})
+        done = subprocess.run(
+            ["clang-format", "--dry-run", "-Werror", *files], cwd=ROOT, capture_output=True, text=True
+        )
+        named = sorted(
+            {
+                Path(m).relative_to(ROOT).as_posix()
+                for m in re.findall(r"^(/[^:\n]+):\d+:\d+: error", done.stderr, flags=re.M)
+            }
+        )
         self.assertEqual(named, [], "run clang-format -i on them")
         self.assertEqual(done.returncode, 0, done.stderr[:2000])
 
@@ -101,8 +124,7 @@ class House(unittest.TestCase):
         wrong = []
         for path in tracked(".c", ".h", ".py", ".cmake", ".sh"):
             head = path.read_text(encoding="utf-8").split("\n", 2)[:2]
-            if path.stat().st_size and not any("SPDX-License-Identifier: GPL-3.0-or-later" in line
-                                               for line in head):
+            if path.stat().st_size and not any("SPDX-License-Identifier: GPL-3.0-or-later" in line for line in head):
                 wrong.append(path.relative_to(ROOT).as_posix())
         self.assertEqual(wrong, [])
 

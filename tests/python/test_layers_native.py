@@ -8,6 +8,7 @@ A module includes itself and modules before it, these only by their public heade
 in _internal is private to its module. The substep's files see every stage. Every stage sees the scene and the
 substep that it runs in (CONTEXT). The module of a file is the longest entry of RANK that its path begins with.
 """
+
 import re
 import unittest
 
@@ -24,7 +25,7 @@ RANK = {
     "dynamics": 4,
     "collision": 5,
     "fracture/cuts": 6,  # what cuts leave of a body's material, for whoever touches it
-    "body/edit": 7,      # changes memberships, and tells all who keep something by slot or cluster
+    "body/edit": 7,  # changes memberships, and tells all who keep something by slot or cluster
     "fracture": 8,
     "plasticity": 8,
     "sleep": 9,
@@ -33,8 +34,12 @@ RANK = {
     "snapshot": 12,
 }
 # Files that put stages together: a module of their own in the folder of dynamics.
-SUBSTEP = {"dynamics/substep.c", "dynamics/frame.c", "dynamics/gravity_compensation.c",
-           "dynamics/gravity_compensation.h"}
+SUBSTEP = {
+    "dynamics/substep.c",
+    "dynamics/frame.c",
+    "dynamics/gravity_compensation.c",
+    "dynamics/gravity_compensation.h",
+}
 # What a stage is run with. The scene owns what lasts longer than a substep, so its header sees collision.
 CONTEXT = {"dynamics/scene.h", "dynamics/substep.h"}
 # file -> what it includes against the order, and why

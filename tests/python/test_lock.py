@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One writer for a cache folder: who gets it, who is refused and how, what is left behind."""
+
 import contextlib
 import ctypes
 import json
@@ -24,8 +25,7 @@ from addon.bake.lock import Lock, LockedError
 
 HERE = Path(__file__).resolve().parent
 # where a process of this machine says that it is
-HERE_NOW = {"host": socket.gethostname(), "boot": lock.boot_id(),
-            "namespace": lock.pid_namespace()}
+HERE_NOW = {"host": socket.gethostname(), "boot": lock.boot_id(), "namespace": lock.pid_namespace()}
 # Takes the lock, says so, and waits for the end of its input.
 HOLDER = """
 import sys; sys.path.insert(0, sys.argv[1]); import support
@@ -62,9 +62,11 @@ print(job.error, flush=True)
 @contextlib.contextmanager
 def elsewhere():
     """What another machine sees, where the file system has no locks."""
-    with mock.patch.object(lock, "boot_id", return_value="another"), \
-            mock.patch.object(socket, "gethostname", return_value="farm-9"), \
-            mock.patch.object(advisory_lock, "enabled", False):
+    with (
+        mock.patch.object(lock, "boot_id", return_value="another"),
+        mock.patch.object(socket, "gethostname", return_value="farm-9"),
+        mock.patch.object(advisory_lock, "enabled", False),
+    ):
         yield
 
 
@@ -89,8 +91,12 @@ class Folder(unittest.TestCase):
         os.utime(path, (then, then))
 
     def holder(self, takes=True, wrap=()):
-        process = subprocess.Popen([*wrap, sys.executable, "-c", HOLDER, HERE, self.folder], text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [*wrap, sys.executable, "-c", HOLDER, HERE, self.folder],
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stdin.close)
         self.addCleanup(process.wait)
@@ -127,7 +133,7 @@ class Folder(unittest.TestCase):
         until = time.monotonic() + 10
         while not condition():
             self.assertLess(time.monotonic(), until)
-            time.sleep(.005)
+            time.sleep(0.005)
 
 
 class Locks(Folder):
@@ -265,9 +271,16 @@ class Locks(Folder):
         self.taken()
 
     def test_what_a_stranger_may_have_left(self):
-        for rubbish in (b"", b"rubbish", b"[]", b"[" * 3000, b'{"pid": 1}', b"\xff" * 5000,
-                        json.dumps({"host": "a\nb", "pid": 1, "since": "", "token": ""}).encode(),
-                        json.dumps({"host": "a", "pid": -1, "since": "", "token": ""}).encode()):
+        for rubbish in (
+            b"",
+            b"rubbish",
+            b"[]",
+            b"[" * 3000,
+            b'{"pid": 1}',
+            b"\xff" * 5000,
+            json.dumps({"host": "a\nb", "pid": 1, "since": "", "token": ""}).encode(),
+            json.dumps({"host": "a", "pid": -1, "since": "", "token": ""}).encode(),
+        ):
             self.path.write_bytes(rubbish)
             self.refused("by another program")
             self.age(self.path, lock.ABANDONED + 10)
@@ -290,14 +303,16 @@ class Locks(Folder):
         gone.wait()
         for answer in (None, False):  # no locks on this disk; no locks on this system
             waiting.write_text(json.dumps({**HERE_NOW, "pid": gone.pid, "since": "", "token": "a"}))
-            with mock.patch.object(advisory_lock, "enabled", answer is None), \
-                    mock.patch.object(advisory_lock, "_flock", return_value=None):
+            with (
+                mock.patch.object(advisory_lock, "enabled", answer is None),
+                mock.patch.object(advisory_lock, "_flock", return_value=None),
+            ):
                 self.taken()
         for enabled in {False, advisory_lock.enabled}:
             waiting.touch()
             with mock.patch.object(advisory_lock, "enabled", enabled):
                 if not enabled:  # nothing tells but its age
-                    with mock.patch.object(lock, "PATIENCE", .1), self.assertRaises(LockedError):
+                    with mock.patch.object(lock, "PATIENCE", 0.1), self.assertRaises(LockedError):
                         Lock(self.folder)
                     self.assertTrue(waiting.exists())
                     self.age(waiting, lock.ABANDONED + 10)
@@ -312,7 +327,7 @@ class Locks(Folder):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_signs_of_life(self):
-        with mock.patch.object(lock, "BEAT", .01):
+        with mock.patch.object(lock, "BEAT", 0.01):
             held = Lock(self.folder)
             with held.kept():
                 self.age(self.path, 1000)
@@ -339,6 +354,7 @@ class Locks(Folder):
 
     def test_processes_on_windows(self):
         """As the system there is documented to answer: nothing is ended by asking."""
+
         def answers(process, error, code=0, known=1):
             kernel = mock.Mock()
             kernel.OpenProcess.return_value = process
@@ -415,8 +431,7 @@ class Bakes(Folder):
                 self.until(lambda: job.lock.lost)
             advance(recorder, frame)
 
-        with mock.patch.object(lock, "BEAT", .01), \
-                mock.patch.object(jobs.Recorder, "advance", watched):
+        with mock.patch.object(lock, "BEAT", 0.01), mock.patch.object(jobs.Recorder, "advance", watched):
             job.run()
         self.assertEqual((job.state, job.frame), (jobs.FAILED, 3))
         self.assertEqual(job.cache.baked(), (1, 3))  # nothing is written after that
@@ -433,8 +448,9 @@ class Bakes(Folder):
                 self.folder.mkdir()
 
     def sleeps(self, moment):
-        process = subprocess.Popen([sys.executable, "-c", SLEEPER, HERE, self.folder, moment], text=True,
-                                   stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [sys.executable, "-c", SLEEPER, HERE, self.folder, moment], text=True, stdout=subprocess.PIPE
+        )
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files of the user in and around a cache folder: none is deleted, followed, waited for or written over."""
+
 import os
 import subprocess
 import sys
@@ -51,10 +52,12 @@ class OtherPeoplesFiles(Folders):
     def test_folder_without_a_bake_is_refused_and_stays(self):
         self.make_strangers(self.folder)
         before = self.contents(self.folder)
-        for call in (lambda: plan.make_job(self.folder, bake_scene.shot(end=4)),
-                     lambda: Cache.create(self.folder, bake_scene.shot(end=4)),
-                     lambda: caches.clear(self.folder),
-                     lambda: caches.copy(self.original, self.folder)):
+        for call in (
+            lambda: plan.make_job(self.folder, bake_scene.shot(end=4)),
+            lambda: Cache.create(self.folder, bake_scene.shot(end=4)),
+            lambda: caches.clear(self.folder),
+            lambda: caches.copy(self.original, self.folder),
+        ):
             with self.assertRaisesRegex(BakeError, "not of a bake.*Cache Folder"):
                 call()
             self.assertEqual(self.contents(self.folder), before)
@@ -85,7 +88,8 @@ class OtherPeoplesFiles(Folders):
         (self.folder / "notes.txt").write_text("mine")
         (self.place / "outside.pc2").write_text("mine")
         (self.folder / manifest.NAME).write_text(
-            f"{manifest.HEAD}\nnotes.txt\n../outside.pc2\n/etc/hostname\n00-a.pc2\n")
+            f"{manifest.HEAD}\nnotes.txt\n../outside.pc2\n/etc/hostname\n00-a.pc2\n"
+        )
         caches.clear(self.folder)
         self.assertEqual((self.folder / "notes.txt").read_text(), "mine")
         self.assertEqual((self.place / "outside.pc2").read_text(), "mine")
@@ -96,8 +100,10 @@ class OtherPeoplesFiles(Folders):
         names = ["bake.json", "frames/", *(f"00-a.{kind}" for kind in ("pc2", "mdd", "abc", "npz"))]
         (self.folder / manifest.NAME).write_text("\n".join([manifest.HEAD, *names, ""]))
         (self.folder / "frames").mkdir()
-        mine = [self.folder / name for name in (
-            *names[2:], "bake.json", "00-a.abc.tmp", "frames/frame-000001.plf", "frames/journal.plj")]
+        mine = [
+            self.folder / name
+            for name in (*names[2:], "bake.json", "00-a.abc.tmp", "frames/frame-000001.plf", "frames/journal.plj")
+        ]
         for path in mine:
             path.write_text("mine, and longer than any header is")
         shot = bake_scene.shot(end=3)
@@ -113,8 +119,14 @@ class OtherPeoplesFiles(Folders):
             manifest_text = "\n".join([manifest.HEAD, "bake.json", *names, ""])
             self.folder.mkdir()
             (self.folder / manifest.NAME).write_text(manifest_text)
-            heads = {"pc2": pc2.MAGIC, "mdd": mdd.HEADER.pack(3, 90), "abc": b"Ogawa\xff", "npz": b"PK\3\4",
-                     "rest": b"\x12", "cells": b"\x12"}
+            heads = {
+                "pc2": pc2.MAGIC,
+                "mdd": mdd.HEADER.pack(3, 90),
+                "abc": b"Ogawa\xff",
+                "npz": b"PK\3\4",
+                "rest": b"\x12",
+                "cells": b"\x12",
+            }
             for name in names:
                 (self.folder / name).write_bytes(heads[name[5:]].ljust(40, b"\x07")[:size])
             (self.folder / "00-a.pc2.tmp").write_bytes(bytes(size))
@@ -171,10 +183,12 @@ class OtherPeoplesFiles(Folders):
     def test_interrupted_clear_of_an_earlier_version_can_be_finished(self):
         (self.copied() / manifest.NAME).unlink()
         remove = files.remove
+
         def stops(path):
             if Path(path).name.endswith(".rest"):
                 raise OSError(5, "stopped")
             remove(path)
+
         with mock.patch.object(files, "remove", stops):
             self.assertRaises(OSError, manifest.remove_files, self.folder)
         caches.clear(self.folder)
@@ -292,8 +306,18 @@ tried(lambda: cache.clear(folder))
 class HostileFiles(Folders):
     @unittest.skipUnless(hasattr(os, "mkfifo"), "no pipes here")
     def test_pipe_in_place_of_any_file_does_not_block(self):
-        names = ["bake.json", "bake.files", "bake.lock", "00-Cube.rest", "00-Cube.pc2", "00-Cube.cells",
-                 "00-Cube.mdd", "frames/journal.plj", "frames/header.plh", "frames/frame-000004.plf"]
+        names = [
+            "bake.json",
+            "bake.files",
+            "bake.lock",
+            "00-Cube.rest",
+            "00-Cube.pc2",
+            "00-Cube.cells",
+            "00-Cube.mdd",
+            "frames/journal.plj",
+            "frames/header.plh",
+            "frames/frame-000004.plf",
+        ]
         for name in names:
             with self.subTest(name=name):
                 self.folder = self.place / name.replace("/", "-")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """MDD files: what is written is what is read, and a file that was there outlives a failure."""
+
 import struct
 import tempfile
 import unittest
@@ -28,8 +29,10 @@ class MDD(unittest.TestCase):
 
     def test_bytes_are_those_of_the_format(self):
         mdd.write(self.path, 7, self.times, self.data)
-        self.assertEqual(self.path.read_bytes(), struct.pack(">ii", 3, 7)
-                         + self.times.astype(">f4").tobytes() + self.data.astype(">f4").tobytes())
+        self.assertEqual(
+            self.path.read_bytes(),
+            struct.pack(">ii", 3, 7) + self.times.astype(">f4").tobytes() + self.data.astype(">f4").tobytes(),
+        )
 
     def test_what_is_written_is_read(self):
         mdd.write(self.path, 7, self.times, iter(self.data))
@@ -41,10 +44,8 @@ class MDD(unittest.TestCase):
     def test_a_failure_leaves_the_file_before(self):
         mdd.write(self.path, 7, self.times, self.data)
         before = self.path.read_bytes()
-        self.refused("to have 3 frames, but 2 came", mdd.write, self.path, 7, self.times,
-                     self.data[:2])
-        self.refused("a frame of shape (6, 3)", mdd.write, self.path, 7, self.times,
-                     self.data[:, :6])
+        self.refused("to have 3 frames, but 2 came", mdd.write, self.path, 7, self.times, self.data[:2])
+        self.refused("a frame of shape (6, 3)", mdd.write, self.path, 7, self.times, self.data[:, :6])
         with mock.patch("os.fsync", side_effect=OSError(28, "No space left on device")):
             self.refused("the disk is full", mdd.write, self.path, 7, self.times, self.data)
 
@@ -62,17 +63,18 @@ class MDD(unittest.TestCase):
         self.refused("for 7 vertices, but the mesh has 8", mdd.check, self.path, 8)
         self.refused("has 3 frames, but 4 are needed", mdd.check, self.path, 7, 4)
         whole = self.path.read_bytes()
-        for data, sentence in ((whole[:-1], "cut off: 2 of its 3 frames"),
-                               (whole[:6], "ends within"),
-                               (whole[:10], "not an MDD"),
-                               (b"\xff" + whole[1:], "not an MDD"),
-                               (b"POINTCACHE2\0", "not an MDD")):
+        for data, sentence in (
+            (whole[:-1], "cut off: 2 of its 3 frames"),
+            (whole[:6], "ends within"),
+            (whole[:10], "not an MDD"),
+            (b"\xff" + whole[1:], "not an MDD"),
+            (b"POINTCACHE2\0", "not an MDD"),
+        ):
             self.path.write_bytes(data)
             self.refused(sentence, mdd.check, self.path)
 
     def test_missing_folders_are_named(self):
-        self.refused("it does not exist", mdd.write, self.path.parent / "none" / "a.mdd", 7,
-                     self.times, self.data)
+        self.refused("it does not exist", mdd.write, self.path.parent / "none" / "a.mdd", 7, self.times, self.data)
         self.refused("it does not exist", mdd.check, self.path)
 
 

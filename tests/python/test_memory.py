@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """With little memory: a result or a sentence, never a hang, never a signal."""
+
 import subprocess
 import sys
 import unittest
@@ -36,8 +37,13 @@ class Little(unittest.TestCase):
         ended = []
         for more in (16, 64, 96, 128, 160, 200, 240, 250, 260, 270, 280, 300, 600, 1500):
             program = PROGRAM.format(addon=str(ADDON), more=more)
-            done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                                  timeout=120, env={"PLIANT_LIBRARY": str(library.find())})
+            done = subprocess.run(
+                [sys.executable, "-c", program],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                env={"PLIANT_LIBRARY": str(library.find())},
+            )
             self.assertIn(done.returncode, (0, 3), f"{more} MB: {done.stdout}{done.stderr}")
             self.assertTrue(done.stdout.strip(), f"{more} MB: nothing was said")
             ended.append(done.returncode)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """PC2 files: what is written is what is read, and nothing torn or foreign passes as whole."""
+
 import os
 import struct
 import tempfile
@@ -33,8 +34,7 @@ class PC2(unittest.TestCase):
 
     def test_bytes_are_those_of_the_format(self):
         self.write(2)
-        expected = b"POINTCACHE2\0" + struct.pack("<iiffi", 1, 7, 11, 1, 2) \
-            + self.data[:2].astype("<f4").tobytes()
+        expected = b"POINTCACHE2\0" + struct.pack("<iiffi", 1, 7, 11, 1, 2) + self.data[:2].astype("<f4").tobytes()
         self.assertEqual(self.path.read_bytes(), expected)
 
     def test_what_is_written_is_read(self):
@@ -51,8 +51,9 @@ class PC2(unittest.TestCase):
         seen = []
         with pc2.Writer(self.path, 7) as writer:
             writer.append(self.data[0])
-            with mock.patch("os.fsync", lambda _: seen.append(
-                    (pc2.check(self.path).frames, os.path.getsize(self.path)))):
+            with mock.patch(
+                "os.fsync", lambda _: seen.append((pc2.check(self.path).frames, os.path.getsize(self.path)))
+            ):
                 writer.append(self.data[1])
         self.assertEqual(seen[0], (1, pc2.HEADER.size + 2 * 7 * 12))
         self.assertEqual(pc2.check(self.path).frames, 2)
@@ -118,12 +119,15 @@ class PC2(unittest.TestCase):
     def test_damaged_files_are_named(self):
         self.write(3)
         whole = self.path.read_bytes()
-        for data, sentence in ((whole[:-1], "cut off: 2 of its 3 frames"),
-                               (whole[:20], "ends within"),
-                               (b"x" + whole[1:], "not a PC2"), (b"", "ends within"),
-                               (whole[:12] + struct.pack("<i", 2) + whole[16:], "version 2"),
-                               (whole[:16] + struct.pack("<i", -7) + whole[20:], "damaged"),
-                               (whole[:28] + struct.pack("<i", -1) + whole[32:], "damaged")):
+        for data, sentence in (
+            (whole[:-1], "cut off: 2 of its 3 frames"),
+            (whole[:20], "ends within"),
+            (b"x" + whole[1:], "not a PC2"),
+            (b"", "ends within"),
+            (whole[:12] + struct.pack("<i", 2) + whole[16:], "version 2"),
+            (whole[:16] + struct.pack("<i", -7) + whole[20:], "damaged"),
+            (whole[:28] + struct.pack("<i", -1) + whole[32:], "damaged"),
+        ):
             self.path.write_bytes(data)
             self.refused(sentence, pc2.frames, self.path)
 

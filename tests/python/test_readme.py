@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What README.md shows works as it stands there."""
+
 import os
 import re
 import subprocess
@@ -22,11 +23,10 @@ def block(language):
 
 class Readme(unittest.TestCase):
     def test_python(self):
-        done = subprocess.run([sys.executable, "-c", block("python")], cwd=ROOT,
-                              capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", block("python")], cwd=ROOT, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         lowest = float(re.search(r"lowest vertex (\S+)", done.stdout).group(1))
-        self.assertTrue(-.1 < lowest < .2, done.stdout)
+        self.assertTrue(-0.1 < lowest < 0.2, done.stdout)
 
     @unittest.skipUnless(COMPILER, "no C compiler")
     def test_c(self):
@@ -34,14 +34,28 @@ class Readme(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             source, program = Path(folder) / "readme.c", Path(folder) / "readme"
             source.write_text(block("c"))
-            subprocess.run([COMPILER, "-std=c17", "-Wall", "-Wextra", "-Werror",
-                            f"-I{HEADER.parent}", str(source), str(path),
-                            f"-Wl,-rpath,{path.parent}", "-o", str(program)], check=True)
-            done = subprocess.run([str(program)], capture_output=True, text=True,
-                                  env={**os.environ, "LD_LIBRARY_PATH": ""})
+            subprocess.run(
+                [
+                    COMPILER,
+                    "-std=c17",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    f"-I{HEADER.parent}",
+                    str(source),
+                    str(path),
+                    f"-Wl,-rpath,{path.parent}",
+                    "-o",
+                    str(program),
+                ],
+                check=True,
+            )
+            done = subprocess.run(
+                [str(program)], capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": ""}
+            )
         self.assertEqual(done.returncode, 0, done.stderr)
         height = float(re.search(r"height (\S+)", done.stdout).group(1))
-        self.assertTrue(.1 < height < .6, done.stdout)
+        self.assertTrue(0.1 < height < 0.6, done.stdout)
 
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#]+)\)", README):

@@ -13,6 +13,7 @@ not README.md), and what would stand before a name that begins with an underscor
 name files that are gone.
 Papers are cited by author and year: a number is an entry in a list that readers do not have.
 """
+
 import io
 import re
 import subprocess
@@ -30,12 +31,12 @@ Reference = namedtuple("Reference", "line target")
 DATA = ("tests/fuzz/corpus/", "tests/fuzz/regressions/")
 HISTORY = "CHANGELOG.md"
 # File names in texts that are not names of our files, and what they are.
-FOREIGN = {
-    "lapacke.h": "a header of LAPACK's",
-}
+FOREIGN = {"lapacke.h": "a header of LAPACK's"}
 NAME = re.compile(r"(?<![\w./*$}>-])((?:[\w.*-]+/)*[\w*-][\w.*-]*\.(?:c|h|py|md))(?![\w(/]|\.\w)")
-PATH = re.compile(r"(?<![\w./*$}>-])((?:native|tests|addon|examples)/(?:[\w*-][\w.*-]*/)*"
-                  r"(?:[\w*-][\w.*-]*[\w*])?)(?![\w(])")
+PATH = re.compile(
+    r"(?<![\w./*$}>-])((?:native|tests|addon|examples)/(?:[\w*-][\w.*-]*/)*"
+    r"(?:[\w*-][\w.*-]*[\w*])?)(?![\w(])"
+)
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 NUMBERED_PAPER = re.compile(r"\bpapers?\s+(?:number\s+|#)?\d+", re.I)
 PLACEHOLDER = re.compile(r"(?<![^/])[A-Z][A-Z_]+(?=/|$|\.(?:c|h|py)$)")
@@ -43,8 +44,7 @@ PLACEHOLDER = re.compile(r"(?<![^/])[A-Z][A-Z_]+(?=/|$|\.(?:c|h|py)$)")
 
 def project_files():
     """Paths of the project's files from its root, as git knows them."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT,
-                            capture_output=True, text=True)
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode == 0:
         paths = listed.stdout.splitlines()
     else:
@@ -71,8 +71,7 @@ class Tree:
             return True
         if "*" not in target:
             return False
-        return any(fnmatchcase(end, target) for end in self.ends
-                   if end.count("/") == target.count("/"))
+        return any(fnmatchcase(end, target) for end in self.ends if end.count("/") == target.count("/"))
 
 
 # ---------------------------------------------------------------- what is text
@@ -89,8 +88,7 @@ def blank(text, pieces):
 
 def c_comments(text):
     token = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
-    return blank(text, [match.span() for match in token.finditer(text)
-                        if match.group().startswith("/")])
+    return blank(text, [match.span() for match in token.finditer(text) if match.group().startswith("/")])
 
 
 def python_comments(text):
@@ -101,8 +99,7 @@ def python_comments(text):
     pieces, alone = [], True
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and alone):
-            pieces.append((starts[token.start[0] - 1] + token.start[1],
-                           starts[token.end[0] - 1] + token.end[1]))
+            pieces.append((starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]))
         if token.type not in (tokenize.COMMENT, tokenize.NL):
             alone = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     return blank(text, pieces)
@@ -134,8 +131,11 @@ def line_of(text, place):
 
 
 def links(text):
-    return [Reference(line_of(text, match.start()), match.group(1))
-            for match in LINK.finditer(text) if "://" not in match.group(1)]
+    return [
+        Reference(line_of(text, match.start()), match.group(1))
+        for match in LINK.finditer(text)
+        if "://" not in match.group(1)
+    ]
 
 
 def names(text):
@@ -150,8 +150,10 @@ def names(text):
 
 
 def numbered_papers(text):
-    return [Reference(line_of(text, match.start()), " ".join(match.group().split()))
-            for match in NUMBERED_PAPER.finditer(text)]
+    return [
+        Reference(line_of(text, match.start()), " ".join(match.group().split()))
+        for match in NUMBERED_PAPER.finditer(text)
+    ]
 
 
 def headings(text):
@@ -198,27 +200,37 @@ class References(unittest.TestCase):
 
     def test_files_are_there(self):
         self.assertGreater(len(self.texts), 100)
-        wrong = [f"{path}:{reference.line}: there is no {reference.target}"
-                 for path, text in self.texts.items() if path != HISTORY
-                 for reference in names(text) if not self.tree.has(reference.target)]
+        wrong = [
+            f"{path}:{reference.line}: there is no {reference.target}"
+            for path, text in self.texts.items()
+            if path != HISTORY
+            for reference in names(text)
+            if not self.tree.has(reference.target)
+        ]
         self.complain(wrong, "correct the path, or add the name to FOREIGN in test_references.py")
 
     def test_links_lead_somewhere(self):
-        wrong = [line for path, text in self.texts.items() if path.endswith(".md")
-                 for line in broken_links(path, text)]
+        wrong = [line for path, text in self.texts.items() if path.endswith(".md") for line in broken_links(path, text)]
         self.complain(wrong, "links start from the folder of their file")
 
     def test_every_module_is_in_the_architecture(self):
         page = "native/docs/architecture.md"
-        modules = sorted({"/".join(path.split("/")[:3]) for path in self.files
-                          if path.startswith("native/src/") and path.count("/") > 2})
+        modules = sorted(
+            {
+                "/".join(path.split("/")[:3])
+                for path in self.files
+                if path.startswith("native/src/") and path.count("/") > 2
+            }
+        )
         self.assertGreater(len(modules), 3)
-        self.assertEqual([m for m in modules if f"`{m}`" not in self.texts[page]], [],
-                         f"{page} has no row for them")
+        self.assertEqual([m for m in modules if f"`{m}`" not in self.texts[page]], [], f"{page} has no row for them")
 
     def test_papers_have_authors(self):
-        wrong = [f"{path}:{reference.line}: \"{reference.target}\""
-                 for path, text in self.texts.items() for reference in numbered_papers(text)]
+        wrong = [
+            f'{path}:{reference.line}: "{reference.target}"'
+            for path, text in self.texts.items()
+            for reference in numbered_papers(text)
+        ]
         self.complain(wrong, "cite a paper by author and year")
 
 
@@ -237,20 +249,29 @@ class Finding(unittest.TestCase):
         self.assertEqual(self.targets("a.py", text), ["gone.py", "tests/gone", "gone.c"])
 
     def test_markdown(self):
-        text = "`native/src/gone/`, build/tests/tool, `test_*.c`, [x](../gone.md), e.g. tests/run.\n" \
-               "```c\n#include <stdio.h>\n```\n"
-        self.assertEqual(self.targets("a.md", text),
-                         ["native/src/gone/", "test_*.c", "gone.md", "tests/run"])
+        text = (
+            "`native/src/gone/`, build/tests/tool, `test_*.c`, [x](../gone.md), e.g. tests/run.\n"
+            "```c\n#include <stdio.h>\n```\n"
+        )
+        self.assertEqual(self.targets("a.md", text), ["native/src/gone/", "test_*.c", "gone.md", "tests/run"])
 
     def test_papers(self):
         text = "paper 001, Papers 2 and 3; the paper's 4.1, the paper: 3, a paper of 2007\n"
-        self.assertEqual([found.target for found in numbered_papers(text)],
-                         ["paper 001", "Papers 2"])
+        self.assertEqual([found.target for found in numbered_papers(text)], ["paper 001", "Papers 2"])
 
     def test_tree(self):
         tree = Tree(["native/src/some/thing.c", "tests/made/it_up.py"])
-        for target in ("thing.c", "some/thing.c", "native/src/some", "native/src/", "th*.c",
-                       "native/ANY/some/thing.c", "tests/made/*.py", "THING.c", "_up.py"):
+        for target in (
+            "thing.c",
+            "some/thing.c",
+            "native/src/some",
+            "native/src/",
+            "th*.c",
+            "native/ANY/some/thing.c",
+            "tests/made/*.py",
+            "THING.c",
+            "_up.py",
+        ):
             self.assertTrue(tree.has(target), target)
         for target in ("hing.c", "src/thing.c", "native/some", "thi*.h", "tests/*.py", "THING.md", "up.py"):
             self.assertFalse(tree.has(target), target)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Pythonic face against the real library: what goes in comes out, and what is wrong is said."""
+
 import gc
 import math
 import tempfile
@@ -36,8 +37,16 @@ class Lifetime(unittest.TestCase):
         handles = {o: o.handle for o in (scene, body, skin, collider, field)}
         self.assertEqual(len(set(handles.values())), 5)
         scene.close()
-        for call in (lambda: scene.info, scene.hash, lambda: body.info, skin.apply,
-                     collider.move, field.set, body.positions, lambda: scene.add_collider()):
+        for call in (
+            lambda: scene.info,
+            scene.hash,
+            lambda: body.info,
+            skin.apply,
+            collider.move,
+            field.set,
+            body.positions,
+            lambda: scene.add_collider(),
+        ):
             with self.assertRaises(PliantError) as caught:
                 call()
             self.assertEqual(caught.exception.status, Status.ERROR_STALE_HANDLE)
@@ -70,8 +79,7 @@ class Lifetime(unittest.TestCase):
 class Bodies(unittest.TestCase):
     def test_a_body_is_what_was_asked_for(self):
         with Scene(threads=1, gravity=(0, 0, -1)) as scene:
-            body = scene.add_body(*BOX, sample={"count": 800, "seed": 3},
-                                  material={"density": 500}, velocity=(1, 2, 3))
+            body = scene.add_body(*BOX, sample={"count": 800, "seed": 3}, material={"density": 500}, velocity=(1, 2, 3))
             info = body.info
             self.assertAlmostEqual(info.particles, 800, delta=16)
             self.assertAlmostEqual(info.mass, 500, delta=25)
@@ -95,22 +103,21 @@ class Bodies(unittest.TestCase):
                 rows = {"CLUSTER": clusters, "MEMBER": members}.get(kind, info.particles)
                 rows = clusters + 1 if channel == Channel.MEMBER_BEGIN else rows
                 if kind in ("SPLIT", "DIVIDED", "CELL") or channel.name.startswith("PIECE_"):
-                    rows = 0        # nothing may break
+                    rows = 0  # nothing may break
                 self.assertEqual(array.shape, (rows, width) if width > 1 else (rows,))
                 self.assertEqual(array.dtype, dtype)
                 self.assertFalse(np.isnan(array).any())
                 self.assertTrue(np.isfinite(array).all() or channel == Channel.BIRTH)
         self.assertEqual(set(solver.scene.CHANNELS), set(Channel))
-        weights = np.bincount(body.read(Channel.MEMBER_PARTICLE),
-                              body.read(Channel.MEMBER_WEIGHT))
+        weights = np.bincount(body.read(Channel.MEMBER_PARTICLE), body.read(Channel.MEMBER_WEIGHT))
         np.testing.assert_allclose(weights, 1, atol=1e-5)
 
     def test_origins_are_kept_apart(self):
         far = np.array([1e6, 0, 0])
         with Scene(gravity=(0, 0, 0)) as scene:
             body = scene.add_body(*BOX, origin=far, **SMALL)
-            np.testing.assert_allclose(body.positions(far).mean(0), 0, atol=.1)
-            np.testing.assert_allclose(body.info.centre, far, atol=.1)
+            np.testing.assert_allclose(body.positions(far).mean(0), 0, atol=0.1)
+            np.testing.assert_allclose(body.info.centre, far, atol=0.1)
             skin = body.skin(BOX[0], origin=far)
             np.testing.assert_allclose(skin.apply(origin=far).vertices, BOX[0], atol=1e-4)
 
@@ -146,20 +153,19 @@ class Bodies(unittest.TestCase):
     def test_mistakes_are_named(self):
         with Scene() as scene:
             for kind, sentence, settings in (
-                    (TypeError, "no setting 'colour'", {"colour": 1}),
-                    (TypeError, "no setting 'material.stiffnes'", {"material": {"stiffnes": 1}}),
-                    (TypeError, "the mesh is given as", {"mesh": {}}),
-                    (ValueError, "'density_factor' has 2 rows, not 8",
-                     {"density_factor": [1, 1]}),
-                    (PliantError, "", {"material": {"density": -5}}),
-                    (PliantError, "", {"material": {"stiffness": math.nan}})):
+                (TypeError, "no setting 'colour'", {"colour": 1}),
+                (TypeError, "no setting 'material.stiffnes'", {"material": {"stiffnes": 1}}),
+                (TypeError, "the mesh is given as", {"mesh": {}}),
+                (ValueError, "'density_factor' has 2 rows, not 8", {"density_factor": [1, 1]}),
+                (PliantError, "", {"material": {"density": -5}}),
+                (PliantError, "", {"material": {"stiffness": math.nan}}),
+            ):
                 with self.assertRaises(kind) as caught:
                     scene.add_body(*BOX, **settings)
                 self.assertIn(sentence, str(caught.exception))
             with self.assertRaises(PliantError) as caught:
                 scene.add_body(BOX[0], np.full((1, 3), 99))
-            self.assertIn(caught.exception.status,
-                          (Status.ERROR_MESH, Status.ERROR_ARGUMENT))
+            self.assertIn(caught.exception.status, (Status.ERROR_MESH, Status.ERROR_ARGUMENT))
             self.assertEqual(scene.info.bodies, 0)
         with self.assertRaises(TypeError):
             Scene(thread=1)
@@ -169,9 +175,9 @@ class Bodies(unittest.TestCase):
         heights = body.sample_mesh_values(shapes.box(centre=(0, 0, 2))[0])
         self.assertEqual(heights.shape, (body.info.particles, 3))
         rest = body.read(Channel.REST)
-        self.assertLess(np.abs(heights - rest).max(), .6)  # nearest surface points
+        self.assertLess(np.abs(heights - rest).max(), 0.6)  # nearest surface points
         self.assertEqual(body.sample_mesh_values(np.ones(8)).shape, (body.info.particles,))
-        body.set_factors(Factor.STIFFNESS, np.full(body.info.particles, .5))
+        body.set_factors(Factor.STIFFNESS, np.full(body.info.particles, 0.5))
         body.set_factors(Factor.STIFFNESS, None)
         with self.assertRaises(PliantError):
             body.set_factors(Factor.STIFFNESS, [1, 2])
@@ -183,37 +189,36 @@ class Motion(unittest.TestCase):
         before = body.info.centre[2]
         for _ in range(12):
             scene.advance(dt=1 / 24)
-        self.assertAlmostEqual(before - body.info.centre[2], .5 * 9.81 * .25, delta=.2)
+        self.assertAlmostEqual(before - body.info.centre[2], 0.5 * 9.81 * 0.25, delta=0.2)
         self.assertEqual(scene.info.frame, 12)
-        self.assertAlmostEqual(scene.info.time, .5, places=6)
+        self.assertAlmostEqual(scene.info.time, 0.5, places=6)
         self.assertGreater(sum(scene.profile(reset=True).values()), 0)
         self.assertEqual(sum(scene.profile().values()), 0)
 
     def test_a_floor_holds(self):
         scene, body = falling(1.0)
-        scene.add_collider(Shape.PLANE, friction=.8)
+        scene.add_collider(Shape.PLANE, friction=0.8)
         for _ in range(40):
             scene.advance()
-        self.assertGreater(body.positions()[:, 2].min(), -.05)
-        self.assertLess(body.info.centre[2], .8)
+        self.assertGreater(body.positions()[:, 2].min(), -0.05)
+        self.assertLess(body.info.centre[2], 0.8)
 
     def test_a_moved_collider_pushes(self):
         scene, body = falling(0)
         scene.set_gravity((0, 0, 0))
-        ball = scene.add_collider(Shape.SPHERE, position=(-2, 0, 0), extent=(.5, 0, 0))
+        ball = scene.add_collider(Shape.SPHERE, position=(-2, 0, 0), extent=(0.5, 0, 0))
         for frame in range(24):
             ball.move(position=(-2 + frame / 12, 0, 0))
             scene.advance()
-        self.assertGreater(body.info.centre[0], .2)
-        ball.set(friction=.1, restitution=.5)
+        self.assertGreater(body.info.centre[0], 0.2)
+        ball.set(friction=0.1, restitution=0.5)
         with self.assertRaises(TypeError):
-            ball.set(frictoin=.1)
+            ball.set(frictoin=0.1)
 
     def test_a_mesh_collider_holds_and_lifts(self):
         scene, body = falling(1.0)
         corners = np.array([(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], np.float32)
-        sheet = scene.add_collider(Shape.SHELL, vertices=corners, thickness=.01,
-                                   triangles=[(0, 1, 2), (0, 2, 3)])
+        sheet = scene.add_collider(Shape.SHELL, vertices=corners, thickness=0.01, triangles=[(0, 1, 2), (0, 2, 3)])
         for _ in range(40):
             scene.advance()
         self.assertGreater(body.positions()[:, 2].min(), 0)
@@ -226,10 +231,13 @@ class Motion(unittest.TestCase):
     def test_bad_mesh_colliders_are_refused(self):
         scene = Scene(threads=1)
         corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
-        for arguments in ({"vertices": corners}, {"triangles": [(0, 1, 2)]},
-                          {"vertices": corners, "triangles": [(0, 1, 3)]},
-                          {"vertices": corners, "triangles": [(0, 1, 1)]},
-                          {"vertices": [(0, 0, float("nan"))] * 3, "triangles": [(0, 1, 2)]}):
+        for arguments in (
+            {"vertices": corners},
+            {"triangles": [(0, 1, 2)]},
+            {"vertices": corners, "triangles": [(0, 1, 3)]},
+            {"vertices": corners, "triangles": [(0, 1, 1)]},
+            {"vertices": [(0, 0, float("nan"))] * 3, "triangles": [(0, 1, 2)]},
+        ):
             with self.subTest(arguments), self.assertRaises(PliantError) as caught:
                 scene.add_collider(Shape.MESH, **arguments)
             self.assertGreater(len(str(caught.exception)), 20)
@@ -244,16 +252,16 @@ class Motion(unittest.TestCase):
 
     def test_bodies_touch_and_sleep(self):
         stiff = {"stiffness": 16.0, "damping": 8.0}
-        scene, body = falling(.6, material=stiff)
+        scene, body = falling(0.6, material=stiff)
         scene.add_collider(Shape.PLANE)
         above = scene.add_body(points=body.positions() + (0, 0, 1.3), material=stiff)
-        scene.set_contacts(friction=.6)
+        scene.set_contacts(friction=0.6)
         for _ in range(10):
             scene.advance()
-        scene.set_sleep(1e3, .1)
+        scene.set_sleep(1e3, 0.1)
         for _ in range(14):
             scene.advance()
-        self.assertGreater(above.info.centre[2], body.info.centre[2] + .5)
+        self.assertGreater(above.info.centre[2], body.info.centre[2] + 0.5)
         self.assertEqual(scene.info.asleep, 2)
         where = above.positions()
         scene.advance()
@@ -265,34 +273,34 @@ class Motion(unittest.TestCase):
         for _ in range(20):
             scene.advance()
             apart.append(above.info.centre[2] - body.info.centre[2])
-        self.assertLess(min(apart), .2)
+        self.assertLess(min(apart), 0.2)
         with self.assertRaisesRegex(PliantError, "friction"):
             scene.set_contacts(friction=-1.0)
         with self.assertRaises(TypeError):
-            scene.set_contacts(frictoin=.1)
+            scene.set_contacts(frictoin=0.1)
 
     def test_a_belt_drags_and_slippery_bodies_slide(self):
-        scene, body = falling(.5, material={"stiffness": 16.0, "damping": 8.0})
-        scene.add_collider(friction=.5, surface_velocity=(1, 0, 0))
+        scene, body = falling(0.5, material={"stiffness": 16.0, "damping": 8.0})
+        scene.add_collider(friction=0.5, surface_velocity=(1, 0, 0))
         slippery = scene.add_body(points=body.positions() + (4, 0, 0))
         slippery.set_surface(friction=0)
         for _ in range(72):
             scene.advance(substeps=8)
-        self.assertAlmostEqual(float(body.velocities()[:, 0].mean()), 1, delta=.05)
-        self.assertAlmostEqual(float(slippery.velocities()[:, 0].mean()), 0, delta=.01)
+        self.assertAlmostEqual(float(body.velocities()[:, 0].mean()), 1, delta=0.05)
+        self.assertAlmostEqual(float(slippery.velocities()[:, 0].mean()), 0, delta=0.01)
         with self.assertRaisesRegex(PliantError, "restitution"):
             slippery.set_surface(restitution=2)
 
     def test_welds_hold_until_they_break(self):
         scene, body = falling(0, material={"stiffness": 16.0})
-        box = scene.add_collider(Shape.BOX, position=(0, 0, 1), extent=(.5, .5, .5))
+        box = scene.add_collider(Shape.BOX, position=(0, 0, 1), extent=(0.5, 0.5, 0.5))
         self.assertGreater(scene.weld(body, box, strength=1e6), 10)
         for _ in range(12):
             scene.advance()
-        self.assertGreater(body.info.centre[2], -.3)
+        self.assertGreater(body.info.centre[2], -0.3)
         other = scene.add_body(points=body.positions() - (0, 0, 1.05))
         before = scene.info.welds
-        self.assertGreater(scene.weld(body, other, distance=.2, strength=10.0), 0)
+        self.assertGreater(scene.weld(body, other, distance=0.2, strength=10.0), 0)
         for _ in range(12):
             scene.advance()
         self.assertEqual(scene.info.welds, before)
@@ -303,11 +311,12 @@ class Motion(unittest.TestCase):
     def test_fields_pull(self):
         scene, body = falling(0)
         scene.set_gravity((0, 0, 0))
-        field = scene.add_field(FieldKind.FORCE, strength=-20.0,
-                                matrix=[1, 0, 0, 5, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1])
+        field = scene.add_field(
+            FieldKind.FORCE, strength=-20.0, matrix=[1, 0, 0, 5, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+        )
         for _ in range(5):
             scene.advance()
-        self.assertGreater(body.info.centre[0], .01)
+        self.assertGreater(body.info.centre[0], 0.01)
         field.set(strength=0)
         given = solver.evaluate_field(FieldKind.FORCE, [[1, 0, 0]], strength=2.0)
         self.assertGreater(given[0, 0], 0)
@@ -316,19 +325,19 @@ class Motion(unittest.TestCase):
     def test_pins_hold_and_follow(self):
         scene, body = falling()
         rest = body.positions()
-        top = rest[:, 2] > np.quantile(rest[:, 2], .8)
+        top = rest[:, 2] > np.quantile(rest[:, 2], 0.8)
         body.set_pins(np.where(top, solver.PIN_HELD, 0))
         for _ in range(10):
             scene.advance()
         np.testing.assert_allclose(body.positions()[top], rest[top], atol=1e-4)
         self.assertLess(body.positions()[~top, 2].mean(), rest[~top, 2].mean())
-        body.set_pin_targets(rest + [0, 0, .1])
+        body.set_pin_targets(rest + [0, 0, 0.1])
         scene.advance()
-        np.testing.assert_allclose(body.positions()[top], rest[top] + [0, 0, .1], atol=1e-4)
-        body.set_pin_mesh(shapes.box(centre=(0, .1, 2))[0])
+        np.testing.assert_allclose(body.positions()[top], rest[top] + [0, 0, 0.1], atol=1e-4)
+        body.set_pin_mesh(shapes.box(centre=(0, 0.1, 2))[0])
         body.set_follow(True)
         scene.advance()
-        self.assertAlmostEqual(body.positions()[:, 1].mean(), rest[:, 1].mean() + .1, delta=.02)
+        self.assertAlmostEqual(body.positions()[:, 1].mean(), rest[:, 1].mean() + 0.1, delta=0.02)
         body.set_follow(False)
         body.set_pins(None)
 
@@ -338,7 +347,7 @@ class Motion(unittest.TestCase):
         before = body.info.centre[2]
         for _ in range(10):
             scene.advance()
-        self.assertAlmostEqual(body.info.centre[2], before, delta=.01)
+        self.assertAlmostEqual(body.info.centre[2], before, delta=0.01)
         body.set_accelerations(None)
         body.set_material(stiffness=5, damping=2)
         body.set_material(drag=1)
@@ -372,8 +381,10 @@ class Control(unittest.TestCase):
         scene, _ = falling()
         other, _ = falling()
         for cause in (ZeroDivisionError, KeyboardInterrupt):
+
             def raising(fraction, stage, cause=cause):
                 raise cause("out of here")
+
             with self.assertRaisesRegex(cause, "out of here"):
                 scene.advance(substeps=8, progress=raising)
             scene.advance(substeps=8)
@@ -408,7 +419,7 @@ class Control(unittest.TestCase):
         thread = threading.Thread(target=work)
         thread.start()
         started.wait()
-        time.sleep(.05)
+        time.sleep(0.05)
         began = time.perf_counter()
         scene.cancel()
         thread.join(30)
@@ -427,7 +438,7 @@ class Control(unittest.TestCase):
 
     def test_save_and_restore(self):
         scene, body = falling()
-        scene.add_collider(Shape.SPHERE, extent=(.5, 0, 0))
+        scene.add_collider(Shape.SPHERE, extent=(0.5, 0, 0))
         scene.add_field(FieldKind.WIND)
         scene.advance()
         block = scene.save()
@@ -448,7 +459,7 @@ class Control(unittest.TestCase):
             self.assertEqual(other.hash(), wanted)
             with self.assertRaisesRegex(TypeError, "is first moved with position, rotation"):
                 ball.move(position=(0, 0, 1))
-            ball.move((0, 0, 1), (1, 0, 0, 0), (.5, 0, 0))
+            ball.move((0, 0, 1), (1, 0, 0, 0), (0.5, 0, 0))
             ball.move(position=(0, 0, 2))
             wind.set(kind=FieldKind.WIND, strength=2)
             other.advance()
@@ -461,7 +472,7 @@ class SkinsAndStores(unittest.TestCase):
         self.folder = Path(folder.name) / "frames of a bücher"
 
     def test_a_skin_follows(self):
-        vertices, _ = ball = shapes.icosphere(.8, 2)
+        vertices, _ = ball = shapes.icosphere(0.8, 2)
         normals = vertices / np.linalg.norm(vertices, axis=1, keepdims=True)
         with Scene() as scene:
             body = scene.add_body(*ball, **SMALL)
@@ -471,10 +482,10 @@ class SkinsAndStores(unittest.TestCase):
                 scene.advance()
             now = skin.apply(normals=True, velocities=True)
             fall = body.info.centre[2]
-            self.assertLess(fall, -.1)
-            np.testing.assert_allclose(now.vertices, vertices + [0, 0, fall], atol=.05)
-            np.testing.assert_allclose(now.normals, normals, atol=.05)
-            np.testing.assert_allclose(now.velocities[:, 2], -9.81 / 4, atol=.3)
+            self.assertLess(fall, -0.1)
+            np.testing.assert_allclose(now.vertices, vertices + [0, 0, fall], atol=0.05)
+            np.testing.assert_allclose(now.normals, normals, atol=0.05)
+            np.testing.assert_allclose(now.velocities[:, 2], -9.81 / 4, atol=0.3)
             out = np.empty_like(vertices)
             self.assertIs(skin.apply(out=out).vertices, out)
             self.check_transform(skin, now)
@@ -487,15 +498,14 @@ class SkinsAndStores(unittest.TestCase):
 
     def check_transform(self, skin, plain):
         """To the bit, with sums in double in the order that pliant.h gives."""
-        transform = np.array([(.3, -1.1, .2, 7), (1 / 3, .7, 0, -1e3), (0, 2e-3, -2.5, 1e-4)])
+        transform = np.array([(0.3, -1.1, 0.2, 7), (1 / 3, 0.7, 0, -1e3), (0, 2e-3, -2.5, 1e-4)])
         x, y, z = plain.vertices.T.astype(np.float64)
         wanted = np.stack([a * x + b * y + c * z + d for a, b, c, d in transform], -1)
         moved = skin.apply(transform=transform, normals=True, velocities=True)
         np.testing.assert_array_equal(moved.vertices, wanted.astype(np.float32))
         np.testing.assert_array_equal(moved.normals, plain.normals)
         np.testing.assert_array_equal(moved.velocities, plain.velocities)
-        np.testing.assert_array_equal(skin.apply(transform=transform.tolist()).vertices,
-                                      moved.vertices)
+        np.testing.assert_array_equal(skin.apply(transform=transform.tolist()).vertices, moved.vertices)
         with self.assertRaisesRegex(ValueError, "'transform' takes 12 numbers, not 9"):
             skin.apply(transform=np.eye(3))
         with self.assertRaisesRegex(PliantError, "transform's number 5 is inf"):
@@ -517,8 +527,7 @@ class SkinsAndStores(unittest.TestCase):
             stored = store.skin(0, BOX[0] + np.float32([0, 0, 2]))
             for frame in (1, 5, 3):
                 positions, vertices, _ = kept[frame - 1]
-                np.testing.assert_allclose(store.read(0, frame, Channel.POSITION), positions,
-                                           atol=1e-6)
+                np.testing.assert_allclose(store.read(0, frame, Channel.POSITION), positions, atol=1e-6)
                 np.testing.assert_allclose(stored.apply(frame).vertices, vertices, atol=1e-5)
             with self.assertRaises(TypeError):
                 stored.apply()

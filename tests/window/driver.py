@@ -2,6 +2,7 @@
 """Runs a test file inside a Blender with a window, from a timer: Blender's own loop goes on between
 two steps of a test, draws, and answers the mouse. blender --python driver.py -- TEST.py
 """
+
 import importlib
 import inspect
 import os
@@ -14,8 +15,8 @@ import bpy
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
 import window as window_module
 
-TIMEOUT = 60        # seconds that a condition may take to become true
-TICK = .02      # between two looks at it
+TIMEOUT = 60  # seconds that a condition may take to become true
+TICK = 0.02  # between two looks at it
 
 
 class Runner:
@@ -23,8 +24,11 @@ class Runner:
 
     def __init__(self, module):
         self.window = window_module.Window()
-        self.tests = [(name, function) for name, function in vars(module).items()
-                      if name.startswith("test_") and inspect.isgeneratorfunction(function)]
+        self.tests = [
+            (name, function)
+            for name, function in vars(module).items()
+            if name.startswith("test_") and inspect.isgeneratorfunction(function)
+        ]
         self.current = None
         self.good = self.bad = 0
 
@@ -81,7 +85,7 @@ class Runner:
     def tick(self):
         if self.current is None and not self.tests:
             print(f"{self.good} passed, {self.bad} failed", flush=True)
-            bpy.app.timers.register(self.leave, first_interval=.2)
+            bpy.app.timers.register(self.leave, first_interval=0.2)
             return None
         self.step()
         return 0.0 if self.waiting == 0 else TICK

@@ -9,6 +9,7 @@ Each test file gets a Blender of its own, in the Debian that tests/blenders made
 side. Screenshots are kept in DIR/BLENDER (default build-release/window-shots). README.md says how a test
 is written. A Blender that is not there counts as one that is skipped.
 """
+
 import argparse
 import os
 import re
@@ -34,11 +35,16 @@ export MESA_SHADER_CACHE_DIR=/var/cache/pliant-shaders  # compiling them is most
 unset PLIANT_LIBRARY BLENDER_USER_RESOURCES WAYLAND_DISPLAY
 mkdir -p home tmp shots
 """
-INSTALL = ALONE + """
+INSTALL = (
+    ALONE
+    + """
 blender --command extension install-file -r user_default --enable extension.zip >home/install.log 2>&1
 echo "install-file exit code $?" >>home/install.log
 """
-START = ALONE + """
+)
+START = (
+    ALONE
+    + """
 Xvfb -displayfd 3 -screen 0 1600x1000x24 +extension GLX -nolisten tcp 3>display >xvfb.log 2>&1 &
 screen=$!
 trap 'kill $screen 2>/dev/null' EXIT
@@ -51,11 +57,13 @@ done
 export DISPLAY=:$(cat display)
 blender -noaudio --window-geometry 0 0 1600 1000 --python driver.py -- "$1"
 """
+)
 
 
 def blender_root(name):
-    done = subprocess.run(["bash", str(BLENDERS), "root", name], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL)
+    done = subprocess.run(
+        ["bash", str(BLENDERS), "root", name], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     return Path(done.stdout.strip()) if done.returncode == 0 else None
 
 
@@ -81,14 +89,15 @@ def start(name, root, folder, argument, timeout):
     inside = "/" + str(folder.relative_to(root))
     command = ["bash", str(BLENDERS), "in", name, "/bin/sh", f"{inside}/start", argument]
     with open(folder / "output", "w+b") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            try:        # whatever of its process group is left: the screen, a hanging Blender
+            try:  # whatever of its process group is left: the screen, a hanging Blender
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
@@ -115,21 +124,26 @@ def run_file(name, root, user, file, options):
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     counts = LAST_LINE.findall(text)
-    good, bad = map(int, counts[-1]) if counts else \
-        [len(re.findall(f"^{mark}", text, re.MULTILINE)) for mark in ("ok  ", "FAIL ")]
+    good, bad = (
+        map(int, counts[-1])
+        if counts
+        else [len(re.findall(f"^{mark}", text, re.MULTILINE)) for mark in ("ok  ", "FAIL ")]
+    )
     text = LAST_LINE.sub("", text).rstrip() + "\n"
     left = len(re.findall("^skip ", text, re.MULTILINE))
     if not counts or code != 0:
         bad += not counts or bad == 0
-        ending = f"was still running after {options.timeout:g} s" if code is None else \
-            f"ended with code {code}" + ("" if counts else " before its last test")
+        ending = (
+            f"was still running after {options.timeout:g} s"
+            if code is None
+            else f"ended with code {code}" + ("" if counts else " before its last test")
+        )
         text += f"FAIL {file.name} in Blender {name} {ending}\n"
     if bad:
         text += "".join(f"    | install: {line}\n" for line in installed.splitlines())
     else:
         text = "".join(line + "\n" for line in text.splitlines() if re.match("ok  |skip", line))
-    return (good, bad, left), \
-        text + f"    {file.name}, Blender {name}: {time.monotonic() - began:.0f} s\n"
+    return (good, bad, left), text + f"    {file.name}, Blender {name}: {time.monotonic() - began:.0f} s\n"
 
 
 class Tally:
@@ -172,11 +186,13 @@ def main():
     parser.add_argument("--timeout", type=float, default=300)
     parser.add_argument("patterns", nargs="*")
     options = parser.parse_args()
-    files = [f for f in sorted(FOLDER.glob("test_*.py"))
-             if not options.patterns or any(p in f.stem for p in options.patterns)]
+    files = [
+        f
+        for f in sorted(FOLDER.glob("test_*.py"))
+        if not options.patterns or any(p in f.stem for p in options.patterns)
+    ]
     tally = Tally()
-    threads = [threading.Thread(target=run_blender, args=(name, files, options, tally))
-               for name in options.blender]
+    threads = [threading.Thread(target=run_blender, args=(name, files, options, tally)) for name in options.blender]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -4,6 +4,7 @@
 Events are sent by libxdo, which is xdotool's library, and pictures are taken by Xlib, both in this
 process: a program of its own for each of some hundred movements would be slower than all else.
 """
+
 import ctypes
 import zlib
 
@@ -14,11 +15,21 @@ CURRENT = 0  # libxdo: whichever window is under the mouse, or has the keyboard
 
 class _Image(ctypes.Structure):
     """The beginning of Xlib's XImage."""
-    _fields_ = [("width", ctypes.c_int), ("height", ctypes.c_int), ("xoffset", ctypes.c_int),
-                ("format", ctypes.c_int), ("data", ctypes.c_void_p), ("byte_order", ctypes.c_int),
-                ("bitmap_unit", ctypes.c_int), ("bitmap_bit_order", ctypes.c_int),
-                ("bitmap_pad", ctypes.c_int), ("depth", ctypes.c_int),
-                ("bytes_per_line", ctypes.c_int), ("bits_per_pixel", ctypes.c_int)]
+
+    _fields_ = [
+        ("width", ctypes.c_int),
+        ("height", ctypes.c_int),
+        ("xoffset", ctypes.c_int),
+        ("format", ctypes.c_int),
+        ("data", ctypes.c_void_p),
+        ("byte_order", ctypes.c_int),
+        ("bitmap_unit", ctypes.c_int),
+        ("bitmap_bit_order", ctypes.c_int),
+        ("bitmap_pad", ctypes.c_int),
+        ("depth", ctypes.c_int),
+        ("bytes_per_line", ctypes.c_int),
+        ("bits_per_pixel", ctypes.c_int),
+    ]
 
 
 class Screen:
@@ -31,8 +42,16 @@ class Screen:
         x.XDefaultRootWindow.restype = ctypes.c_ulong
         x.XDefaultRootWindow.argtypes = [ctypes.c_void_p]
         x.XGetImage.restype = ctypes.POINTER(_Image)
-        x.XGetImage.argtypes = [ctypes.c_void_p, ctypes.c_ulong, ctypes.c_int, ctypes.c_int,
-                                ctypes.c_uint, ctypes.c_uint, ctypes.c_ulong, ctypes.c_int]
+        x.XGetImage.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_ulong,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_uint,
+            ctypes.c_uint,
+            ctypes.c_ulong,
+            ctypes.c_int,
+        ]
         x.XDestroyImage.argtypes = [ctypes.POINTER(_Image)]
         x.XDisplayWidth.argtypes = x.XDisplayHeight.argtypes = [ctypes.c_void_p, ctypes.c_int]
         self._display = x.XOpenDisplay(None)
@@ -69,8 +88,7 @@ class Screen:
         x, display = self._x, self._display
         width, height = x.XDisplayWidth(display, 0), x.XDisplayHeight(display, 0)
         everything, as_pixels = ctypes.c_ulong(-1).value, 2
-        image = x.XGetImage(display, x.XDefaultRootWindow(display), 0, 0, width, height, everything,
-                            as_pixels)
+        image = x.XGetImage(display, x.XDefaultRootWindow(display), 0, 0, width, height, everything, as_pixels)
         assert image, "the screen cannot be read"
         try:
             about = image.contents
@@ -78,7 +96,7 @@ class Screen:
             data = ctypes.string_at(about.data, about.bytes_per_line * height)
         finally:
             x.XDestroyImage(image)
-        rows = np.frombuffer(data, np.uint8).reshape(height, -1)[:, :4 * width]
+        rows = np.frombuffer(data, np.uint8).reshape(height, -1)[:, : 4 * width]
         return np.ascontiguousarray(rows.reshape(height, width, 4)[:, :, 2::-1])
 
 
@@ -93,5 +111,9 @@ def write_png(path, picture):
         return len(data).to_bytes(4, "big") + body + zlib.crc32(body).to_bytes(4, "big")
 
     head = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 2, 0, 0, 0])
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) +
-                     chunk(b"IDAT", zlib.compress(rows.tobytes(), 3)) + chunk(b"IEND", b""))
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(rows.tobytes(), 3))
+        + chunk(b"IEND", b"")
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The scene that window tests play in."""
+
 import contextlib
 import time
 
@@ -24,7 +25,7 @@ def suzanne(w, count=1500, smooth=2, location=(0, 0, 2.2)):
     obj.pliant.particles.count = count
     with w.context("VIEW_3D"):
         bpy.ops.ed.undo_push(message="The stage")
-    yield .3
+    yield 0.3
 
 
 def soft(w, **settings):
@@ -32,14 +33,15 @@ def soft(w, **settings):
     yield from suzanne(w, **settings)
     bpy.data.objects["Suzanne"].pliant.role = "BODY"
     bpy.data.objects["Floor"].pliant.role = "COLLIDER"
-    yield .3
+    yield 0.3
 
 
 def look_at(w, name="Suzanne"):
     """yield from stage.look_at(w): the 3D view shows the object from its front, a little above."""
     from mathutils import Euler
+
     view = w.area("VIEW_3D").spaces.active.region_3d
-    view.view_rotation = Euler((1.25, 0, .45)).to_quaternion()
+    view.view_rotation = Euler((1.25, 0, 0.45)).to_quaternion()
     view.view_perspective = "PERSP"
     view.view_location = bpy.data.objects[name].matrix_world.translation
     view.view_distance = 5.5
@@ -58,7 +60,7 @@ def slow_frames(seconds):
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.job._check_cancel()
-            time.sleep(.01)
+            time.sleep(0.01)
         original(self, frame)
 
     recorder.advance = advance

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The window stays usable during a bake, which playing, undo and the add-on itself may interrupt."""
+
 import time
 
 import addon_utils
@@ -7,7 +8,7 @@ import bpy
 import stage
 from window import addon
 
-MOST = .05  # seconds that one look at a bake may take
+MOST = 0.05  # seconds that one look at a bake may take
 
 
 def test_looks_at_a_bake_are_short(w):
@@ -40,8 +41,7 @@ def test_looks_at_a_bake_are_short(w):
     assert len(looked) > 3, len(looked)
     looked = looked[:-1]  # the last one ends the bake
     own, wall = (max(look[k] for look in looked) for k in range(2))
-    print(f"longest of {len(looked)} looks: {1000 * own:.1f} ms, {1000 * wall:.1f} ms by the clock",
-          flush=True)
+    print(f"longest of {len(looked)} looks: {1000 * own:.1f} ms, {1000 * wall:.1f} ms by the clock", flush=True)
     assert own < MOST, own
 
 
@@ -61,8 +61,8 @@ def test_cutting_along_cracks_leaves_the_window_alone(w):
     own, scene = obj.pliant, bpy.context.scene
     own.role = "BODY"
     own.particles.count = 800
-    own.start.angular_velocity = (40, 9, 3)      # it flies apart
-    own.fracture.use_fracture, own.fracture.toughness = True, .01
+    own.start.angular_velocity = (40, 9, 3)  # it flies apart
+    own.fracture.use_fracture, own.fracture.toughness = True, 0.01
     own.fracture.breaks, own.fracture.cells = "CELLS", 12
     scene.use_gravity, scene.frame_end = False, 6
     baking, looked = addon("ui.operators.bake")._Baking, []
@@ -90,8 +90,11 @@ def test_cutting_along_cracks_leaves_the_window_alone(w):
     assert text == "Cutting 'Block' along its cracks", text
     first, between = looked[0], looked[1:-1]  # the first one reads the mesh, the last one makes it
     longest = max(took for took, _ in between)
-    print(f"longest of {len(between)} looks: {1000 * longest:.1f} ms; the first: "
-          f"{1000 * first[0]:.0f} ms, the last: {1000 * looked[-1][0]:.0f} ms", flush=True)
+    print(
+        f"longest of {len(between)} looks: {1000 * longest:.1f} ms; the first: "
+        f"{1000 * first[0]:.0f} ms, the last: {1000 * looked[-1][0]:.0f} ms",
+        flush=True,
+    )
     assert longest < MOST, longest
     assert len({part for _, part in looked}) > 3, looked
 
@@ -116,13 +119,13 @@ def test_playing_stops_while_the_scene_is_read(w):
     scene.frame_set(5)
     with w.context("VIEW_3D"):
         bpy.ops.screen.animation_play()
-    yield .5
+    yield 0.5
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
     yield lambda: not addon("blender.runs").running(bpy.context.scene)
     assert addon("blender.folders").baked_range(bpy.context.scene) == (1, 30)
     assert not bpy.context.screen or not bpy.context.screen.is_animation_playing
-    yield .3
+    yield 0.3
 
 
 def test_undo_and_redo_around_bake_and_clear(w):
@@ -136,31 +139,31 @@ def test_undo_and_redo_around_bake_and_clear(w):
         bpy.ops.ed.undo_push(message="before")
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
     yield lambda: not addon("blender.runs").running(bpy.context.scene)
-    yield .5
+    yield 0.5
     assert "Pliant" in names(), names()
     with w.context("VIEW_3D"):
         bpy.ops.ed.undo()
-    yield .3
+    yield 0.3
     assert "Pliant" not in names(), names()
     with w.context("VIEW_3D"):
         bpy.ops.ed.redo()
-    yield .3
+    yield 0.3
     assert "Pliant" in names(), names()
     assert addon("blender.folders").baked_range(bpy.context.scene) == (1, 8)
     with w.context("VIEW_3D"):
         bpy.ops.pliant.clear("EXEC_DEFAULT")
         bpy.ops.ed.undo_push(message="cleared")
         bpy.ops.ed.undo()
-    yield .3
+    yield 0.3
     assert addon("blender.folders").baked_range(bpy.context.scene) is None
     with w.context("VIEW_3D"):
         bpy.ops.ed.redo()
-    yield .3
+    yield 0.3
 
 
 def test_the_add_on_is_switched_off_during_a_bake(w):
     yield from stage.soft(w)
-    with stage.slow_frames(.1):
+    with stage.slow_frames(0.1):
         with w.context("VIEW_3D"):
             bpy.ops.pliant.bake("INVOKE_DEFAULT")
         yield lambda: (addon("blender.runs").running(bpy.context.scene).frame or 0) >= 3
@@ -168,8 +171,8 @@ def test_the_add_on_is_switched_off_during_a_bake(w):
         package = addon().__name__
         addon_utils.disable(package, default_set=True)
     assert job.state == "cancelled", job.state
-    yield .3
+    yield 0.3
     addon_utils.enable(package, default_set=True)
     assert bpy.data.objects["Suzanne"].pliant.role == "BODY"
     assert addon("blender.folders").baked_range(bpy.context.scene)[1] >= 3
-    yield .5
+    yield 0.5

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The command line of the installed extension, in Blenders without a window beside this one."""
+
 import os
 import re
 import signal
@@ -36,8 +37,7 @@ def as_script(*arguments):
 
 def start(command):
     without_window = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                            env=without_window)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=without_window)
 
 
 def run(command):
@@ -61,22 +61,22 @@ def test_command_and_script_give_the_same_bits(w):
 
 
 def test_exit_codes(w):
-    for way, arguments, expected in ((as_command, ["bake", "--objects", "Nobody"], 3),
-                                     (as_command, ["bake"], 4),
-                                     (as_command, ["bake", "--frames", "x"], 2),
-                                     (as_script, ["bake", "--objects", "Nobody"], 3),
-                                     (as_script, ["export", "--out", "cli-nothing"], 6)):
+    for way, arguments, expected in (
+        (as_command, ["bake", "--objects", "Nobody"], 3),
+        (as_command, ["bake"], 4),
+        (as_command, ["bake", "--frames", "x"], 2),
+        (as_script, ["bake", "--objects", "Nobody"], 3),
+        (as_script, ["export", "--out", "cli-nothing"], 6),
+    ):
         code, said = run(way(*arguments))
         assert code == expected, f"{code}: {said}"
         yield
 
 
 def test_signals_stop_cleanly(w):
-    for way, number in ((as_command, signal.SIGTERM), (as_script, signal.SIGTERM),
-                        (as_script, signal.SIGINT)):
+    for way, number in ((as_command, signal.SIGTERM), (as_script, signal.SIGTERM), (as_script, signal.SIGINT)):
         out = f"cli-{way.__name__}-{number}"
-        process = start(way("bake", *ROLES, "--set", "particles.count=6000", "--frames", "1-2000",
-                            "--out", out))
+        process = start(way("bake", *ROLES, "--set", "particles.count=6000", "--frames", "1-2000", "--out", out))
         said = ""
         for line in process.stdout:
             said += line

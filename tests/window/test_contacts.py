@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two heads that meet, as an artist makes them: a collider, groups, a weld, contact shapes, and how many
 contacts the bake tells of."""
+
 import bpy
 import stage
 from test_panels import panel_classes, shown_alone
@@ -22,7 +23,7 @@ def test_two_heads_meet_and_the_bake_counts_their_contacts(w):
     yield from stage.suzanne(w, count=700, smooth=1, location=(0, 0, 1.1))
     with w.context("VIEW_3D"):
         bpy.ops.object.duplicate()
-        bpy.context.object.location = (.2, .1, 3)
+        bpy.context.object.location = (0.2, 0.1, 3)
     names = ["Suzanne", bpy.context.view_layer.objects.active.name]
     scene = bpy.context.scene
     scene.frame_end = 12
@@ -36,7 +37,7 @@ def test_two_heads_meet_and_the_bake_counts_their_contacts(w):
     yield from w.press("pliant.set_role(role='BODY')", "PROPERTIES")
     yield lambda: all(bpy.data.objects[name].pliant.role == "BODY" for name in names)
     assert scene.pliant.use_contacts
-    yield from w.press("pliant.bake", "PROPERTIES", columns=(.75,))
+    yield from w.press("pliant.bake", "PROPERTIES", columns=(0.75,))
     yield lambda: addon("blender.folders").baked_range(scene) == (1, 12)
     yield lambda: not addon("blender.runs").any_running()
     kind, sentence = addon("blender.runs").last_message[scene.name]
@@ -52,13 +53,13 @@ def test_groups_and_welds_by_clicks(w):
     obj = bpy.data.objects["Suzanne"]
     with shown_alone(panel("collision")):
         yield from w.still("PROPERTIES")
-        x, y = yield from w.find("groups", "PROPERTIES", columns=(.72, .8))
+        x, y = yield from w.find("groups", "PROPERTIES", columns=(0.72, 0.8))
         yield from w.click(x, y)
-        yield .3
+        yield 0.3
         w.screenshot("groups")
         groups = list(obj.pliant.contacts.groups)
         assert groups.count(True) == 2 and groups[0], groups  # a click adds, as the tooltip says
-        yield from w.press("use_self", "PROPERTIES", columns=(.6,))
+        yield from w.press("use_self", "PROPERTIES", columns=(0.6,))
         yield lambda: obj.pliant.contacts.use_self
     choose("Suzanne", "Floor")
     with shown_alone(panel("welds")):
@@ -66,6 +67,6 @@ def test_groups_and_welds_by_clicks(w):
         yield lambda: [weld.object.name for weld in obj.pliant.welds] == ["Floor"]
         yield from w.still("PROPERTIES")
         w.screenshot("weld")
-        yield from w.press("pliant.weld_remove", "PROPERTIES", columns=(.87, .9, .84))
+        yield from w.press("pliant.weld_remove", "PROPERTIES", columns=(0.87, 0.9, 0.84))
         yield lambda: not obj.pliant.welds
-    yield .3
+    yield 0.3

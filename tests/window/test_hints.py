@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hints come and go in a row of their own: no button moves under the pointer."""
+
 import bpy
 import stage
 import window
 from window import addon
 
-COLUMNS = (.75, .3)
+COLUMNS = (0.75, 0.3)
 
 
 def test_add_floor_takes_the_floor_and_moves_nothing(w):
@@ -30,12 +31,12 @@ def test_hints_are_read_in_a_popover(w):
     yield from w.still("VIEW_3D", "UI")
     shut = w.screenshot("shut")
     yield from w.click(place[0], place[1] - 25)
-    yield .7
+    yield 0.7
     opened = w.screenshot("popover")
-    assert window.differs(shut, opened) > .005
-    yield from w.move(*w.inside("VIEW_3D", .2, .8))
+    assert window.differs(shut, opened) > 0.005
+    yield from w.move(*w.inside("VIEW_3D", 0.2, 0.8))
     yield from w.key("Escape")
-    yield .3
+    yield 0.3
 
 
 def test_too_few_substeps_are_set_by_a_click(w):

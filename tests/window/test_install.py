@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The zip, installed from the command line, is an enabled add-on whose library works in this Blender."""
+
 import re
 from pathlib import Path
 
@@ -28,8 +29,9 @@ def test_body_falls(w):
     mesh = bpy.data.objects["Cube"].data
     mesh.calc_loop_triangles()
     with solver.Scene(threads=2) as scene:
-        body = scene.add_body([v.co[:] for v in mesh.vertices],
-                              [t.vertices[:] for t in mesh.loop_triangles], sample={"count": 200})
+        body = scene.add_body(
+            [v.co[:] for v in mesh.vertices], [t.vertices[:] for t in mesh.loop_triangles], sample={"count": 200}
+        )
         before = body.info.centre[2]
         scene.advance(dt=1 / 24)
         assert body.info.centre[2] < before
@@ -40,8 +42,8 @@ def test_is_disabled_and_enabled_again(w):
     with w.context():
         bpy.ops.preferences.addon_disable(module=window.PACKAGE)
         assert window.PACKAGE not in bpy.context.preferences.addons
-    yield .3
+    yield 0.3
     with w.context():
         bpy.ops.preferences.addon_enable(module=window.PACKAGE)
     assert window.PACKAGE in bpy.context.preferences.addons
-    yield .3
+    yield 0.3

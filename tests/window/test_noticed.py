@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whatever is changed after a bake is noticed without another click, and taken back by changing it back."""
+
 import time
 
 import bpy
@@ -31,7 +32,7 @@ CHANGES = {  # what is changed: (its owner, its name, another value)
     "first frame": (scene, "frame_start", 2),
     "frame rate": (lambda: scene().render, "fps", 30),
     "frame base": (lambda: scene().render, "fps_base", 1.001),
-    "unit scale": (lambda: scene().unit_settings, "scale_length", .01),
+    "unit scale": (lambda: scene().unit_settings, "scale_length", 0.01),
     "gravity": (scene, "gravity", (0, 0, -5)),
     "no gravity": (scene, "use_gravity", False),
     "gravity of bodies": (lambda: scene().pliant, "use_gravity", False),
@@ -40,17 +41,17 @@ CHANGES = {  # what is changed: (its owner, its name, another value)
     "frames of its own": (lambda: scene().pliant, "use_scene_frames", False),
     "sleep": (lambda: scene().pliant, "use_sleep", False),
     "particles": (lambda: body().pliant.particles, "count", 170),
-    "thickness": (lambda: body().pliant.particles, "thickness", .01),
+    "thickness": (lambda: body().pliant.particles, "thickness", 0.01),
     "clusters": (lambda: body().pliant.clusters, "overlap", 6),
     "levels": (lambda: body().pliant.clusters, "levels", 2),
     "goals": (lambda: body().pliant.material, "goal", "RIGID"),
     "density": (lambda: body().pliant.material, "density", 900),
     "fracture": (lambda: body().pliant.fracture, "use_fracture", True),
     "velocity": (lambda: body().pliant.start, "velocity", (1, 0, 0)),
-    "friction": (lambda: floor().pliant.collider, "friction", .1),
+    "friction": (lambda: floor().pliant.collider, "friction", 0.1),
     "shape of the floor": (lambda: floor().pliant.collider, "shape", "BOX"),
     "floor is none": (lambda: floor().pliant, "role", "NONE"),
-    "floor moved": (floor, "location", (0, 0, -.3)),
+    "floor moved": (floor, "location", (0, 0, -0.3)),
     "body moved": (body, "location", (0, 0, 2.5)),
 }
 
@@ -65,7 +66,7 @@ def wait_for(changed):
     """yield from wait_for(True): until something, or nothing, is found; whether that came."""
     until = time.monotonic() + SECONDS
     while bool(found()) != changed and time.monotonic() < until:
-        yield .05
+        yield 0.05
     return bool(found()) == changed
 
 
@@ -73,7 +74,7 @@ def test_every_change_is_noticed_and_taken_back(w):
     yield from stage.soft(w, count=150, smooth=0)
     scene().frame_start, scene().frame_end = 1, 6
     yield from w.sidebar("Pliant")
-    yield from w.move(*w.inside("VIEW_3D", .3, .8))
+    yield from w.move(*w.inside("VIEW_3D", 0.3, 0.8))
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
     yield lambda: addon("blender.folders").baked_range(scene()) == (1, 6)
@@ -98,7 +99,7 @@ def test_a_number_typed_in_a_panel_is_noticed(w):
     with w.context("VIEW_3D"):
         bpy.context.view_layer.objects.active = body()
     yield from w.properties_tab("PHYSICS")
-    x, y = yield from w.find("frequency", "PROPERTIES", columns=(.7,))
+    x, y = yield from w.find("frequency", "PROPERTIES", columns=(0.7,))
     yield from w.click(x, y, times=2)
     yield from w.key("ctrl+a")
     yield from w.type("9")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A bake that is out of date: the strip turns amber, the panel names the setting, Rebake mends it."""
+
 import bpy
 import stage
 import window
@@ -25,20 +26,20 @@ def test_a_changed_setting_turns_it_amber(w):
     scene.frame_start, scene.frame_end = 1, 12
     yield from w.properties_tab("PHYSICS")
     yield from w.sidebar("Pliant")
-    yield from w.move(*w.inside("VIEW_3D", .3, .8))
+    yield from w.move(*w.inside("VIEW_3D", 0.3, 0.8))
     with w.context("VIEW_3D"):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
     yield lambda: addon("blender.folders").baked_range(scene) == (1, 12)
     yield lambda: not addon("blender.runs").any_running()
     yield 1.5
     assert found() == [], found()
-    yield lambda: strip(w)[0] > .01 and strip(w)[1] < .001
+    yield lambda: strip(w)[0] > 0.01 and strip(w)[1] < 0.001
     w.screenshot("up-to-date")
     bpy.data.objects["Suzanne"].pliant.material.damping = 9
     bpy.data.objects["Suzanne"].update_tag()
     yield lambda: found() != []
     assert "damping" in found()[0], found()
-    yield lambda: strip(w)[1] > .01 and strip(w)[0] < .001
+    yield lambda: strip(w)[1] > 0.01 and strip(w)[0] < 0.001
     yield from w.still("VIEW_3D")
     w.screenshot("out-of-date")
 
@@ -48,7 +49,7 @@ def test_rebake_mends_it(w):
         bpy.ops.pliant.bake("INVOKE_DEFAULT")
     yield lambda: addon("blender.runs").any_running()
     yield lambda: not addon("blender.runs").any_running()
-    yield lambda: strip(w)[0] > .01 and strip(w)[1] < .001
+    yield lambda: strip(w)[0] > 0.01 and strip(w)[1] < 0.001
     assert found() == [], found()
 
 
@@ -58,7 +59,7 @@ def test_bodies_that_pass_through_each_other_are_told(w):
     bpy.context.collection.objects.link(other)
     other.location.x += 3
     bpy.context.scene.pliant.use_contacts = False
-    bpy.context.scene.unit_settings.scale_length = .01
+    bpy.context.scene.unit_settings.scale_length = 0.01
     yield lambda: any("the list of bodies" in text for text in found())
     yield from w.still("VIEW_3D")
     w.screenshot("pass-through")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The panels as an artist finds them: three clicks to a soft body, and a picture of each."""
+
 import contextlib
 
 import bpy
@@ -19,7 +20,7 @@ def test_three_clicks_from_suzanne_to_a_moving_body(w):
     assert bpy.data.objects["Suzanne"].pliant.material.preset == "Rubber"
     yield from w.still("PROPERTIES")
     w.screenshot("soft")
-    yield from w.press("pliant.bake", "PROPERTIES", columns=(.75,))
+    yield from w.press("pliant.bake", "PROPERTIES", columns=(0.75,))
     yield lambda: addon("blender.folders").baked_range(bpy.context.scene) == (1, 10)
     yield lambda: not addon("blender.runs").any_running()
     obj = bpy.data.objects["Suzanne"]
@@ -28,8 +29,8 @@ def test_three_clicks_from_suzanne_to_a_moving_body(w):
         bpy.context.scene.frame_set(frame)
         mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
         tops.append(max(vertex.co.z for vertex in mesh.vertices))
-    assert tops[1] < tops[0] - .3, tops
-    yield .3
+    assert tops[1] < tops[0] - 0.3, tops
+    yield 0.3
 
 
 def test_undo_of_a_click(w):
@@ -37,24 +38,31 @@ def test_undo_of_a_click(w):
     yield from w.properties_tab("PHYSICS")
     yield from w.press("pliant.set_role(role='BODY')", "PROPERTIES")
     yield lambda: bpy.data.objects["Suzanne"].pliant.role == "BODY"
-    yield from w.move(*w.inside("VIEW_3D", .4, .8))
+    yield from w.move(*w.inside("VIEW_3D", 0.4, 0.8))
     yield from w.key("ctrl+z")
     yield lambda: bpy.data.objects["Suzanne"].pliant.role == "NONE"
 
 
 def panel_classes():
-    return [*addon("ui.panels.body").classes, *addon("ui.panels.bake").classes,
-            addon("ui.panels.welds").PLIANT_PT_welds, *addon("ui.panels.fracture").classes]
+    return [
+        *addon("ui.panels.body").classes,
+        *addon("ui.panels.bake").classes,
+        addon("ui.panels.welds").PLIANT_PT_welds,
+        *addon("ui.panels.fracture").classes,
+    ]
 
 
 def alone(cls):
     """Copies of a panel and of those inside it, open, to be shown instead of all others."""
     copies = []
-    for part in (cls, *(c for c in panel_classes()
-                        if getattr(c, "bl_parent_id", "") == cls.__name__)):
-        copies.append(type(f"ALONE_PT_{part.__name__[10:]}", (part,), {
-            "bl_options": set(),
-            "bl_parent_id": "" if part is cls else f"ALONE_PT_{cls.__name__[10:]}"}))
+    for part in (cls, *(c for c in panel_classes() if getattr(c, "bl_parent_id", "") == cls.__name__)):
+        copies.append(
+            type(
+                f"ALONE_PT_{part.__name__[10:]}",
+                (part,),
+                {"bl_options": set(), "bl_parent_id": "" if part is cls else f"ALONE_PT_{cls.__name__[10:]}"},
+            )
+        )
     return copies
 
 
@@ -110,25 +118,23 @@ def test_every_panel_has_its_picture(w):
         bpy.ops.pliant.preview()
     session = addon("preview.session").current()
     yield lambda: not session.builder
-    parents = [c for c in panel_classes()
-               if getattr(c, "bl_parent_id", "PLIANT_PT_main") == "PLIANT_PT_main"]
+    parents = [c for c in panel_classes() if getattr(c, "bl_parent_id", "PLIANT_PT_main") == "PLIANT_PT_main"]
     with nothing_shown():
-        yield .5
+        yield 0.5
         empty = window.crop(w.look(), w.box("PROPERTIES"))
         for cls in parents:
             if cls.roles == {"NONE"}:  # of meshes that show another's bake
                 continue
-            bpy.context.view_layer.objects.active = bpy.data.objects[
-                "Suzanne" if "BODY" in cls.roles else "Floor"]
+            bpy.context.view_layer.objects.active = bpy.data.objects["Suzanne" if "BODY" in cls.roles else "Floor"]
             with only(cls):
                 yield from w.redraw()
-                yield from w.still("PROPERTIES", seconds=.2)
+                yield from w.still("PROPERTIES", seconds=0.2)
                 name = cls.__name__.removeprefix("PLIANT_PT_")
                 picture = window.crop(w.screenshot(f"panel-{name}"), w.box("PROPERTIES"))
-            assert window.differs(empty, picture) > .02, f"{name} shows nothing"
+            assert window.differs(empty, picture) > 0.02, f"{name} shows nothing"
     with w.context("VIEW_3D"):
         bpy.ops.pliant.preview()
-    yield .3
+    yield 0.3
 
 
 def test_sidebar(w):
@@ -136,7 +142,6 @@ def test_sidebar(w):
     yield from w.sidebar("Pliant")
     yield from w.still("VIEW_3D")
     w.screenshot("sidebar")
-    found = yield from w.buttons("VIEW_3D", "UI", columns=(.3,), until="pliant.quick_bake")
-    for name in ("pliant.set_role", "pliant.preview", "pliant.bake", "pliant.quick_bake",
-                 "pliant.copy_settings"):
+    found = yield from w.buttons("VIEW_3D", "UI", columns=(0.3,), until="pliant.quick_bake")
+    for name in ("pliant.set_role", "pliant.preview", "pliant.bake", "pliant.quick_bake", "pliant.copy_settings"):
         assert name in found, f"no {name} in {sorted(found)}"

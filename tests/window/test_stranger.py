@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A .blend that names a cache folder outside of its own: the question, and what is said without it."""
+
 import tempfile
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def opened(w, place):
     scene.pliant.folder = str(outside)
     bpy.ops.wm.save_as_mainfile(filepath=str(home / "theirs.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(home / "theirs.blend"), load_ui=False)
-    yield .5
+    yield 0.5
     yield from w.sidebar("Pliant")
     yield from w.properties_tab("PHYSICS")
     return outside
@@ -43,14 +44,14 @@ def running():
 def test_bake_and_clear_ask_first(w):
     with tempfile.TemporaryDirectory() as place:
         outside = yield from opened(w, Path(place))
-        yield from w.move(*w.inside("VIEW_3D", .4, .5))
+        yield from w.move(*w.inside("VIEW_3D", 0.4, 0.5))
         call(w, "bake")
         yield 1.0
         w.screenshot("question")
         yield from w.key("Escape")
-        yield .5
+        yield 0.5
         assert running() is None and not outside.exists()
-        yield from w.move(*w.inside("VIEW_3D", .4, .5))
+        yield from w.move(*w.inside("VIEW_3D", 0.4, 0.5))
         call(w, "bake")
         yield 1.0
         yield from w.key("Return")
@@ -58,21 +59,21 @@ def test_bake_and_clear_ask_first(w):
         assert (outside / "bake.json").is_file()
         bpy.ops.wm.save_mainfile()
         bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath, load_ui=False)
-        yield .5
+        yield 0.5
         for name, arguments in (("clear", {}), ("make_result", {"format": "MDD", "target": "Suzanne"})):
-            yield from w.move(*w.inside("VIEW_3D", .4, .5))
+            yield from w.move(*w.inside("VIEW_3D", 0.4, 0.5))
             call(w, name, **arguments)
             yield 1.0
             w.screenshot(f"question-{name}")
             yield from w.key("Escape")
-            yield .5
+            yield 0.5
             assert baked() == (1, 4) and not (outside / "00-Suzanne.mdd").exists()
-        yield from w.move(*w.inside("VIEW_3D", .4, .5))
+        yield from w.move(*w.inside("VIEW_3D", 0.4, 0.5))
         call(w, "make_result", format="MDD", target="Suzanne")
         yield 1.0
         yield from w.key("Return")
         yield lambda: (outside / "00-Suzanne.mdd").exists()
-        yield from w.move(*w.inside("VIEW_3D", .4, .5))
+        yield from w.move(*w.inside("VIEW_3D", 0.4, 0.5))
         call(w, "clear")
         yield 1.0
         yield from w.key("Return")
@@ -85,7 +86,7 @@ def test_sentences_are_shown_whole(w):
         outside.mkdir(parents=True)
         (outside / "03-cloth.pc2").write_text("mine")
         addon("blender.folders").allow(bpy.context.scene)
-        yield from w.move(*w.inside("VIEW_3D", .4, .5))
+        yield from w.move(*w.inside("VIEW_3D", 0.4, 0.5))
         try:
             call(w, "bake")
         except RuntimeError:

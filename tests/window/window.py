@@ -6,6 +6,7 @@ are sent to the screen and take the same way as a user's. A busy machine takes i
 nothing here counts on a pause being long enough: Blender is asked where it has seen the mouse, and
 which button was pressed last (`_seen`), until it has.
 """
+
 import importlib
 import os
 import re
@@ -18,7 +19,7 @@ import screen
 
 PACKAGE = "bl_ext.user_default.pliant"
 SHOTS = Path(os.environ.get("PWD", "."), "shots")
-COLUMNS = (.25, .5, .75)  # of a region's width: where buttons are looked for
+COLUMNS = (0.25, 0.5, 0.75)  # of a region's width: where buttons are looked for
 
 
 class Skip(Exception):
@@ -32,6 +33,7 @@ def addon(module=""):
 
 class PLIANT_TEST_OT_look(bpy.types.Operator):
     """Called from a script, an operator's event is the last one of the mouse or keyboard"""
+
     bl_idname = "pliant_test.look"
     bl_label = "Look at the Mouse"
     bl_options = {"INTERNAL"}
@@ -70,7 +72,7 @@ class Window:
         top = self.window.height - (r.y + r.height)
         return r.x, top, r.x + r.width, top + r.height
 
-    def inside(self, kind, x=.5, y=.5, region="WINDOW"):
+    def inside(self, kind, x=0.5, y=0.5, region="WINDOW"):
         """A position in a region, given as fractions of it from its upper left corner."""
         left, top, right, bottom = self.box(kind, region)
         return round(left + x * (right - left)), round(top + y * (bottom - top))
@@ -126,7 +128,7 @@ class Window:
             self.screen.up(button)
         yield from self._press(button)
         yield from self._release(button)
-        yield .2
+        yield 0.2
 
     def drag(self, x0, y0, x1, y1, button=1):
         """yield from window.drag(...): presses at one place, lets go at another."""
@@ -135,19 +137,19 @@ class Window:
         for step in range(1, 6):
             yield from self.move(round(x0 + (x1 - x0) * step / 5), round(y0 + (y1 - y0) * step / 5))
         yield from self._release(button)
-        yield .2
+        yield 0.2
 
     def key(self, *names):
         """yield from window.key("n") or ("ctrl+z", "Escape"): to the region under the mouse."""
         for name in names:
             self.screen.key(name)
-            yield .2
-        yield .2
+            yield 0.2
+        yield 0.2
 
     def type(self, text):
         """yield from window.type("1.5"): into a field that is being edited."""
         self.screen.type(text)
-        yield .3
+        yield 0.3
 
     def scroll(self, x, y, clicks):
         """yield from window.scroll(x, y, 3): down; negative: up."""
@@ -156,8 +158,8 @@ class Window:
             button = 5 if clicks > 0 else 4
             self.screen.down(button)
             self.screen.up(button)
-            yield .05
-        yield .2
+            yield 0.05
+        yield 0.2
 
     # ------------------------------------------------------------ finding buttons
 
@@ -166,12 +168,13 @@ class Window:
         "pliant.set_role(role='BODY')", or a property's name."""
         manager = bpy.context.window_manager
         with self.context(kind, region):
-            for ask, answer in ((bpy.ops.ui.copy_python_command_button,
-                                 r"bpy\.ops\.(([a-z0-9_.]+)\(.*\))"),
-                                (bpy.ops.ui.copy_data_path_button, r"(([a-z0-9_]+)(?:\[\d+\])?)$")):
+            for ask, answer in (
+                (bpy.ops.ui.copy_python_command_button, r"bpy\.ops\.(([a-z0-9_.]+)\(.*\))"),
+                (bpy.ops.ui.copy_data_path_button, r"(([a-z0-9_]+)(?:\[\d+\])?)$"),
+            ):
                 manager.clipboard = ""
                 try:
-                    if ask.poll() and 'FINISHED' in ask():
+                    if ask.poll() and "FINISHED" in ask():
                         said = re.search(answer, manager.clipboard)
                         if said:
                             return said[2], said[1].replace('"', "'")
@@ -234,7 +237,7 @@ class Window:
             if name in self._under_mouse(kind, region):
                 yield from self._press(1)
                 yield from self._release(1)
-                yield .2
+                yield 0.2
                 return
         raise AssertionError(f"the button {name} in {kind} {region} does not stay in its place")
 
@@ -244,36 +247,36 @@ class Window:
         """yield from window.fresh(): an empty file in the usual layout; the add-on stays enabled."""
         with self.context():
             bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=False)
-        yield .5
+        yield 0.5
 
     def properties_tab(self, tab):
         """yield from window.properties_tab('PHYSICS'): needs an active object that has it."""
         self.area("PROPERTIES").spaces.active.context = tab
         self.area("PROPERTIES").tag_redraw()
-        yield .3
+        yield 0.3
 
     def toggle_full(self, kind):
         """yield from window.toggle_full('PROPERTIES'): an area over the whole screen, for pictures of
         panels; again: back."""
         with self.context(kind):
             bpy.ops.screen.screen_full_area()
-        yield .6
+        yield 0.6
 
     def sidebar(self, tab=None):
         """yield from window.sidebar("Pliant"): opens the 3D view's sidebar (N), at a tab."""
         self.area("VIEW_3D").spaces.active.show_region_ui = True
         yield lambda: self.region("VIEW_3D", "UI").width > 1
-        yield .3
-        if tab:     # a tab can be chosen only after it was drawn
+        yield 0.3
+        if tab:  # a tab can be chosen only after it was drawn
             self.region("VIEW_3D", "UI").active_panel_category = tab
             self.area("VIEW_3D").tag_redraw()
-            yield .3
+            yield 0.3
 
     def redraw(self):
         """yield from window.redraw(): everything."""
         for area in self.window.screen.areas:
             area.tag_redraw()
-        yield .3
+        yield 0.3
 
     def laid_out(self):
         """yield from window.laid_out(): buttons are where the settings as they are now put them."""
@@ -285,7 +288,7 @@ class Window:
             for _ in range(3):
                 yield 0
 
-    def still(self, kind=None, region="WINDOW", seconds=.3):
+    def still(self, kind=None, region="WINDOW", seconds=0.3):
         """yield from window.still("VIEW_3D"): until nothing moves any more there, or at all."""
         until, since, before = time.monotonic() + 15, time.monotonic(), None
         while time.monotonic() - since < seconds and time.monotonic() < until:
@@ -293,7 +296,7 @@ class Window:
             if before is None or before.shape != now.shape or (before != now).any():
                 since = time.monotonic()
             before = now
-            yield .05
+            yield 0.05
 
     # ------------------------------------------------------------ what is on the screen
 
@@ -316,7 +319,7 @@ class Window:
 def crop(picture, box):
     """The part of a picture in a box (left, top, right, bottom)."""
     left, top, right, bottom = box
-    return picture[max(0, top):bottom, max(0, left):right]
+    return picture[max(0, top) : bottom, max(0, left) : right]
 
 
 def share(picture, colour, tolerance=16):
@@ -340,10 +343,9 @@ def colourfulness(picture, least_saturation=60):
         return 0.0, 0
     high, spread = strong.max(axis=1), strong.max(axis=1) - strong.min(axis=1)
     r, g, b = strong.T
-    hue = np.where(high == r, (g - b) / spread % 6,
-                   np.where(high == g, (b - r) / spread + 2, (r - g) / spread + 4))
+    hue = np.where(high == r, (g - b) / spread % 6, np.where(high == g, (b - r) / spread + 2, (r - g) / spread + 4))
     counts = np.bincount((hue * 2).astype(int) % 12, minlength=12)
-    return len(strong) / len(values), int((counts >= .01 * len(strong)).sum())
+    return len(strong) / len(values), int((counts >= 0.01 * len(strong)).sum())
 
 
 def differs(before, after, threshold=8):

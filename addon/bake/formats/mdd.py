@@ -7,6 +7,7 @@
 Where the data begin depends on the number of frames, so a file cannot grow: it is written under
 another name and renamed when it is whole. A file that was there stays until then.
 """
+
 import os
 import struct
 from typing import NamedTuple
@@ -39,8 +40,7 @@ def write(path, vertices, times, frames):
         for positions in frames:
             rows = np.ascontiguousarray(positions, dtype=">f4")
             if rows.shape != (vertices, 3):
-                raise BakeError(f"{path} is for {vertices} vertices; a frame of shape "
-                                f"{rows.shape} does not fit.")
+                raise BakeError(f"{path} is for {vertices} vertices; a frame of shape {rows.shape} does not fit.")
             file.write(memoryview(rows).cast("B"))
             count += 1
         if count != len(times):
@@ -60,8 +60,9 @@ def check(path, vertices=None, frames=None):
                 raise BakeError(f"{path} is not an MDD file: it ends within its header.")
             count, there = HEADER.unpack(data)
             if count < 0 or there <= 0 or 4 * count > size:
-                raise BakeError(f"{path} is not an MDD file, or damaged: its header tells of "
-                                f"{there} vertices and {count} frames.")
+                raise BakeError(
+                    f"{path} is not an MDD file, or damaged: its header tells of {there} vertices and {count} frames."
+                )
             times = np.frombuffer(file.read(4 * count), ">f4")
     except OSError as error:
         raise file_error(error, "read", path) from error
@@ -81,5 +82,4 @@ def frames(path):
     if header.frames == 0:
         return np.empty((0, header.vertices, 3), ">f4")
     with open_regular(path) as file:
-        return np.memmap(file, ">f4", "r", HEADER.size + 4 * header.frames,
-                         (header.frames, header.vertices, 3))
+        return np.memmap(file, ">f4", "r", HEADER.size + 4 * header.frames, (header.frames, header.vertices, 3))

@@ -8,6 +8,7 @@ Blender reads the file anew at each frame and shows no error if it does not fit,
 checked here. A frame is appended, then synced, and only then counted in the header: whoever reads
 while a bake is writing, or after it was killed, sees whole frames only.
 """
+
 import os
 import struct
 from typing import NamedTuple
@@ -70,8 +71,7 @@ class Writer:
             raise Pc2Error(f"{self.path} has {self.frames} frames: frame {index} cannot follow.")
         rows = np.ascontiguousarray(positions, dtype="<f4")
         if rows.shape != (self.vertices, 3):
-            raise Pc2Error(f"{self.path} is for {self.vertices} vertices; a frame of shape "
-                           f"{rows.shape} does not fit.")
+            raise Pc2Error(f"{self.path} is for {self.vertices} vertices; a frame of shape {rows.shape} does not fit.")
         try:
             self._file.seek(self._place(index))
             self._write(memoryview(rows).cast("B"))
@@ -103,7 +103,7 @@ class Writer:
         """All of the data: an unbuffered write may take a part only."""
         data = memoryview(data)
         while len(data):
-            data = data[self._file.write(data):]
+            data = data[self._file.write(data) :]
 
     def _set_count(self, count):
         self._file.seek(_COUNT_OFFSET)
@@ -143,8 +143,7 @@ def _read_header(path, file):
     if version != 1:
         raise Pc2Error(f"{path} is a point cache of version {version}; only version 1 is known.")
     if vertices <= 0 or frames < 0:
-        raise Pc2Error(f"{path} is damaged: its header tells of {vertices} vertices and {frames} "
-                        f"frames.")
+        raise Pc2Error(f"{path} is damaged: its header tells of {vertices} vertices and {frames} frames.")
     return Header(vertices, start, sampling, frames)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads soft bodies: mesh, painted weights, weak places and pattern once, the rest at each frame."""
+
 import numpy as np
 
 from ...bake import transforms
@@ -27,9 +28,14 @@ class BodyReader:
         if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: outside is where it was
             faces = np.ascontiguousarray(faces[:, ::-1])
         own = obj.pliant
-        body = Body(obj.name, transforms.to_simulation(local, matrix, self.reading.shot.origin), faces,
-                    settings.body(own, 1.0 if self.reading.quick is None else self.reading.quick),
-                    topology=meshes.topology(mesh_hash.own_mesh(obj)), source=self.reading.view.mark(obj))
+        body = Body(
+            obj.name,
+            transforms.to_simulation(local, matrix, self.reading.shot.origin),
+            faces,
+            settings.body(own, 1.0 if self.reading.quick is None else self.reading.quick),
+            topology=meshes.topology(mesh_hash.own_mesh(obj)),
+            source=self.reading.view.mark(obj),
+        )
         self._painted(obj, mesh, own, body)
         if own.fracture.use_fracture:
             self._weak(obj, mesh, own.fracture, body)
@@ -44,16 +50,16 @@ class BodyReader:
         wanted = {what: getattr(own.paint, f"{what}_group") for what in settings.PAINTED}
         if own.start.use_pins:
             if not own.start.pin_group:
-                raise CaptureError(f"'{obj.name}' is to be pinned: choose the vertex group that is "
-                                   f"held.", obj.name)
+                raise CaptureError(f"'{obj.name}' is to be pinned: choose the vertex group that is held.", obj.name)
             wanted["pin"] = own.start.pin_group
         indices = {}
         for what, name in wanted.items():
             if name:
                 group = obj.vertex_groups.get(name)
                 if group is None:
-                    raise CaptureError(f"'{obj.name}' has no vertex group '{name}' "
-                                       f"({what.replace('_', ' ')}).", obj.name)
+                    raise CaptureError(
+                        f"'{obj.name}' has no vertex group '{name}' ({what.replace('_', ' ')}).", obj.name
+                    )
                 indices[what] = group.index
         weights = meshes.group_weights(mesh, set(indices.values()))
         for what, index in indices.items():
@@ -62,13 +68,13 @@ class BodyReader:
                 body.pin_exact = own.start.pin_mode == "EXACT"
                 body.pin_frequency = own.start.pin_frequency
                 if not body.pins.any():
-                    self.reading.warn(f"No vertex of '{obj.name}' is in its pin group '{wanted[what]}': "
-                                      f"nothing is held.")
+                    self.reading.warn(
+                        f"No vertex of '{obj.name}' is in its pin group '{wanted[what]}': nothing is held."
+                    )
             else:
                 zero = getattr(own.paint, f"{what}_zero")
                 one = getattr(own.paint, f"{what}_one")
-                body.factors[f"{what}_factor"] = \
-                    (zero + (one - zero) * weights[index]).astype(np.float32)
+                body.factors[f"{what}_factor"] = (zero + (one - zero) * weights[index]).astype(np.float32)
 
     def _weak(self, obj, mesh, own, body):
         """Marked edges and the weak group."""
@@ -83,8 +89,7 @@ class BodyReader:
         if own.seam_group:
             found = obj.vertex_groups.get(own.seam_group)
             if found is None:
-                raise CaptureError(f"'{obj.name}' has no vertex group '{own.seam_group}' (weak).",
-                                   obj.name)
+                raise CaptureError(f"'{obj.name}' has no vertex group '{own.seam_group}' (weak).", obj.name)
             group = meshes.group_weights(mesh, {found.index})[found.index]
         if len(edges) or group is not None:
             body.weak = Weak(own.seam_toughness, own.seam_width, edges, group)
@@ -116,20 +121,28 @@ class BodyReader:
         if (refusal := settings.fracture_refusal(own)) is not None:
             raise CaptureError(f"'{obj.name}' is to break, but {refusal}.", obj.name)
         breaks = settings.fracture(own.fracture, self.reading.start, self.reading.shot.fps)
-        material = self.reading.same(("material", body.name),
-                                     settings.material(own.material, breaks is not None, self.reading.metre))
-        return BodyFrame(matrix, material, vertices,
-                         self.reading.same(("pins", body.name), own.start.pin_strength),
-                         surface=self.reading.same(("surface", body.name),
-                                                   settings.body_surface(own.contacts)),
-                         fracture=self.reading.same(("fracture", body.name), breaks))
+        material = self.reading.same(
+            ("material", body.name), settings.material(own.material, breaks is not None, self.reading.metre)
+        )
+        return BodyFrame(
+            matrix,
+            material,
+            vertices,
+            self.reading.same(("pins", body.name), own.start.pin_strength),
+            surface=self.reading.same(("surface", body.name), settings.body_surface(own.contacts)),
+            fracture=self.reading.same(("fracture", body.name), breaks),
+        )
 
     def _pinned_vertices(self, obj, evaluated, matrix):
         """The same array as before where they are what they were."""
         key = ("pinned", obj.name)
         known = self.reading.kept.get(key)
-        if known is not None and known[0] is matrix and self.reading.evaluated is not None and \
-                obj.name not in self.reading.evaluated:
+        if (
+            known is not None
+            and known[0] is matrix
+            and self.reading.evaluated is not None
+            and obj.name not in self.reading.evaluated
+        ):
             return known[1]
         self.reading.view.check_same_vertices(obj, evaluated.data)
         local = meshes.positions(evaluated.data)
@@ -139,13 +152,11 @@ class BodyReader:
 
     def _matrix(self, obj, evaluated, number):
         matrix = np.array(evaluated.matrix_world, np.float64)
-        return self.reading.derived(("matrix", obj.name), matrix.tobytes(),
-                                    lambda: self._checked(obj, matrix, number))
+        return self.reading.derived(("matrix", obj.name), matrix.tobytes(), lambda: self._checked(obj, matrix, number))
 
     def _checked(self, obj, matrix, number):
         if not np.isfinite(matrix).all():
-            raise CaptureError(f"'{obj.name}' has no place at frame {number}: its transform is not "
-                               f"a number.", obj.name)
+            raise CaptureError(f"'{obj.name}' has no place at frame {number}: its transform is not a number.", obj.name)
         sizes = np.linalg.svd(matrix[:3, :3], compute_uv=False)
         if sizes[-1] < 1e-6 * sizes[0] or sizes[0] < 1e-12:
             raise CaptureError(f"'{obj.name}' has zero scale at frame {number}.", obj.name)

@@ -16,6 +16,7 @@ that are what they were is not made again, and is then the same object in both f
 evaluates nothing at all from one frame to the next, nothing in the scene depends on time: unless
 handlers of other add-ons may change it, the frames that follow are that one.
 """
+
 import bpy
 
 from ...bake import volume
@@ -131,14 +132,19 @@ class Capture:
         if graph is not None:
             self._updated = {update.id.original.name_full for update in graph.updates}
             self._reading.evaluated = {
-                update.id.original.name for update in graph.updates
-                if update.is_updated_geometry and isinstance(update.id, bpy.types.Object)}
+                update.id.original.name
+                for update in graph.updates
+                if update.is_updated_geometry and isinstance(update.id, bpy.types.Object)
+            }
 
     def _is_still(self):
         """Whether nothing has changed in the frame that was read last, nor will in the next ones."""
-        foreign = [handler for name in ("frame_change_pre", "frame_change_post")
-                   for handler in getattr(bpy.app.handlers, name)
-                   if not getattr(handler, "__module__", "").startswith(PLIANT)]
+        foreign = [
+            handler
+            for name in ("frame_change_pre", "frame_change_post")
+            for handler in getattr(bpy.app.handlers, name)
+            if not getattr(handler, "__module__", "").startswith(PLIANT)
+        ]
         return self._held is not None and self.done > 1 and self._updated == set() and not foreign
 
     def release(self):
@@ -163,12 +169,10 @@ class Capture:
 
     def _check(self, scene):
         if self.end < self.start:
-            raise CaptureError(f"There are no frames to bake: the bake starts at {self.start} and "
-                               f"ends at {self.end}.")
+            raise CaptureError(f"There are no frames to bake: the bake starts at {self.start} and ends at {self.end}.")
         found = bodies(scene)
         if not found:
-            raise CaptureError("There is no soft body in this scene: select a mesh and make it "
-                               "one.")
+            raise CaptureError("There is no soft body in this scene: select a mesh and make it one.")
         layer = view_layer_of(scene)
         layer.update()  # objects that a script has just linked are in it only then
         for obj in found:
@@ -176,26 +180,27 @@ class Capture:
         for obj in collider_objects(scene):
             refuse_hidden(obj, layer, "collider")
             if obj.type not in collider_meshes.MESHLIKE and obj.type != "EMPTY":
-                raise CaptureError(f"The collider '{obj.name}' has no surface: it is a "
-                                   f"{obj.type.lower()}.", obj.name)
+                raise CaptureError(f"The collider '{obj.name}' has no surface: it is a {obj.type.lower()}.", obj.name)
 
     def _check_body(self, obj, layer):
         if obj.type != "MESH":
-            raise CaptureError(f"'{obj.name}' is no mesh but a {obj.type.lower()}: only meshes can "
-                               f"be soft bodies.", obj.name)
+            raise CaptureError(
+                f"'{obj.name}' is no mesh but a {obj.type.lower()}: only meshes can be soft bodies.", obj.name
+            )
         refuse_hidden(obj, layer, "soft body")
         if obj.mode == "EDIT":
             raise CaptureError(f"'{obj.name}' is in edit mode: leave it (Tab) to bake.", obj.name)
         if not len(obj.data.polygons):
             what = "faces" if len(obj.data.vertices) else "vertices"
-            raise CaptureError(f"'{obj.name}' has no {what}: there is nothing to be soft.",
-                               obj.name)
+            raise CaptureError(f"'{obj.name}' has no {what}: there is nothing to be soft.", obj.name)
         if self.quick is None and obj.pliant.fracture.use_fracture:
             if problem := package_problem():  # after simulating would be late
                 raise PackageError(f"'{obj.name}' is to break. {problem}", obj.name)
         if left_out := modifiers.left_out(obj):
-            self._told.append(f"'{obj.name}' is simulated without {left_out}, which acts on the "
-                              f"result: apply it if it is part of the body.")
+            self._told.append(
+                f"'{obj.name}' is simulated without {left_out}, which acts on the "
+                f"result: apply it if it is part of the body."
+            )
         if rig := modifiers.late_rig(obj):
             self._told.append(f"'{obj.name}': {rig}.")
 

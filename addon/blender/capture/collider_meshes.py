@@ -4,6 +4,7 @@
 The faces are read once and must stay; the vertices may go anywhere, by the object's transform, a
 rig, shape keys or any other deformation.
 """
+
 from contextlib import contextmanager
 
 import numpy as np
@@ -38,8 +39,7 @@ def mesh_of(evaluated):
 
 def shows_collection(obj):
     """Whether an object is an empty that shows a collection, as sets and props are often linked."""
-    return obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and \
-        obj.instance_collection is not None
+    return obj.type == "EMPTY" and obj.instance_type == "COLLECTION" and obj.instance_collection is not None
 
 
 def parts_of(evaluated, graph):
@@ -102,9 +102,11 @@ def vertices(evaluated, graph, topology):
             places = (places @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
         found.append(places)
     if " ".join(hashes) != topology:
-        raise Unusable("has other faces than at the first frame: only its vertices may move. "
-                       "Apply or animate away the modifier that changes them, or choose a "
-                       "simple shape")
+        raise Unusable(
+            "has other faces than at the first frame: only its vertices may move. "
+            "Apply or animate away the modifier that changes them, or choose a "
+            "simple shape"
+        )
     found = found[0] if len(found) == 1 else np.concatenate(found)
     if not np.isfinite(found).all():
         raise Unusable("has vertices that are no numbers (NaN)")
@@ -115,5 +117,6 @@ def placed(local, matrix, origin, surface):
     runs, parts = surface["runs"], colliders.decompose(matrix)
     if runs is not None and parts is not None:
         runs = colliders.running(runs, parts[1], parts[0])
-    return ColliderMeshFrame(transforms.to_simulation(local, matrix, origin),
-                             **dict(surface, runs=runs if parts is not None else None))
+    return ColliderMeshFrame(
+        transforms.to_simulation(local, matrix, origin), **dict(surface, runs=runs if parts is not None else None)
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads colliders: their shape once, where they stand at each frame."""
+
 import numpy as np
 
 from ...bake.shot import Collider
@@ -22,8 +23,7 @@ class ColliderReader:
 
     def collider(self, obj, graph, room):
         evaluated, own = obj.evaluated_get(graph), obj.pliant.collider
-        if own.shape in MESH_SHAPES or \
-                own.shape == "AUTO" and collider_meshes.shows_collection(obj):
+        if own.shape in MESH_SHAPES or own.shape == "AUTO" and collider_meshes.shows_collection(obj):
             return self._mesh_collider(obj, graph, own)
         if own.shape != "AUTO":
             guess = colliders.Guess(Shape[own.shape], 2)
@@ -40,23 +40,24 @@ class ColliderReader:
 
     def _mesh_collider(self, obj, graph, own):
         if obj.type == "EMPTY" and not collider_meshes.shows_collection(obj):
-            raise CaptureError(f"The collider '{obj.name}' is an empty, which has no mesh: choose a "
-                               f"simple shape.", obj.name)
+            raise CaptureError(
+                f"The collider '{obj.name}' is an empty, which has no mesh: choose a simple shape.", obj.name
+            )
         try:
-            triangles, self._topologies[obj.name] = collider_meshes.faces(
-                obj.evaluated_get(graph), graph)
+            triangles, self._topologies[obj.name] = collider_meshes.faces(obj.evaluated_get(graph), graph)
         except collider_meshes.Unusable as error:
             raise CaptureError(f"The collider '{obj.name}' {error}.", obj.name) from error
         shape = collider_meshes.shape_of(own.shape, triangles, own.inside_out)
         if shape == Shape.MESH and not collider_meshes.is_closed(triangles):
-            self.reading.warn(f"The collider '{obj.name}' is solid but not closed: what is inside is "
-                              f"guessed at its holes. A Thin Shell needs no inside.")
+            self.reading.warn(
+                f"The collider '{obj.name}' is solid but not closed: what is inside is "
+                f"guessed at its holes. A Thin Shell needs no inside."
+            )
         return Collider(obj.name, shape, triangles=triangles)
 
     def _guess(self, obj, evaluated, room):
         if obj.type == "EMPTY":
-            return colliders.Guess(
-                Shape.SPHERE if obj.empty_display_type == "SPHERE" else Shape.BOX, 2)
+            return colliders.Guess(Shape.SPHERE if obj.empty_display_type == "SPHERE" else Shape.BOX, 2)
         parts = colliders.decompose(np.array(evaluated.matrix_world))
         mesh = evaluated.to_mesh()
         try:
@@ -64,8 +65,7 @@ class ColliderReader:
                 raise CaptureError(f"The collider '{obj.name}' has no vertices.", obj.name)
             points = meshes.positions(mesh).astype(np.float64)
             if not np.isfinite(points).all():
-                raise CaptureError(f"The collider '{obj.name}' has vertices that are no numbers "
-                                   f"(NaN).", obj.name)
+                raise CaptureError(f"The collider '{obj.name}' has vertices that are no numbers (NaN).", obj.name)
             scale = parts[2] if parts else np.ones(3)
             return colliders.guess(points * scale, meshes.triangles(mesh), room)
         finally:
@@ -85,8 +85,11 @@ class ColliderReader:
             corners = tuple(map(tuple, evaluated.bound_box))
         matrix = np.array(evaluated.matrix_world)
         surface = _surface(own)
-        return self.reading.derived(("collider", obj.name), (corners, matrix.tobytes(), surface),
-                                    lambda: self._placed(obj, corners, matrix, surface, number))
+        return self.reading.derived(
+            ("collider", obj.name),
+            (corners, matrix.tobytes(), surface),
+            lambda: self._placed(obj, corners, matrix, surface, number),
+        )
 
     def _mesh_frame(self, obj, graph, own, number):
         evaluated = obj.evaluated_get(graph)
@@ -94,11 +97,9 @@ class ColliderReader:
         try:
             local = self._collider_vertices(obj, evaluated, graph)
         except collider_meshes.Unusable as error:
-            raise CaptureError(f"The collider '{obj.name}' {error} (frame {number}).",
-                               obj.name) from error
+            raise CaptureError(f"The collider '{obj.name}' {error} (frame {number}).", obj.name) from error
         if not np.isfinite(matrix).all():
-            raise CaptureError(f"The collider '{obj.name}' has no place at frame {number}.",
-                               obj.name)
+            raise CaptureError(f"The collider '{obj.name}' has no place at frame {number}.", obj.name)
         read = id(local), matrix.tobytes(), surface  # another array is made before this one goes
 
         def place():
@@ -110,8 +111,9 @@ class ColliderReader:
     def _collider_vertices(self, obj, evaluated, graph):
         """The same array as before where they are what they were."""
         key = ("vertices", obj.name)
-        is_as_before = self.reading.evaluated is not None and obj.name not in self.reading.evaluated and \
-            obj.type != "EMPTY"  # which shows others
+        is_as_before = (
+            self.reading.evaluated is not None and obj.name not in self.reading.evaluated and obj.type != "EMPTY"
+        )  # which shows others
         if is_as_before and key in self.reading.kept:
             return self.reading.kept[key][1]
         local = collider_meshes.vertices(evaluated, graph, self._topologies[obj.name])
@@ -119,15 +121,17 @@ class ColliderReader:
 
     def _placed(self, obj, corners, matrix, surface, number):
         corners = np.array(corners, np.float64)
-        state, off = colliders.place(self._guesses[obj.name], corners.min(axis=0),
-                                     corners.max(axis=0), matrix, **surface)
+        state, off = colliders.place(
+            self._guesses[obj.name], corners.min(axis=0), corners.max(axis=0), matrix, **surface
+        )
         if state is None:
-            raise CaptureError(f"The collider '{obj.name}' has zero scale or no place at frame "
-                               f"{number}.", obj.name)
+            raise CaptureError(f"The collider '{obj.name}' has zero scale or no place at frame {number}.", obj.name)
         if off > colliders.ROUND:
-            self.reading.warn(f"The collider '{obj.name}' is stretched or sheared in a way that a "
-                              f"{self._guesses[obj.name].shape.name.lower()} cannot be: bodies feel an "
-                              f"even one.")
+            self.reading.warn(
+                f"The collider '{obj.name}' is stretched or sheared in a way that a "
+                f"{self._guesses[obj.name].shape.name.lower()} cannot be: bodies feel an "
+                f"even one."
+            )
         return state
 
 
@@ -135,5 +139,4 @@ def _surface(own):
     runs = None
     if own.use_running:
         runs = tuple(own.surface_velocity), tuple(own.surface_spin)
-    return {"friction": own.friction, "restitution": own.restitution, "thickness": own.thickness,
-            "runs": runs}
+    return {"friction": own.friction, "restitution": own.restitution, "thickness": own.thickness, "runs": runs}

@@ -6,6 +6,7 @@ A shape is guessed in the object's own space with its scale applied, by how far 
 is from that of each candidate. What the guess decides (shape, axis) is kept for the bake; size and
 place follow the object's bounding box and matrix at each frame.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +16,10 @@ from ...bake.shot import ColliderFrame
 from ...solver import Shape
 
 FLAT = 1e-3  # thinner than this part of its size: a mesh is flat
-UNLIKE = .03  # further than this part of its size from every shape: it is none of them
-AREA = .15  # its area is another by this part: a mesh is not all of a shape, or more than it
-FILLED = .97  # a plate fills at least this part of its rectangle
-ROUND = .05  # radii that differ by less than this are equal
+UNLIKE = 0.03  # further than this part of its size from every shape: it is none of them
+AREA = 0.15  # its area is another by this part: a mesh is not all of a shape, or more than it
+FILLED = 0.97  # a plate fills at least this part of its rectangle
+ROUND = 0.05  # radii that differ by less than this are equal
 
 
 @dataclass
@@ -174,16 +175,20 @@ def place(guess, low, high, matrix, runs=None, **surface):
     off = shear
     if guess.flat:
         # a plate: its top is the mesh, and there is something below for bodies to sink into
-        thickness = .05 * float(half[:2].min())
+        thickness = 0.05 * float(half[:2].min())
         half = np.array((half[0], half[1], thickness))
         centre = centre - rotation[:, 2] * thickness
     if guess.shape in (Shape.CYLINDER, Shape.CAPSULE) and half[:2].max() > 0:
         off = max(off, float(np.ptp(half[:2]) / half[:2].max()))
     elif guess.shape == Shape.SPHERE and half.max() > 0:
         off = max(off, float(np.ptp(half) / half.max()))
-    return ColliderFrame(tuple(map(float, centre)), transforms.quaternion(rotation),
-                         extent(guess.shape, half),
-                         runs=running(runs, own, position, rotation, centre), **surface), off
+    return ColliderFrame(
+        tuple(map(float, centre)),
+        transforms.quaternion(rotation),
+        extent(guess.shape, half),
+        runs=running(runs, own, position, rotation, centre),
+        **surface,
+    ), off
 
 
 def extent(shape, half):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Edges that an artist has marked, as pairs of vertices: where a body is weak."""
+
 import numpy as np
 
 from .. import compat
@@ -45,8 +46,7 @@ def check(mesh, name):
     """The attribute of that name, which is one that marks edges."""
     found = mesh.attributes.get(name)
     if found is None:
-        raise NoMarks(f"has no attribute '{name}'" if name else
-                      "is to be weak along an attribute: choose it")
+        raise NoMarks(f"has no attribute '{name}'" if name else "is to be weak along an attribute: choose it")
     if found.domain != "EDGE" or found.data_type not in ("BOOLEAN", "FLOAT", "INT", "INT8"):
         raise NoMarks(f"has the attribute '{name}', which is no number or switch of edges")
     return found

@@ -1,14 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's force fields as the library's: their parameters at a frame, by the same names."""
+
 from ...solver import Falloff, FalloffSide, FieldKind, FieldShape
 
 KINDS = {kind.name: kind for kind in FieldKind}
 SHAPES = {shape.name: shape for shape in FieldShape}
-NUMBERS = ("strength", "flow", "falloff_power", "distance_min", "distance_max", "radial_falloff",
-           "radial_min", "radial_max", "harmonic_damping", "rest_length", "linear_drag",
-           "quadratic_drag")
-SWITCHES = ("use_min_distance", "use_max_distance", "use_radial_min", "use_radial_max",
-            "use_gravity_falloff", "use_global_coords")
+NUMBERS = (
+    "strength",
+    "flow",
+    "falloff_power",
+    "distance_min",
+    "distance_max",
+    "radial_falloff",
+    "radial_min",
+    "radial_max",
+    "harmonic_damping",
+    "rest_length",
+    "linear_drag",
+    "quadratic_drag",
+)
+SWITCHES = (
+    "use_min_distance",
+    "use_max_distance",
+    "use_radial_min",
+    "use_radial_max",
+    "use_gravity_falloff",
+    "use_global_coords",
+)
 
 
 def is_field(obj):
@@ -22,8 +40,10 @@ def refusal(obj):
         kind = field.type.replace("_", " ").lower()
         return f"The force field '{obj.name}' is a {kind}, which has no effect on soft bodies."
     if field.shape not in SHAPES:
-        return (f"The force field '{obj.name}' has the shape {field.shape.lower()}, which is not "
-                f"supported: it has no effect.")
+        return (
+            f"The force field '{obj.name}' has the shape {field.shape.lower()}, which is not "
+            f"supported: it has no effect."
+        )
     return None
 
 
@@ -44,9 +64,13 @@ def parameters(obj, matrix):
     field = obj.field
     out = {name: float(getattr(field, name)) for name in NUMBERS}
     out.update({name: int(getattr(field, name)) for name in SWITCHES})
-    out.update(shape=SHAPES[field.shape], falloff_type=Falloff[field.falloff_type],
-               side=FalloffSide[field.z_direction], noise_size=float(field.size),
-               matrix=tuple(float(v) for v in matrix.reshape(-1)))
+    out.update(
+        shape=SHAPES[field.shape],
+        falloff_type=Falloff[field.falloff_type],
+        side=FalloffSide[field.z_direction],
+        noise_size=float(field.size),
+        matrix=tuple(float(v) for v in matrix.reshape(-1)),
+    )
     if not field.apply_to_location:
         out["strength"] = out["linear_drag"] = out["quadratic_drag"] = 0.0
     return out

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a body's mesh is made from: a mark that tells whether it was edited since a bake."""
+
 import hashlib
 
 import numpy as np
@@ -23,7 +24,7 @@ def mark(obj, known=None):
         known[mesh.name_full] = _hash(mesh)
     digest = hashlib.blake2b(known[mesh.name_full].encode(), digest_size=16)
     is_animated = obj.animation_data is not None
-    for modifier in list(obj.modifiers)[:modifiers.split(obj)]:
+    for modifier in list(obj.modifiers)[: modifiers.split(obj)]:
         was = obj.pliant.result.switched.get(modifier.name, modifier)  # a result may switch it off
         digest.update(f"{modifier.type}{was.show_viewport}".encode())
         if not is_animated:
@@ -44,9 +45,13 @@ def _hash(mesh):
 
 def _simple(modifier):
     """Values of a modifier; how it is shown in panels is none."""
-    return [(p.identifier, tuple(found) if getattr(p, "is_array", False) else found)
-            for p in modifier.bl_rna.properties
-            if p.type in _SIMPLE and not p.is_readonly and not p.is_runtime and
-            not p.identifier.startswith(("show_", "is_", "use_pin", "ui_")) and
-            p.identifier != "execution_time"
-            for found in [getattr(modifier, p.identifier)]]
+    return [
+        (p.identifier, tuple(found) if getattr(p, "is_array", False) else found)
+        for p in modifier.bl_rna.properties
+        if p.type in _SIMPLE
+        and not p.is_readonly
+        and not p.is_runtime
+        and not p.identifier.startswith(("show_", "is_", "use_pin", "ui_"))
+        and p.identifier != "execution_time"
+        for found in [getattr(modifier, p.identifier)]
+    ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the readers of one capture share, and how they look at objects."""
+
 import bpy
 import numpy as np
 
@@ -48,7 +49,8 @@ class Evaluated:
             raise CaptureError(
                 f"The modifiers of '{obj.name}' change its vertices ({len(obj.data.vertices)} to "
                 f"{len(mesh.vertices)}): put them after the '{modifiers.PLAYBACK_NAME}' modifier.",
-                obj.name)
+                obj.name,
+            )
 
 
 class Reading:
@@ -79,9 +81,9 @@ class Reading:
 def check_positions(obj, local, matrix):
     if not np.isfinite(local).all():
         bad = int((~np.isfinite(local)).any(axis=1).sum())
-        raise CaptureError(f"'{obj.name}' has {bad} vertices that are no numbers (NaN).",
-                           obj.name)
+        raise CaptureError(f"'{obj.name}' has {bad} vertices that are no numbers (NaN).", obj.name)
     reach = np.abs(local).max() * np.abs(matrix[:3, :3]).max() + np.abs(matrix[:3, 3]).max()
     if reach > FARTHEST:
-        raise CaptureError(f"'{obj.name}' reaches too far from the world's centre: more than "
-                           f"{FARTHEST:,.0f} m.", obj.name)
+        raise CaptureError(
+            f"'{obj.name}' reaches too far from the world's centre: more than {FARTHEST:,.0f} m.", obj.name
+        )

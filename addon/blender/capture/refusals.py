@@ -25,5 +25,8 @@ def hidden(obj, layer):
 
 def refuse_hidden(obj, layer, what):
     if hidden(obj, layer):
-        raise CaptureError(f"The {what} '{obj.name}' is hidden in viewports, so that Blender does "
-                           f"not evaluate it: show it, or take its role away.", obj.name)
+        raise CaptureError(
+            f"The {what} '{obj.name}' is hidden in viewports, so that Blender does "
+            f"not evaluate it: show it, or take its role away.",
+            obj.name,
+        )

@@ -6,6 +6,7 @@ is switched and nothing is evaluated for it. Meshes of bodies, which play the ba
 what they are made from (mesh_hash.py). What is animated is compared at the current frame only, and
 what pins follow not at all: going on with a bake reads everything.
 """
+
 from ...bake.fingerprint import RATE, fingerprint
 from .. import meshes, modifiers, settings
 from . import mesh_hash, reading
@@ -62,20 +63,19 @@ def outdated(scene, cache, known=None):
     unweighed = set()  # hashed with vertex groups that modifiers change
     for body in shot.bodies:
         if modifiers.weigh(scene.objects[body.name]):
-            unweighed |= {f"the pins of '{body.name}'",
-                          f"the particles, clusters or start of '{body.name}'"}
+            unweighed |= {f"the pins of '{body.name}'", f"the particles, clusters or start of '{body.name}'"}
         unseen.add(f"the mesh of '{body.name}'")
         if body.pins is not None or body.follow_until is not None:
             unseen.add(f"the animation of '{body.name}'")
         before = cache.body(body.name)
-        if before is not None and (before.topology != meshes.topology(_own(scene, body.name)) or
-                                   before.source and before.source != body.source):
+        if before is not None and (
+            before.topology != meshes.topology(_own(scene, body.name)) or before.source and before.source != body.source
+        ):
             found.append(f"the mesh of '{body.name}'")
     other = {body.name for body in shot.bodies} ^ {body.name for body in cache.bodies}
     for name, what in cache.fingerprint.glance(now, scene.frame_current):
         # what is of a body that came or went is said by the list of bodies
-        if name in unseen or name in unweighed and not what or \
-                any(name.endswith(f" '{gone}'") for gone in other):
+        if name in unseen or name in unweighed and not what or any(name.endswith(f" '{gone}'") for gone in other):
             continue
         found.append(what if name == RATE and what else f"{name} ({what})" if what else name)
     last = settings.frame_range(scene)[1]

@@ -4,6 +4,7 @@
 The exporter writes a point attribute "velocity" as the velocities that renderers blur motion with,
 if it changes from frame to frame. nodes.py lets it, without touching the mesh.
 """
+
 import contextlib
 
 import bpy
@@ -49,10 +50,23 @@ def _is_rendered(obj):
 def _run(path, first, last, evaluation):
     try:
         bpy.ops.wm.alembic_export(
-            filepath=path, check_existing=False, start=first, end=last, selected=True,
-            flatten=False, uvs=True, normals=True, vcolors=True, face_sets=True,
-            subdiv_schema=False, apply_subdiv=True, export_hair=False, export_particles=False,
-            evaluation_mode=evaluation, as_background_job=False)
+            filepath=path,
+            check_existing=False,
+            start=first,
+            end=last,
+            selected=True,
+            flatten=False,
+            uvs=True,
+            normals=True,
+            vcolors=True,
+            face_sets=True,
+            subdiv_schema=False,
+            apply_subdiv=True,
+            export_hair=False,
+            export_particles=False,
+            evaluation_mode=evaluation,
+            as_background_job=False,
+        )
     except RuntimeError as error:
         raise BakeError(f"Blender could not export Alembic: {str(error).strip()}") from error
 
@@ -93,8 +107,10 @@ def _compared(obj, first, rows, velocities):
     finally:
         bpy.app.handlers.frame_change_post.remove(compare)
     if wrong:
-        raise BakeError(f"Blender could not read the point cache of '{name}' in frame {wrong[0]}: the "
-                        f"disk may be faulty. Export again.")
+        raise BakeError(
+            f"Blender could not read the point cache of '{name}' in frame {wrong[0]}: the "
+            f"disk may be faulty. Export again."
+        )
 
 
 @contextlib.contextmanager
@@ -111,8 +127,7 @@ def _only_selected(scene, obj):
     """The exporter takes what is selected and visible in the current view layer."""
     layer = bpy.context.view_layer
     if bpy.context.scene != scene or obj.name not in layer.objects:
-        raise BakeError(f"'{obj.name}' is not in the view layer '{layer.name}': Alembic cannot be "
-                        f"exported.")
+        raise BakeError(f"'{obj.name}' is not in the view layer '{layer.name}': Alembic cannot be exported.")
     selected = [o.name for o in layer.objects if o.select_get()]
     hidden = obj.hide_get(), obj.hide_viewport, obj.hide_select
     for name in selected:
@@ -178,8 +193,9 @@ def play(obj, path):
 def _cache_file(path):
     """The data-block of a file; one that is there reads the file anew."""
     kept = modifiers.blend_path(path)
-    known = next((c for c in bpy.data.cache_files if bpy.path.abspath(c.filepath) == str(path)
-                  and c.library is None), None)
+    known = next(
+        (c for c in bpy.data.cache_files if bpy.path.abspath(c.filepath) == str(path) and c.library is None), None
+    )
     if known is not None:
         bpy.data.batch_remove([known])
     before = set(bpy.data.cache_files)

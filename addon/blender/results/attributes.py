@@ -10,6 +10,7 @@ Where they are asked for, a modifier right after the one that plays gives them t
 companion (nodes.py): in any result, in any Blender, with or without Pliant. The object's own mesh is left
 alone, whatever attributes it has.
 """
+
 import bpy
 import numpy as np
 
@@ -20,8 +21,7 @@ from . import nodes
 
 NAME = "Pliant Attributes"
 FORMER = "Pliant Stretch"  # what the modifier was called when there was one attribute
-CHANNELS = {"stretch": Channel.STRETCH, "plastic_strain": Channel.PLASTIC_STRAIN,
-            "renewed": Channel.RENEWED}
+CHANNELS = {"stretch": Channel.STRETCH, "plastic_strain": Channel.PLASTIC_STRAIN, "renewed": Channel.RENEWED}
 
 
 def wanted(pliant, is_cut):
@@ -45,14 +45,13 @@ def add(obj, output, names, progress=None):
     modifiers.play(result.values, path, output.first)
     playback = modifiers.find_playback(obj)
     place = obj.modifiers.find(playback.name) + 1 if playback is not None else modifiers.split(obj)
-    modifiers.insert(obj, place, NAME, "NODES").node_group = \
-        nodes.attributes_group(result.values, names)
+    modifiers.insert(obj, place, NAME, "NODES").node_group = nodes.attributes_group(result.values, names)
 
 
 def _rows(output, names, progress):
     row = np.zeros((output.vertices, 3), np.float32)
     for number, values in enumerate(output.carried([CHANNELS[name] for name in names])):
-        row[:, :len(names)] = values.T
+        row[:, : len(names)] = values.T
         yield row
         if progress:
             progress((number + 1) / output.count)

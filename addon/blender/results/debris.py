@@ -8,6 +8,7 @@
 A group of nodes shows a point from its birth for as long as its modifier says, and what instances or
 simulates from there is the artist's.
 """
+
 import bpy
 import numpy as np
 
@@ -30,8 +31,9 @@ def make(scene, output, count=COUNT, progress=None):
     points = parts.crack_points(output.broken, count)
     if not len(points.birth):
         raise BakeError(f"'{body.name}' has no crack that debris could come from.")
-    old = next((o for o in scene.objects if o.pliant.result.kind == "DEBRIS"
-                and o.pliant.result.body == body.name), None)
+    old = next(
+        (o for o in scene.objects if o.pliant.result.kind == "DEBRIS" and o.pliant.result.body == body.name), None
+    )
     places, speeds = output.path("debris.pc2"), output.path("debris.velocity.pc2")
     first = _write(output, points, places, speeds, progress)
     if old is not None:

@@ -9,6 +9,7 @@ The mesh with cracks carries besides, for shaders and nodes:
              where that is asked for (attributes.py)
     inside   of faces: whether a crack opened it
 """
+
 import bpy
 import numpy as np
 
@@ -20,10 +21,16 @@ from .. import meshes
 NEVER = 1e6
 GROUPS, NORMALS = ".groups", ".normals"
 # How attributes are read and written: the name of their value, and how many numbers it has.
-KINDS = {"FLOAT": ("value", 1, np.float32), "INT": ("value", 1, np.int32),
-         "BOOLEAN": ("value", 1, bool), "INT8": ("value", 1, np.int32),
-         "FLOAT2": ("vector", 2, np.float32), "FLOAT_VECTOR": ("vector", 3, np.float32),
-         "FLOAT_COLOR": ("color", 4, np.float32), "BYTE_COLOR": ("color", 4, np.float32)}
+KINDS = {
+    "FLOAT": ("value", 1, np.float32),
+    "INT": ("value", 1, np.int32),
+    "BOOLEAN": ("value", 1, bool),
+    "INT8": ("value", 1, np.int32),
+    "FLOAT2": ("vector", 2, np.float32),
+    "FLOAT_VECTOR": ("vector", 3, np.float32),
+    "FLOAT_COLOR": ("color", 4, np.float32),
+    "BYTE_COLOR": ("color", 4, np.float32),
+}
 # made from others, or read otherwise
 APART = {"position", "material_index", "custom_normal", "sharp_edge", "crease_edge"}
 
@@ -31,8 +38,15 @@ APART = {"position", "material_index", "custom_normal", "sharp_edge", "crease_ed
 def look_of(obj, slot, uv_layers):
     """The cracks.Look of an object's settings."""
     own = obj.pliant.fracture
-    return Look(detail=own.detail, smoothing=own.smoothing, roughness=own.roughness, grain=own.grain,
-                inside_material=slot, inside_uv_scale=own.uv_scale, uv_layers=tuple(uv_layers))
+    return Look(
+        detail=own.detail,
+        smoothing=own.smoothing,
+        roughness=own.roughness,
+        grain=own.grain,
+        inside_material=slot,
+        inside_uv_scale=own.uv_scale,
+        uv_layers=tuple(uv_layers),
+    )
 
 
 def output(scene, obj, mesh, plain):
@@ -47,11 +61,16 @@ def inputs(scene, obj, mesh, plain):
     surface = read(mesh, matrix)
     slot = interior_slot(mesh, body.pliant.fracture.interior)[0]
     look = look_of(body, slot, [layer.name for layer in mesh.uv_layers])
-    other = {} if plain.own else {"name": plain.name, "rest": plain._rest,
-                                  "matrices": plain._matrices}
-    return {"cache": plain.cache, "body": plain.body, "surface": surface, "look": look,
-            "opening": body.pliant.fracture.opening,
-            "partial": body.pliant.fracture.use_partial, **other}
+    other = {} if plain.own else {"name": plain.name, "rest": plain._rest, "matrices": plain._matrices}
+    return {
+        "cache": plain.cache,
+        "body": plain.body,
+        "surface": surface,
+        "look": look,
+        "opening": body.pliant.fracture.opening,
+        "partial": body.pliant.fracture.use_partial,
+        **other,
+    }
 
 
 def interior_slot(mesh, interior):
@@ -77,8 +96,9 @@ def read(mesh, matrix):
     turn = turned(start, is_turned(mesh, matrix))
     material = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("material_index", material)
-    surface = Surface(meshes.positions(mesh).astype(np.float64), start,
-                      meshes._corners(mesh)[turn].astype(np.int64), material)
+    surface = Surface(
+        meshes.positions(mesh).astype(np.float64), start, meshes._corners(mesh)[turn].astype(np.int64), material
+    )
     corners, surface.triangle_face = drawn_triangles(mesh)
     surface.triangles = turn[corners] if turn[0] == 0 else turn[corners][:, ::-1]
     for name, domain, kind in carried(mesh):
@@ -128,9 +148,14 @@ def turned(start, turn):
 
 def carried(mesh):
     """(name, domain, kind) of the attributes that are carried over."""
-    return [(a.name, a.domain, a.data_type) for a in mesh.attributes
-            if a.domain in ("POINT", "CORNER", "FACE") and a.data_type in KINDS and
-            a.name not in APART and not a.name.startswith(".")]
+    return [
+        (a.name, a.domain, a.data_type)
+        for a in mesh.attributes
+        if a.domain in ("POINT", "CORNER", "FACE")
+        and a.data_type in KINDS
+        and a.name not in APART
+        and not a.name.startswith(".")
+    ]
 
 
 def values_of(attribute, kind):
@@ -154,7 +179,7 @@ def is_smooth(mesh):
 
 
 def unit(vectors):
-    length = np.sqrt((vectors ** 2).sum(1, keepdims=True))
+    length = np.sqrt((vectors**2).sum(1, keepdims=True))
     return vectors / np.where(length > 0, length, 1)
 
 
@@ -164,10 +189,17 @@ def unit(vectors):
 def show(obj, output, interior):
     """Gives an object the mesh with cracks, at rest; returns the mesh that it had."""
     former, matrix = obj.data, output.matrix(output.first)
-    local = transforms.mapped(output.broken.surface.vertices,
-                              transforms.to_object(matrix, output.cache.origin))
-    made = build(f"{former.name} Broken", former, output.broken, local, output.stretch(), interior,
-                 is_turned(former, matrix), np.asarray(matrix, np.float64)[:3, :3])
+    local = transforms.mapped(output.broken.surface.vertices, transforms.to_object(matrix, output.cache.origin))
+    made = build(
+        f"{former.name} Broken",
+        former,
+        output.broken,
+        local,
+        output.stretch(),
+        interior,
+        is_turned(former, matrix),
+        np.asarray(matrix, np.float64)[:3, :3],
+    )
     put(made, "piece", "INT", "POINT", output.numbers()[output.broken.piece])
     take_groups(obj, obj, made, output.broken.surface.point_layers.get(GROUPS))
     if any(m.type == "SUBSURF" for m in obj.modifiers):
@@ -201,8 +233,7 @@ def build(name, former, broken, places, stretch, interior, turn, linear):
     fill(mesh, places, surface.face_start, surface.corners[turn])
     mesh.polygons.foreach_set("material_index", surface.material.astype(np.int32))
     for attribute, domain, kind in carried(former):
-        layers = {"CORNER": surface.corner_layers, "POINT": surface.point_layers,
-                  "FACE": surface.face_layers}[domain]
+        layers = {"CORNER": surface.corner_layers, "POINT": surface.point_layers, "FACE": surface.face_layers}[domain]
         values = layers[attribute]
         put(mesh, attribute, kind, domain, values[turn] if domain == "CORNER" else values)
     if "sharp_face" not in former.attributes:
@@ -265,8 +296,7 @@ def rims(mesh, inside):
     mesh.polygons.foreach_get("loop_total", sizes)
     within = np.repeat(inside, sizes)
     count = len(mesh.edges)
-    return (np.bincount(edge[within], minlength=count) > 0) & \
-        (np.bincount(edge[~within], minlength=count) > 0)
+    return (np.bincount(edge[within], minlength=count) > 0) & (np.bincount(edge[~within], minlength=count) > 0)
 
 
 def carry_edges(former, mesh, broken):
@@ -274,8 +304,12 @@ def carry_edges(former, mesh, broken):
     ends = old_edges(former, mesh, broken)
     for attribute in former.attributes:
         kind = attribute.data_type
-        if attribute.domain != "EDGE" or kind not in KINDS or attribute.name.startswith(".") and \
-                attribute.name != ".uv_seam":
+        if (
+            attribute.domain != "EDGE"
+            or kind not in KINDS
+            or attribute.name.startswith(".")
+            and attribute.name != ".uv_seam"
+        ):
             continue
         values = values_of(attribute, kind)
         if not values.any():
@@ -312,8 +346,11 @@ def old_edges(former, mesh, broken):
     for a, b in ((0, 1), (1, 0)):
         # one end within an old edge, the other its end or within it too
         low, high = between[:, a, 0], between[:, a, 1]
-        other = (source[:, b] == low) | (source[:, b] == high) | \
-            ((between[:, b] == between[:, a]).all(1) & (source[:, b] < 0))
+        other = (
+            (source[:, b] == low)
+            | (source[:, b] == high)
+            | ((between[:, b] == between[:, a]).all(1) & (source[:, b] < 0))
+        )
         part = (low >= 0) & (source[:, a] < 0) & other
         wanted[part] = low[part] * count + high[part]
     at = np.minimum(np.searchsorted(key[order], wanted), max(len(key) - 1, 0))

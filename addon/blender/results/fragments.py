@@ -7,6 +7,7 @@ has what is left, how it bends. All are in a collection, under an empty with its
     birth             the frame at which it did; until then it plays as a part of the whole
 The body's own object is hidden meanwhile. No fragment needs Pliant to play.
 """
+
 import bpy
 import bmesh
 import numpy as np
@@ -18,8 +19,8 @@ from .. import compat, meshes, modifiers
 from . import fractured_mesh
 
 MOST = 2000  # objects: more are no use to anybody
-SOLID = .8  # of its hull's volume: what has less is felt as it is, not by its hull
-SHRUNK = .96  # what rigid bodies feel of a fragment's size
+SOLID = 0.8  # of its hull's volume: what has less is felt as it is, not by its hull
+SHRUNK = 0.96  # what rigid bodies feel of a fragment's size
 
 
 def make(scene, obj, output, former, interior, rigid=False, progress=None):
@@ -33,21 +34,21 @@ def make(scene, obj, output, former, interior, rigid=False, progress=None):
     collection = bpy.data.collections.new(f"{obj.name} Fragments")
     scene.collection.children.link(collection)
     root = bpy.data.objects.new(collection.name, None)
-    root.empty_display_size = .1
+    root.empty_display_size = 0.1
     collection.objects.link(root)
     for number, fragment in enumerate(found):
         motion = parts.rigid_motion(parts.in_world(output, fragment.vertices))
         part = parts.part_of(output.broken, fragment)
         name = f"{obj.name} {fragment.piece:03d}"
-        mesh = fractured_mesh.build(name, former, part, motion.local[0], stretch[fragment.vertices],
-                                    interior, turn, np.eye(3))
+        mesh = fractured_mesh.build(
+            name, former, part, motion.local[0], stretch[fragment.vertices], interior, turn, np.eye(3)
+        )
         fractured_mesh.put(mesh, "piece", "INT", "POINT", np.full(len(mesh.vertices), fragment.piece))
         made = bpy.data.objects.new(name, mesh)
         made.parent = root
         collection.objects.link(made)
         fractured_mesh.take_groups(obj, made, mesh, part.surface.point_layers.get(fractured_mesh.GROUPS))
-        made["piece"], made["came_from"], made["birth"] = (fragment.piece, fragment.came_from,
-                                                           fragment.birth)
+        made["piece"], made["came_from"], made["birth"] = (fragment.piece, fragment.came_from, fragment.birth)
         play(made, output, motion, number, origin)
         if rigid:
             hand_over(scene, made, output, motion, obj.pliant.material.density)
@@ -60,8 +61,9 @@ def play(obj, output, motion, number, origin):
     """Keyframes of the whole motion, a point cache of the rest."""
     obj.rotation_mode = "QUATERNION"
     turns = parts.quaternions(motion.turn)
-    columns = [("location", k, motion.centre[:, k] + origin[k]) for k in range(3)] + \
-        [("rotation_quaternion", k, turns[:, k]) for k in range(4)]
+    columns = [("location", k, motion.centre[:, k] + origin[k]) for k in range(3)] + [
+        ("rotation_quaternion", k, turns[:, k]) for k in range(4)
+    ]
     for path, index, values in columns:
         compat.fill_fcurve(compat.new_fcurve(obj, path, index), output.first, values)
     obj.location, obj.rotation_quaternion = motion.centre[0] + origin, turns[0]

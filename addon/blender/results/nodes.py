@@ -5,6 +5,7 @@ Blender plays positions from files, but no other attribute. So the values are th
 companion: an object that is in no collection, whose own Mesh Cache modifier moves its vertices. A
 Geometry Nodes modifier copies them from there, bit for bit, in whatever Blender the file is opened.
 """
+
 import bpy
 
 from .. import compat
@@ -46,8 +47,7 @@ class Builder:
     def __init__(self, name):
         self.group = bpy.data.node_groups.new(name, "GeometryNodeTree")
         for direction in ("INPUT", "OUTPUT"):
-            self.group.interface.new_socket("Geometry", in_out=direction,
-                                            socket_type="NodeSocketGeometry")
+            self.group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
         self._column = 0
         self._given = self.node("NodeGroupInput")
         self._geometry = self._given.outputs[0]
@@ -85,16 +85,13 @@ class Builder:
 
     def named(self, name, data_type):
         """A point attribute of the geometry."""
-        return self.node("GeometryNodeInputNamedAttribute", {"Name": name},
-                         data_type=data_type).outputs[0]
+        return self.node("GeometryNodeInputNamedAttribute", {"Name": name}, data_type=data_type).outputs[0]
 
     def at(self, geometry, value, index, data_type):
         """A value of another geometry's point."""
-        node = self.node("GeometryNodeSampleIndex", {"Geometry": geometry}, data_type=data_type,
-                         domain="POINT")
+        node = self.node("GeometryNodeSampleIndex", {"Geometry": geometry}, data_type=data_type, domain="POINT")
         for name, given in (("Value", value), ("Index", index)):
-            self.group.links.new(given, next(s for s in node.inputs
-                                             if s.name == name and s.enabled))
+            self.group.links.new(given, next(s for s in node.inputs if s.name == name and s.enabled))
         return next(s for s in node.outputs if s.enabled)
 
     def sampled(self, source, part, count):
@@ -113,11 +110,13 @@ class Builder:
 
     def store(self, name, value, data_type):
         """Keeps a value as a point attribute of the geometry."""
-        node = self.node("GeometryNodeStoreNamedAttribute",
-                         {"Geometry": self._geometry, "Name": name}, data_type=data_type,
-                         domain="POINT")
-        self.group.links.new(value, next(s for s in node.inputs
-                                         if s.name == "Value" and s.enabled))
+        node = self.node(
+            "GeometryNodeStoreNamedAttribute",
+            {"Geometry": self._geometry, "Name": name},
+            data_type=data_type,
+            domain="POINT",
+        )
+        self.group.links.new(value, next(s for s in node.inputs if s.name == "Value" and s.enabled))
         self._geometry = node.outputs[0]
 
     def through(self, kind, inputs=(), **settings):
@@ -208,35 +207,38 @@ def surface_group(material):
     there is deformed, keep drawn-out parts from falling into beads. Balls about them become a
     volume, that a mesh, which is smoothed and has the particles' velocity and plastic strain."""
     builder = Builder("Pliant Surface")
-    size = builder.setting("Size", "NodeSocketFloat", 1.0, .1, 5.0, "Of the balls about particles")
-    detail = builder.setting("Detail", "NodeSocketFloat", 3.0, .5, 20.0,
-                             "Voxels from one particle to the next: more is finer, and slower")
+    size = builder.setting("Size", "NodeSocketFloat", 1.0, 0.1, 5.0, "Of the balls about particles")
+    detail = builder.setting(
+        "Detail", "NodeSocketFloat", 3.0, 0.5, 20.0, "Voxels from one particle to the next: more is finer, and slower"
+    )
     smooth = builder.setting("Smooth", "NodeSocketInt", 4, 0, 200, "How often it is smoothed")
     particles = builder.geometry
     radius = builder.named("radius", "FLOAT")
-    number = builder.through("GeometryNodeDuplicateElements", {"Amount": 8},
-                             domain="POINT").outputs["Duplicate Index"]
+    number = builder.through("GeometryNodeDuplicateElements", {"Amount": 8}, domain="POINT").outputs["Duplicate Index"]
     builder.through("GeometryNodeSetPosition", {"Offset": _in_its_cell(builder, number, radius)})
-    usual = builder.node("GeometryNodeAttributeStatistic", {"Geometry": particles,
-                                                            "Attribute": radius})
+    usual = builder.node("GeometryNodeAttributeStatistic", {"Geometry": particles, "Attribute": radius})
     spacing = builder.computed("MULTIPLY", usual.outputs["Mean"], 2.0)
     voxel = builder.computed("DIVIDE", spacing, detail)
     ball = builder.computed("MULTIPLY", builder.computed("MULTIPLY", radius, BALL), size)
     node = builder.through("GeometryNodePointsToVolume", {"Radius": ball})
     compat.voxels_by_size(node)
     builder.group.links.new(voxel, compat.voxel_size_socket(node))
-    builder.through("GeometryNodeVolumeToMesh", {"Threshold": .5})
+    builder.through("GeometryNodeVolumeToMesh", {"Threshold": 0.5})
     position = builder.node("GeometryNodeInputPosition").outputs[0]
-    blur = builder.node("GeometryNodeBlurAttribute", {"Value": position, "Iterations": smooth},
-                        data_type="FLOAT_VECTOR")
-    builder.through("GeometryNodeSetPosition",
-                    {"Position": next(s for s in blur.outputs if s.enabled)})
-    inwards = builder.node("ShaderNodeVectorMath", {
-        "Vector": builder.node("GeometryNodeInputNormal").outputs[0],
-        "Scale": builder.computed("MULTIPLY", spacing, -SHRINK / 2)}, operation="SCALE").outputs[0]
+    blur = builder.node(
+        "GeometryNodeBlurAttribute", {"Value": position, "Iterations": smooth}, data_type="FLOAT_VECTOR"
+    )
+    builder.through("GeometryNodeSetPosition", {"Position": next(s for s in blur.outputs if s.enabled)})
+    inwards = builder.node(
+        "ShaderNodeVectorMath",
+        {
+            "Vector": builder.node("GeometryNodeInputNormal").outputs[0],
+            "Scale": builder.computed("MULTIPLY", spacing, -SHRINK / 2),
+        },
+        operation="SCALE",
+    ).outputs[0]
     builder.through("GeometryNodeSetPosition", {"Offset": inwards})
-    nearest = builder.node("GeometryNodeSampleNearest", {"Geometry": particles},
-                           domain="POINT").outputs[0]
+    nearest = builder.node("GeometryNodeSampleNearest", {"Geometry": particles}, domain="POINT").outputs[0]
     for name, kind in (("velocity", "FLOAT_VECTOR"), ("plastic_strain", "FLOAT")):
         builder.store(name, builder.at(particles, builder.named(name, kind), nearest, kind), kind)
     builder.through("GeometryNodeSetShadeSmooth")
@@ -248,16 +250,16 @@ def surface_group(material):
 def _in_its_cell(builder, number, radius):
     """From a particle to the number-th of eight points of its cell, which is twice the radius wide
     at rest."""
-    sides = (builder.computed("MODULO", number, 2.0),
-             builder.computed("MODULO", builder.computed("FLOOR", builder.computed(
-                 "DIVIDE", number, 2.0)), 2.0),
-             builder.computed("FLOOR", builder.computed("DIVIDE", number, 4.0)))
+    sides = (
+        builder.computed("MODULO", number, 2.0),
+        builder.computed("MODULO", builder.computed("FLOOR", builder.computed("DIVIDE", number, 2.0)), 2.0),
+        builder.computed("FLOOR", builder.computed("DIVIDE", number, 4.0)),
+    )
     whole = None
     for side, name in zip(sides, DEFORMATION):
-        length = builder.computed("MULTIPLY", builder.computed("SUBTRACT", side, .5), radius)
-        scaled = builder.node("ShaderNodeVectorMath", {
-            "Vector": builder.named(name, "FLOAT_VECTOR"), "Scale": length},
-            operation="SCALE").outputs[0]
-        whole = scaled if whole is None else builder.computed("ADD", whole, scaled,
-                                                              kind="ShaderNodeVectorMath")
+        length = builder.computed("MULTIPLY", builder.computed("SUBTRACT", side, 0.5), radius)
+        scaled = builder.node(
+            "ShaderNodeVectorMath", {"Vector": builder.named(name, "FLOAT_VECTOR"), "Scale": length}, operation="SCALE"
+        ).outputs[0]
+        whole = scaled if whole is None else builder.computed("ADD", whole, scaled, kind="ShaderNodeVectorMath")
     return whole

@@ -16,6 +16,7 @@ Positions come from a PC2 file; what else changes from the positions of a compan
 The object plays in any Blender, with or without Pliant. A second group of nodes can make a mesh of
 them, for bodies that flow farther than the faces of their own mesh can follow.
 """
+
 import bpy
 import numpy as np
 
@@ -38,8 +39,9 @@ def make(scene, output, level=0, as_points=True, progress=None, surface=False, m
     """The object of a body's particles, in the scene; one that was there before is replaced.
     surface: nodes make a mesh of them, of that material."""
     body = output.body
-    old = next((o for o in scene.objects if o.pliant.result.kind == "POINTS"
-                and o.pliant.result.body == body.name), None)
+    old = next(
+        (o for o in scene.objects if o.pliant.result.kind == "POINTS" and o.pliant.result.body == body.name), None
+    )
     values = _written(output, level, progress)
     if old is not None:
         nodes.remove_played(old)
@@ -51,7 +53,8 @@ def make(scene, output, level=0, as_points=True, progress=None, surface=False, m
     result.values = nodes.companion(f"{body.name} Particle Values", 0)
     _show(obj, output, *values)
     obj.modifiers.new("Pliant Values", "NODES").node_group = nodes.particle_group(
-        result.values, len(values[0]), as_points or surface)
+        result.values, len(values[0]), as_points or surface
+    )
     if surface:
         obj.modifiers.new(SURFACE, "NODES").node_group = nodes.surface_group(material)
     return obj
@@ -90,8 +93,14 @@ def _show(obj, output, rest, clusters):
 def _written(output, level, progress):
     """Writes the files; where the particles are in the first frame, and each one's cluster."""
     rest, clusters = _unchanging(output.cache, output.body, level, output.first)
-    _write(output, rest, output.path("particles.pc2"), output.path("values.pc2"), progress,
-           None if level == 0 else clusters)
+    _write(
+        output,
+        rest,
+        output.path("particles.pc2"),
+        output.path("values.pc2"),
+        progress,
+        None if level == 0 else clusters,
+    )
     return rest, clusters
 
 
@@ -107,12 +116,10 @@ def _unchanging(cache, body, level, first):
                 made = scene.bodies()[body.index]
                 levels = made.info.levels
                 if level >= levels:
-                    raise BakeError(f"'{body.name}' has no level {level}: the coarsest is "
-                                    f"{levels - 1}.")
+                    raise BakeError(f"'{body.name}' has no level {level}: the coarsest is {levels - 1}.")
                 return rest, made.read(Channel.NEAREST_CLUSTER, level)
     except solver.PliantError as error:
-        raise BakeError(f"The frames in {cache.store_path} cannot be used: "
-                        f"{str(error).rstrip('.')}.") from error
+        raise BakeError(f"The frames in {cache.store_path} cannot be used: {str(error).rstrip('.')}.") from error
 
 
 def _write(output, rest, places, values, progress, clusters):
@@ -133,8 +140,7 @@ def _write(output, rest, places, values, progress, clusters):
             row[1, :, 1] = store.read(index, frame, Channel.PLASTIC_STRAIN)
             gradients = store.read(index, frame, Channel.DEFORMATION).reshape(-1, 3, 3)
             row[2:5] = gradients.transpose(2, 0, 1)  # columns
-            row[5, :, 0] = store.read(index, frame, Channel.NEAREST_CLUSTER) \
-                if clusters is None else clusters
+            row[5, :, 0] = store.read(index, frame, Channel.NEAREST_CLUSTER) if clusters is None else clusters
             row[5, :, 1] = store.read(index, frame, Channel.RENEWED)
             yield row.reshape(-1, 3)
             if progress:
@@ -145,8 +151,7 @@ def _write(output, rest, places, values, progress, clusters):
             write_pc2(places, count, output.first, positions())
             write_pc2(values, nodes.PARTS * count, output.first, others())
     except solver.PliantError as error:
-        raise BakeError(f"The frames in {cache.store_path} cannot be used: "
-                        f"{str(error).rstrip('.')}.") from error
+        raise BakeError(f"The frames in {cache.store_path} cannot be used: {str(error).rstrip('.')}.") from error
 
 
 def _radius(rest):
@@ -154,4 +159,4 @@ def _radius(rest):
     some = rest[np.linspace(0, len(rest) - 1, min(len(rest), 50)).astype(int)]
     squares = ((some[:, None, :] - rest[None, :, :]).astype(np.float64) ** 2).sum(axis=2)
     nearest = np.sort(squares, axis=1)[:, 1:2]
-    return float(np.sqrt(np.median(nearest)) / 2) if nearest.size else .01
+    return float(np.sqrt(np.median(nearest)) / 2) if nearest.size else 0.01

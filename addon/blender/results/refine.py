@@ -5,6 +5,7 @@ What is measured are edges in some of the bake's frames, against how long edges 
 Places in those frames are layers of a bmesh while it is divided: Blender interpolates them, so that
 what was divided once can be measured again.
 """
+
 import bmesh
 import numpy as np
 
@@ -21,18 +22,16 @@ def refine(scene, obj, longest=2.0, passes=3, progress=None):
     the mesh then: the object is given back as it was before it showed it."""
     results.check_object(obj)
     if results.is_bound(obj) or obj.pliant.result.kind in results.APART:
-        raise BakeError(f"'{obj.name}' shows the bake of '{obj.pliant.result.body}': select the "
-                        f"body itself.")
+        raise BakeError(f"'{obj.name}' shows the bake of '{obj.pliant.result.body}': select the body itself.")
     if obj.pliant.result.is_cut:
-        raise BakeError(f"'{obj.name}' is cut along its cracks, which cannot be divided for another "
-                        f"bake: remove the result first.")
+        raise BakeError(
+            f"'{obj.name}' is cut along its cracks, which cannot be divided for another bake: remove the result first."
+        )
     output = results.output_of(scene, obj)
     if obj.data.users > 1:
-        raise BakeError(f"Other objects use the mesh of '{obj.name}' too: make it a single user "
-                        f"first.")
+        raise BakeError(f"Other objects use the mesh of '{obj.name}' too: make it a single user first.")
     if obj.data.shape_keys and obj.pliant.result.kind != "SHAPE_KEYS":
-        raise BakeError(f"'{obj.name}' has shape keys, which cannot be divided with it: apply them "
-                        f"first.")
+        raise BakeError(f"'{obj.name}' has shape keys, which cannot be divided with it: apply them first.")
     chosen = np.unique(np.linspace(0, output.count - 1, FRAMES).round().astype(int))
     places = [np.array(output.rows(progress)[row]) for row in chosen]
     before = len(obj.data.vertices)
@@ -78,8 +77,12 @@ def _divide(form, names, usual, longest, passes):
         layers = [form.verts.layers.float_vector[name] for name in names]
         normal = form.verts.layers.float[usual]
         # an edge that is long at rest is not one that was stretched
-        long = [edge for edge in form.edges if _length(edge, layers) > longest * max(
-            edge.calc_length(), .5 * (edge.verts[0][normal] + edge.verts[1][normal]))]
+        long = [
+            edge
+            for edge in form.edges
+            if _length(edge, layers)
+            > longest * max(edge.calc_length(), 0.5 * (edge.verts[0][normal] + edge.verts[1][normal]))
+        ]
         if not long:
             break
         bmesh.ops.subdivide_edges(form, edges=long, cuts=1, use_grid_fill=True)

@@ -10,6 +10,7 @@ Everything goes through the object's PC2 file in the cache (bake/output.py). An 
 gets a mesh that is cut along its cracks (fractured_mesh.py), whatever the result. What has to be known to take
 a result back is kept in obj.pliant.result. Each raises a BakeError whose text can be shown.
 """
+
 import contextlib
 
 import bpy
@@ -50,13 +51,14 @@ def body_for(scene, obj, cache):
     if body is None and not bound_to and obj.type == "MESH":
         # renamed since: the only one whose object is gone and whose mesh is the same
         topology = meshes.topology(whole_mesh(obj))
-        lost = [b for b in cache.bodies
-                if b.topology == topology and b.name not in scene.objects]
+        lost = [b for b in cache.bodies if b.topology == topology and b.name not in scene.objects]
         body = lost[0] if len(lost) == 1 else None
     if body is None:
         names = ", ".join(f"'{b.name}'" for b in cache.bodies[:8])
-        raise BakeError(f"'{bound_to or obj.name}' is not in the bake, which has {names}. Bake "
-                        f"again, or bind the mesh to one of these.")
+        raise BakeError(
+            f"'{bound_to or obj.name}' is not in the bake, which has {names}. Bake "
+            f"again, or bind the mesh to one of these."
+        )
     return body
 
 
@@ -91,11 +93,12 @@ def output_of(scene, obj, cache=None):
         return _bound_output(scene, obj, cache, body)
     mesh = whole_mesh(obj)
     if len(mesh.vertices) != body.vertices:
-        raise BakeError(f"'{obj.name}' has been edited since the bake: it had {body.vertices} "
-                        f"vertices and has {len(mesh.vertices)}. Bake again.")
+        raise BakeError(
+            f"'{obj.name}' has been edited since the bake: it had {body.vertices} "
+            f"vertices and has {len(mesh.vertices)}. Bake again."
+        )
     if meshes.topology(mesh) != body.topology:
-        raise BakeError(f"'{obj.name}' has been edited since the bake: its faces are others. Bake "
-                        f"again.")
+        raise BakeError(f"'{obj.name}' has been edited since the bake: its faces are others. Bake again.")
     return Output(cache, body)
 
 
@@ -139,23 +142,23 @@ def _bound_output(scene, obj, cache, body):
     layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
     layer.update()  # it does not know objects that a script just made
     if obj.name not in layer.objects or obj.hide_viewport:
-        raise BakeError(f"'{obj.name}' is hidden in viewports, so that Blender does not evaluate "
-                        f"it: show it.")
+        raise BakeError(f"'{obj.name}' is hidden in viewports, so that Blender does not evaluate it: show it.")
     with modifiers.switched_off(obj, modifiers.following(obj)):
         try:
             scene.frame_set(cache.start)
             layer.update()
             evaluated = obj.evaluated_get(layer.depsgraph)
             if len(evaluated.data.vertices) != len(obj.data.vertices):
-                raise BakeError(f"The modifiers of '{obj.name}' change its vertices: put them "
-                                f"after the '{modifiers.PLAYBACK_NAME}' modifier.")
+                raise BakeError(
+                    f"The modifiers of '{obj.name}' change its vertices: put them "
+                    f"after the '{modifiers.PLAYBACK_NAME}' modifier."
+                )
             local, triangles = meshes.positions(evaluated.data), meshes.triangles(evaluated.data)
             matrices = [np.array(evaluated.matrix_world, np.float64)]
             if _may_move(obj):
                 for number in range(cache.start + 1, cache.end + 1):
                     scene.frame_set(number)
-                    matrices.append(np.array(obj.evaluated_get(layer.depsgraph).matrix_world,
-                                             np.float64))
+                    matrices.append(np.array(obj.evaluated_get(layer.depsgraph).matrix_world, np.float64))
         finally:
             scene.frame_set(frame, subframe=subframe)
     matrices = np.array(matrices)
@@ -169,8 +172,7 @@ def _bound_output(scene, obj, cache, body):
 def _may_move(obj):
     """Whether anything could move an object from frame to frame."""
     while obj is not None:
-        if obj.animation_data or obj.constraints or obj.rigid_body or \
-                obj.parent_type not in ("OBJECT",):
+        if obj.animation_data or obj.constraints or obj.rigid_body or obj.parent_type not in ("OBJECT",):
             return True
         obj = obj.parent
     return False
@@ -189,8 +191,7 @@ def _check_places(obj, local, matrices):
 # ---------------------------------------------------------------- making
 
 
-def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=True, rigid=False,
-         progress=None):
+def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=True, rigid=False, progress=None):
     """Has an object show its bake as a kind of result; returns sentences to tell the artist.
 
     relative: shape keys one a frame, for FBX. reimport: the object plays the Alembic file itself.
@@ -202,18 +203,17 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
     check_object(obj)
     if obj.pliant.result.kind in APART:
         what = "particles" if obj.pliant.result.kind == "POINTS" else "debris"
-        raise BakeError(f"'{obj.name}' is the {what} of '{obj.pliant.result.body}': select the "
-                        f"body itself.")
+        raise BakeError(f"'{obj.name}' is the {what} of '{obj.pliant.result.body}': select the body itself.")
     if is_bound(obj) and (obj.pliant.result.kind == "SHAPE_KEYS" or obj.pliant.result.is_cut):
         _give_back(obj)  # it is bound as it is without them
     output = output_of(scene, obj)
     told = []
     if output.last < output.cache.end:
-        told.append(Remark(f"Frames {output.first} to {output.last} are baked, of {output.first} "
-                           f"to {output.cache.end}."))
+        told.append(
+            Remark(f"Frames {output.first} to {output.last} are baked, of {output.first} to {output.cache.end}.")
+        )
     if kind in ("POINTS", "SURFACE"):
-        points.make(scene, output, level, as_points, progress, kind == "SURFACE",
-                    obj.active_material)
+        points.make(scene, output, level, as_points, progress, kind == "SURFACE", obj.active_material)
         return told
     output = shown_output(scene, obj, output)
     if kind in ("FRAGMENTS", "DEBRIS"):
@@ -246,14 +246,18 @@ def _write(output, kind, progress):
 
 def _make_keys(scene, obj, output, relative, progress):
     if obj.override_library is not None:
-        raise BakeError(f"'{obj.name}' is a library override, which cannot have new shape keys: "
-                        f"make it local, or use a point cache.")
+        raise BakeError(
+            f"'{obj.name}' is a library override, which cannot have new shape keys: "
+            f"make it local, or use a point cache."
+        )
     told = []
     rows = output.rows(progress)
     if output.count > shapekeys.MANY:
         room = output.count * output.vertices * 12 / 1e6
-        told.append(f"{output.count} shape keys take {room:,.0f} MB in the .blend file and more in "
-                    f"memory: a point cache or Alembic plays faster.")
+        told.append(
+            f"{output.count} shape keys take {room:,.0f} MB in the .blend file and more in "
+            f"memory: a point cache or Alembic plays faster."
+        )
     _give_back(obj)
     told += _cut_mesh(scene, obj, output) or _own_mesh(obj)
     _switch_leading(obj)
@@ -267,15 +271,18 @@ def _cut_mesh(scene, obj, output):
     if not isinstance(output, FracturedOutput):
         return []
     if obj.override_library is not None:
-        raise BakeError(f"'{obj.name}' is a library override, which cannot have a mesh with cracks: "
-                        f"make it local.")
+        raise BakeError(f"'{obj.name}' is a library override, which cannot have a mesh with cracks: make it local.")
     body, result = scene.objects.get(output.body.name) or obj, obj.pliant.result
     result.mesh = fractured_mesh.show(obj, output, body.pliant.fracture.interior)
     result.is_cut = True
     count = output.pieces
-    return [Remark(f"'{obj.name}' is cut along its cracks, in {count} piece"
-                   f"{'s' if count != 1 else ''}: Remove Result gives the former mesh back."),
-            *(f"'{obj.name}': {sentence}" for sentence in output.broken.warnings)]
+    return [
+        Remark(
+            f"'{obj.name}' is cut along its cracks, in {count} piece"
+            f"{'s' if count != 1 else ''}: Remove Result gives the former mesh back."
+        ),
+        *(f"'{obj.name}': {sentence}" for sentence in output.broken.warnings),
+    ]
 
 
 def _make_apart(scene, obj, output, kind, rigid, progress):
@@ -292,8 +299,12 @@ def _make_apart(scene, obj, output, kind, rigid, progress):
     result.was_rendered = not obj.hide_render
     obj.hide_render = True
     _hide(obj, True)
-    return [Remark(f"'{result.fragments.name}' has {output.pieces} fragments; '{obj.name}' itself is "
-                   f"hidden until the result is removed.")]
+    return [
+        Remark(
+            f"'{result.fragments.name}' has {output.pieces} fragments; '{obj.name}' itself is "
+            f"hidden until the result is removed."
+        )
+    ]
 
 
 def _own_mesh(obj):
@@ -309,16 +320,20 @@ def _own_mesh(obj):
     if copied.shape_keys:
         obj.shape_key_clear()
     obj.pliant.result.mesh = mesh
-    why = f"its {len(theirs)} shape keys" if theirs else \
-        "a mesh of another file" if not mesh.is_editable else "a mesh that others use too"
-    return [Remark(f"'{obj.name}' had {why}: it got a copy, and Remove Result gives the former "
-                   f"mesh back.")]
+    why = (
+        f"its {len(theirs)} shape keys"
+        if theirs
+        else "a mesh of another file"
+        if not mesh.is_editable
+        else "a mesh that others use too"
+    )
+    return [Remark(f"'{obj.name}' had {why}: it got a copy, and Remove Result gives the former mesh back.")]
 
 
 def _switch_leading(obj):
     """Shape keys come before all modifiers: those that fed the bake would act twice."""
     result = obj.pliant.result
-    for modifier in list(obj.modifiers)[:modifiers.split(obj)]:
+    for modifier in list(obj.modifiers)[: modifiers.split(obj)]:
         kept = result.switched.add()
         kept.name = modifier.name
         kept.show_viewport, kept.show_render = modifier.show_viewport, modifier.show_render
@@ -460,8 +475,7 @@ def _former_mesh(obj, result):
 def before_capture(scene):
     """Bodies that are hidden for their fragments are there again."""
     for obj in scene.objects:
-        if obj.pliant.role == "BODY" and obj.pliant.result.fragments is not None and \
-                obj.library is None:
+        if obj.pliant.role == "BODY" and obj.pliant.result.fragments is not None and obj.library is None:
             _give_back(obj)
 
 
@@ -470,10 +484,16 @@ def before_bake(scene):
     whose file goes."""
     for obj in scene.objects:
         result = obj.pliant.result
-        if obj.pliant.role == "BODY" and (
-                result.kind == "SHAPE_KEYS" or result.is_cut or result.fragments is not None or
-                result.values is not None) and \
-                obj.library is None:
+        if (
+            obj.pliant.role == "BODY"
+            and (
+                result.kind == "SHAPE_KEYS"
+                or result.is_cut
+                or result.fragments is not None
+                or result.values is not None
+            )
+            and obj.library is None
+        ):
             _give_back(obj)
 
 
@@ -491,8 +511,13 @@ def after_bake(scene, finished, uncut=()):
     kind = scene.pliant.output
     for obj in list(scene.objects):
         result = obj.pliant.result
-        if obj.type != "MESH" or obj.library is not None or obj.name in uncut or \
-                result.body in uncut and result.kind != "POINTS":
+        if (
+            obj.type != "MESH"
+            or obj.library is not None
+            or obj.name in uncut
+            or result.body in uncut
+            and result.kind != "POINTS"
+        ):
             continue
         try:
             if result.kind == "DEBRIS":
@@ -501,8 +526,11 @@ def after_bake(scene, finished, uncut=()):
                 told += _points_again(scene, obj)
             elif is_bound(obj) and result.kind != "NONE":
                 told += make(scene, obj, result.kind, relative=_is_relative(obj))
-            elif finished and obj.pliant.role == "BODY" and (
-                    kind != "PC2" or attributes.wanted(obj.pliant, False) or came_apart(scene, obj)):
+            elif (
+                finished
+                and obj.pliant.role == "BODY"
+                and (kind != "PC2" or attributes.wanted(obj.pliant, False) or came_apart(scene, obj))
+            ):
                 told += make(scene, obj, kind)
         except BakeError as error:
             told.append(f"'{obj.name}' does not show the new bake: {error}")

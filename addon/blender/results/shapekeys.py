@@ -8,6 +8,7 @@ absolute keys, 3e-6 of the largest coordinate for relative ones.
 
 Shape keys come before all modifiers, so those that stand before the simulation have to be off.
 """
+
 import numpy as np
 
 from .. import compat

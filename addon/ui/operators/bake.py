@@ -4,6 +4,7 @@
 In a window a bake is a modal operator that looks at its run a few times a second; without one, or
 called with EXEC_DEFAULT, it returns when all is done.
 """
+
 import json
 
 import bpy
@@ -16,12 +17,16 @@ from ...blender.results import results
 from ...blender.runs import running
 from ...solver import LibraryError
 
-TICK = .05  # seconds between looks at a run
-CAPTURE_BUDGET = .03  # seconds of a tick that reading the scene may take
+TICK = 0.05  # seconds between looks at a run
+CAPTURE_BUDGET = 0.03  # seconds of a tick that reading the scene may take
 LONGEST_PATH = 120  # letters in a question
 TEXT_EVERY = 4  # ticks between redraws of the interface
-PANELS = {"PROPERTIES": {"WINDOW", "HEADER"}, "VIEW_3D": {"UI"},
-          "DOPESHEET_EDITOR": {"WINDOW"}, "STATUSBAR": {"HEADER"}}
+PANELS = {
+    "PROPERTIES": {"WINDOW", "HEADER"},
+    "VIEW_3D": {"UI"},
+    "DOPESHEET_EDITOR": {"WINDOW"},
+    "STATUSBAR": {"HEADER"},
+}
 
 
 def redraw_interface(context):
@@ -36,6 +41,7 @@ def redraw_interface(context):
 
 class _Baking:
     """What the operators that bake have in common."""
+
     bl_options = {"REGISTER", "UNDO"}
     _run = None
     _ticks = 0
@@ -141,12 +147,14 @@ class _Baking:
 
 class PLIANT_OT_bake(_Baking, bpy.types.Operator):
     """Simulate all soft bodies of the scene from the first frame to the last"""
+
     bl_idname = "pliant.bake"
     bl_label = "Bake"
 
 
 class PLIANT_OT_quick_bake(_Baking, bpy.types.Operator):
     """Simulate with fewer particles to judge the motion, apart from the real bake"""
+
     bl_idname = "pliant.quick_bake"
     bl_label = "Quick Bake"
 
@@ -156,6 +164,7 @@ class PLIANT_OT_quick_bake(_Baking, bpy.types.Operator):
 
 class PLIANT_OT_set_substeps(bpy.types.Operator):
     """Allow as many substeps a frame as the stiffness of the last bake needs. Bake again to use them"""
+
     bl_idname = "pliant.set_substeps"
     bl_label = "Allow Substeps"
     bl_options = {"REGISTER", "UNDO"}
@@ -170,6 +179,7 @@ class PLIANT_OT_set_substeps(bpy.types.Operator):
 
 class PLIANT_OT_resume(_Baking, bpy.types.Operator):
     """Go on with a bake that was cancelled or killed, or bake frames that were added at the end"""
+
     bl_idname = "pliant.resume"
     bl_label = "Resume"
 
@@ -182,8 +192,7 @@ class PLIANT_OT_resume(_Baking, bpy.types.Operator):
             cls.poll_message_set("Nothing is baked that could be gone on with")
             return False
         if baked[1] >= settings.frame_range(context.scene)[1]:
-            cls.poll_message_set("All frames are baked. Bake starts again, Rebake Here from the "
-                                 "current frame")
+            cls.poll_message_set("All frames are baked. Bake starts again, Rebake Here from the current frame")
             return False
         return True
 
@@ -194,6 +203,7 @@ class PLIANT_OT_resume(_Baking, bpy.types.Operator):
 class PLIANT_OT_rebake_from_current(_Baking, bpy.types.Operator):
     """Keep the bake up to the last checkpoint before the current frame and simulate the rest \
 again with the settings as they are now"""
+
     bl_idname = "pliant.rebake_from_current"
     bl_label = "Rebake from Current Frame"
 
@@ -213,6 +223,7 @@ again with the settings as they are now"""
 
 class PLIANT_OT_cancel(bpy.types.Operator):
     """Stop the bake; frames that are done stay, and Resume goes on from there"""
+
     bl_idname = "pliant.cancel"
     bl_label = "Cancel Bake"
 
@@ -235,6 +246,7 @@ class PLIANT_OT_cancel(bpy.types.Operator):
 class PLIANT_OT_allow_folder(bpy.types.Operator):
     """Write baked frames to the cache folder that this file names, which is outside of the file's own \
 folder, until another file is opened"""
+
     bl_idname = "pliant.allow_folder"
     bl_label = "Use This Cache Folder"
     bl_options = {"INTERNAL"}
@@ -256,23 +268,28 @@ folder, until another file is opened"""
 def confirm_folder_first(operator):
     """For an operator's invoke() where folders.is_outside(): asks, and invokes it again after a yes."""
     name = operator.bl_idname.rpartition("_OT_")[2].rpartition(".")[2]  # PLIANT_OT_bake, pliant.bake
-    return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=name,
-                                       arguments=json.dumps(operator.as_keywords()))
+    return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=name, arguments=json.dumps(operator.as_keywords()))
 
 
 def _confirm_folder(operator, context, event, button):
     """Blender wraps no paths: what would not fit on a screen lacks its middle."""
     folder = str(folders.folder_of(context.scene))
     if len(folder) > LONGEST_PATH:
-        folder = f"{folder[:LONGEST_PATH // 3]} ... {folder[-LONGEST_PATH // 2:]}"
+        folder = f"{folder[: LONGEST_PATH // 3]} ... {folder[-LONGEST_PATH // 2 :]}"
     return context.window_manager.invoke_confirm(
-        operator, event, title="Cache Folder outside of this file's folder", confirm_text=button,
-        icon="WARNING", message=f"The file names {folder}. A bake there is replaced or deleted.")
+        operator,
+        event,
+        title="Cache Folder outside of this file's folder",
+        confirm_text=button,
+        icon="WARNING",
+        message=f"The file names {folder}. A bake there is replaced or deleted.",
+    )
 
 
 class PLIANT_OT_clear(bpy.types.Operator):
     """Delete the baked frames from the disk and show the bodies as they were. Shape keys, which are \
 in the file, stay. This cannot be undone"""
+
     bl_idname = "pliant.clear"
     bl_label = "Clear Bake"
     bl_options = {"REGISTER", "UNDO"}
@@ -311,9 +328,16 @@ in the file, stay. This cannot be undone"""
         return {"FINISHED"}
 
 
-classes = (PLIANT_OT_bake, PLIANT_OT_quick_bake, PLIANT_OT_set_substeps, PLIANT_OT_resume,
-           PLIANT_OT_rebake_from_current,
-           PLIANT_OT_cancel, PLIANT_OT_allow_folder, PLIANT_OT_clear)
+classes = (
+    PLIANT_OT_bake,
+    PLIANT_OT_quick_bake,
+    PLIANT_OT_set_substeps,
+    PLIANT_OT_resume,
+    PLIANT_OT_rebake_from_current,
+    PLIANT_OT_cancel,
+    PLIANT_OT_allow_folder,
+    PLIANT_OT_clear,
+)
 
 
 def register():

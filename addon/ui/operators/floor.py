@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A floor for what would fall for ever."""
+
 import bpy
 from mathutils import Vector
 
 from ...blender.roles import count_bodies, problem_of
 
 FLOOR_SIZE = 20.0  # times the bodies' own
-LEVEL = .02  # slope below which a plane is level
+LEVEL = 0.02  # slope below which a plane is level
 
 
 def floor_like(scene, low, high):
@@ -15,18 +16,22 @@ def floor_like(scene, low, high):
     found = []
     layer = bpy.context.view_layer
     for obj in scene.objects:
-        if obj.type != "MESH" or obj.pliant.role != "NONE" or not len(obj.data.polygons) or \
-                obj.name not in layer.objects or obj.hide_get() or obj.hide_viewport or \
-                problem_of(obj, "COLLIDER") is not None:
+        if (
+            obj.type != "MESH"
+            or obj.pliant.role != "NONE"
+            or not len(obj.data.polygons)
+            or obj.name not in layer.objects
+            or obj.hide_get()
+            or obj.hide_viewport
+            or problem_of(obj, "COLLIDER") is not None
+        ):
             continue
         corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
-        under, over = (Vector(choose(c[k] for c in corners) for k in range(3))
-                       for choose in (min, max))
+        under, over = (Vector(choose(c[k] for c in corners) for k in range(3)) for choose in (min, max))
         wide = min(over.x - under.x, over.y - under.y)
         reaches = all(under[k] <= low[k] and over[k] >= high[k] for k in range(2))
         # as thin as a plane; a body may touch it or be a little in it
-        if reaches and over.z - under.z <= LEVEL * wide and \
-                over.z <= low.z + .1 * max(high.z - low.z, 1e-6):
+        if reaches and over.z - under.z <= LEVEL * wide and over.z <= low.z + 0.1 * max(high.z - low.z, 1e-6):
             found.append((over.z, obj.name, obj))
     return max(found)[2] if found else None
 
@@ -35,6 +40,7 @@ class PLIANT_OT_add_floor(bpy.types.Operator):
     """Gives soft bodies something to land on: makes the plane below them a collider, or adds one \
 where there is none. It is an object like any other: move or tilt it, or make another object a \
 collider instead"""
+
     bl_idname = "pliant.add_floor"
     bl_label = "Add Floor"
     bl_options = {"REGISTER", "UNDO"}
@@ -63,8 +69,7 @@ collider instead"""
         height = 0.0 if 0 <= low.z < 4 * side else low.z - side
         half = FLOOR_SIZE * side / 2
         mesh = bpy.data.meshes.new("Floor")
-        mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [],
-                         [(0, 1, 2, 3)])
+        mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)])
         floor = bpy.data.objects.new("Floor", mesh)
         floor.location = ((low.x + high.x) / 2, (low.y + high.y) / 2, height)
         context.collection.objects.link(floor)

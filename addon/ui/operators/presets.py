@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Buttons and the menu of materials; the user's own are written and run by Blender's preset operators."""
+
 import bpy
 from bl_operators.presets import AddPresetBase
 
@@ -8,8 +9,7 @@ from ...blender.presets import PLAIN, PLAIN_FRACTURE, SUBFOLDER, TABLE, apply
 
 def soft_bodies(context):
     """The bodies that a button of the panels is for: the active one, and those selected."""
-    found = [obj for obj in context.selected_objects or ()
-             if obj.type == "MESH" and obj.pliant.role == "BODY"]
+    found = [obj for obj in context.selected_objects or () if obj.type == "MESH" and obj.pliant.role == "BODY"]
     active = context.object
     if active and active.type == "MESH" and active.pliant.role == "BODY" and active not in found:
         found.append(active)
@@ -37,8 +37,7 @@ class PLIANT_OT_material_preset(bpy.types.Operator):
 
     def execute(self, context):
         if self.name not in TABLE:
-            self.report({"ERROR"}, f"There is no material \"{self.name}\": there are "
-                                   f"{', '.join(TABLE)}")
+            self.report({"ERROR"}, f'There is no material "{self.name}": there are {", ".join(TABLE)}')
             return {"CANCELLED"}
         for obj in soft_bodies(context):
             apply(obj, self.name)
@@ -72,8 +71,7 @@ class PLIANT_MT_material_presets(bpy.types.Menu):
     def post_cb(context, filepath):
         """After a user's preset was run."""
         if context.object:
-            context.object.pliant.material.preset = \
-                bpy.path.display_name(bpy.path.basename(filepath), title_case=False)
+            context.object.pliant.material.preset = bpy.path.display_name(bpy.path.basename(filepath), title_case=False)
 
 
 class PLIANT_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
@@ -82,10 +80,11 @@ class PLIANT_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
     bl_description = "Keep these settings as a material of your own, or remove the one chosen last"
     preset_menu = "PLIANT_MT_material_presets"
     preset_subdir = SUBFOLDER
-    preset_defines = ["material = bpy.context.object.pliant.material",
-                      "fracture = bpy.context.object.pliant.fracture"]
-    preset_values = [*(f"material.{name}" for name in (*PLAIN, "young", "alpha")),
-                     *(f"fracture.{name}" for name in PLAIN_FRACTURE)]
+    preset_defines = ["material = bpy.context.object.pliant.material", "fracture = bpy.context.object.pliant.fracture"]
+    preset_values = [
+        *(f"material.{name}" for name in (*PLAIN, "young", "alpha")),
+        *(f"fracture.{name}" for name in PLAIN_FRACTURE),
+    ]
 
     @classmethod
     def poll(cls, context):
@@ -97,8 +96,7 @@ class PLIANT_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
     def execute(self, context):
         if not (self.remove_active or self.remove_name):
             if self.name.strip() in TABLE:
-                self.report({"ERROR"}, f"\"{self.name.strip()}\" is one of Pliant's own materials: "
-                                       f"take another name")
+                self.report({"ERROR"}, f'"{self.name.strip()}" is one of Pliant\'s own materials: take another name')
                 return {"CANCELLED"}
         elif PLIANT_MT_material_presets.bl_label in TABLE:
             self.report({"WARNING"}, "Pliant's own materials cannot be removed")
@@ -106,8 +104,7 @@ class PLIANT_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
         done = super().execute(context)
         if "FINISHED" in done:
             removed = self.remove_active or self.remove_name
-            context.object.pliant.material.preset = \
-                "" if removed else PLIANT_MT_material_presets.bl_label
+            context.object.pliant.material.preset = "" if removed else PLIANT_MT_material_presets.bl_label
         return done
 
 
@@ -117,11 +114,9 @@ classes = (PLIANT_OT_material_preset, PLIANT_MT_material_presets, PLIANT_OT_mate
 def draw(layout, material):
     """The row that chooses a material."""
     row = layout.row(align=True)
-    row.menu(PLIANT_MT_material_presets.__name__, text=material.preset or "Choose a Material",
-             icon="PRESET")
+    row.menu(PLIANT_MT_material_presets.__name__, text=material.preset or "Choose a Material", icon="PRESET")
     row.operator(PLIANT_OT_material_preset_add.bl_idname, text="", icon="ADD")
-    row.operator(PLIANT_OT_material_preset_add.bl_idname, text="",
-                 icon="REMOVE").remove_active = True
+    row.operator(PLIANT_OT_material_preset_add.bl_idname, text="", icon="REMOVE").remove_active = True
 
 
 register, unregister = bpy.utils.register_classes_factory(classes)

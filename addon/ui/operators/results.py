@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Buttons that make something of a finished bake, and take it back."""
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
@@ -13,19 +14,33 @@ from .bake import confirm_folder_first
 
 FORMATS = [
     *properties.RESULTS,
-    ("POINTS", "Particles", "The particles as an object, with cluster, level, velocity, stretch, "
-                            "plastic strain, radius and deformation"),
-    ("SURFACE", "Particle Mesh", "The particles as an object whose nodes make a mesh of them, "
-                                 "for flow that the body's own faces cannot follow; hide the body "
-                                 "itself then"),
-    ("FRAGMENTS", "Fragments", "An object for each fragment of a body that broke, which moves and "
-                               "turns as the fragment does; the body itself is hidden"),
-    ("DEBRIS", "Debris", "Points on the cracks, with velocity and the frame at which they open, to "
-                         "send out debris and dust"),
+    (
+        "POINTS",
+        "Particles",
+        "The particles as an object, with cluster, level, velocity, stretch, plastic strain, radius and deformation",
+    ),
+    (
+        "SURFACE",
+        "Particle Mesh",
+        "The particles as an object whose nodes make a mesh of them, "
+        "for flow that the body's own faces cannot follow; hide the body "
+        "itself then",
+    ),
+    (
+        "FRAGMENTS",
+        "Fragments",
+        "An object for each fragment of a body that broke, which moves and "
+        "turns as the fragment does; the body itself is hidden",
+    ),
+    (
+        "DEBRIS",
+        "Debris",
+        "Points on the cracks, with velocity and the frame at which they open, to send out debris and dust",
+    ),
 ]
 
 
-TICK = .1  # seconds between looks at a mesh that is being cut
+TICK = 0.1  # seconds between looks at a mesh that is being cut
 _cuts = []  # the Cutting that is going on
 
 
@@ -63,8 +78,7 @@ class _ResultOperator:
         return not reason
 
     def invoke(self, context, _event):
-        if self.writes and context.window is not None and not bpy.app.background and \
-                folders.is_outside(context.scene):
+        if self.writes and context.window is not None and not bpy.app.background and folders.is_outside(context.scene):
             return confirm_folder_first(self)
         return self.begin(context)
 
@@ -91,17 +105,19 @@ class _ResultOperator:
 
 
 class _MakesResult(_ResultOperator):
-    format: EnumProperty(name="Format", items=FORMATS, default="PC2",
-                         description="What is made of the bake")
+    format: EnumProperty(name="Format", items=FORMATS, default="PC2", description="What is made of the bake")
     relative: BoolProperty(
-        name="Relative Keys", default=False,
-        description="One relative key a frame, which FBX takes, instead of absolute ones, which "
-                    "play faster")
+        name="Relative Keys",
+        default=False,
+        description="One relative key a frame, which FBX takes, instead of absolute ones, which play faster",
+    )
     reimport: BoolProperty(
-        name="Play Alembic", default=True,
+        name="Play Alembic",
+        default=True,
         description="The object itself plays the Alembic file, through a Mesh Sequence Cache; "
-                    "otherwise the file is written with all modifiers and the object plays its "
-                    "point cache")
+        "otherwise the file is written with all modifiers and the object plays its "
+        "point cache",
+    )
 
     def choices(self):
         return {"relative": self.relative, "reimport": self.reimport}
@@ -126,27 +142,38 @@ class _MakesResult(_ResultOperator):
 
 class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
     """Have the object show its bake in another way, without simulating again"""
+
     bl_idname = "pliant.make_result"
     bl_label = "Make Result"
 
     @classmethod
     def description(cls, _context, properties):
-        return next(text for name, _, text in FORMATS if name == properties.format) + \
-            ". From the bake, without simulating again"
+        return (
+            next(text for name, _, text in FORMATS if name == properties.format)
+            + ". From the bake, without simulating again"
+        )
 
     target: StringProperty(
-        name="Object", options={"SKIP_SAVE"}, description="The object that shows the bake; empty: the active one")
+        name="Object", options={"SKIP_SAVE"}, description="The object that shows the bake; empty: the active one"
+    )
     level: IntProperty(
-        name="Level", default=0, min=0, max=15,
-        description="The level whose clusters particles are numbered by; 0 is the finest")
+        name="Level",
+        default=0,
+        min=0,
+        max=15,
+        description="The level whose clusters particles are numbered by; 0 is the finest",
+    )
     as_points: BoolProperty(
-        name="Point Cloud", default=True,
-        description="Particles are a point cloud, which renders as balls; otherwise vertices")
+        name="Point Cloud",
+        default=True,
+        description="Particles are a point cloud, which renders as balls; otherwise vertices",
+    )
 
     rigid: BoolProperty(
-        name="Rigid Bodies", default=False,
-        description="Fragments are rigid bodies of Blender's from when they have settled, or the bake "
-                    "has ended")
+        name="Rigid Bodies",
+        default=False,
+        description="Fragments are rigid bodies of Blender's from when they have settled, or the bake has ended",
+    )
 
     @classmethod
     def refusal(cls, context):
@@ -167,8 +194,13 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
     def begin(self, context):
         """What broke is cut beside the window first; then there is little left to do."""
         obj = context.scene.objects.get(self.target) if self.target else context.object
-        if context.window is None or bpy.app.background or obj is None or results.is_bound(obj) or \
-                self.format in ("POINTS", "SURFACE"):
+        if (
+            context.window is None
+            or bpy.app.background
+            or obj is None
+            or results.is_bound(obj)
+            or self.format in ("POINTS", "SURFACE")
+        ):
             return self.execute(context)
         todo = results.to_cut(context.scene, [obj])
         if not todo:
@@ -188,8 +220,7 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         if not cutting.ended:
-            context.workspace.status_text_set(
-                f"Pliant: {cutting.stage}, {100 * cutting.fraction:.0f} % (Esc: cancel)")
+            context.workspace.status_text_set(f"Pliant: {cutting.stage}, {100 * cutting.fraction:.0f} % (Esc: cancel)")
             return {"PASS_THROUGH"}
         self.leave(context)
         if cutting.left:
@@ -214,8 +245,16 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
         obj = context.scene.objects.get(self.target) if self.target else context.object
         if self.target and obj is None:
             raise BakeError(f"There is no object '{self.target}' in the scene.")
-        return results.make(context.scene, obj, self.format, progress=progress, level=self.level,
-                            as_points=self.as_points, rigid=self.rigid, **self.choices())
+        return results.make(
+            context.scene,
+            obj,
+            self.format,
+            progress=progress,
+            level=self.level,
+            as_points=self.as_points,
+            rigid=self.rigid,
+            **self.choices(),
+        )
 
 
 def _body_names(scene):
@@ -229,13 +268,15 @@ class PLIANT_OT_bind_mesh(_MakesResult, bpy.types.Operator):
     """Have other meshes follow the bake of a soft body: dense ones for renders, say, that stand \
 where the body does at the first frame. Select them, and the body last; or the mesh alone, and name \
 the body"""
+
     bl_idname = "pliant.bind_mesh"
     bl_label = "Bind Mesh"
 
     body: StringProperty(
-        name="Body", search=lambda self, context, text: _body_names(context.scene),
-        description="The soft body to follow; empty: the active object, another selected one, or "
-                    "the only one")
+        name="Body",
+        search=lambda self, context, text: _body_names(context.scene),
+        description="The soft body to follow; empty: the active object, another selected one, or the only one",
+    )
 
     def draw_more(self, layout):
         layout.prop(self, "body")
@@ -245,15 +286,13 @@ the body"""
         targets, body = self.meant(context)
         told = []
         for obj in targets:
-            told += results.bind(context.scene, obj, body, self.format, progress=progress,
-                                 **self.choices())
+            told += results.bind(context.scene, obj, body, self.format, progress=progress, **self.choices())
         return told
 
     def meant(self, context):
         """The meshes that are bound, and to which body."""
         active, names = context.object, _body_names(context.scene)
-        others = [o for o in context.selected_objects
-                  if o.type == "MESH" and o != active and o.name not in names]
+        others = [o for o in context.selected_objects if o.type == "MESH" and o != active and o.name not in names]
         if active.name in names and self.body in ("", active.name):
             if not others:
                 raise BakeError(f"Select the meshes that are to follow '{active.name}' too.")
@@ -271,26 +310,31 @@ the body"""
 class PLIANT_OT_refine_stretched(_ResultOperator, bpy.types.Operator):
     """Divide the faces of the body's mesh where its bake stretches them, for the next bake. The \
 bake that is there no longer fits the mesh then"""
+
     bl_idname = "pliant.refine_stretched"
     bl_label = "Refine Stretched Faces"
 
     longest: FloatProperty(
-        name="Longest", default=2.0, min=1.1, soft_max=5.0, max=100.0,
+        name="Longest",
+        default=2.0,
+        min=1.1,
+        soft_max=5.0,
+        max=100.0,
         description="Edges that become longer in the bake than this many times those around them "
-                    "are at rest are divided")
-    passes: IntProperty(
-        name="Times", default=2, min=1, max=5, description="How often an edge may be halved")
+        "are at rest are divided",
+    )
+    passes: IntProperty(name="Times", default=2, min=1, max=5, description="How often an edge may be halved")
 
     def work(self, context, progress):
         more = refine.refine(context.scene, context.object, self.longest, self.passes, progress)
         if not more:
-            return [results.Remark(f"No edge of '{context.object.name}' becomes that long: nothing "
-                                   f"is divided.")]
+            return [results.Remark(f"No edge of '{context.object.name}' becomes that long: nothing is divided.")]
         return [results.Remark(f"'{context.object.name}' has {more} vertices more: bake again.")]
 
 
 class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
     """Give the object back as it was before it showed the bake. The bake itself stays"""
+
     bl_idname = "pliant.remove_result"
     bl_label = "Remove Result"
     writes = False
@@ -311,8 +355,7 @@ class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
         return []
 
 
-classes = (PLIANT_OT_make_result, PLIANT_OT_bind_mesh, PLIANT_OT_refine_stretched,
-           PLIANT_OT_remove_result)
+classes = (PLIANT_OT_make_result, PLIANT_OT_bind_mesh, PLIANT_OT_refine_stretched, PLIANT_OT_remove_result)
 register, _unregister = bpy.utils.register_classes_factory(classes)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What an object is to Pliant: a soft body, a collider, or nothing."""
+
 import bpy
 
 from ...blender import presets
@@ -9,8 +10,10 @@ from .presets import soft_bodies
 ROLES = {
     "BODY": ("Pliant Soft Body", "Makes the object soft, with settings that fit its size"),
     "COLLIDER": ("Pliant Collider", "Soft bodies bounce off the object"),
-    "NONE": ("Remove Pliant", "The object is nothing to Pliant any more. Its settings are kept for "
-                              "the next time, baked frames stay on disk"),
+    "NONE": (
+        "Remove Pliant",
+        "The object is nothing to Pliant any more. Its settings are kept for the next time, baked frames stay on disk",
+    ),
 }
 
 
@@ -26,11 +29,10 @@ class PLIANT_OT_set_role(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
     bl_description = "What the selected objects are to Pliant"
 
-    role: bpy.props.EnumProperty(
-        name="Role", items=[(role, *texts) for role, texts in ROLES.items()])
+    role: bpy.props.EnumProperty(name="Role", items=[(role, *texts) for role, texts in ROLES.items()])
     selected: bpy.props.BoolProperty(
-        name="All Selected", default=True,
-        description="Also the other selected objects, not only the active one")
+        name="All Selected", default=True, description="Also the other selected objects, not only the active one"
+    )
 
     @classmethod
     def description(cls, _context, properties):
@@ -61,8 +63,7 @@ class PLIANT_OT_copy_settings(bpy.types.Operator):
     bl_idname = "pliant.copy_settings"
     bl_label = "Copy to Selected"
     bl_options = {"REGISTER", "UNDO"}
-    bl_description = ("Gives the other selected objects the active object's role and all its "
-                      "settings")
+    bl_description = "Gives the other selected objects the active object's role and all its settings"
 
     @classmethod
     def poll(cls, context):
@@ -70,8 +71,7 @@ class PLIANT_OT_copy_settings(bpy.types.Operator):
             cls.poll_message_set("The active object is neither a soft body nor a collider")
             return False
         if len(chosen(context)) < 2:
-            cls.poll_message_set("Select other objects too: the active object's settings are "
-                                 "copied to them")
+            cls.poll_message_set("Select other objects too: the active object's settings are copied to them")
             return False
         return True
 
@@ -117,14 +117,12 @@ def draw_physics_buttons(self, context):
     obj = context.object
     if obj is None or obj.type not in COLLIDERS:
         return
-    flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False,
-                                 align=True)
+    flow = self.layout.grid_flow(row_major=True, columns=0, even_columns=True, even_rows=False, align=True)
     for role, icon in (("BODY", "MESH_ICOSPHERE"), ("COLLIDER", "MESH_PLANE")):
         if role == "BODY" and obj.type != "MESH":
             continue
         is_on = obj.pliant.role == role
-        button = flow.column().operator(PLIANT_OT_set_role.bl_idname, text=ROLES[role][0],
-                                        icon="X" if is_on else icon)
+        button = flow.column().operator(PLIANT_OT_set_role.bl_idname, text=ROLES[role][0], icon="X" if is_on else icon)
         button.role = "NONE" if is_on else role
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Buttons that add and remove welds."""
+
 import bpy
 from bpy.props import IntProperty
 
@@ -9,8 +10,10 @@ from ..properties.contacts import can_be_welded
 class PLIANT_OT_weld_add(bpy.types.Operator):
     bl_idname = "pliant.weld_add"
     bl_label = "Weld to Selected"
-    bl_description = "Stick the active object to the other selected soft bodies and colliders, where " \
-                     "they touch at the first frame; with none selected, to one that you choose then"
+    bl_description = (
+        "Stick the active object to the other selected soft bodies and colliders, where "
+        "they touch at the first frame; with none selected, to one that you choose then"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -23,8 +26,7 @@ class PLIANT_OT_weld_add(bpy.types.Operator):
     def execute(self, context):
         obj = context.object
         known = {weld.object for weld in obj.pliant.welds}
-        wanted = [other for other in context.selected_objects
-                  if other != obj and can_be_welded(None, other)]
+        wanted = [other for other in context.selected_objects if other != obj and can_be_welded(None, other)]
         for other in [o for o in wanted if o not in known] if wanted else [None]:
             obj.pliant.welds.add().object = other
         return {"FINISHED"}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The later panels of the Physics tab: forces, collision, bake and cache, results, advanced."""
+
 import bpy
 
 from ...blender import compat, runs
@@ -22,13 +23,13 @@ class PLIANT_PT_forces(SubPanel, bpy.types.Panel):
         part.active = settings.use_gravity and scene.use_gravity
         part.prop(scene, "gravity", text="Acceleration")
         if settings.use_gravity and not scene.use_gravity:
-            drawing.sentence(self.layout, "Gravity is switched off in the Scene tab", "INFO",
-                             context)
+            drawing.sentence(self.layout, "Gravity is switched off in the Scene tab", "INFO", context)
         self.layout.column().prop(settings, "use_fields")
         self.draw_fields(context, settings)
 
     def draw_fields(self, context, settings):
         from ...blender.capture import fields
+
         found = [obj for obj in context.scene.objects if fields.is_field(obj)]
         column = self.layout.column()
         column.active = settings.use_fields
@@ -53,8 +54,12 @@ class PLIANT_PT_collision(SubPanel, bpy.types.Panel):
         found = [obj for obj in context.scene.objects if obj.pliant.role == "COLLIDER"]
         column = self.layout.column(align=True)
         if not found:
-            drawing.sentence(column, "There is no collider: bodies fall for ever. Select a floor "
-                             "and press Pliant Collider", "INFO", context)
+            drawing.sentence(
+                column,
+                "There is no collider: bodies fall for ever. Select a floor and press Pliant Collider",
+                "INFO",
+                context,
+            )
         for obj in found:
             row = column.row(align=True)
             row.label(text=obj.name, icon="MOD_PHYSICS")
@@ -67,6 +72,7 @@ class CollisionPart(PhysicsPanel):
 
 class PLIANT_PT_contacts(CollisionPart, bpy.types.Panel):
     """Of the scene: the same for all bodies."""
+
     bl_label = "Bodies Collide (Scene)"
 
     def draw_header(self, context):
@@ -77,8 +83,7 @@ class PLIANT_PT_contacts(CollisionPart, bpy.types.Panel):
         column = self.split(self.layout).column()
         count = count_bodies(context.scene)
         if count > 1 and not scene.use_contacts:
-            drawing.sentence(column, f"The {count} soft bodies pass through each other", "INFO",
-                             context)
+            drawing.sentence(column, f"The {count} soft bodies pass through each other", "INFO", context)
         part = column.column()
         part.active = scene.use_contacts
         part.prop(scene, "contact_friction")
@@ -151,6 +156,7 @@ class PLIANT_PT_collider(SubPanel, bpy.types.Panel):
 
 # ---------------------------------------------------------------- bake
 
+
 class PLIANT_PT_bake(SubPanel, bpy.types.Panel):
     bl_label = "Bake and Cache"
     bl_options = set()
@@ -172,8 +178,11 @@ class PLIANT_PT_bake(SubPanel, bpy.types.Panel):
             column.prop(settings, "frame_end")
         column = layout.column()
         column.prop(settings, "substeps_mode")
-        column.prop(settings, "substeps" if settings.substeps_mode == "FIXED" else "max_substeps",
-                    text="Number" if settings.substeps_mode == "FIXED" else "At Most")
+        column.prop(
+            settings,
+            "substeps" if settings.substeps_mode == "FIXED" else "max_substeps",
+            text="Number" if settings.substeps_mode == "FIXED" else "At Most",
+        )
         column.prop(settings, "threads")
         column.prop(settings, "output")
         draw_bake_notes(self.layout, context)
@@ -256,8 +265,7 @@ def draw_bake_notes(layout, context):
         drawing.sentence(layout, message[1], message[0], context)
     needed = runs.needed_substeps(scene)
     if needed:
-        layout.operator("pliant.set_substeps", text=f"Allow {needed} Substeps",
-                        icon="CHECKMARK").substeps = needed
+        layout.operator("pliant.set_substeps", text=f"Allow {needed} Substeps", icon="CHECKMARK").substeps = needed
 
 
 def draw_progress(layout, running):
@@ -280,36 +288,37 @@ class PLIANT_PT_results(SubPanel, bpy.types.Panel):
 def draw_result_buttons(layout, obj):
     """Other results from the frames that are baked."""
     grid = layout.grid_flow(columns=2, even_columns=True, align=True)
-    for kind, text, icon in (("PC2", "Point Cache", "MOD_MESHDEFORM"), ("MDD", "MDD", "FILE"),
-                             ("SHAPE_KEYS", "Shape Keys", "SHAPEKEY_DATA"),
-                             ("ALEMBIC", "Alembic", "FILE_CACHE"),
-                             ("POINTS", "Particles", "PARTICLES"),
-                             ("SURFACE", "Particle Mesh", "OUTLINER_OB_META")):
+    for kind, text, icon in (
+        ("PC2", "Point Cache", "MOD_MESHDEFORM"),
+        ("MDD", "MDD", "FILE"),
+        ("SHAPE_KEYS", "Shape Keys", "SHAPEKEY_DATA"),
+        ("ALEMBIC", "Alembic", "FILE_CACHE"),
+        ("POINTS", "Particles", "PARTICLES"),
+        ("SURFACE", "Particle Mesh", "OUTLINER_OB_META"),
+    ):
         part = grid.row(align=True)
         part.enabled = kind != "ALEMBIC" or compat.has_alembic()
         part.operator("pliant.make_result", text=text, icon=icon).format = kind
     if obj is not None and obj.pliant.fracture.use_fracture:
-        for kind, text, icon in (("FRAGMENTS", "Fragments", "MOD_EXPLODE"),
-                                 ("DEBRIS", "Debris", "STICKY_UVS_DISABLE")):
+        for kind, text, icon in (("FRAGMENTS", "Fragments", "MOD_EXPLODE"), ("DEBRIS", "Debris", "STICKY_UVS_DISABLE")):
             grid.operator("pliant.make_result", text=text, icon=icon).format = kind
     if not compat.has_alembic():
         layout.label(text="This Blender has no Alembic", icon="INFO")
     column = layout.column(align=True)
-    column.operator_menu_enum("pliant.bind_mesh", "format", text="Bind Mesh",
-                              icon="MOD_SHRINKWRAP")
+    column.operator_menu_enum("pliant.bind_mesh", "format", text="Bind Mesh", icon="MOD_SHRINKWRAP")
     column.operator("pliant.refine_stretched", icon="MOD_SUBSURF")
     column.operator("pliant.remove_result", icon="X")
 
 
 class PLIANT_PT_bound(PhysicsPanel, bpy.types.Panel):
     """For objects that have no role but show a bake: bound meshes, particles."""
+
     bl_label = "Pliant Result"
     roles = {"NONE"}
 
     @classmethod
     def poll(cls, context):
-        return super().poll(context) and context.object.type == "MESH" and \
-            results.has_result(context.object)
+        return super().poll(context) and context.object.type == "MESH" and results.has_result(context.object)
 
     def draw(self, context):
         result = context.object.pliant.result
@@ -324,6 +333,7 @@ class PLIANT_PT_bound(PhysicsPanel, bpy.types.Panel):
 
 
 # ---------------------------------------------------------------- advanced
+
 
 class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
     bl_label = "Advanced"
@@ -381,11 +391,20 @@ class PLIANT_PT_advanced(SubPanel, bpy.types.Panel):
         column.label(text="Damping by Level")
         part = column.column(align=True)
         for level in range(clusters.levels):
-            part.prop(clusters, "level_damping", index=level,
-                      text=level_name(level, clusters.levels))
+            part.prop(clusters, "level_damping", index=level, text=level_name(level, clusters.levels))
 
 
-classes = (PLIANT_PT_forces, PLIANT_PT_collision, PLIANT_PT_contacts, PLIANT_PT_body_contacts,
-           PLIANT_PT_sleep, PLIANT_PT_collider, PLIANT_PT_bake,
-           PLIANT_PT_cache, PLIANT_PT_results, PLIANT_PT_bound, PLIANT_PT_advanced)
+classes = (
+    PLIANT_PT_forces,
+    PLIANT_PT_collision,
+    PLIANT_PT_contacts,
+    PLIANT_PT_body_contacts,
+    PLIANT_PT_sleep,
+    PLIANT_PT_collider,
+    PLIANT_PT_bake,
+    PLIANT_PT_cache,
+    PLIANT_PT_results,
+    PLIANT_PT_bound,
+    PLIANT_PT_advanced,
+)
 register, unregister = bpy.utils.register_classes_factory(classes)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The panels of the Physics tab, in the order of work. Those of baking are in bake.py."""
+
 import bpy
 
 from ...blender import fitting
@@ -12,6 +13,7 @@ from . import hints, level_weights
 
 class PhysicsPanel:
     """A panel of the Physics tab."""
+
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_context = "physics"
@@ -20,8 +22,7 @@ class PhysicsPanel:
     @classmethod
     def poll(cls, context):
         obj = context.object
-        return obj is not None and obj.pliant.role in cls.roles and \
-            (obj.type == "MESH" or obj.pliant.role != "BODY")
+        return obj is not None and obj.pliant.role in cls.roles and (obj.type == "MESH" or obj.pliant.role != "BODY")
 
     @staticmethod
     def split(layout):
@@ -65,11 +66,11 @@ class PLIANT_PT_main(PhysicsPanel, bpy.types.Panel):
 
 def draw_preview_button(layout, context, text="Preview"):
     is_on = session.current(context.scene) is not None
-    layout.operator("pliant.preview", text=text, depress=is_on,
-                    icon="HIDE_OFF" if is_on else "HIDE_ON")
+    layout.operator("pliant.preview", text=text, depress=is_on, icon="HIDE_OFF" if is_on else "HIDE_ON")
 
 
 # ---------------------------------------------------------------- material
+
 
 class PLIANT_PT_material(SubPanel, bpy.types.Panel):
     bl_label = "Material"
@@ -80,8 +81,7 @@ class PLIANT_PT_material(SubPanel, bpy.types.Panel):
         presets.draw(self.layout, material)
         column = self.split(self.layout).column()
         column.prop(material, "stiffness_kind", text="Stiffness")
-        column.prop(material, {"FREQUENCY": "frequency", "YOUNG": "young",
-                               "ALPHA": "alpha"}[material.stiffness_kind])
+        column.prop(material, {"FREQUENCY": "frequency", "YOUNG": "young", "ALPHA": "alpha"}[material.stiffness_kind])
         column.prop(material, "damping")
         column.prop(material, "density")
         column.prop(material, "drag")
@@ -147,6 +147,7 @@ class PLIANT_PT_plasticity(PhysicsPanel, bpy.types.Panel):
 
 # ---------------------------------------------------------------- clusters, particles
 
+
 class PLIANT_PT_clusters(SubPanel, bpy.types.Panel):
     bl_label = "Clusters"
 
@@ -163,8 +164,11 @@ class PLIANT_PT_clusters(SubPanel, bpy.types.Panel):
         elif clusters.count_mode == "SIZE":
             column.prop(clusters, "size")
         column.prop(clusters, "radius_mode")
-        column.prop(clusters, "radius" if clusters.radius_mode == "FIXED" else "overlap",
-                    text="Reach" if clusters.radius_mode == "FIXED" else "Overlap")
+        column.prop(
+            clusters,
+            "radius" if clusters.radius_mode == "FIXED" else "overlap",
+            text="Reach" if clusters.radius_mode == "FIXED" else "Overlap",
+        )
 
 
 class PLIANT_PT_levels(PhysicsPanel, bpy.types.Panel):
@@ -182,8 +186,7 @@ class PLIANT_PT_levels(PhysicsPanel, bpy.types.Panel):
             column.row().prop(clusters, "favour", expand=True)
         if clusters.weighting == "MANUAL":
             for level in range(clusters.levels):
-                column.prop(clusters, "weights", index=level, slider=True, text=level_name(
-                    level, clusters.levels))
+                column.prop(clusters, "weights", index=level, slider=True, text=level_name(level, clusters.levels))
         self.draw_weights(clusters, session.shown(context.object))
 
     def draw_weights(self, clusters, shown):
@@ -196,7 +199,7 @@ class PLIANT_PT_levels(PhysicsPanel, bpy.types.Panel):
         if levels < clusters.levels:
             box.label(text=f"{levels} are enough", icon="INFO")
         for level, part in enumerate(parts):
-            row = box.split(factor=.4, align=True)
+            row = box.split(factor=0.4, align=True)
             name = level_name(level, levels)
             if shown and level < shown.levels:
                 name += f" ({drawing.count(shown.level_clusters[level])})"
@@ -239,10 +242,10 @@ class PLIANT_PT_particles(SubPanel, bpy.types.Panel):
             spacing, about = fitting.guess_spacing(obj, max(4, particles)), "about "
         where = {"SURFACE": "on the surface", "VERTICES": "at the vertices"}.get(kind, "inside")
         column = self.layout.box().column(align=True)
-        column.label(text=f"{about}{drawing.count(particles)} particles {where}".capitalize(),
-                     icon="INFO")
-        column.label(text=f"{drawing.length(spacing, context.scene)} apart, "
-                          f"{drawing.count(clusters)} clusters", icon="BLANK1")
+        column.label(text=f"{about}{drawing.count(particles)} particles {where}".capitalize(), icon="INFO")
+        column.label(
+            text=f"{drawing.length(spacing, context.scene)} apart, {drawing.count(clusters)} clusters", icon="BLANK1"
+        )
 
 
 class PLIANT_PT_preview(SubPanel, bpy.types.Panel):
@@ -271,16 +274,20 @@ def draw_preview_numbers(layout, context):
     if found is None:
         return
     if found.builder:
-        layout.progress(factor=found.builder.fraction, text=found.builder.stage.capitalize() or
-                        "Making clusters")
+        layout.progress(factor=found.builder.fraction, text=found.builder.stage.capitalize() or "Making clusters")
     if found.error:
         drawing.sentence(layout, found.error, "ERROR", context)
     outcome = found.outcome
     if outcome and outcome.bodies:
         box = layout.box().column(align=True)
-        drawing.rows(box, [("Particles", drawing.count(outcome.particles)),
-                           ("Clusters", drawing.count(outcome.clusters)),
-                           ("Memberships", drawing.count(outcome.memberships))])
+        drawing.rows(
+            box,
+            [
+                ("Particles", drawing.count(outcome.particles)),
+                ("Clusters", drawing.count(outcome.clusters)),
+                ("Memberships", drawing.count(outcome.memberships)),
+            ],
+        )
         draw_bake_numbers(box, outcome)
         for body in outcome.bodies:
             for warning in body.warnings:
@@ -304,6 +311,7 @@ def draw_bake_numbers(layout, outcome):
 
 
 # ---------------------------------------------------------------- start, paint
+
 
 class PLIANT_PT_start(SubPanel, bpy.types.Panel):
     bl_label = "Start and Pins"
@@ -343,9 +351,14 @@ class PLIANT_PT_pins(PhysicsPanel, bpy.types.Panel):
         part.prop(start, "use_presettle")
         column.prop(start, "pin_strength")
         if start.use_pins and start.pin_group not in obj.vertex_groups:
-            drawing.sentence(self.layout, f"There is no vertex group \"{start.pin_group}\""
-                             if start.pin_group else "Choose the vertex group that is pinned",
-                             "ERROR", context)
+            drawing.sentence(
+                self.layout,
+                f'There is no vertex group "{start.pin_group}"'
+                if start.pin_group
+                else "Choose the vertex group that is pinned",
+                "ERROR",
+                context,
+            )
 
 
 class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
@@ -364,8 +377,7 @@ class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
                 column.prop(paint, f"{name}_zero", text="Factor at 0")
                 column.prop(paint, f"{name}_one", text="At 1")
                 if group not in obj.vertex_groups:
-                    drawing.sentence(layout, f"There is no vertex group \"{group}\"", "ERROR",
-                                     context)
+                    drawing.sentence(layout, f'There is no vertex group "{group}"', "ERROR", context)
 
 
 def is_used(own, painted):
@@ -375,7 +387,18 @@ def is_used(own, painted):
     return painted not in PLASTIC or own.material.use_plasticity
 
 
-classes = (PLIANT_PT_main, PLIANT_PT_material, PLIANT_PT_strain, PLIANT_PT_pressure,
-           PLIANT_PT_plasticity, PLIANT_PT_clusters, PLIANT_PT_levels, PLIANT_PT_particles, PLIANT_PT_preview,
-           PLIANT_PT_start, PLIANT_PT_pins, PLIANT_PT_paint)
+classes = (
+    PLIANT_PT_main,
+    PLIANT_PT_material,
+    PLIANT_PT_strain,
+    PLIANT_PT_pressure,
+    PLIANT_PT_plasticity,
+    PLIANT_PT_clusters,
+    PLIANT_PT_levels,
+    PLIANT_PT_particles,
+    PLIANT_PT_preview,
+    PLIANT_PT_start,
+    PLIANT_PT_pins,
+    PLIANT_PT_paint,
+)
 register, unregister = bpy.utils.register_classes_factory(classes)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The panel of bodies that break, in the order of work: when, how much, where, and the look of it."""
+
 import bpy
 
 from ...blender.capture import edge_marks
@@ -35,7 +36,6 @@ class PLIANT_PT_fracture(SubPanel, bpy.types.Panel):
         if refusal:
             drawing.sentence(self.layout, refusal[0].upper() + refusal[1:], "ERROR", context)
 
-
     def draw_cells(self, context, column, fracture):
         column.prop(fracture, "cells_from")
         name = {"COUNT": "cells", "SIZE": "cell_size", "OBJECT": "cells_object"}[fracture.cells_from]
@@ -43,7 +43,7 @@ class PLIANT_PT_fracture(SubPanel, bpy.types.Panel):
         if fracture.cells_from != "OBJECT":
             column.prop(fracture, "cell_seed")
         elif fracture.use_fracture and (problem := pattern_problem(context.object)) is not None:
-            drawing.sentence(self.layout, f"\"{context.object.name}\" {problem}", "ERROR", context)
+            drawing.sentence(self.layout, f'"{context.object.name}" {problem}', "ERROR", context)
 
 
 class FracturePart(PhysicsPanel):
@@ -90,8 +90,7 @@ class PLIANT_PT_fracture_seams(FracturePart, bpy.types.Panel):
         row = part.row()
         row.active = fracture.seam_edges != "NONE"
         row.prop(fracture, "seam_width")
-        column.prop_search(paint, "toughness_group", obj, "vertex_groups",
-                           text="Painted")
+        column.prop_search(paint, "toughness_group", obj, "vertex_groups", text="Painted")
         if paint.toughness_group:
             column.prop(paint, "toughness_zero", text="Factor at 0")
             column.prop(paint, "toughness_one", text="At 1")
@@ -104,7 +103,7 @@ def problems_of(obj):
     fracture, paint = obj.pliant.fracture, obj.pliant.paint
     for name in {fracture.seam_group, paint.toughness_group} - {""}:
         if name not in obj.vertex_groups:
-            yield f"There is no vertex group \"{name}\""
+            yield f'There is no vertex group "{name}"'
     if fracture.seam_edges == "ATTRIBUTE":
         try:
             edge_marks.check(obj.data, fracture.seam_attribute)
@@ -131,6 +130,5 @@ class PLIANT_PT_fracture_inside(FracturePart, bpy.types.Panel):
         column.prop(fracture, "use_partial")
 
 
-classes = (PLIANT_PT_fracture, PLIANT_PT_fracture_limits, PLIANT_PT_fracture_seams,
-           PLIANT_PT_fracture_inside)
+classes = (PLIANT_PT_fracture, PLIANT_PT_fracture_limits, PLIANT_PT_fracture_seams, PLIANT_PT_fracture_inside)
 register, unregister = bpy.utils.register_classes_factory(classes)

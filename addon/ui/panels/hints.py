@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is likely to disappoint, said before the bake."""
+
 from typing import NamedTuple
 
 import bpy
@@ -17,12 +18,16 @@ POPOVER_LETTERS = 52  # in a line of the hints
 def falls_for_ever(scene):
     """Whether gravity pulls at a body that neither pins nor colliders hold."""
     roles = [obj.pliant.role for obj in scene.objects]
-    return "COLLIDER" not in roles and any(settings.gravity(scene)) and any(
-        obj.pliant.role == "BODY" and not obj.pliant.start.use_pins for obj in scene.objects)
+    return (
+        "COLLIDER" not in roles
+        and any(settings.gravity(scene))
+        and any(obj.pliant.role == "BODY" and not obj.pliant.start.use_pins for obj in scene.objects)
+    )
 
 
 class Hint(NamedTuple):
     """Something to say before a bake."""
+
     title: str  # on a button
     text: str  # without its full stop
 
@@ -34,8 +39,7 @@ def of(obj):
         found.append(Hint("Long edges", "Its edges are too long to bend with it: subdivide the mesh"))
     left_out = modifiers.left_out(obj)
     if left_out:
-        found.append(Hint("Modifiers left out",
-                          f"Simulated without {left_out}: apply it if it is part of the body"))
+        found.append(Hint("Modifiers left out", f"Simulated without {left_out}: apply it if it is part of the body"))
     rig = modifiers.late_rig(obj)
     if rig:
         found.append(Hint("Late rig", rig[0].upper() + rig[1:]))
@@ -47,8 +51,7 @@ def of(obj):
         elif settings.resamples(material):
             why = "Keep Volume has no effect: a body that is resampled would leak"
         elif not fitting.encloses(obj):
-            why = "The mesh is open: there is no volume to keep. Close its holes, or switch Keep " \
-                  "Volume off"
+            why = "The mesh is open: there is no volume to keep. Close its holes, or switch Keep Volume off"
         if why:
             found.append(Hint("No volume kept", why))
     if problem := settings.presettle_problem(obj.pliant):
@@ -60,10 +63,12 @@ def odd_gravity(scene):
     """A sentence where the unit scale makes another gravity than Earth's of the usual number."""
     metre = settings.metres(scene)
     pull = metre * Vector(settings.gravity(scene)).length
-    if metre == 1.0 or pull == 0.0 or .2 < pull / fitting.GRAVITY < 5.0:
+    if metre == 1.0 or pull == 0.0 or 0.2 < pull / fitting.GRAVITY < 5.0:
         return None
-    return f"Gravity is {pull:.3g} m/s² at this unit scale: Earth's is {fitting.GRAVITY / metre:g} " \
-           f"in Blender's units (Scene tab)"
+    return (
+        f"Gravity is {pull:.3g} m/s² at this unit scale: Earth's is {fitting.GRAVITY / metre:g} "
+        f"in Blender's units (Scene tab)"
+    )
 
 
 def all_of(context):
@@ -72,8 +77,7 @@ def all_of(context):
     if falls_for_ever(context.scene):
         found.append(Hint(NO_FLOOR, "There is no collider: bodies fall for ever"))
     if not context.scene.pliant.use_contacts and count_bodies(context.scene) > 1:
-        found.append(Hint(NO_COLLISION, "Soft bodies pass through each other: Bodies "
-                                                   "Collide is off"))
+        found.append(Hint(NO_COLLISION, "Soft bodies pass through each other: Bodies Collide is off"))
     if obj is not None and obj.type == "MESH" and obj.mode != "EDIT" and obj.pliant.role == "BODY":
         found.extend(of(obj))
     if gravity := odd_gravity(context.scene):
@@ -104,6 +108,7 @@ def draw(layout, context):
 
 class PLIANT_PT_hints(bpy.types.Panel):
     """What is likely to disappoint, as sentences"""
+
     bl_label = "Hints"
     bl_space_type = "VIEW_3D"
     bl_region_type = "HEADER"  # shown by a button only

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much each level counts, as the library reckons it: for the drawing in the panel."""
+
 import math
 
 
@@ -10,9 +11,9 @@ def raw_weight(settings, level, count):
         return 1.0
     distance = count - 1 - level if settings.favour == "FINE" else level
     if settings.weighting == "LINEAR":
-        return distance + (a if a >= 0 else .01)
+        return distance + (a if a >= 0 else 0.01)
     if settings.weighting == "GAUSSIAN":
-        return math.exp(-.5 * (count - 1 - distance) ** 2)
+        return math.exp(-0.5 * (count - 1 - distance) ** 2)
     if settings.weighting == "POLYNOMIAL":
         return (1 + (a if a >= 0 else 10) * distance / count) ** (b if b >= 0 else 2)
     if settings.weighting == "MANUAL":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The tab "Pliant" in the sidebar of the 3D view: the daily buttons."""
+
 import bpy
 
 from ...preview import session
@@ -27,11 +28,9 @@ class PLIANT_PT_sidebar(SidebarPanel, bpy.types.Panel):
             return
         layout.label(text=obj.name, icon="OBJECT_DATA")
         column = layout.column(align=True)
-        for role, text, icon in (("BODY", "Soft Body", "MESH_ICOSPHERE"),
-                                 ("COLLIDER", "Collider", "MESH_PLANE")):
+        for role, text, icon in (("BODY", "Soft Body", "MESH_ICOSPHERE"), ("COLLIDER", "Collider", "MESH_PLANE")):
             is_on = obj.pliant.role == role
-            button = column.operator(roles.PLIANT_OT_set_role.bl_idname, text=text,
-                                     icon=icon, depress=is_on)
+            button = column.operator(roles.PLIANT_OT_set_role.bl_idname, text=text, icon=icon, depress=is_on)
             button.role = "NONE" if is_on else role
         if obj.pliant.role == "BODY":
             presets.draw(layout, obj.pliant.material)
@@ -82,6 +81,5 @@ class PLIANT_PT_sidebar_results(SidebarPanel, bpy.types.Panel):
         draw_result_buttons(self.layout, context.object)
 
 
-classes = (PLIANT_PT_sidebar, PLIANT_PT_sidebar_preview, PLIANT_PT_sidebar_bake,
-           PLIANT_PT_sidebar_results)
+classes = (PLIANT_PT_sidebar, PLIANT_PT_sidebar_preview, PLIANT_PT_sidebar_bake, PLIANT_PT_sidebar_results)
 register, unregister = bpy.utils.register_classes_factory(classes)

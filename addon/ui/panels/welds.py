@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Welds, what an object sticks to where they touch at the first frame: their panel."""
+
 import bpy
 
 from ...blender import settings

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What happens when a setting is changed."""
+
 from ...preview import session
 
 

@@ -6,6 +6,7 @@
 Every handle is the one that is given, every descriptor is a fresh one, every other pointer is to zeros,
 every number is 1.
 """
+
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import bindgen
 
 class Type(str):
     """bindgen's type, with the tokens of C that it was made from."""
+
     tokens: list[str]
 
 
@@ -22,7 +24,7 @@ class Parser(bindgen.Parser):
     def type(self):
         start = self.at
         kind = Type(super().type())
-        kind.tokens = [token.text for token in self.tokens[start:self.at] if token.text != "const"]
+        kind.tokens = [token.text for token in self.tokens[start : self.at] if token.text != "const"]
         return kind
 
 
@@ -37,8 +39,11 @@ def argument(kind, header):
 def render(header):
     calls, rows, structs = [], [], set()
     for function in header.functions.values():
-        taken = {kind.tokens[0] for _, kind in function.arguments
-                 if getattr(kind, "tokens", []) and len(kind.tokens) == 1 and kind.tokens[0] in header.handles}
+        taken = {
+            kind.tokens[0]
+            for _, kind in function.arguments
+            if getattr(kind, "tokens", []) and len(kind.tokens) == 1 and kind.tokens[0] in header.handles
+        }
         if not taken:
             continue
         given = [argument(kind, header) for _, kind in function.arguments]
@@ -49,14 +54,27 @@ def render(header):
         calls += [f"static pliant_status call_{function.name}(uint64_t handle)", "{", f"    return {call};", "}"]
         kinds = " ".join(sorted(taken))
         rows.append(f'    {{"{function.name}", "{kinds}", call_{function.name}}},')
-    fresh = [f"    {name}_init(&a_{name}, sizeof a_{name});" for name in sorted(structs)
-             if f"{name}_init" in header.functions]
-    return "\n".join(["/* Written by handle_calls.py from pliant.h. */",
-                      *(f"static {name} a_{name};" for name in sorted(structs)),
-                      "static void make_descriptors(void)", "{", *fresh, "}", *calls,
-                      "static const handle_call calls[] = {", *rows, "};", ""])
+    fresh = [
+        f"    {name}_init(&a_{name}, sizeof a_{name});"
+        for name in sorted(structs)
+        if f"{name}_init" in header.functions
+    ]
+    return "\n".join(
+        [
+            "/* Written by handle_calls.py from pliant.h. */",
+            *(f"static {name} a_{name};" for name in sorted(structs)),
+            "static void make_descriptors(void)",
+            "{",
+            *fresh,
+            "}",
+            *calls,
+            "static const handle_call calls[] = {",
+            *rows,
+            "};",
+            "",
+        ]
+    )
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(render(Parser(bindgen.HEADER.read_text(encoding="utf-8")).header),
-                                 encoding="utf-8")
+    Path(sys.argv[1]).write_text(render(Parser(bindgen.HEADER.read_text(encoding="utf-8")).header), encoding="utf-8")
