@@ -7,9 +7,9 @@
  * them are a block that shares one list of coarse clusters with dense weights, and sums are made
  * while the moments of a cluster are at hand.
  *
- *   level 0   match ── pl_level_batch_add ──> sums of runs        rows += ... <── run_spread ── rows
- *                                          │                                              ^
- *   level 1                                └──> match ── pl_level_batch_add ──> ...   rows += ... ┘
+ *   level 0   match ── pl_level_batch_add ──> sums      rows += ... <── run_spread ── rows
+ *                                              │                                       ^
+ *   level 1                                    └──> match ── ... ──>  rows += ... ─────┘
  */
 #ifndef PL_DYNAMICS_LEVEL_BATCHES_H
 #define PL_DYNAMICS_LEVEL_BATCHES_H

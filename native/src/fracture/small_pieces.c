@@ -7,10 +7,10 @@
  *   some are in no other                      ──► those join one of their companions' first
  *   none is, and there are fewer than four    ──► a small piece: it flies on its own
  *
- * Nothing that can be seen vanishes. A small piece of one or two particles has an orientation: what it
- * carries of the surface turns on with the spin that its cluster had. Its inertia is that of a ball
- * of its mass, for which spin is kept as it is; about the axis of two particles likewise. Where
- * something pushes it, it begins to roll there. The stretch that it was born with goes back.
+ * Nothing that can be seen vanishes. A small piece of one or two particles has an orientation: what
+ * it carries of the surface turns on with the spin that its cluster had. Its inertia is that of a
+ * ball of its mass, for which spin is kept as it is; about the axis of two particles likewise.
+ * Where something pushes it, it begins to roll there. The stretch that it was born with goes back.
  */
 #include "base/eigen.h"
 #include "base/elementary.h"

@@ -10,8 +10,8 @@
  *            │ /                            momenta are kept, and the relative speed where they
  *            │/  they touch                 touched is between the restitution and 1 of before.
  *
- * Pieces of a body that broke bounce one by one. Pieces that have no extent across a line (small pieces)
- * cannot be turned like rigid bodies: those bounce by their softness alone.
+ * Pieces of a body that broke bounce one by one. Pieces that have no extent across a line (small
+ * pieces) cannot be turned like rigid bodies: those bounce by their softness alone.
  */
 #include "collision/cluster/restitution.h"
 
