@@ -11,7 +11,6 @@
 
 /* The caller's descriptor must have been initialised: its first field is its size. */
 pl_status pl_check_desc(const void* desc, size_t size, const char* name);
-pl_status pl_check_finite(double value, const char* name);
 pl_status pl_check_range(double value, double low, double high, const char* name);
 pl_status pl_check_enum(uint32_t value, uint32_t count, const char* name);
 pl_status pl_check_vector(const double* v, const char* name);

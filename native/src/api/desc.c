@@ -190,12 +190,6 @@ pl_status pl_check_desc(const void* desc, size_t size, const char* name)
     return PLIANT_OK;
 }
 
-pl_status pl_check_finite(double value, const char* name)
-{
-    return isfinite(value) ? PLIANT_OK
-                           : pl_fail(PLIANT_ERROR_ARGUMENT, "%s is not a finite number", name);
-}
-
 pl_status pl_check_range(double value, double low, double high, const char* name)
 {
     if (value >= low && value <= high)

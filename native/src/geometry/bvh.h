@@ -14,8 +14,6 @@
 #include "base/core.h"
 #include "base/math3.h"
 
-#define PL_NO_NODE UINT32_MAX
-
 typedef struct pl_box
 {
     vec3 lower, upper;

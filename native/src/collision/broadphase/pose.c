@@ -268,11 +268,6 @@ static mat3 place(const pl_body* body, uint32_t c, pl_proxy_pose* pose)
     return own;
 }
 
-void pl_pose_place(const pl_body* body, uint32_t cluster, pl_proxy_pose* pose)
-{
-    place(body, cluster, pose);
-}
-
 void pl_poses_follow(const pl_body* body, const pl_proxies* proxies, const pl_surface_eight* eights,
                      double dt, const double drift[3], double thickness, uint32_t begin,
                      uint32_t end, pl_proxy_pose* poses)

@@ -32,9 +32,6 @@ void pl_poses_follow(const pl_body* body, const pl_proxies* proxies, const pl_su
 void pl_poses_set(const pl_body* body, const pl_proxies* proxies, double dt, const double drift[3],
                   double thickness, uint32_t begin, uint32_t end, pl_proxy_pose* poses);
 
-/* The map alone, of one finest cluster. */
-void pl_pose_place(const pl_body* body, uint32_t cluster, pl_proxy_pose* pose);
-
 /* The same as pl_poses_set at rest, with the rest origin for the world's zero. */
 pl_status pl_poses_rest(const pl_body* body, const pl_proxies* proxies, double thickness,
                         pl_proxy_pose* poses);
