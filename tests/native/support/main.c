@@ -21,6 +21,7 @@ static struct
 static int test_count, failures_of_test;
 static atomic_bool checked; /* the test has made a check, in whichever thread */
 static char reason[256];    /* why the test is skipped; empty: it is not */
+static char missing[256];   /* the last part of it that cannot run here */
 static char folder_root[256];
 static int folder_count;
 /* how many threads were started; processes that a test makes count here too */
@@ -66,11 +67,10 @@ void test_skip(const char* format, ...)
 void test_skip_part(const char* format, ...)
 {
     va_list args;
-    printf("    not here: ");
     va_start(args, format);
-    vprintf(format, args);
+    vsnprintf(missing, sizeof missing, format, args);
     va_end(args);
-    putchar('\n');
+    printf("    not here: %s\n", missing);
 }
 
 bool test_quick(void)
@@ -136,13 +136,15 @@ static outcome run_test(int test)
     static const char* const marks[OUTCOMES] = {"ok  ", "FAIL", "skip"};
     struct timespec a, b;
     failures_of_test = 0;
-    reason[0] = 0;
+    reason[0] = missing[0] = 0;
     atomic_store(&checked, false);
     atomic_store(started, 0);
     clock_gettime(CLOCK_MONOTONIC, &a);
     tests[test].run();
     clock_gettime(CLOCK_MONOTONIC, &b);
     double s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+    if (!atomic_load(&checked) && missing[0]) /* no part can run here */
+        memcpy(reason, missing, sizeof reason);
     if (!reason[0] && !atomic_load(&checked))
         test_failed(tests[test].file, 0, "the test has checked nothing");
     outcome end = failures_of_test ? FAILED : reason[0] ? SKIPPED : PASSED;

@@ -29,7 +29,7 @@ bool test_quick(void);
 const char* test_folder(void);
 /* The test cannot run here, for this reason: it counts as skipped, unless a check failed. */
 void test_skip(const char* format, ...) __attribute__((format(printf, 1, 2)));
-/* A part of the test cannot run here; the rest decides. */
+/* A part of the test cannot run here; the rest decides. Without any check the test is skipped. */
 void test_skip_part(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* Every check says that it was made. */
 void test_checks(void);
