@@ -5,6 +5,7 @@ They are set on the data in memory, as an artist would set them; the .blend file
 is, unless --save names it.
 """
 
+import contextlib
 import difflib
 import os
 import shutil
@@ -88,7 +89,7 @@ def save(options, scene, log):
         own.append(folders.folder_in(str(path), scene, True))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with handlers.kept(*own):
+        with handlers.kept(*own), _versions_kept(path):
             bpy.ops.wm.save_as_mainfile(filepath=str(path), check_existing=False, relative_remap=True)
     except (RuntimeError, OSError) as error:
         raise Failure(failures.DISK, f"{path} could not be saved: {_report(error)}") from None
@@ -98,6 +99,31 @@ def save(options, scene, log):
     log.saved(path)
     if handlers.problems:
         raise Failure(failures.DISK, " ".join(handlers.problems))
+
+
+@contextlib.contextmanager
+def _versions_kept(path):
+    """Keeps as many earlier versions of the file as the preferences say. Blender would rename the file
+    to its first version before the new one takes its place: if that fails there is no file of that name."""
+    filepaths = bpy.context.preferences.filepaths
+    count = filepaths.save_version
+    if count and path.is_file():
+        for i in range(count, 1, -1):
+            if os.path.isfile(f"{path}{i - 1}"):
+                os.replace(f"{path}{i - 1}", f"{path}{i}")
+        temporary = f"{path}1.tmp"
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        try:
+            os.link(path.resolve(), temporary)
+        except OSError:  # a file system without hard links
+            shutil.copy2(path, temporary)
+        os.replace(temporary, f"{path}1")
+    try:
+        filepaths.save_version = 0
+        yield
+    finally:
+        filepaths.save_version = count
 
 
 def _check_saved(path, scene):

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -148,6 +149,25 @@ class Bake(WithShot):
         bpy.ops.wm.open_mainfile(filepath=str(moved / "done.blend"))
         self.assertEqual(folders.folder_of(bpy.context.scene), moved / "bakes" / "a")
         self.assert_plays(bpy.data.objects["Head"], pc2.frames(moved / "bakes" / "a" / "00-Head.pc2"), 0)
+
+    def test_saving_a_file_over_itself_keeps_versions(self):
+        blend = self.folder / "versions.blend"
+        shutil.copyfile(self.blend, blend)
+        filepaths = bpy.context.preferences.filepaths
+        self.addCleanup(setattr, filepaths, "save_version", filepaths.save_version)
+        filepaths.save_version = 2
+        before = [blend.read_bytes()]
+        for count in (150, 160, 170):
+            code, said = run(
+                "cluster", "--blend", blend, "--objects", "Head", "--set", f"particles.count={count}", "--save", blend
+            )
+            self.assertEqual(code, 0, said)
+            before.append(blend.read_bytes())
+        found = sorted(path.name for path in self.folder.glob("versions.blend*"))
+        self.assertEqual(found, ["versions.blend", "versions.blend1", "versions.blend2"])
+        self.assertEqual(Path(f"{blend}1").read_bytes(), before[2])
+        self.assertEqual(Path(f"{blend}2").read_bytes(), before[1])
+        self.assertEqual(filepaths.save_version, 2)
 
     def test_the_files_own_folder_is_kept(self):
         def own(scene):
@@ -415,7 +435,7 @@ class Refusals(WithShot):
             failures.BY_SIGNAL
         }
         self.assertEqual(documented, ours | {130, 143})
-        options = re.findall(r'add_argument\("(--[a-z-]+)"', SCRIPT.read_text(encoding="utf-8"))
+        options = re.findall(r'add_argument\(\s*"(--[a-z-]+)"', SCRIPT.read_text(encoding="utf-8"))
         self.assertGreater(len(options), 15)
         for option in options:
             self.assertIn(option, text)
