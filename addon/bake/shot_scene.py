@@ -9,6 +9,8 @@ from .cache import CacheError
 
 MOST_SUBSTEPS = 1000  # of a frame that a scene may allow
 MARGIN = 0.4  # of the spacing: where the outermost particles of a filled body are
+# what the preview tells of a body, and no reason to warn of a bake
+ADVICE = solver.Warning.FLAT_CLUSTERS | solver.Warning.STIFF_BENDING | solver.Warning.LOOSE_CLUSTERS
 SKIN_MARGIN = 0.2  # of the spacing: how far skins and sheets keep off
 
 
@@ -221,8 +223,10 @@ class ShotScene:
     def take_warnings(self):
         """Those of the bodies, as sentences."""
         for body, made in zip(self.shot.bodies, self.bodies):
-            for sentence in made.warnings:
-                if "of the stiffness can be reached" in sentence:
+            for kind, sentence in made.warnings_by_kind().items():
+                if kind & ADVICE:
+                    continue
+                if kind == solver.Warning.STIFFNESS_CUT:
                     sentence = self._substeps_warning(sentence)
                 self._warn(f"{body.name}: {sentence}")
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import _abi, convert
-from ._abi import Channel, Factor, Shape, Stage, Status, StoreMode
+from ._abi import Channel, Factor, Shape, Stage, Status, StoreMode, Warning
 from .channels import CHANNELS
 from .connectivity import broken
 from .convert import float_pointer, floats, index_pointer, indices, output, plain, vector
@@ -310,8 +310,13 @@ class Body(_Object):
     @property
     def warnings(self):
         """Sentences on what had to be bent to make or run the body."""
+        return list(self.warnings_by_kind().values())
+
+    def warnings_by_kind(self):
+        """{Warning: sentence}."""
         text = self._library.pliant_body_warning_text(self._handle)
-        return (text or b"").decode().splitlines()
+        kinds = Warning(self.info.warnings)
+        return dict(zip((kind for kind in Warning if kind & kinds), (text or b"").decode().splitlines()))
 
     def read(self, channel, level=0, origin=None, out=None):
         """A channel as an array; `out` is filled instead of making a new one."""
