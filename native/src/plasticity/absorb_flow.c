@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Small pieces of a body that breaks while it flows. What reclustering makes there would be the
- * same cluster again, or nothing: of fewer than four members nothing can be embedded
- * (embed_region.c). Such a cluster would go for ever, since its members wait for another one, while
- * its F^p grows without bound. Instead it is kept, and its flow becomes its rest shape:
+ * Small pieces of a body that flows and breaks. Reclustering cannot help there: it would make the
+ * same cluster again, or none, since embedding needs four members (embed_region.c). The cluster
+ * would fade forever, waiting for a replacement, while its F^p grows without bound. It is kept
+ * instead, and its flow becomes its rest shape:
  *
- *   p <- F^p p,   F^p <- 1,   so that R F^p p, and F^e = F (F^p)^-1, are what they were.
+ *   p <- F^p p,   F^p <- 1,   which leaves R F^p p and F^e = F (F^p)^-1 unchanged.
  *
- * A cluster that has all of a small piece is enough for its members: they want no others.
+ * Members of a cluster that contains a whole small piece need no other cluster.
  */
 #include "base/elementary.h"
 #include "body/edit/edit.h"
@@ -16,31 +16,31 @@
 
 #include <string.h>
 
-/* A cluster whose F^p has so many times the logarithm of the condition that is set is overdue. */
+/* Overdue: log cond(F^p) is over this multiple of the logarithm of the recluster condition. */
 #define OVERDUE 4
 
 enum
 {
-    FEWEST = 4, /* members that can be embedded */
-    SMALL = 12  /* particles of a small piece, at most */
+    LEAST_MEMBERS = 4,  /* needed to embed a cluster */
+    MOST_PARTICLES = 12 /* of a small piece */
 };
 
 typedef struct small_piece
 {
     uint32_t particles;
-    bool kept; /* some cluster that stays has all of them */
+    bool kept; /* a cluster that stays contains all of them */
 } small_piece;
 
-typedef struct counting
+typedef struct member_counts
 {
     const pl_body* body;
-    uint32_t *members, *piece_of; /* by finest cluster; by slot, 1 + its piece */
-    small_piece* pieces;          /* by number, dead ones too */
-} counting;
+    uint32_t *members, *piece_of; /* by finest cluster; by slot: 1 + its piece */
+    small_piece* pieces;          /* by number, including dead ones */
+} member_counts;
 
 static void count_member(void* context, uint32_t cluster, uint32_t slot, float weight)
 {
-    counting* c = context;
+    member_counts* c = context;
     (void)weight;
     ++c->members[cluster];
     c->piece_of[slot] = 1 + c->body->clusters.piece[cluster];
@@ -52,10 +52,9 @@ static bool is_overdue(const pl_body* body, uint32_t c)
     return past > OVERDUE * pl_log(body->material.recluster_condition);
 }
 
-/* "enough", by finest cluster: it has all of a small piece, and stays. Of those that go one is kept
- * where there is none that stays; "fold" gets them, and those that nothing can take the place of.
- */
-static void find_small(const counting* n, uint8_t* enough, uint8_t* fold)
+/* enough[c]: cluster c stays and contains a whole small piece. absorb[c]: c was going and is kept
+ * instead, as the only cluster of a small piece, or because it cannot be replaced. */
+static void find_absorbed(const member_counts* n, uint8_t* enough, uint8_t* absorb)
 {
     const pl_body* body = n->body;
     const pl_clusters* k = &body->clusters;
@@ -69,16 +68,16 @@ static void find_small(const counting* n, uint8_t* enough, uint8_t* fold)
             bool goes = k->fading[c] == PL_GOES;
             if (n->members[c] == 0 || goes != going)
                 continue;
-            fold[c] = goes && (n->members[c] < FEWEST || is_overdue(body, c));
-            if (n->members[c] != piece->particles || piece->particles > SMALL)
+            absorb[c] = goes && (n->members[c] < LEAST_MEMBERS || is_overdue(body, c));
+            if (n->members[c] != piece->particles || piece->particles > MOST_PARTICLES)
                 continue;
-            fold[c] |= goes && !piece->kept;
-            enough[c] = !goes || fold[c];
+            absorb[c] |= goes && !piece->kept;
+            enough[c] = !goes || absorb[c];
             piece->kept = piece->kept || enough[c];
         }
 }
 
-static pl_status fold_member(pl_edit* edit, uint32_t slot, uint32_t cluster, mat3 fp)
+static pl_status absorb_member(pl_edit* edit, uint32_t slot, uint32_t cluster, mat3 fp)
 {
     vec3 centre = v3_from(pl_edit_body(edit)->clusters.rest[cluster]);
     pl_change* change = pl_edit_change(edit, slot);
@@ -95,8 +94,8 @@ static pl_status fold_member(pl_edit* edit, uint32_t slot, uint32_t cluster, mat
     return PLIANT_OK;
 }
 
-/* Coarse clusters see its members where they were: x = q + B p. */
-static void fold_links(pl_body* body, uint32_t c, mat3 by)
+/* Adjusts B so that coarse clusters keep the places of the members: x = q + B p. */
+static void absorb_links(pl_body* body, uint32_t c, mat3 by)
 {
     pl_links* links = &body->links;
     if (!links->count)
@@ -111,7 +110,7 @@ static void fold_links(pl_body* body, uint32_t c, mat3 by)
     }
 }
 
-static pl_status fold_members(pl_edit* edit, uint32_t c)
+static pl_status absorb_members(pl_edit* edit, uint32_t c)
 {
     uint32_t count = 0;
     const uint32_t* slots = pl_edit_slots(edit, c, &count);
@@ -121,35 +120,35 @@ static pl_status fold_members(pl_edit* edit, uint32_t c)
     memcpy(list, slots, count * sizeof *list);
     pl_status status = PLIANT_OK;
     for (uint32_t i = 0; i < count && status == PLIANT_OK; ++i)
-        status = fold_member(edit, list[i], c, m3_from(pl_edit_body(edit)->clusters.fp[c]));
+        status = absorb_member(edit, list[i], c, m3_from(pl_edit_body(edit)->clusters.fp[c]));
     pl_free(list);
     return status;
 }
 
-static pl_status fold_all(pl_body* body, uint64_t now, const uint8_t* fold)
+static pl_status absorb_all(pl_body* body, uint64_t now, const uint8_t* absorb)
 {
     pl_clusters* k = &body->clusters;
     pl_edit* edit;
     pl_status status = pl_edit_begin(body, now, &edit);
     for (uint32_t c = 0; c < body->level_begin[1] && status == PLIANT_OK; ++c)
-        if (fold[c])
-            status = fold_members(edit, c);
+        if (absorb[c])
+            status = absorb_members(edit, c);
     if (status != PLIANT_OK)
     {
         pl_edit_abandon(edit);
         return status;
     }
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
-        if (fold[c])
-            fold_links(body, c, m3_inverse(m3_from(k->fp[c])));
+        if (absorb[c])
+            absorb_links(body, c, m3_inverse(m3_from(k->fp[c])));
     status = pl_edit_end(edit, NULL);
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
     {
-        if (!fold[c])
+        if (!absorb[c])
             continue;
         if (status != PLIANT_OK)
         {
-            fold_links(body, c, m3_from(k->fp[c])); /* as it was */
+            absorb_links(body, c, m3_from(k->fp[c])); /* undo */
             continue;
         }
         for (int i = 0; i < 9; ++i)
@@ -166,23 +165,23 @@ pl_status pl_absorb_flow(pl_body* body, uint64_t now, uint8_t* enough)
     memset(enough, 0, finest);
     if (!body->fracture)
         return PLIANT_OK;
-    counting n = {body, PL_NEW(uint32_t, finest), PL_NEW(uint32_t, body->particles.slot_count),
-                  PL_NEW(small_piece, body->fracture->piece_count)};
-    uint8_t* fold = PL_NEW(uint8_t, finest);
-    bool any = false, fine = n.members && n.piece_of && n.pieces && fold;
+    member_counts n = {body, PL_NEW(uint32_t, finest), PL_NEW(uint32_t, body->particles.slot_count),
+                       PL_NEW(small_piece, body->fracture->piece_count)};
+    uint8_t* absorb = PL_NEW(uint8_t, finest);
+    bool any = false, fine = n.members && n.piece_of && n.pieces && absorb;
     if (fine)
     {
         pl_each_member(body, 0, finest, count_member, &n);
-        find_small(&n, enough, fold);
+        find_absorbed(&n, enough, absorb);
         for (uint32_t c = 0; c < finest; ++c)
-            any = any || fold[c];
+            any = any || absorb[c];
     }
     pl_status status = fine ? PLIANT_OK : pl_fail_memory((size_t)finest * 8);
     if (any)
-        status = fold_all(body, now, fold);
+        status = absorb_all(body, now, absorb);
     pl_free(n.members);
     pl_free(n.piece_of);
     pl_free(n.pieces);
-    pl_free(fold);
+    pl_free(absorb);
     return status;
 }

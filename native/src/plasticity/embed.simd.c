@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The embedding's iterations (embed.h): strain limiting with nothing allowed (Bargteil and Jones
- * 2014, gamma 0, omega 1), as the paper has it. In each, every cluster is fitted to where its
- * members are, and then every particle goes to the weighted mean of where its clusters would have
- * it. Both halves minimise (3.5) over what they change, so the sum never grows. That is why R is
- * the rotation of the moment sum m w e q^T here: the one of least squares, not that of the
- * gradient.
+ * The embedding's iterations (embed.h): strain limiting with gamma 0 and omega 1 (Bargteil and
+ * Jones 2014), as the paper has it. Each iteration fits every cluster to its members, then moves
+ * every particle to the weighted mean of its goals. Both halves minimise (3.5) over their own
+ * unknowns, so the sum never grows. This needs the least-squares rotation, of the moment
+ * sum m w e q^T, not the rotation of the deformation gradient.
  */
 #include "plasticity/embed.h"
 
@@ -25,11 +24,11 @@ static void sum_moments(const pl_embedding* job)
             const float* q = job->entry_offset + (size_t)24 * n;
             float* row = job->row[job->entry_row[n]];
             vf w = vf_load(job->entry_weight + (size_t)8 * n);
-            const vf q0 = vf_load(q), q1 = vf_load(q + 8), q2 = vf_load(q + 16), no = vf_set1(0);
+            const vf q0 = vf_load(q), q1 = vf_load(q + 8), q2 = vf_load(q + 16), zero = vf_set1(0);
             const vf x = vf_mul(w, e[0]), y = vf_mul(w, e[1]), z = vf_mul(w, e[2]);
             const vf product[8] = {vf_mul(x, q0), vf_mul(x, q1), vf_mul(x, q2), vf_mul(y, q0),
                                    vf_mul(y, q1), vf_mul(y, q2), vf_mul(z, q0), vf_mul(z, q1)};
-            const vf rest[8] = {vf_mul(z, q2), x, y, z, no, no, no, no};
+            const vf rest[8] = {vf_mul(z, q2), x, y, z, zero, zero, zero, zero};
             vf_store(row, vf_add(vf_load(row), vf_sums(product)));
             float more[8];
             vf_store(more, vf_sums(rest));
@@ -39,7 +38,7 @@ static void sum_moments(const pl_embedding* job)
     }
 }
 
-/* From sums to maps, eight rows at a time. */
+/* Replaces the sums by the maps, eight rows at a time. */
 static void fit_rows(const pl_embedding* job, bool turn)
 {
     for (uint32_t r = 0; r < job->row_count; r += 8)
@@ -88,7 +87,7 @@ PL_INLINE void goal_of(const pl_embedding* job, uint32_t n, vf goal[3])
     }
 }
 
-/* Everyone to the mean of its goals; the sum of squares of how far they went. */
+/* Moves each particle to the mean of its goals. Returns the sum of squared motions. */
 static float move_all(const pl_embedding* job)
 {
     vf moved = vf_set1(0);
@@ -107,10 +106,10 @@ static float move_all(const pl_embedding* job)
         vm there = vf_lt(vf_set1(0), per);
         for (int i = 0; i < 3; ++i)
         {
-            vf old = vf_load(at + 8 * i), fresh = vf_select(there, vf_mul(sum[i], per), old);
-            vf way = vf_sub(fresh, old);
+            vf old = vf_load(at + 8 * i), next = vf_select(there, vf_mul(sum[i], per), old);
+            vf way = vf_sub(next, old);
             moved = vf_mad(moved, way, way);
-            vf_store(at + 8 * i, fresh);
+            vf_store(at + 8 * i, next);
         }
     }
     return vf_sum(moved);

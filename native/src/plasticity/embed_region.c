@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Cuts a region out of a body's chunks (embed_region.h). */
+/* Collects a region from a body's chunks (embed_region.h). */
 #include "plasticity/embed_region.h"
 
 #include "plasticity/embed.h"
 
 #include <string.h>
 
-/* A cluster of which the region has fewer members says nothing about their places. */
+/* A cluster with fewer members in the region does not determine their places. */
 #define LEAST_MEMBERS 4
 
-/* What there is room for at first. */
+/* Initial capacity. */
 #define LIKELY_BLOCKS 160
 
 enum
@@ -18,7 +18,7 @@ enum
     BESIDE = 2   /* shares a particle with one of them */
 };
 
-/* The least and the largest of eight, in halves: a compiler takes four at once. */
+/* Minimum and maximum of eight, in halves so that the compiler vectorises by four. */
 static void box_of(const float x[8], const float away[8], float* least, float* most)
 {
     float low[4], high[4];
@@ -48,7 +48,7 @@ pl_status pl_block_boxes_make(const pl_body* body, pl_block_boxes* boxes)
     for (uint32_t b = 0; b < blocks; ++b)
     {
         const float* mass = p->mass + 8 * (size_t)b;
-        float away[8]; /* free slots are on the far side of every box */
+        float away[8]; /* infinite in free slots, which drops them from minimum and maximum */
         for (int i = 0; i < 8; ++i)
             away[i] = mass[i] > 0 ? 0 : INFINITY;
         for (int k = 0; k < 3; ++k)
@@ -118,7 +118,7 @@ void pl_embed_region_free(pl_embed_region* region)
     memset(region, 0, sizeof *region);
 }
 
-/* ------------------------------------------------------------------ who is in it */
+/* ------------------------------------------------------------------ particles of the region */
 
 /* The lanes of a block that are within reach. */
 static uint32_t lanes_within(const pl_body* body, uint32_t block, const float at[3], float square)
@@ -148,7 +148,7 @@ static bool box_within(const float box[6], const float at[3], float square)
         float out = below > 0 ? below : above > 0 ? above : 0;
         sum += out * out;
     }
-    return sum <= square; /* false for empty blocks: their box is endless the wrong way round */
+    return sum <= square; /* false for empty blocks: their box is inverted and infinite */
 }
 
 static bool find_blocks(const pl_body* body, const pl_block_boxes* boxes, const float at[3],
@@ -169,7 +169,7 @@ static bool find_blocks(const pl_body* body, const pl_block_boxes* boxes, const 
                 return false;
             m->block[m->blocks] = block;
             m->lanes[m->blocks] = lanes;
-            region->block_slot[m->blocks++] = c; /* its chunk, for now */
+            region->block_slot[m->blocks++] = c; /* the chunk, until the slot replaces it */
         }
     }
     return true;
@@ -188,7 +188,7 @@ static span entries_of(const pl_body* body, uint32_t chunk, uint32_t block)
     return (span){c, c->block_begin[b], c->block_begin[b + 1]};
 }
 
-/* Who is in which cluster, of all blocks: it is asked for several times. */
+/* Caches the member lanes of each entry of the blocks, which several passes read. */
 static bool find_masks(const pl_body* body, pl_embed_region* region)
 {
     struct pl_embed_region_memory* m = &region->memory;
@@ -211,7 +211,7 @@ static bool find_masks(const pl_body* body, pl_embed_region* region)
     return true;
 }
 
-/* The lanes of a block, among those within reach, that are in a cluster of the ring. */
+/* The lanes of a block, among those within reach, that are in a cluster of ring 1 .. most. */
 static uint32_t lanes_in_ring(const pl_embed_region* region, span s, const uint8_t* mask,
                               uint32_t lanes, uint32_t most)
 {
@@ -225,7 +225,7 @@ static uint32_t lanes_in_ring(const pl_embed_region* region, span s, const uint8
     return found;
 }
 
-/* The clusters of the seed, those beside them, and then only the particles of these. */
+/* Finds the seed's clusters and their neighbours, then keeps only the particles of these. */
 static void find_rings(const pl_body* body, uint32_t slot, pl_embed_region* region)
 {
     struct pl_embed_region_memory* m = &region->memory;
@@ -270,9 +270,9 @@ static void find_rings(const pl_body* body, uint32_t slot, pl_embed_region* regi
     m->blocks = kept;
 }
 
-/* ------------------------------------------------------------------ what it says */
+/* ------------------------------------------------------------------ rows and entries */
 
-/* Rows of the clusters that have enough members here. */
+/* Numbers the clusters that have enough members in the region. */
 static bool number_rows(const pl_body* body, pl_embed_region* region)
 {
     struct pl_embed_region_memory* m = &region->memory;
@@ -299,7 +299,7 @@ static bool number_rows(const pl_body* body, pl_embed_region* region)
     return room_for_entries(region, m->entries) && m->rows < UINT16_MAX;
 }
 
-/* Eight at once: what is written to is nobody else's, which a compiler must know to do so. */
+/* restrict lets the compiler vectorise this by eight. */
 static void add_lanes(const float* restrict from, float by, float* restrict to)
 {
     for (uint32_t lane = 0; lane < 8; ++lane)
@@ -331,7 +331,7 @@ static void fill_entry(const pl_body* body, const pl_chunk* chunk, uint32_t entr
     }
 }
 
-/* Weights, offsets, and what the clusters that stay have of each lane. */
+/* Weights, offsets, and each lane's kernel sum over the clusters that stay. */
 static void fill_blocks(const pl_body* body, pl_embed_region* region)
 {
     struct pl_embed_region_memory* m = &region->memory;
@@ -374,7 +374,7 @@ static void fill_blocks(const pl_body* body, pl_embed_region* region)
     m->entries = n;
 }
 
-/* The sum of w q over eight lanes, in one fixed order. */
+/* The sum of w q over eight lanes, in a fixed order. */
 static float sum_lanes(const float w[8], const float q[8])
 {
     float a[4];
@@ -383,7 +383,7 @@ static float sum_lanes(const float w[8], const float q[8])
     return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
-/* m w q sums to nil by row. */
+/* Centres q, so that m w q sums to 0 in each row. */
 static void centre_rows(pl_embed_region* region)
 {
     struct pl_embed_region_memory* m = &region->memory;

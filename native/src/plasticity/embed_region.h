@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The surroundings of a particle: what is embedded to make a new cluster there (embed.h). */
+/* The neighbourhood of a seed particle, embedded to make a new cluster there (embed.h). */
 #ifndef PL_PLASTICITY_EMBED_REGION_H
 #define PL_PLASTICITY_EMBED_REGION_H
 
 #include "plasticity/embed.h"
 
-/* A box around each block's particles as they are now, for all seeds of a substep. */
+/* The current AABB of each block's particles, for all seeds of a substep. */
 typedef struct pl_block_boxes
 {
     float (*box)[6]; /* lower, upper; by block of eight slots */
@@ -23,9 +23,8 @@ typedef struct pl_embed_region
     float* lasting;       /* 8 a block: sum of the kernel values of its clusters that stay */
     uint32_t* beside;     /* by block: the lanes that share a cluster with the seed, as bits */
     uint32_t* cluster;    /* by row: the body's */
-    double (*mean)[4];    /* by row: what was taken off q so that it sums to nil; sum of m w */
-    /* What all of this lies in, kept from seed to seed; and by the body's clusters: their ring, and
-     * 1 + their row. */
+    double (*mean)[4];    /* by row: the mean subtracted from q (centre_rows); sum of m w */
+    /* Storage, reused from seed to seed; by the body's clusters: their ring, and 1 + their row. */
     struct pl_embed_region_memory
     {
         uint32_t *block, *lanes, *block_begin;
@@ -41,10 +40,10 @@ typedef struct pl_embed_region
     } memory;
 } pl_embed_region;
 
-/* Collects the particles within "reach" (as they are now) of a slot that hang together with it: its
- * clusters, those that share a particle with them (3.6), and the particles of all these (3.7). The
- * paper takes whole clusters; beyond the reach they have no say here, so that the work goes by the
- * size of a cluster and not by how many of them overlap. */
+/* Collects the particles within "reach" of a slot, at current positions, that are connected with
+ * it: those of its clusters and of the clusters that share a particle with these (3.6, 3.7). The
+ * paper takes whole clusters; here they are cut off at the reach, so that the cost depends on the
+ * size of a cluster and not on how many overlap. */
 pl_status pl_embed_region_collect(const pl_body* body, const pl_block_boxes* boxes, uint32_t slot,
                                   double reach, pl_embed_region* region);
 void pl_embed_region_free(pl_embed_region* region);

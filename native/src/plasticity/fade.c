@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Clusters come and go gradually (Falkenstein 2017, section 3.0.2, "Cluster Removal"): a factor for
- * each cluster multiplies its members' kernel values before they are normalised, so nothing is
- * rewritten. Weights change all the same, and with them the masses, rest centres and A_rr of every
- * cluster that shares a particle with one that fades: chunks that have any of its members are gone
- * over.
+ * Clusters fade in and out (Falkenstein 2017, section 3.0.2, "Cluster Removal"): a factor per
+ * cluster multiplies its members' kernel values before normalisation, so no membership is
+ * rewritten. The weights still change, and with them the masses, rest centres and A_rr of every
+ * cluster that shares a particle with a fading one: chunks with such members are updated.
  *
- * Departure: fades last seconds, not timesteps, and move in steps of their own, so that what they
- * cost goes by time and not by the number of substeps.
+ * Departure: fades last seconds, not timesteps, and advance at their own interval, so that their
+ * cost does not depend on the number of substeps.
  */
 #include "base/elementary.h"
 #include "body/edit/edit.h"
@@ -16,10 +15,10 @@
 
 #include <string.h>
 
-/* Fades go by factors, not by steps: a member's share in a cluster depends on the ratio of its
- * kernel values, which differ by orders of magnitude near a centre. Going, a cluster has a
- * thousandth of its weight after the time that is set. Those on which members depend wait: with
- * next to no weight in others, what is left of such a cluster would have no shape. */
+/* The fade changes by factors, not by differences: a member's weight depends on the ratio of its
+ * kernel values, which differ by orders of magnitude near a centre. A cluster that goes reaches a
+ * thousandth of its weight in the time set. A held one waits: if its other members lost their
+ * weight, the remaining ones would not span a shape. */
 static float moved_fade(const pl_body* body, uint32_t c, bool held, double seconds, double* haste)
 {
     const pliant_material_desc* m = &body->material;
@@ -39,8 +38,8 @@ static float moved_fade(const pl_body* body, uint32_t c, bool held, double secon
     return (float)fmax(fade * pl_exp(part * pl_log(1e-3)), PL_FADE_END);
 }
 
-/* Normalisers of the lanes that are in a cluster whose fade moved; the others keep theirs. Flags
- * all clusters that such lanes are in. */
+/* Renormalises the lanes that are in a cluster whose fade changed; the others keep their
+ * normaliser. Flags every cluster of these lanes. */
 static void renormalise(pl_body* body, const pl_chunk* chunk, const uint8_t* moved,
                         uint8_t* clusters)
 {
@@ -94,7 +93,7 @@ bool pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, double
         any = any || touched->moved[c];
         k->fade[c] = fade;
         if (k->fading[c] == PL_GOES && fade <= PL_FADE_LEAST)
-            k->flow_share[c] = 0; /* as material.c has it */
+            k->flow_share[c] = 0; /* like material.c */
         if (k->fading[c] == PL_COMES && fade == 1)
             k->fading[c] = PL_STAYS;
     }

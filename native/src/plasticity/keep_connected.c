@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What holds a body together: a cluster that goes may be the last that has members on both sides of
- * a place that has been drawn thin. Those that stay, and share particles, belong together; a
- * cluster that goes and has members of more than one such group waits.
+ * Keeps a body connected: a cluster that goes may be the last one with members on both sides of a
+ * thin place. The clusters that stay form connected components by shared particles (union-find). A
+ * cluster that goes is held while it has members in more than one of these components.
  */
 #include "base/union_find.h"
 #include "plasticity/recluster_internal.h"
 
 #include <string.h>
 
-/* Every how many blocks are looked at first: in a sound body they are enough. */
+/* The first pass reads every STRIDE-th block, which is enough where the body is connected. */
 #define STRIDE 4
 
 static uint32_t cluster_of(const pl_chunk* chunk, uint32_t entry)
@@ -17,10 +17,10 @@ static uint32_t cluster_of(const pl_chunk* chunk, uint32_t entry)
     return chunk->rows[chunk->entry_row[entry]];
 }
 
-/* By lane one of the clusters that stay, or none; with a forest, all that a lane has are united in
- * it. How many trees became others' that way. */
-static uint32_t look_at(const pl_body* body, const pl_chunk* chunk, uint32_t block,
-                        uint32_t* parent, uint32_t of[8])
+/* of[lane]: one of the lane's clusters that stay, or UINT32_MAX. With "parent", unites all of them.
+ * Returns the number of unions. */
+static uint32_t unite_lanes(const pl_body* body, const pl_chunk* chunk, uint32_t block,
+                            uint32_t* parent, uint32_t of[8])
 {
     uint32_t united = 0;
     memset(of, 0xff, 8 * sizeof *of);
@@ -44,8 +44,8 @@ static uint32_t look_at(const pl_body* body, const pl_chunk* chunk, uint32_t blo
     return united;
 }
 
-/* Whether all that stay belong together; "parent" says what does. */
-static bool is_whole(const pl_body* body, uint32_t* parent)
+/* Whether the clusters that stay form one component; "parent" is their union-find forest. */
+static bool is_connected(const pl_body* body, uint32_t* parent)
 {
     uint32_t groups = 0, of[8];
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
@@ -56,7 +56,7 @@ static bool is_whole(const pl_body* body, uint32_t* parent)
     for (uint32_t first = 0; first < STRIDE && groups > 1; ++first)
         for (uint32_t i = 0; i < body->chunk_count && groups > 1; ++i)
             for (uint32_t b = first; b < body->chunks[i].block_count && groups > 1; b += STRIDE)
-                groups -= look_at(body, &body->chunks[i], b, parent, of);
+                groups -= unite_lanes(body, &body->chunks[i], b, parent, of);
     return groups <= 1;
 }
 
@@ -66,15 +66,15 @@ pl_status pl_keep_connected(const pl_body* body, uint8_t* held)
     uint32_t* parent = PL_NEW(uint32_t, 2 * (size_t)finest);
     if (!parent)
         return pl_fail_memory(2 * finest * sizeof *parent);
-    uint32_t* group = parent + finest; /* of each that goes: where it has members */
+    uint32_t* group = parent + finest; /* by cluster that goes: a component with members of it */
     memset(group, 0xff, finest * sizeof *group);
-    bool whole = is_whole(body, parent);
+    bool whole = is_connected(body, parent);
     for (uint32_t i = 0; i < body->chunk_count && !whole; ++i)
     {
         const pl_chunk* chunk = &body->chunks[i];
         for (uint32_t b = 0; b < chunk->block_count; ++b)
         {
-            look_at(body, chunk, b, NULL, of);
+            unite_lanes(body, chunk, b, NULL, of);
             for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
             {
                 uint32_t c = cluster_of(chunk, e);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Particles that are crowded become one (after Chentanez, Mueller, Macklin 2016, section 5). What
- * flattens a body presses its particles together in one direction, far more than it needs, while it
- * draws them apart in others (resample.c). Once what a particle stands for is thinner than half the
- * spacing, and so is its neighbour that way,
+ * Merges crowded particles (after Chentanez, Mueller, Macklin 2016, section 5). Flattening presses
+ * particles together in one direction, closer than needed, and draws them apart in the others
+ * (resample.c). Two neighbours whose material is thinner than half the spacing along the line
+ * between them
  *
  *      ( . o . )      become      ( . o . )
  *      ( . o . )
  *
- * one with the mass of both, exactly, at their centre, with their momentum.
+ * one particle with the exact sum of their masses, at their centre of mass, with their momentum.
  *
- * It joins the clusters that either was in, with weights (m_i w_ic + m_j w_jc) / (m_i + m_j), so
- * that each cluster keeps its mass, at the mean of their rest places, each moved by F_c^-1 d to
- * where the new one is: to the cluster's fit it is as if nothing had happened.
+ * It joins the clusters of both, with weights (m_i w_ic + m_j w_jc) / (m_i + m_j), so that each
+ * cluster keeps its mass. Its rest place is the mean of theirs, each moved by F_c^-1 d to the new
+ * position, so that the cluster's may_merge does not change.
  *
- * Departures. What they turned about each other is lost, and what they moved against each other.
- * Pairs are found by what they stand for, not by distance alone: a body that is dense at rest is
- * not crowded.
+ * Departures. The angular momentum and energy of their relative motion are lost. Pairs are chosen
+ * by the extent of their material, not by distance alone: a body that is dense at rest is not
+ * crowded.
  */
 #include "geometry/point_tree.h"
 #include "plasticity/resample_internal.h"
@@ -24,37 +24,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double THINNEST = .5; /* spacings; two of it are of one */
-static const double BESIDE = .7;   /* cosine of the way to the other, and the short axis */
-static const double REACH = 1.6;   /* how far the other is at most, in lengths of the box */
-static const double HEAVIEST = 2;  /* masses of a first particle */
+static const double THINNEST = .5; /* spacings; two such halves make one spacing */
+static const double BESIDE = .7;   /* least cosine between the pair's line and the short axes */
+static const double REACH = 1.6;   /* largest distance, in lengths of the box */
+static const double HEAVIEST = 2;  /* masses of an initial particle */
 enum
 {
-    A_FRAME = 16,       /* a frame merges one in so many, */
-    AT_LEAST = 8,       /* or so many */
-    LEAST_MEMBERS = 12, /* that a cluster is left with */
-    MOST_FOUND = 12,    /* neighbours that are looked at */
-    MOST_CLUSTERS = 24  /* that one particle is in */
+    A_FRAME = 16,       /* a frame merges at most one in so many particles, */
+    AT_LEAST = 8,       /* or this many if that is more */
+    LEAST_MEMBERS = 12, /* a cluster keeps */
+    MOST_FOUND = 12,    /* neighbours tested */
+    MOST_CLUSTERS = 24  /* of one particle */
 };
 
-typedef struct thin
+typedef struct thin_particle
 {
     double length; /* in spacings */
     vec3 axis, x;
     uint32_t id;
     pl_extent box;
-} thin;
+} thin_particle;
 
-typedef struct thins
+typedef struct thin_list
 {
-    thin* list;
+    thin_particle* list;
     uint32_t count;
     pl_point_tree* tree;
-} thins;
+} thin_list;
 
 static int thinnest_first(const void* a, const void* b)
 {
-    const thin *x = a, *y = b;
+    const thin_particle *x = a, *y = b;
     if (x->length != y->length)
         return x->length < y->length ? -1 : 1;
     return (x->id > y->id) - (x->id < y->id);
@@ -65,7 +65,7 @@ static vec3 place_of(const pl_particles* p, uint32_t slot)
     return v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]);
 }
 
-/* The slot that a chunk's positions are relative to must stay taken. */
+/* Whether a chunk's positions are relative to this slot, which must then stay in use. */
 static bool is_middle(const pl_body* body, uint32_t slot)
 {
     for (uint32_t c = 0; c < body->chunk_count; ++c)
@@ -74,12 +74,12 @@ static bool is_middle(const pl_body* body, uint32_t slot)
     return false;
 }
 
-static void find_thin(const pl_resampling* r, thins* t)
+static void find_thin(const pl_resampling* r, thin_list* t)
 {
     const pl_particles* p = &r->body->particles;
     for (uint32_t id = 0; id < r->ids; ++id)
     {
-        thin* one = &t->list[t->count];
+        thin_particle* one = &t->list[t->count];
         if (r->busy[id] || !pl_lives(p, id) || !pl_resample_box(r, id, &one->box))
             continue;
         one->id = id;
@@ -92,9 +92,9 @@ static void find_thin(const pl_resampling* r, thins* t)
         qsort(t->list, t->count, sizeof *t->list, thinnest_first);
 }
 
-/* ------------------------------------------------------------------ memberships of both */
+/* ------------------------------------------------------------------ merged memberships */
 
-/* One cluster's share of the new particle. */
+/* Adds one old membership to the new particle's. False: F is singular, or too many clusters. */
 static bool add_member(const pl_body* body, const pl_member* one, double weight, vec3 moved,
                        pl_member* list, double* weights, uint32_t* count)
 {
@@ -122,7 +122,7 @@ static bool add_member(const pl_body* body, const pl_member* one, double weight,
     return true;
 }
 
-/* The memberships of the new particle; 0: they cannot be one. */
+/* The new particle's memberships. 0: the pair cannot be merged. */
 static uint32_t join(const pl_resampling* r, pl_edit* edit, const pl_twin* pair,
                      pl_member list[MOST_CLUSTERS], uint32_t had[2])
 {
@@ -158,7 +158,8 @@ static uint32_t join(const pl_resampling* r, pl_edit* edit, const pl_twin* pair,
 
 /* ------------------------------------------------------------------ pairs */
 
-static void fill_pair(const pl_resampling* r, const thin* a, const thin* b, pl_twin* pair)
+static void fill_pair(const pl_resampling* r, const thin_particle* a, const thin_particle* b,
+                      pl_twin* pair)
 {
     const pl_particles* p = &r->body->particles;
     bool turned = is_middle(r->body, p->slot_of[b->id]);
@@ -182,8 +183,8 @@ static void fill_pair(const pl_resampling* r, const thin* a, const thin* b, pl_t
     }
 }
 
-/* Whether two may be one, but for their clusters. */
-static bool fit(const pl_resampling* r, const thin* a, const thin* b)
+/* Whether two particles may be merged, apart from their clusters (join). */
+static bool may_merge(const pl_resampling* r, const thin_particle* a, const thin_particle* b)
 {
     const pl_body* body = r->body;
     const pl_particles* p = &body->particles;
@@ -200,8 +201,8 @@ static bool fit(const pl_resampling* r, const thin* a, const thin* b)
            fabs(v3_dot(way, b->axis)) >= BESIDE * apart;
 }
 
-static pl_status merge(pl_resampling* r, pl_edit* edit, const thin* a, const thin* b,
-                       pl_twins* pairs, bool* done)
+static pl_status merge(pl_resampling* r, pl_edit* edit, const thin_particle* a,
+                       const thin_particle* b, pl_twins* pairs, bool* done)
 {
     pl_particles* p = &r->body->particles;
     pl_twin* pair = &pairs->list[pairs->count];
@@ -212,12 +213,12 @@ static pl_status merge(pl_resampling* r, pl_edit* edit, const thin* a, const thi
     if (!pl_is_whole(pair->all) || is_middle(r->body, pair->other))
         return PLIANT_OK;
     uint32_t count = join(r, edit, pair, list, had);
-    /* near neighbours are in nearly the same clusters */
+    /* close neighbours share most of their clusters */
     if (count == 0 || count > PL_MAX(had[0], had[1]) + 2)
         return PLIANT_OK;
     for (int i = 0; i < 2; ++i)
         r->busy[pair->id[i]] = PL_MERGED + pairs->count;
-    const thin* kept = pair->id[0] == a->id ? a : b;
+    const thin_particle* kept = pair->id[0] == a->id ? a : b;
     double times =
         (double)(p->quanta[pair->slot] + p->quanta[pair->other]) / (double)p->quanta[pair->slot];
     pl_resample_stretch(r, pair->slot, &kept->box, kept->box.shortest, times, pair->piece);
@@ -232,13 +233,13 @@ static pl_status merge(pl_resampling* r, pl_edit* edit, const thin* a, const thi
     return PLIANT_OK;
 }
 
-static pl_status pair_up(pl_resampling* r, pl_edit* edit, const thins* t, pl_twins* pairs)
+static pl_status pair_up(pl_resampling* r, pl_edit* edit, const thin_list* t, pl_twins* pairs)
 {
     const pl_particles* p = &r->body->particles;
     uint32_t most = PL_MAX(p->count / A_FRAME, (uint32_t)AT_LEAST);
     for (uint32_t i = 0; i < t->count && pairs->count < most && p->id_count < r->most; ++i)
     {
-        const thin* one = &t->list[i];
+        const thin_particle* one = &t->list[i];
         pl_nearest_point found[MOST_FOUND];
         double reach = REACH * one->length * r->body->spacing;
         if (r->busy[one->id])
@@ -246,7 +247,7 @@ static pl_status pair_up(pl_resampling* r, pl_edit* edit, const thins* t, pl_twi
         uint32_t count = pl_point_tree_query(t->tree, one->x, reach * reach, MOST_FOUND, found);
         bool done = false;
         for (uint32_t n = 0; n < count && !done; ++n)
-            if (fit(r, one, &t->list[found[n].index]))
+            if (may_merge(r, one, &t->list[found[n].index]))
                 PL_TRY(merge(r, edit, one, &t->list[found[n].index], pairs, &done));
     }
     return PLIANT_OK;
@@ -254,7 +255,7 @@ static pl_status pair_up(pl_resampling* r, pl_edit* edit, const thins* t, pl_twi
 
 pl_status pl_merge_find(pl_resampling* r, pl_edit* edit, pl_twins* pairs)
 {
-    thins t = {.list = PL_NEW(thin, r->ids)};
+    thin_list t = {.list = PL_NEW(thin_particle, r->ids)};
     vec3* points = PL_NEW(vec3, r->ids);
     pl_status status = t.list && points ? PLIANT_OK : pl_fail_memory(r->ids * sizeof *t.list);
     if (status == PLIANT_OK)
@@ -272,7 +273,7 @@ pl_status pl_merge_find(pl_resampling* r, pl_edit* edit, pl_twins* pairs)
     return status;
 }
 
-/* ------------------------------------------------------------------ afterwards */
+/* ------------------------------------------------------------------ after the edit */
 
 static void set_place(pl_body* body, const pl_twin* pair)
 {
@@ -290,7 +291,7 @@ static void set_place(pl_body* body, const pl_twin* pair)
     pl_edit_moved(body, pair->slot);
 }
 
-/* Where the material of both is, and of those that had been merged into them. */
+/* Stores where the material of both is, and of particles that had been merged into them. */
 static void set_offsets(const pl_resampling* r, const pl_twins* pairs)
 {
     const pl_particles* p = &r->body->particles;

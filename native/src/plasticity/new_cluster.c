@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Falkenstein 2017, section 3.0.2, "Cluster Optimization": c-means of one new cluster in embedded
- * space, all others held. Weights are those that there will be when all fades are over: clusters
- * that go weigh nothing, those that come weigh all. So the new cluster drifts to where others leave
- * particles to it.
+ * Falkenstein 2017, section 3.0.2, "Cluster Optimization": fuzzy c-means of one new cluster in
+ * embedded space, with all others fixed. Weights are those after all fades: clusters that go count
+ * 0, those that come count in full. So the new cluster moves to particles that others leave.
  *
- * Departures. The centre stops before the seed would be outside: otherwise one that drifts away has
- * to be tried again, and its place may draw cluster after cluster. Where the body has been drawn
- * far, clusters are ellipsoids, as long as it takes to have several layers of particles.
+ * Departures. The centre stops before the seed falls outside: otherwise the seed would need another
+ * cluster, and might get one again and again at the same place. Where the body is strongly
+ * stretched, clusters are ellipsoids that are long enough to contain several layers of particles.
  */
 #include "plasticity/new_cluster.h"
 
@@ -23,20 +22,20 @@
 enum
 {
     MOST_ROUNDS = 12,
-    LIKELY_MEMBERS = 256, /* there is room for as many from the start */
-    LEAST_MEMBERS = 10,   /* if as many can join */
-    SAMPLES = 24          /* at most, about */
+    LIKELY_MEMBERS = 256, /* initial capacity */
+    LEAST_MEMBERS = 10,   /* if there are as many candidates */
+    SAMPLES = 24          /* of the particle spacing, at most, approximately */
 };
 
 static const double SETTLED = 4e-3, SEED_INSIDE = .9, WIDEN = 1.25;
-/* Nearer to the centre than a quarter of the radius kernels are taken as there: with a pole, the
- * particle at the centre would belong to the cluster alone before that has faded in at all. */
+/* Kernels are evaluated at a quarter of the radius or beyond (squared): at its pole, the kernel
+ * would give the central particle to this cluster alone before the cluster has faded in. */
 static const double POLE = .0625;
-/* Drawn so many times as long as it was, and as it is across, it is looked at how far particles are
- * from each other: of those within NEAR radii of the centre, to the next within a cone (the square
- * of its cosine). */
+/* Stretched by more than DRAWN, relative to rest and to its width, the particle spacing is measured
+ * along each axis: from particles within NEAR radii of the centre to the nearest one in a cone
+ * (CONE is its squared cosine). */
 static const double DRAWN = 1.7, NEAR = .5, CONE = .64;
-/* What an axis of the ellipsoid is at most, as far as a wide region goes, and at least. */
+/* Bounds of the ellipsoid's axes; a wide region reaches as far as the first. */
 static const double MOST_STRETCH = 3.8, LEAST_STRETCH = .4;
 
 void pl_new_cluster_values(const pl_clusters* k, float* arrays[PL_NEW_CLUSTER_VALUES])
@@ -65,8 +64,8 @@ static vec3 place_of(const pl_embed_region* region, uint32_t index)
     return v3(at[0], at[8], at[16]);
 }
 
-/* Those of the region that may be members: in "members", with their places and without a weight. No
- * cluster reaches across a crack: nor does this one. Out of memory: false. */
+/* Lists the region's candidates in "members", with places and without weights. A cluster does not
+ * reach across a crack. False: out of memory. */
 static bool list_candidates(const pl_body* body, const pl_embed_region* region, vec3 centre,
                             double reach, pl_new_cluster* new_cluster)
 {
@@ -102,7 +101,7 @@ static bool list_candidates(const pl_body* body, const pl_embed_region* region, 
     return true;
 }
 
-/* Weighs the candidates that are in the ball, others with nothing; the mean of the places. */
+/* Sets the candidates' weights, 0 outside of the ball. Returns the weighted mean of the places. */
 static vec3 weigh(const pl_body* body, const pl_embed_region* region, vec3 centre,
                   pl_new_cluster* new_cluster)
 {
@@ -144,11 +143,9 @@ static vec3 mean_place(const pl_new_cluster* new_cluster)
     return mass > 0 ? v3_scale(sum, 1 / mass) : sum;
 }
 
-/* Whether the body has been drawn around the seed, as the region's clusters have it: what became of
- * a ball of its rest shape, in places, is long in one direction. "axes" are its own, the longest
- * last.
- */
-static bool is_drawn(const pl_body* body, const pl_embed_region* region, vec3 axes[3])
+/* Whether the body is stretched around the seed: the region's mean map takes a ball of the rest
+ * shape to an ellipsoid that is long in one direction. "axes" are its axes, the longest last. */
+static bool is_stretched(const pl_body* body, const pl_embed_region* region, vec3 axes[3])
 {
     const pl_clusters* k = &body->clusters;
     mat3 sum = m3_zero(), vectors;
@@ -168,10 +165,10 @@ static bool is_drawn(const pl_body* body, const pl_embed_region* region, vec3 ax
     return values[2] > DRAWN * DRAWN * fmax(values[1], mass);
 }
 
-/* How far it is from a candidate to the next along each axis, or the other way if that is farther;
- * 0: there is none. */
-static void ways_to_next(const pl_new_cluster* new_cluster, uint32_t from, const vec3 axes[3],
-                         double way[3])
+/* Distance from a candidate to the nearest one along each axis: the larger of both directions. 0:
+ * there is none. */
+static void nearest_along_axes(const pl_new_cluster* new_cluster, uint32_t from, const vec3 axes[3],
+                               double way[3])
 {
     double best[3][2];
     for (int i = 0; i < 3; ++i)
@@ -183,7 +180,7 @@ static void ways_to_next(const pl_new_cluster* new_cluster, uint32_t from, const
         for (int i = 0; i < 3 && n != from; ++i)
         {
             double along = v3_dot(apart, axes[i]);
-            if (along * along > CONE * square) /* no other axis can be as near */
+            if (along * along > CONE * square) /* then it is outside of the other cones */
             {
                 best[i][along > 0] = fmin(best[i][along > 0], square);
                 break;
@@ -195,8 +192,8 @@ static void ways_to_next(const pl_new_cluster* new_cluster, uint32_t from, const
             fmax(best[i][0] < INFINITY ? best[i][0] : 0, best[i][1] < INFINITY ? best[i][1] : 0));
 }
 
-/* The mean of that over some of what is near the centre. Particles that were drawn apart are far;
- * those that slid along each other are not. */
+/* Mean of these distances over samples near the centre. It is large where particles were drawn
+ * apart, but not where they slid along each other. */
 static void find_spacing(const pl_new_cluster* new_cluster, vec3 centre, const vec3 axes[3],
                          double spacing[3])
 {
@@ -213,7 +210,7 @@ static void find_spacing(const pl_new_cluster* new_cluster, vec3 centre, const v
             vec3 out = v3_sub(new_cluster->members[i].place, centre);
             if (v3_dot(out, out) > near2 || near++ % every || pass == 0)
                 continue;
-            ways_to_next(new_cluster, i, axes, way);
+            nearest_along_axes(new_cluster, i, axes, way);
             for (int k = 0; k < 3; ++k)
             {
                 spacing[k] += way[k];
@@ -225,16 +222,15 @@ static void find_spacing(const pl_new_cluster* new_cluster, vec3 centre, const v
         spacing[k] /= fmax(count[k], 1);
 }
 
-/* Where a body has been drawn, particles are farther from each other along it than a cluster
- * reaches, and nearer across: balls have one layer of them each, and no two share a particle. So
- * the ball becomes an ellipsoid there, of the same volume, with as many layers in each direction.
- */
-static bool lengthen(const pl_body* body, const pl_embed_region* region, vec3 centre, bool wide,
-                     pl_new_cluster* new_cluster)
+/* In a stretched body the particle spacing may exceed a cluster's radius along the stretch: each
+ * ball then contains one layer, and no two clusters share a particle. So the ball becomes an
+ * ellipsoid of the same volume, with as many layers in each direction. */
+static bool fit_ellipsoid(const pl_body* body, const pl_embed_region* region, vec3 centre,
+                          bool wide, pl_new_cluster* new_cluster)
 {
     vec3 axes[3];
     double spacing[3];
-    if (!is_drawn(body, region, axes))
+    if (!is_stretched(body, region, axes))
         return true;
     if (wide && !list_candidates(body, region, centre, 1.001 * MOST_STRETCH * new_cluster->radius,
                                  new_cluster))
@@ -245,7 +241,7 @@ static bool lengthen(const pl_body* body, const pl_embed_region* region, vec3 ce
     new_cluster->drawn = spacing[2] > DRAWN * spacing[1];
     double product = spacing[0] * spacing[1] * spacing[2];
     if (!wide)
-        return true; /* all is done again with what is farther away */
+        return true; /* the caller repeats it with a wide region */
     if (!new_cluster->drawn)
         product = 0;
     if (product > 0)
@@ -285,7 +281,7 @@ static bool find_members(const pl_body* body, const pl_embed_region* region, boo
         if (moved <= SETTLED * new_cluster->radius || far > most)
             break;
     }
-    /* not all of the region can join: what is across a crack cannot */
+    /* particles across a crack cannot join, so there may be too few */
     for (int n = 0; n < MOST_ROUNDS && new_cluster->count < LEAST_MEMBERS; ++n)
     {
         new_cluster->radius *= WIDEN;
@@ -293,7 +289,7 @@ static bool find_members(const pl_body* body, const pl_embed_region* region, boo
             return false;
         mean = weigh(body, region, centre, new_cluster);
     }
-    if (settle && !lengthen(body, region, centre, wide, new_cluster))
+    if (settle && !fit_ellipsoid(body, region, centre, wide, new_cluster))
         return false;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < new_cluster->candidates; ++i)
@@ -303,8 +299,8 @@ static bool find_members(const pl_body* body, const pl_embed_region* region, boo
     return true;
 }
 
-/* Places relative to their mean, rest positions about the members' centre in the body's rest shape,
- * and what follows from both. */
+/* Makes places relative to their mean, and sets rest positions about the members' centre in the
+ * body's rest shape, the reach and the shape width. */
 static void set_rest(const pl_body* body, pl_new_cluster* new_cluster)
 {
     vec3 mean = mean_place(new_cluster), centre = v3(0, 0, 0);
@@ -333,7 +329,8 @@ static void set_rest(const pl_body* body, pl_new_cluster* new_cluster)
     new_cluster->shape_width = pl_shape_width(moments, mass);
 }
 
-/* How much of the new cluster's mass each of the region's clusters has now. */
+/* Averages densities, painted factors and plastic strain over the region's clusters, weighted by
+ * the share of the new cluster's mass that each has now. */
 static void inherit(const pl_body* body, const pl_embed_region* region, pl_new_cluster* new_cluster,
                     double* share, float* in_fresh)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* A cluster that is to be made: who is in it, and what it takes over from the clusters around. */
+/* A cluster to be made: its members, and the values it inherits from the clusters around it. */
 #ifndef PL_PLASTICITY_NEW_CLUSTER_H
 #define PL_PLASTICITY_NEW_CLUSTER_H
 
@@ -11,13 +11,13 @@ typedef struct pl_new_cluster_member
     uint32_t index; /* in the region: eight times the block, and the lane */
     uint32_t slot;
     float kernel;
-    double weight; /* m w of the new cluster when all fades are over */
-    vec3 place;    /* embedded; relative to the new centre of mass in the end */
+    double weight; /* m w in the new cluster after all fades */
+    vec3 place;    /* embedded; finally relative to the new centre of mass */
     vec3 rest;     /* r_ic, relative to the body's rest origin */
 } pl_new_cluster_member;
 
-/* What a new cluster has of those around it, averaged over its members: density, painted factors,
- * plastic strain. */
+/* Number of inherited values, averaged over the members: density, painted factors, plastic strain.
+ */
 enum
 {
     PL_NEW_CLUSTER_VALUES = 9
@@ -27,13 +27,13 @@ typedef struct pl_new_cluster
 {
     uint32_t seed; /* slot */
     uint32_t count;
-    uint32_t candidates;            /* who is listed while it is looked for members */
+    uint32_t candidates;            /* listed in "members" during the search */
     pl_new_cluster_member* members; /* by slot */
     size_t capacity;
-    uint32_t like; /* the cluster that has most of its members' mass */
+    uint32_t like; /* the cluster with the largest share of its members' mass */
     double radius; /* of the query, in embedded space */
-    mat3 squash;   /* makes a ball of what it takes */
-    bool drawn;    /* out: particles may be farther from each other in one direction */
+    mat3 squash;   /* maps its ellipsoid to a ball */
+    bool drawn;    /* out: the particle spacing may be larger in one direction */
     vec3 centre;   /* centre of mass in the body's rest shape, and of the rest positions */
     double reach;  /* from there to the farthest member in the body's rest shape */
     double shape_width;
@@ -44,16 +44,16 @@ typedef struct pl_new_cluster
     uint32_t rounds; /* of the embedding */
 } pl_new_cluster;
 
-/* Makes a cluster around the region's seed from the places of its particles. With "settle" c-means
- * moves its centre to where particles have least of other clusters, but never so far that the seed
- * is left out; otherwise it stays at the seed. A "wide" region has particles for one that
- * is to be longer in one direction. No members: there was nothing to make it of. */
+/* Makes a cluster around the region's seed from the embedded places. With "settle" c-means moves
+ * its centre to particles with little weight in other clusters, but keeps the seed inside;
+ * otherwise it stays at the seed. A "wide" region is large enough for an ellipsoid. No members: the
+ * region is empty. */
 pl_status pl_new_cluster_make(const pl_body* body, const pl_embed_region* region, bool settle,
                               bool wide, pl_new_cluster* new_cluster);
-/* new_cluster_links.c: how it lies in the coarse clusters, from how its members lie in them. */
+/* new_cluster_links.c: its links to coarse clusters, from those of its members' clusters. */
 pl_status pl_new_cluster_link(const pl_body* body, const pl_embed_region* region,
                               pl_new_cluster* new_cluster);
-/* The arrays that value stands for. */
+/* The arrays of "value". */
 void pl_new_cluster_values(const pl_clusters* clusters, float* arrays[PL_NEW_CLUSTER_VALUES]);
 void pl_new_cluster_free(pl_new_cluster* new_cluster);
 

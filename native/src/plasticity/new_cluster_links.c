@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Nested levels: how a new cluster lies in the coarse ones. A coarse cluster remembers where its
- * fine clusters' members are in its own rest shape, at B_f p_if + q_f, and a new cluster must not
- * change that. The embedding has placed the members of f at e_i = R_f F^p_f p_if + e_f, so what the
- * coarse cluster remembers is, near them, B_f (F^p_f)^-1 R_f^T (e_i - e_f) + q_f. Of these maps the
- * new cluster gets the mean over its members i and their clusters f, weighted by m w_new w_if u_f,
- * and u is the mean of what its members have of the coarse cluster.
+ * Nested levels: links of a new cluster. A coarse cluster has its fine clusters' members at
+ * B_f p_if + q_f in its own rest shape, and a new cluster must not change that. The embedding has
+ * placed the members of f at e_i = R_f F^p_f p_if + e_f, so near them the coarse rest shape is
+ * B_f (F^p_f)^-1 R_f^T (e_i - e_f) + q_f. The new cluster's map is the mean of these maps over its
+ * members i and their clusters f, weighted by m w_new w_if u_f; its u is the mean of its members'.
  *
- * (The affine map that fits best where the members are has less of an error on paper; but many
- * coarse clusters have only a few of the members, in one plane or on one side, and what it does to
- * the others then is anything. For the same reason coarse clusters that have hardly any part of the
- * new one are left out.)
+ * (The least-squares affine map over the members has a smaller residual; but many coarse clusters
+ * have only a few of the members, in one plane or on one side, and it is then ill-conditioned for
+ * the others. Coarse clusters with a small share of the new one are left out for the same reason.)
  */
 #include "plasticity/embed.h"
 #include "plasticity/new_cluster.h"
 
 #include <string.h>
 
-/* Least share of the new cluster that a coarse one has to have. */
+/* Least share of the new cluster for a link. */
 #define LEAST_SHARE .02
 
-/* Sums over the members of the new cluster that are in one of the region's, weighted by m w_new
- * w_if: places, and offsets after F^p. */
+/* Sums over the new cluster's members in one cluster f of the region, weighted by m w_new w_if:
+ * places, and offsets after F^p. */
 typedef struct pair_sums
 {
     double mass;
@@ -51,7 +49,7 @@ static void sum_pairs(const pl_embed_region* region, const pl_new_cluster* new_c
             }
 }
 
-/* What goes into one coarse cluster: means of p, of where it has them, and of the map. */
+/* Sums for one coarse cluster: means of p, of p in its rest shape, and of the map. */
 typedef struct coarse_sums
 {
     uint32_t coarse;
@@ -87,7 +85,7 @@ static pl_edit_link link_of(const coarse_sums* c, double total)
     return link;
 }
 
-/* The place of a coarse cluster in the list, made if it is not there: ascending. */
+/* The sums of a coarse cluster, inserted if absent; the list ascends. */
 static coarse_sums* coarse_at(coarse_sums* list, uint32_t* count, uint32_t coarse)
 {
     uint32_t at = *count;
@@ -123,7 +121,7 @@ static uint32_t gather_coarse(const pl_body* body, const pl_embed_region* region
     return count;
 }
 
-/* Leaves out those that have hardly any part; the sum of the others. */
+/* Removes coarse clusters below LEAST_SHARE. Returns the sum over the others. */
 static double trim(coarse_sums* list, uint32_t* count)
 {
     double total = 0, kept_mass = 0, most = 0;

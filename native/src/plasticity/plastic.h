@@ -3,21 +3,20 @@
  * Plastic flow, eight clusters at a time (for *.simd.c).
  *
  * Falkenstein 2017, "Reclustering for Large Plasticity in Clustered Shape Matching", 2.24 to 2.31,
- * after Irving et al. 2004: F = F^e F^p, F^e = R S, and where the stretch S, freed of its change of
- * volume, is over the yield strain, a part of it moves from F^e to F^p:
+ * after Irving et al. 2004: F = F^e F^p, F^e = R S. Where the volume-preserving part of the stretch
+ * S is over the yield strain, a part of it moves from F^e to F^p:
  *
  *   s = S / cbrt(det S),  n = |s - 1|,  y = max(0, yield + K a),  F^p <- V diag(s^e) V^T F^p.
  *
- * V diag(s^e) V^T, not diag(s^e) V^T as printed, which turns the frame. So det F^p
+ * V diag(s^e) V^T, not diag(s^e) V^T as printed, which rotates the frame. So det F^p
  * stays 1, and R is the rotation of F^e before and after.
  *
- * Departures. In time, the strain over the yield decays as dn/dt = -nu (n - y); here that is
- * solved,
+ * Departures. The strain over the yield decays by dn/dt = -nu (n - y), solved exactly:
  *
- *   e = (1 - exp(-nu dt)) (n - y) / n,
+ *   e = (1 - exp(-nu dt)) (n - y) / n.
  *
- * where 1 - exp(-nu dt (n - y) / n) would leap below the yield strain where nu dt is large. The
- * hardening variable a is the sum of e |log s|: logarithms add up, whatever the substeps are.
+ * 1 - exp(-nu dt (n - y) / n) would overshoot the yield strain where nu dt is large. The hardening
+ * variable a is the sum of e |log s|: logarithms add up independently of the substeps.
  */
 #ifndef PL_PLASTICITY_PLASTIC_H
 #define PL_PLASTICITY_PLASTIC_H
@@ -25,7 +24,7 @@
 #include "dynamics/match.h"
 #include "dynamics/rotation.h"
 
-/* The natural logarithm of a positive normal number, to about 2e-7 of itself or absolutely. */
+/* The natural logarithm of a positive normal number; relative or absolute error about 2e-7. */
 PL_INLINE vf pl_log8(vf a)
 {
     const vf one = vf_set1(1);
@@ -46,7 +45,7 @@ PL_INLINE vf pl_log8(vf a)
 /* exp(a) for a in [-80, 80]; outside it is clamped. */
 PL_INLINE vf pl_exp8(vf a)
 {
-    const vf magic = vf_set1(12582912.0f); /* 1.5 * 2^23: what is added to it is rounded */
+    const vf magic = vf_set1(12582912.0f); /* 1.5 * 2^23: adding it rounds to an integer */
     a = vf_max(vf_min(a, vf_set1(80)), vf_set1(-80));
     vf k = vf_sub(vf_mad(magic, a, vf_set1(1.44269504f)), magic);
     vf r = vf_sub(vf_sub(a, vf_mul(k, vf_set1(.693359375f))), vf_mul(k, vf_set1(-2.12194440e-4f)));
@@ -60,7 +59,8 @@ PL_INLINE vf pl_exp8(vf a)
     return vf_mul(series, power);
 }
 
-/* Turns columns p and q of the symmetric s so that its entry pq becomes 0, and v's columns too. */
+/* A Jacobi rotation of columns p and q: entry pq of the symmetric s becomes 0; also applied to v.
+ */
 PL_INLINE void pl_jacobi8(vf s[9], vf v[9], int p, int q)
 {
     const vf one = vf_set1(1), zero = vf_set1(0);
@@ -89,8 +89,8 @@ PL_INLINE void pl_jacobi8(vf s[9], vf v[9], int p, int q)
     }
 }
 
-/* Eigenvalues and eigenvectors (columns) of a symmetric matrix, to rounding: after four sweeps
- * Jacobi's method on 3x3 matrices has nothing left. */
+/* Eigenvalues and eigenvectors (columns) of a symmetric matrix by Jacobi's method. Four sweeps
+ * converge to rounding. */
 PL_INLINE void pl_eigen8(const vf symmetric[9], vf value[3], vf v[9])
 {
     vf s[9];
@@ -123,7 +123,7 @@ PL_INLINE void pl_plastic_load(const pl_clusters* k, const pl_eight* eight, vf f
         fp[j] = pl_eight_load(eight, &k->fp[0][j], 9);
 }
 
-/* |s_p - 1| with s_p the stretches of F^p: their squares sum to |F^p|^2, and l is their sum. */
+/* |s_p - 1| with the stretches s_p of F^p, from the sum of squares |F^p|^2 and the sum l. */
 PL_INLINE vf pl_plastic_size8(const vf fp[9])
 {
     vf r[9], square = vf_set1(3), sum = vf_set1(0);
@@ -136,7 +136,7 @@ PL_INLINE vf pl_plastic_size8(const vf fp[9])
     return vf_sqrt(vf_max(vf_sub(square, vf_add(sum, sum)), vf_set1(0)));
 }
 
-/* fp <- V diag(exp(amount log s)) V^T fp, brought back to det 1. */
+/* fp <- V diag(exp(amount log s)) V^T fp, normalised to det 1. */
 PL_INLINE void pl_plastic_push8(const vf v[9], const vf log_s[3], vf amount, vf fp[9])
 {
     vf scaled[9], g[9], out[9];
@@ -153,7 +153,7 @@ PL_INLINE void pl_plastic_push8(const vf v[9], const vf log_s[3], vf amount, vf 
         fp[j] = vf_mul(out[j], fix);
 }
 
-/* Less flow where F^p would leave the limit: as much as brings it there, none if it is there. */
+/* The amount of flow, reduced so that F^p does not exceed the limit. */
 PL_INLINE vf pl_plastic_cap8(const vf v[9], const vf log_s[3], vf amount, float limit,
                              const vf fp[9])
 {
@@ -167,7 +167,7 @@ PL_INLINE vf pl_plastic_cap8(const vf v[9], const vf log_s[3], vf amount, float 
     return vf_select(over, vf_mul(amount, share), amount);
 }
 
-/* One substep of flow. True if any of the eight flowed; then fp is the new one, and stored. */
+/* One substep of flow. True if any of the eight flowed; then fp is updated and stored. */
 PL_INLINE bool pl_plastic_flow8(const pl_match_batch* batch, const pl_eight* eight, const vf fe[9],
                                 const vf r[9], vf fp[9])
 {

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Nested levels of a body that flows. A coarse cluster remembers a rest shape of its own, in which
- * its fine clusters lie at q with the maps B (levels.simd.c). A bend or a dent that its fine
- * clusters have taken up would be pulled back by it for ever. So it yields as they do: a share eta
- * of how far they are from where it has them is forgotten,
+ * Nested levels of a body that flows. A coarse cluster has its own rest shape, in which its fine
+ * clusters lie at q with the maps B (levels.simd.c). It would pull back a bend or a dent after its
+ * fine clusters have flowed. So it flows as well: a share eta of the fine clusters' displacement
+ * from their places in the coarse rest shape becomes part of it,
  *
  *   q <- (1 - eta) q + eta R^T (x_f - x_c),   B <- ((1 - eta) B + eta R^T F_f) M_f^-1,
  *   eta = phi (n - y) / n,   n^2 = mean of |s_f - 1|^2,   s_f = R^T F_f B^-1 without its volume.
  *
- * phi is the share of its fine clusters' elastic energy that is flowing, times 1 - exp(-nu dt), and
- * y their mean yield strain; n is weighted with that energy, too. M = (1 - eta) 1 + eta R^T F is
- * what this does to a rest shape, and M_f what it did to that of the fine cluster, if that has
- * levels below it.
+ * phi is the flowing share of its fine clusters' elastic energy, times 1 - exp(-nu dt), and y their
+ * mean yield strain; n is weighted with that energy, too. M = (1 - eta) 1 + eta R^T F is the change
+ * of the coarse rest shape, and M_f that of the fine cluster's, if it has levels below it.
  *
- * Under uniform strain this is the fine clusters' own law. Where only a hinge or a dent flows, it
- * has nearly all the energy, so it decides, and how far things beyond it have turned is forgotten
- * as well. Where nothing flows, nothing is, however far it is bent; nor below the yield strain, so
- * that a body at rest keeps the help of its coarse clusters (without that it sank slowly: contacts
- * alone make some cluster flow in every substep). Links that forget one by one, each by its own
- * strain, left dents a fifth shallower under six levels. One eta a coarse cluster keeps the mean of
- * q at 0, weighted as it is.
+ * Under uniform strain this is the law of the fine clusters. Where only a hinge or a dent flows, it
+ * contains nearly all the energy and so determines eta; the rotation of parts beyond it is absorbed
+ * as well. Nothing is absorbed where nothing flows, however far it is bent, nor below the yield
+ * strain: a body at rest keeps the support of its coarse clusters. (Otherwise it sank slowly, since
+ * contacts make some cluster flow in every substep.) One eta per link, from its own strain, left
+ * dents a fifth shallower under six levels. One eta per coarse cluster keeps the weighted mean of q
+ * at 0.
  */
 #include "base/eigen.h"
 #include "base/elementary.h"
@@ -55,7 +54,7 @@ static mat3 blend33(mat3 a, mat3 b, double share)
     return m3_add(m3_scale(a, 1 - share), m3_scale(b, share));
 }
 
-/* How far a fine cluster is from what the coarse one remembers of it: |s - 1|^2. */
+/* Strain of a fine cluster relative to the coarse rest shape: |s - 1|^2. */
 static double strain2(mat3 back, const float f[9], const float b[9])
 {
     mat3 map = m3_mul(m3_mul(back, load33(f)), m3_inverse(load33(b)));
@@ -69,8 +68,8 @@ static double strain2(mat3 back, const float f[9], const float b[9])
     return sum;
 }
 
-/* eta; also sums the energies for the next level. */
-static double forgotten_share(const pl_body* body, uint32_t c, mat3 back)
+/* Returns eta, and sums the energies for the next level. */
+static double absorbed_share(const pl_body* body, uint32_t c, mat3 back)
 {
     const pl_links* links = &body->links;
     const pl_clusters* k = &body->clusters;
@@ -112,7 +111,7 @@ static void relax_links(pl_body* body, uint32_t c, bool of_coarse, mat3 back, do
     }
 }
 
-/* A_rr of the rest shape as its links are now. */
+/* Recomputes A_rr from the links. */
 static void reshape(pl_body* body, uint32_t c)
 {
     pl_links* links = &body->links;
@@ -138,7 +137,7 @@ static void relax_one(pl_body* body, uint32_t level, uint32_t c)
 {
     pl_clusters* k = &body->clusters;
     mat3 f = load33(k->f[c]), back = m3_transpose(rotation_of(k->f[c]));
-    double eta = forgotten_share(body, c, back), det = m3_det(f);
+    double eta = absorbed_share(body, c, back), det = m3_det(f);
     eta = det > .01 && det < 100 ? eta : 0;
     store33(blend33(m3_identity(), m3_mul(back, f), eta), k->rest_change[c]);
     relax_links(body, c, level > 1, back, eta);

@@ -9,18 +9,16 @@
 typedef struct pl_scene pl_scene;
 typedef struct pl_substep pl_substep;
 
-/* plastic_levels.c: what coarse clusters remember follows what fine ones have taken up. After the
- * flow, with every level fitted; false if no body asks for it. */
+/* plastic_levels.c: rest shapes of coarse clusters follow the flow of fine ones. Runs after the
+ * flow, with every level fitted; "wanted" is false if no body needs it. */
 bool pl_plastic_levels_wanted(const pl_scene* scene);
 
 void pl_plastic_levels(pl_substep* step, uint32_t levels);
 
-/* recluster.c: clusters that have flowed too far go, others come. Leaves sums that belong to the
- * particles. */
+/* recluster.c: replaces clusters that have flowed too far. Leaves valid sums. */
 pl_status pl_recluster(pl_substep* step);
 
-/* resample.c: particles whose material was drawn out become two. Leaves sums that belong to the
- * particles. */
+/* resample.c: divides particles whose material was drawn out. Leaves valid sums. */
 pl_status pl_resample(pl_substep* step);
 
 #endif

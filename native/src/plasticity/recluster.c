@@ -2,19 +2,18 @@
 /*
  * Falkenstein 2017, "Reclustering for Large Plasticity in Clustered Shape Matching", section 3.0.2.
  * A cluster whose F^p is badly conditioned fades out. Where that would leave a particle without a
- * cluster, the rest shape around it is embedded in space (embed.h) and a new cluster is made there,
- * with F^p = 1, which fades in:
+ * cluster, the rest shape around it is embedded in space (embed.h) and a new cluster with F^p = 1
+ * is made there, which fades in:
  *
- *   mark ──► fade ──► take out ──► seeds ──► region, embed, c-means ──► put in
- *   cond     fade.c   nobody is    far from  embed_region.c, embed.simd.c,    edit.h
- *   of F^p            left there   another   new_cluster.c
+ *   mark ──► fade ──► take out ──► seeds ──► region, embed, c-means ─────► put in
+ *   cond     fade.c   faded        far       embed_region.c, embed.simd.c, edit.h
+ *   of F^p            clusters     apart     new_cluster.c
  *
- * Positions and velocities stay as they are, bit for bit.
+ * Positions and velocities do not change, to the bit.
  *
- * Departures. All this happens at intervals of time, a fifth to an eighth of what a cluster takes
- * to come, not in every substep. As many new clusters are made at a time as are wanted to keep up
- * with those that go; their seeds are taken far from each other, so that they can be made side by
- * side, each from the same state. Seeds come in an order that a hash shuffles.
+ * Departures. This runs at intervals of a fifth to an eighth of the fade-in time, not in every
+ * substep. Each turn makes enough new clusters to replace those that go. Their seeds are far apart,
+ * so that clusters can be made in parallel from the same state. A hash shuffles the seeds.
  */
 #include "base/elementary.h"
 #include "base/hash.h"
@@ -26,11 +25,11 @@
 
 #include <string.h>
 
-/* How far around a seed particles are embedded, in radii of a cluster. */
+/* Radius of the embedded region around a seed, in radii of a cluster. */
 #define REACH 1.75
 #define WIDE_REACH 4
 #define MOST_ITERATIONS 20
-/* At most one in so many clusters is made anew in one turn: the work is spread. */
+/* A turn makes at most one in so many clusters, which spreads the work. */
 #define MOST_SHARE 12
 
 /* Scratch of one body's turn. */
@@ -39,18 +38,18 @@ typedef struct turn
     pl_substep* step;
     pl_body* body;
     pl_fade_flags flags;
-    uint8_t* enough;  /* by finest cluster: its members want no others */
-    uint8_t* lasting; /* by slot: in how many clusters that stay; and whether in one that goes */
+    uint8_t* enough;  /* by finest cluster: its members need no other cluster */
+    uint8_t* lasting; /* by slot: number of clusters that stay; GOES_TOO: also in one that goes */
     pl_block_boxes boxes;
     pl_embed_region* patches; /* by worker */
     uint32_t workers;
     pl_new_cluster* new_cluster;
     pl_status* status;
-    uint32_t count;   /* of them */
-    uint32_t least;   /* clusters that stay, for each particle */
+    uint32_t count;   /* of new_cluster */
+    uint32_t least;   /* wanted clusters that stay, for each particle */
     uint32_t waiting; /* particles that have fewer */
     double seconds;   /* since the last turn */
-    double haste;     /* of the cluster that can wait least */
+    double haste;     /* largest pl_fade_haste of a cluster */
     uint64_t updates;
 } turn;
 
@@ -62,10 +61,10 @@ enum
 
 /* ------------------------------------------------------------------ marking */
 
-/* The root of l^3 - i1 l^2 + i2 l - i3 that Newton's method comes to from outside of all three. */
+/* The root of l^3 - i1 l^2 + i2 l - i3 to which Newton's method converges from beyond all three. */
 static double outer_root(double i1, double i2, double i3, double l)
 {
-    for (int n = 0; n < 24; ++n) /* two equal roots: half the way in each */
+    for (int n = 0; n < 24; ++n) /* at a double root each step halves the error */
     {
         double value = ((l - i1) * l + i2) * l - i3, slope = (3 * l - 2 * i1) * l + i2;
         double way = slope != 0 ? value / slope : 0;
@@ -87,15 +86,15 @@ double pl_plastic_condition(const float fp[9])
     return least > 0 && most > 0 ? sqrt(most / least) : INFINITY;
 }
 
-/* The least |F^p|^2 that a matrix of determinant 1 with this condition number has. */
+/* The least |F^p|^2 of a matrix with determinant 1 and this condition number. */
 static double least_square(double condition)
 {
     double k2 = condition * condition, t = pl_cbrt(2 / (k2 * (k2 + 1)));
     return t * (k2 + 1) + 1 / (k2 * t * t);
 }
 
-/* How much less than the time set a cluster may take to go: its rest shape flows on meanwhile, and
- * by the square of what is set it should be gone. */
+/* Speed-up of a cluster's fade-out: its rest shape flows on meanwhile, and the cluster should be
+ * gone before its condition number is the square of the limit. */
 double pl_fade_haste(const pl_body* body, uint32_t c)
 {
     double limit = pl_log(body->material.recluster_condition);
@@ -121,7 +120,7 @@ static void mark(pl_body* body)
             k->fading[c] = PL_GOES;
 }
 
-/* Whether it is time for a turn. */
+/* Whether a turn is due. */
 static bool is_due(const pl_body* body)
 {
     const pl_clusters* k = &body->clusters;
@@ -137,7 +136,7 @@ static bool is_due(const pl_body* body)
     return false;
 }
 
-/* Whether there is anything to do in this turn. */
+/* Whether any cluster fades. */
 static bool any_fades(const pl_body* body)
 {
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
@@ -148,7 +147,7 @@ static bool any_fades(const pl_body* body)
 
 /* ------------------------------------------------------------------ taking out */
 
-/* Flags the clusters in turn->flags.moved whose time has come. */
+/* Flags the clusters in turn->flags.moved that are to be taken out. */
 static bool find_ending(const turn* t)
 {
     const pl_body* body = t->body;
@@ -177,7 +176,7 @@ static bool find_ending(const turn* t)
     return any;
 }
 
-/* Those of the eight slots of a block that are in a flagged cluster. */
+/* The lanes of a block that are in a flagged cluster. */
 static uint32_t lanes_ending(const pl_chunk* chunk, uint32_t block, const uint8_t* ending)
 {
     uint32_t lanes = 0;
@@ -222,8 +221,7 @@ static pl_status take_out(const turn* t, pl_edit* edit)
 
 /* ------------------------------------------------------------------ seeds */
 
-/* Those of a block that are in clusters that stay, and in such that go, by lane; the entries'
- * clusters are read once for both. */
+/* By lane of a block: the number of clusters that stay, and of those that go. */
 static void count_block(const turn* t, const pl_chunk* chunk, uint32_t block, float stay[8],
                         float go[8])
 {
@@ -240,8 +238,8 @@ static void count_block(const turn* t, const pl_chunk* chunk, uint32_t block, fl
     }
 }
 
-/* By slot: in how many clusters it is that stay; free slots have all they want. Flags the clusters
- * that go and have members which are in none that stays. */
+/* Counts the clusters that stay, by slot; free slots get ENOUGH. Flags clusters that go while a
+ * member is in none that stays. */
 static void count_lasting(const turn* t)
 {
     const pl_body* body = t->body;
@@ -285,20 +283,20 @@ static uint32_t count_living(const pl_body* body)
     return count;
 }
 
-/* Whether a particle does that has so many (t->lasting). */
-static bool wants_cluster(const turn* t, uint32_t count)
+/* Whether a particle with this value of t->lasting needs another cluster. */
+static bool needs_cluster(const turn* t, uint32_t count)
 {
     return (count / GOES_TOO) & (count % GOES_TOO < t->least);
 }
 
-/* In how many clusters that stay each particle is to be, and how many clusters to begin now: what
- * is wanted, spread over a quarter of the time that they take to come.
+/* Sets t->least, the wanted number of clusters that stay per particle, and returns the number of
+ * clusters to seed now: the wanted ones spread over a quarter of the fade-in time.
  *
- * By itself, there are to be as many memberships as there were: covering what is bare, one by one,
- * would leave fewer (half as many on a beam) with gaps between them, and whatever number is asked
- * of each particle there are too many or too few. So more than one is asked only while there are
- * fewer in all. Of copies as many count as there were particles at first: a body that breaks while
- * it flows would otherwise have ever more clusters, of ever fewer members. */
+ * By default the mean number of memberships is kept. Covering only bare particles would leave fewer
+ * (half as many on a beam), with gaps, and no fixed number per particle is right everywhere. So
+ * more than one is required only while there are too few in total. No more copies than the initial
+ * number of particles count: otherwise a body that breaks while it flows would get ever more
+ * clusters with ever fewer members. */
 static uint32_t wanted_seeds(turn* t)
 {
     const pl_body* body = t->body;
@@ -312,7 +310,7 @@ static uint32_t wanted_seeds(turn* t)
         lasting += count < ENOUGH ? count * like[value] : 0;
     }
     double particles = body->particles.count, each = fmax(particles / living, 8);
-    double free = (double)body->particles.slot_count - particles; /* these have enough, too */
+    double free = (double)body->particles.slot_count - particles; /* counted as ENOUGH, too */
     double counted = particles - ((double)like[ENOUGH] + like[ENOUGH | GOES_TOO] - free);
     if (body->fracture)
         counted = fmin(counted, 2.0 * pl_first_particles(&body->particles));
@@ -325,21 +323,21 @@ static uint32_t wanted_seeds(turn* t)
     }
     t->waiting = 0;
     for (uint32_t value = 0; value < 256; ++value)
-        t->waiting += wants_cluster(t, value) ? like[value] : 0;
+        t->waiting += needs_cluster(t, value) ? like[value] : 0;
     double time = .25 * body->material.recluster_fade_in;
     double share = time > 0 ? fmin(t->haste * t->seconds / time, 1) : 1;
     uint32_t most = PL_MAX(body->level_begin[1] / MOST_SHARE, 1u);
     return t->waiting ? PL_CLAMP((uint32_t)ceil(share * wanted), 1u, most) : 0;
 }
 
-/* Those first that have fewest clusters, in an order that a hash shuffles. */
-static uint64_t turn_of(const turn* t, uint32_t slot)
+/* Sort key of seeds: fewest clusters first, shuffled by a hash. */
+static uint64_t seed_key(const turn* t, uint32_t slot)
 {
     uint64_t key[2] = {t->body->particles.id[slot], t->step->scene->substep};
     return (uint64_t)t->lasting[slot] << 56 | pl_hash(PL_HASH_START, key, sizeof key) >> 8;
 }
 
-/* A particle that wants a cluster, and its turn. */
+/* A particle that needs a cluster, and its sort key. */
 typedef struct waiting
 {
     uint64_t key;
@@ -350,12 +348,12 @@ static uint32_t list_waiting(const turn* t, waiting* list)
 {
     uint32_t count = 0;
     for (uint32_t s = 0; s < t->body->particles.slot_count; ++s)
-        if (wants_cluster(t, t->lasting[s]))
-            list[count++] = (waiting){turn_of(t, s), s};
+        if (needs_cluster(t, t->lasting[s]))
+            list[count++] = (waiting){seed_key(t, s), s};
     return count;
 }
 
-/* Seeds far from each other, each the first of those that are left. */
+/* Chooses seeds that are far apart, each the first of the remaining ones. */
 static void choose_seeds(turn* t, uint32_t wanted, waiting* list, uint32_t count)
 {
     const pl_particles* p = &t->body->particles;
@@ -394,7 +392,7 @@ static pl_status make_from(const turn* t, pl_embed_region* region, bool wide,
     region->embedding.most = world ? 0 : MOST_ITERATIONS;
     region->embedding.share = 1e-8f;
     region->embedding.enough = (float)(1.5e-5 * body->spacing * body->spacing);
-    region->embedding.measure = body->links.count > 0; /* rotations are wanted */
+    region->embedding.measure = body->links.count > 0; /* links need the rotations */
     t->step->scene->kernels->embed(&region->embedding);
     new_cluster->rounds = region->embedding.rounds;
     return pl_new_cluster_make(body, region, !world, wide, new_cluster);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Particles where material was drawn out thin (after Chentanez, Mueller, Macklin: Real-time
+ * Divides particles where material is drawn out (after Chentanez, Mueller, Macklin: Real-time
  * simulation of large elasto-plastic deformation with shape matching, 2016, section 5). A particle
- * stands for a piece of material as long as the spacing at rest, drawn out by the stretches of the
- * flow. Once that is twice the spacing in some direction, two take its place,
+ * represents a cube of material as wide as the spacing at rest, stretched by the flow. Once it is
+ * twice the spacing long in some direction, two particles replace it,
  *
  *        ( . . . o . . . )     becomes     ( . o . )( . o . )
  *
- * a quarter of the length to either side, each with half of the mass and the velocity of the one
- * that was: centre of mass, momentum and angular momentum stay, and mass, in whole quanta, exactly.
- * They join the clusters that it was in, as strongly, with rest places moved by F_c^-1 d: to the
- * cluster's fit, A_xr A_rr^-1, it is as if nothing had happened. Where they are crowded, two become
- * one (merge.c).
+ * a quarter of the length to either side, each with half of the mass and the same velocity. This
+ * keeps the centre of mass, momentum and angular momentum, and, in whole quanta, the exact mass.
+ * Both join the same clusters with the same kernel values, with rest places moved by F_c^-1 d, so
+ * that the cluster's fit, A_xr A_rr^-1, does not change. Crowded particles are merged (merge.c).
  *
  * Departure: velocities are not taken from a field around the particle, which would add to the
  * angular momentum.
@@ -25,23 +24,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LONGEST = 2;     /* spacings; halves are of one */
-static const double FLOWED = .1;     /* strain: below, it may spring back */
-static const double FLATTEST = 1e-4; /* det F over its norm cubed */
+static const double LONGEST = 2;     /* spacings; each half then has one */
+static const double FLOWED = .1;     /* plastic strain; below it the stretch may be elastic */
+static const double FLATTEST = 1e-4; /* det F over |F|^3 */
 enum
 {
     MOST_HALVINGS = 4,  /* of one particle */
-    MOST_PARTICLES = 4, /* times as many as there were */
-    MOST_IDS = 8,       /* the same with those that were merged */
-    A_FRAME = 16,       /* a frame divides one in so many, */
-    AT_LEAST = 8        /* or so many */
+    MOST_PARTICLES = 4, /* over the initial number */
+    MOST_IDS = 8,       /* the same, including merged particles */
+    A_FRAME = 16,       /* a frame divides at most one in so many particles, */
+    AT_LEAST = 8        /* or this many if that is more */
 };
 
 typedef struct candidate
 {
     uint32_t id;
     double length; /* in spacings */
-    vec3 along;    /* from its middle to that of one half */
+    vec3 along;    /* from its centre to the centre of one half */
     float piece[6];
 } candidate;
 
@@ -59,16 +58,16 @@ bool pl_is_whole(mat3 f)
     return m3_det(f) > FLATTEST * square * sqrt(square);
 }
 
-/* ------------------------------------------------------------------ what they stand for */
+/* ------------------------------------------------------------------ extents */
 
-static bool longer(void** array, uint32_t count, size_t size)
+static bool grow_array(void** array, uint32_t count, size_t size)
 {
-    void* fresh = pl_realloc(*array, count, size);
-    *array = fresh ? fresh : *array;
-    return fresh != NULL;
+    void* grown = pl_realloc(*array, count, size);
+    *array = grown ? grown : *array;
+    return grown != NULL;
 }
 
-/* Room for all ids; those that were never asked for stand for a cube of the spacing. */
+/* Makes room for all ids; new ones represent a cube of the spacing. */
 static bool reach_ids(pl_body* body)
 {
     const pl_particles* p = &body->particles;
@@ -77,11 +76,11 @@ static bool reach_ids(pl_body* body)
     if (ids > s->room)
     {
         uint32_t room = ids + PL_MAX(ids / 4, 64u);
-        if (!longer((void**)&s->successor, room, sizeof *s->successor) ||
-            !longer((void**)&s->offset, room, sizeof *s->offset) ||
-            !longer((void**)&s->rest, room, sizeof *s->rest) ||
-            !longer((void**)&s->share, room, sizeof *s->share) ||
-            !longer((void**)&s->piece, room, sizeof *s->piece))
+        if (!grow_array((void**)&s->successor, room, sizeof *s->successor) ||
+            !grow_array((void**)&s->offset, room, sizeof *s->offset) ||
+            !grow_array((void**)&s->rest, room, sizeof *s->rest) ||
+            !grow_array((void**)&s->share, room, sizeof *s->share) ||
+            !grow_array((void**)&s->piece, room, sizeof *s->piece))
             return false;
         s->room = room;
     }
@@ -102,7 +101,7 @@ static bool reach_ids(pl_body* body)
     return true;
 }
 
-/* What clusters do to what they carry, blended by particle. */
+/* Blends the deformation gradients and plastic strains of clusters into those of particles. */
 static void blend(const pl_resampling* r)
 {
     const pl_body* body = r->body;
@@ -164,7 +163,7 @@ bool pl_resample_box(const pl_resampling* r, uint32_t id, pl_extent* box)
     return true;
 }
 
-/* F P F^T gets other lengths along a: P + (times^2 - 1) l^2 b b^T with b = F^-1 a. */
+/* Scales F P F^T along its axis a: P + (times^2 - 1) l^2 b b^T with b = F^-1 a. */
 void pl_resample_stretch(const pl_resampling* r, uint32_t slot, const pl_extent* box, int axis,
                          double times, float piece[6])
 {
@@ -177,10 +176,10 @@ void pl_resample_stretch(const pl_resampling* r, uint32_t slot, const pl_extent*
         piece[k] = (float)all.m[at[k][0]][at[k][1]];
 }
 
-/* ------------------------------------------------------------------ who is long */
+/* ------------------------------------------------------------------ candidates */
 
 /* Whether a particle is to be divided, and how. */
-static bool judge(const pl_resampling* r, uint32_t id, candidate* found)
+static bool is_candidate(const pl_resampling* r, uint32_t id, candidate* found)
 {
     const pl_body* body = r->body;
     const pl_particles* p = &body->particles;
@@ -212,7 +211,7 @@ static void find_long(pl_resampling* r, candidates* c)
     uint32_t most = PL_MAX(p->count / A_FRAME, (uint32_t)AT_LEAST);
     uint64_t room = (uint64_t)r->first * MOST_PARTICLES;
     for (uint32_t id = 0; id < r->ids; ++id)
-        c->count += judge(r, id, &c->list[c->count]);
+        c->count += is_candidate(r, id, &c->list[c->count]);
     if (c->count)
         qsort(c->list, c->count, sizeof *c->list, longest_first);
     room = PL_MIN(room > p->count ? room - p->count : 0, (uint64_t)(r->most - r->ids));
@@ -221,7 +220,7 @@ static void find_long(pl_resampling* r, candidates* c)
 
 /* ------------------------------------------------------------------ dividing */
 
-/* The memberships of one half, "by" times the way off. False where a cluster is too flat. */
+/* Memberships of one half, displaced by "by" times "along". False where a cluster is too flat. */
 static bool move_rest(const pl_clusters* k, const pl_member* from, uint32_t count, vec3 along,
                       double by, pl_member* to)
 {
@@ -247,7 +246,7 @@ static pl_status divide(pl_body* body, pl_edit* edit, candidate* c, uint32_t* co
     *copy = UINT32_MAX;
     if (!halves)
         return pl_fail_memory(count * sizeof *halves);
-    /* each by the other's share, so that their middle stays */
+    /* each moves by the other's mass share, which keeps the centre of mass */
     double here = -2 * (double)half / (double)all, there = 2 * (double)(all - half) / (double)all;
     pl_status status = PLIANT_OK;
     if (move_rest(&body->clusters, members, count, c->along, here, halves) &&
@@ -270,8 +269,8 @@ static void move(pl_body* body, uint32_t slot, vec3 by)
     pl_edit_moved(body, slot);
 }
 
-/* What was merged into one that is divided now goes with the nearer half; it stays where it is. */
-static void share_gone(const pl_resampling* r, const candidate* c, uint32_t id, uint32_t copy)
+/* Particles that were merged into this one go with the nearer half and keep their position. */
+static void reassign_merged(const pl_resampling* r, const candidate* c, uint32_t id, uint32_t copy)
 {
     const pl_particles* p = &r->body->particles;
     pl_resampled* s = &r->body->particles.resampled;
@@ -290,7 +289,7 @@ static void share_gone(const pl_resampling* r, const candidate* c, uint32_t id, 
     }
 }
 
-/* When the edit has been made: both halves are moved apart. */
+/* After the edit: moves the halves apart. */
 static void part_halves(const pl_resampling* r, const candidates* c, const uint32_t* copy)
 {
     pl_body* body = r->body;
@@ -307,11 +306,11 @@ static void part_halves(const pl_resampling* r, const candidates* c, const uint3
         move(body, copy[i], v3_scale(one->along, 2 * (double)p->quanta[slot] / all));
         memcpy(s->piece[id], one->piece, sizeof one->piece);
         memcpy(s->piece[one->id], one->piece, sizeof one->piece);
-        bool first = s->share[one->id] > 0; /* not merged of several */
+        bool first = s->share[one->id] > 0; /* not the result of a merge */
         s->share[id] = first ? p->quanta[copy[i]] : 0;
         s->share[one->id] = first ? p->quanta[slot] : 0;
         if (!first)
-            share_gone(r, one, one->id, id);
+            reassign_merged(r, one, one->id, id);
     }
 }
 
@@ -370,7 +369,7 @@ static pl_status resample_body(pl_substep* step, pl_body* body, bool* any)
         uint64_t before = body->revision;
         blend(&r);
         find_long(&r, &c);
-        /* births are counted in frames: only such bodies have them so (frames.h) */
+        /* births of resampled bodies are counted in frames (frames.h) */
         status = change_all(&r, &c, &pairs, step->scene->frame);
         if (body->revision != before)
         {
@@ -394,7 +393,7 @@ pl_status pl_resample(pl_substep* step)
     pl_scene* scene = step->scene;
     bool any = false;
     double since = pl_now_ms();
-    if (scene->substep_of_frame) /* once a frame is often enough */
+    if (scene->substep_of_frame) /* once a frame */
         return PLIANT_OK;
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Small clusters whose flow becomes their rest shape. */
+/* Clusters of small pieces whose flow becomes their rest shape. */
 #include "native/support/small_body.h"
 
 #include <api/api.h>
@@ -13,8 +13,8 @@ typedef struct crumb
     pl_body* body;
 } crumb;
 
-/* Eight particles in one cluster, drawn to 1.6 times their length and as much thinner: all of that
- * has flowed but for some strain. */
+/* Eight particles in one cluster, stretched to 1.6 times their length at constant volume: all of it
+ * plastic, except for a small elastic strain. */
 static crumb crumb_of(uint32_t particles, uint32_t levels)
 {
     static const float corners[8][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},
@@ -109,7 +109,7 @@ TEST(a_small_piece_takes_its_flow_for_its_rest_shape_and_moves_on_as_it_did)
     check_folded(3, 2);
 }
 
-/* Whether one stays or goes, a second one of the same particles is kept only if it is needed. */
+/* A second cluster of the same particles is kept only if it is needed. */
 TEST(clusters_of_large_pieces_go_unless_they_are_overdue)
 {
     crumb one = crumb_of(8, 1);
@@ -126,8 +126,8 @@ TEST(clusters_of_large_pieces_go_unless_they_are_overdue)
     CHECK_OK(pliant_scene_destroy(one.scene));
 }
 
-/* What carries the surface of a crumb may be flat or turned inside out when it comes off. It was
- * left so, and grew as it turned: to 1e11 in a long bake. */
+/* The fit that a small piece's surface is bound to may be flat or inverted when it breaks off. It
+ * was not corrected, and grew by rotation: to 1e11 in a long bake. */
 TEST(crumbs_that_are_born_flat_or_inside_out_get_a_shape)
 {
     static const float births[3][9] = {

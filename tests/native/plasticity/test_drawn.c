@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Bars that are twisted and drawn far beyond their shape, and beams that go on for long. */
+/* Bars that are twisted and stretched far, and long runs of pressed beams. */
 #include "native/support/breaking.h"
 #include "native/support/edit_check.h"
 
@@ -21,8 +21,8 @@ static breaking bar_of(double yield, double flow, uint32_t recluster)
     return b;
 }
 
-/* The ends as they are at a part of the way: so many times as far apart, turned against each other
- * by so many turns in all. */
+/* Moves the ends to a fraction "part" of the motion, which ends "times" as far apart and rotated
+ * relative to each other by "turns". */
 static void move_ends(breaking* b, double part, double times, double turns)
 {
     float* target = malloc(sizeof *target * 3 * b->count);
@@ -53,7 +53,7 @@ static void check_volumes(const breaking* b)
     }
 }
 
-/* How many parts a body has that no cluster holds together. */
+/* The number of connected components of a body's clusters. */
 static uint32_t parts_of(const breaking* b)
 {
     uint64_t bytes;
@@ -77,7 +77,7 @@ static uint32_t parts_of(const breaking* b)
     return parts;
 }
 
-/* The worst condition number on the way. */
+/* Draws the bar; returns the largest condition number. */
 static double drawn(breaking* b, int frames, double times, double turns)
 {
     double worst = 1;
@@ -115,7 +115,7 @@ static int by_x(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-/* The largest way along it without a particle; "most" is how far out there is one. */
+/* The largest gap between particles along the bar; "most": the farthest particle. */
 static double largest_gap(const breaking* b, double* most)
 {
     uint32_t floats;
@@ -129,7 +129,8 @@ static double largest_gap(const breaking* b, double* most)
     return gap;
 }
 
-/* As taffy, between two planes that turn, to five times its length; the worst condition number. */
+/* Draws a cube like taffy, between two rotating planes, to five times its length. Returns the
+ * largest condition number. */
 static double drawn_cube(breaking* b, uint32_t clusters, uint32_t resample)
 {
     *b = breaking_ghost(11, 11, 11, clusters);
@@ -144,8 +145,8 @@ static double drawn_cube(breaking* b, uint32_t clusters, uint32_t resample)
     return drawn(b, 120, 5, 1);
 }
 
-/* With small clusters it takes both: ellipsoids that reach
- * to the next layer of particles, and the last that reach across waiting for others. */
+/* Small clusters need both: ellipsoids that reach the next layer of particles, and holding the last
+ * clusters that connect two parts. */
 TEST(a_cube_that_is_drawn_to_five_times_its_length_stays_in_one_piece)
 {
     static const uint32_t clusters[] = {20, 30, 60, 150};
@@ -165,8 +166,8 @@ TEST(a_cube_that_is_drawn_to_five_times_its_length_stays_in_one_piece)
     CHECK_MSG(gaps < 2.6, "gaps of %.2f", gaps);
 }
 
-/* Without, most of the length ends up in one gap that few clusters bridge: presets that are drawn
- * far resample. The length is 10. With 60 and 150 clusters gaps of 1.1 and 3 are left. */
+/* Without resampling, most of the length is one gap that few clusters bridge, so presets for large
+ * stretches resample. The length is 10. With 60 and 150 clusters gaps of 1.1 and 3 remain. */
 TEST_SLOW(a_cube_whose_particles_are_divided_is_drawn_evenly)
 {
     static const uint32_t clusters[] = {20, 30};
@@ -181,7 +182,7 @@ TEST_SLOW(a_cube_whose_particles_are_divided_is_drawn_evenly)
     }
 }
 
-/* How far particles are from their centre: it does not know how the body has turned. */
+/* RMS distance of particles from their centre, which is invariant under rotation. */
 static double spread_of(pliant_body body)
 {
     uint32_t floats;
@@ -204,7 +205,7 @@ static scene pressed_beam(double yield, double press)
     return s;
 }
 
-/* The worst condition number without reclustering, while it is pressed and released. */
+/* The largest condition number without reclustering, while it is pressed and released. */
 static double worst_without(double yield, double press)
 {
     double worst = 1;
@@ -257,8 +258,8 @@ TEST(pressed_beams_stay_stable_for_long)
     }
 }
 
-/* The paper's beam, pressed for four seconds and released: how long it is in the end. With points
- * that were generated for want of the paper's, clusters of two or three particles are left out. */
+/* The paper's beam, pressed for four seconds and released: its final length. With generated points
+ * instead of the paper's, counts with clusters of two or three particles are left out. */
 TEST(a_pressed_beam_is_as_long_with_any_number_of_clusters)
 {
     static const uint32_t clusters[] = {200, 400, 800, 2000};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Bodies that flow and then break: clusters are made anew and split side by side. */
+/* Bodies that flow and then break: reclustering and splits at the same time. */
 #include "native/support/breaking.h"
 #include "native/support/edit_check.h"
 

@@ -53,8 +53,7 @@ static void collect(const pl_body* body, double reach, pl_embed_region* region)
     pl_free(boxes.box);
 }
 
-/* Root mean square distance of places from those at rest, where a rotation and a shift bring them
- * nearest: by the same iterations of Horn's method as the library, so by hand. */
+/* RMS difference between the particles' distances from their mean, embedded and at rest. */
 static double apart_from_rest(const pl_body* body, const pl_embed_region* region)
 {
     const pl_embedding* e = &region->embedding;
@@ -76,7 +75,7 @@ static double apart_from_rest(const pl_body* body, const pl_embed_region* region
             }
             else
             {
-                /* distances from the middle know nothing of rotations */
+                /* invariant under rotation */
                 double d = v3_length(v3_sub(place, v3_scale(mean, 1 / count))) -
                            v3_length(v3_sub(rest, v3_scale(rest_mean, 1 / count)));
                 sum += d * d;
@@ -93,7 +92,7 @@ static void settings(pl_embedding* e, uint32_t most)
     e->measure = true;
 }
 
-/* Whatever the body has been drawn to: elastic strain is not part of its rest shape. */
+/* Elastic strain is not part of the rest shape. */
 TEST(a_body_that_has_not_flowed_is_embedded_as_it_was_at_rest)
 {
     pliant_scene made;
@@ -123,7 +122,7 @@ TEST(a_body_that_has_not_flowed_is_embedded_as_it_was_at_rest)
     CHECK_OK(pliant_scene_destroy(made));
 }
 
-/* Every iteration lowers the sum, however the clusters have flowed. */
+/* Every iteration lowers the sum (3.5), for any F^p. */
 TEST(the_energy_never_grows)
 {
     pliant_scene made;
@@ -149,8 +148,8 @@ TEST(the_energy_never_grows)
     CHECK_OK(pliant_scene_destroy(made));
 }
 
-/* Clusters that have flowed as a twisted bar does, and each a little in its own way: their rest
- * shapes are turned against each other, and no placing suits them all. */
+/* Flow of a twisted bar with a small random part for each cluster: rest shapes are rotated relative
+ * to each other, and no placement satisfies all of them. */
 static void flow(pl_body* body)
 {
     pl_rng rng = pl_rng_seed(3);
@@ -187,8 +186,8 @@ static double embedded(const pl_body* body, double reach, uint32_t rounds, bool 
     return energy;
 }
 
-/* F^p as the paper prints its update (2.27): diag(s) V^T instead of V diag(s) V^T leaves it in the
- * frame of its own principal axes. The sum (3.5) knows nothing of that, with its rotations. */
+/* F^p by the update (2.27) as printed: diag(s) V^T instead of V diag(s) V^T leaves it in the frame
+ * of its principal axes. With rotations, the sum (3.5) is invariant under that. */
 static void turn_as_printed(pl_body* body)
 {
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
@@ -206,8 +205,8 @@ static void turn_as_printed(pl_body* body)
 }
 
 /* The paper, 3.0.2: without rotations the sum is roughly two orders of magnitude larger. Its beam,
- * pressed for three and a half seconds; as long as rest shapes hardly contradict each other it is
- * far more. */
+ * pressed for three and a half seconds; the ratio is far larger while rest shapes are nearly
+ * consistent. */
 TEST(the_linear_embedding_has_a_hundred_times_the_energy)
 {
     scene s;
@@ -247,7 +246,7 @@ TEST(twenty_iterations_are_near_enough)
     CHECK_OK(pliant_scene_destroy(made));
 }
 
-/* The region: what hangs together with the seed through its clusters, within reach. */
+/* The region: particles within reach that are connected with the seed through its clusters. */
 TEST(a_patch_has_what_hangs_together_with_its_seed)
 {
     pliant_scene made;

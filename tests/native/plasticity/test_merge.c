@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Particles become one where a body is pressed flat: what is kept, and who follows. */
+/* Merging of particles where a body is pressed flat: what is kept, and what follows the merge. */
 #include "native/support/edit_check.h"
 #include "native/support/test.h"
 #include "native/support/world.h"
@@ -88,7 +88,7 @@ static uint32_t made_of(const pl_body* body)
     return body->particles.id_count - POINTS;
 }
 
-/* Ids are not used again, all that has gone has a successor, and mass is where particles are. */
+/* Ids are not reused, each merged particle has a successor, and only living particles have mass. */
 static void check_identity(pliant_scene scene)
 {
     pl_scene* inside;
@@ -111,7 +111,8 @@ static void check_identity(pliant_scene scene)
     free(quanta);
 }
 
-/* How unevenly a body is sampled: the way to the nearest particle across it, over that along. */
+/* Anisotropy of the sampling: distance to the nearest particle across the body, over that along it.
+ */
 static double flatness(const pl_body* body)
 {
     const pl_particles* p = &body->particles;
@@ -151,7 +152,7 @@ TEST(particles_become_fewer_where_a_body_is_pressed_flat_and_mass_stays)
             const pl_body* body = body_of(scene, &inside);
             uint32_t now = gone_of(body);
             CHECK(body->particles.id_count >= ids && now >= gone);
-            CHECK(now - gone <= 2 * most + 2); /* no hitch */
+            CHECK(now - gone <= 2 * most + 2); /* no spike of work */
             ids = body->particles.id_count, gone = now;
             CHECK(check_quanta(body) == quanta);
         }
@@ -195,7 +196,7 @@ static void skinned(pliant_skin skin, float* vertices)
     CHECK_OK(pliant_skin_apply(skin, NULL, NULL, vertices, NULL, NULL));
 }
 
-/* One call, between two frames: mass, momentum, and nothing that can be seen moves. */
+/* One call between two frames keeps mass and momentum, and no surface moves. */
 TEST(merging_keeps_momentum_and_moves_no_surface)
 {
     for (uint32_t levels = 1; levels <= 3; levels += 2)
@@ -216,7 +217,7 @@ TEST(merging_keeps_momentum_and_moves_no_surface)
         sd.vertex_count = VERTICES;
         sd.vertices = rest;
         CHECK_OK(pliant_skin_create(handle, &sd, &skin));
-        advance(scene, 4); /* some have been divided and merged before */
+        advance(scene, 4); /* includes earlier divisions and merges */
         pl_body* body = body_of(scene, &inside);
         uint32_t gone = gone_of(body), ids = body->particles.id_count;
         CHECK(gone > 20);
@@ -279,7 +280,7 @@ TEST(merging_is_the_same_at_every_thread_count_and_after_restoring)
     }
 }
 
-/* Nobody says that the frames of a store are of one scene. */
+/* Frames of a store may come from different scenes. */
 TEST(a_skin_is_not_shown_on_the_frame_of_another_body)
 {
     pliant_store store = 0;
@@ -307,7 +308,7 @@ TEST(a_skin_is_not_shown_on_the_frame_of_another_body)
     CHECK_OK(pliant_scene_destroy(scene));
 }
 
-/* The store shows every frame on all particles that ever were; mass is where they are. */
+/* The store shows every frame on all ids; only living particles have mass. */
 TEST(stores_show_what_was_merged)
 {
     pliant_store store = 0;
@@ -369,7 +370,7 @@ enum
 static const uint32_t SHOWN_CHANNELS[SHOWN] = {PLIANT_POSITION, PLIANT_VELOCITY, PLIANT_DEFORMATION,
                                                PLIANT_PLASTIC_STRAIN, PLIANT_NEAREST_CLUSTER};
 
-/* A channel of a stored frame begins with what the body had then. */
+/* A channel of a stored frame starts with the body's values of that frame. */
 static void check_shown(pliant_store store, int frame, uint32_t channel, const void* live,
                         uint64_t live_bytes)
 {
@@ -378,7 +379,7 @@ static void check_shown(pliant_store store, int frame, uint32_t channel, const v
     CHECK(bytes >= live_bytes);
     float* shown = malloc(bytes);
     CHECK_OK(pliant_store_read(store, 0, frame, channel, NULL, shown, &bytes));
-    bool about_another = channel == PLIANT_POSITION; /* origin, so that they are rounded */
+    bool about_another = channel == PLIANT_POSITION; /* origin, so positions are rounded */
     double off = !about_another && memcmp(shown, live, live_bytes) != 0;
     for (uint64_t i = 0; about_another && i < live_bytes / 4; ++i)
         off = fmax(off, fabs(shown[i] - ((const float*)live)[i]));
@@ -417,8 +418,8 @@ static void write_shown(pliant_scene scene, const char* path, void* live[SHOWN_F
     CHECK_OK(pliant_store_close(store));
 }
 
-/* Files have nothing of those that have gone; a reader sees them where they are all the same, in
- * whatever order it reads. */
+/* Files do not store merged particles; a reader derives their positions, in any order of reading.
+ */
 TEST(stores_leave_out_what_successors_tell)
 {
     pliant_store store = 0;
@@ -446,8 +447,7 @@ TEST(stores_leave_out_what_successors_tell)
     CHECK_OK(pliant_scene_destroy(scene));
 }
 
-/* Where memory runs out before the edit is made, nothing has changed; while it is, nothing is lost.
- */
+/* Running out of memory before the edit changes nothing; during the edit, it loses nothing. */
 TEST(merging_runs_out_of_memory_without_harm)
 {
     pl_scene* inside;

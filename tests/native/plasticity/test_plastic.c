@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Bodies that keep the shape they are given: bars that are pulled, blocks that are dented. */
+/* Plastic bodies: bars that are pulled, blocks that are dented. */
 #include "native/support/test.h"
 #include "native/support/world.h"
 
@@ -72,7 +72,7 @@ static bool gripped(const bar* b, uint32_t i)
     return fabsf(b->points.at[3 * (size_t)i]) > .85f;
 }
 
-/* Holds both ends and moves them apart until the bar is so many times as long. */
+/* Holds both ends and moves them apart until the bar is "times" as long. */
 static void bar_pull(bar* b, double times, int frames)
 {
     static const double zero[3] = {0, 0, 0};
@@ -95,7 +95,7 @@ static void bar_release(bar* b)
     CHECK_OK(pliant_body_set_pins(b->body, 0, NULL));
 }
 
-/* From the middle of one end to that of the other, over the same at rest. */
+/* Distance between the centres of the ends, over the same at rest. */
 static double bar_length(const bar* b)
 {
     uint32_t count = 0;
@@ -158,7 +158,7 @@ static double det33(const float* f)
            f[2] * ((double)f[3] * f[7] - (double)f[4] * f[6]);
 }
 
-/* |s - 1| of F^e = F (F^p)^-1, without its change of volume. */
+/* |s - 1| of F^e = F (F^p)^-1, normalised to det 1. */
 static double elastic_size(const float f[9], const float fp[9])
 {
     double inverse[9], det = det33(fp);
@@ -197,7 +197,7 @@ static flow_figures figures_of(pliant_body body)
     return out;
 }
 
-/* Pulled to half as long again within a second, held for one, let go for three. */
+/* Pulled to "times" its length within a second, held for one second, released for three. */
 static double pulled_and_released(bar* b, double times)
 {
     if (!bar_make(b))
@@ -242,8 +242,8 @@ TEST(flow_keeps_the_volume_of_every_cluster)
     bar_free(&b);
 }
 
-/* However large the rate is, what flows is what is over the yield strain, no more: held where it
- * was pulled to, the elastic strain comes to rest at the yield strain. */
+/* For any rate, only the strain over the yield strain flows: in a bar that is held after pulling,
+ * the elastic strain converges to the yield strain. */
 TEST(flow_stops_at_the_yield_strain)
 {
     static const double flows[] = {5, 50, 1e5};
@@ -336,7 +336,7 @@ TEST(without_strain_over_the_yield_bits_are_those_of_an_elastic_body)
     CHECK(hash[0] == hash[1]);
 }
 
-/* Printed with the total stretch, turning alone would harden. */
+/* With the total stretch, as printed, rotation alone would harden. */
 TEST(turning_is_not_strain)
 {
     bar b = bar_of(.02);
@@ -429,7 +429,7 @@ TEST(flow_keeps_momentum)
     }
 }
 
-/* Yield 0 with a slow rate: twice the time is twice the creep, whatever the substeps are. */
+/* Yield 0 with a slow rate: creep is proportional to time, for any number of substeps. */
 TEST(creep_goes_with_time)
 {
     double length[2][2];
@@ -451,7 +451,7 @@ TEST(creep_goes_with_time)
         }
         CHECK_OK(pliant_body_set_pins(b.body, BAR_POINTS, pins));
         CHECK_OK(pliant_body_set_accelerations(b.body, BAR_POINTS, pull));
-        bar_advance(&b, 120); /* till its damping lets it hang */
+        bar_advance(&b, 120); /* until oscillations are damped */
         double start = bar_length(&b);
         bar_advance(&b, 48);
         length[s][0] = bar_length(&b) - start;
@@ -490,8 +490,8 @@ static double top_of(const bar* b, double nearest, double farthest)
     return height / n;
 }
 
-/* A block on the ground, of edge 1. Presses a ball three tenths into it and takes it away; how deep
- * the dent is three seconds later. */
+/* Presses a ball three tenths into a block of edge 1 on the ground, and removes it. Returns the
+ * depth of the dent three seconds later. */
 static double dent(uint32_t levels, uint32_t substeps, uint32_t seed)
 {
     const double edge = 1 + 1. / (SIDE - 1), radius = .3, depth = .3;
@@ -522,7 +522,7 @@ static double dent(uint32_t levels, uint32_t substeps, uint32_t seed)
     c.pose.extent[0] = radius;
     c.pose.position[2] = top + radius;
     CHECK_OK(pliant_collider_create(b.scene, &c, &ball));
-    for (int f = 1; f <= 42; ++f) /* down within a second, a moment, and up again */
+    for (int f = 1; f <= 42; ++f) /* down within a second, a pause, and up again */
     {
         double down = f <= 24 ? depth * f / 24 : f <= 30 ? depth : depth - .05 * (f - 30);
         c.pose.position[2] = top + radius - down;
@@ -542,7 +542,7 @@ TEST_SLOW(a_dent_does_not_know_its_substeps)
     CHECK_MSG(fabs(few / many - 1) < .05, "%.4f with 8 substeps, %.4f with 24", few, many);
 }
 
-/* On average over three samplings, which alone make dents differ by as much. */
+/* The mean over three samplings, which alone cause differences of that size. */
 TEST_SLOW(a_dent_under_six_levels_is_as_deep_as_under_one)
 {
     double one = 0, six = 0;

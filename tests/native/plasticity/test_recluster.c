@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Clusters that come and go: what they keep, how far they let a rest shape flow, and that it all
- * repeats. */
+/* Reclustering: invariants, limits on the flow of rest shapes, and determinism. */
 #include "native/support/edit_check.h"
 #include "native/support/test.h"
 #include "native/support/world.h"
@@ -105,8 +104,8 @@ static void check_weights(pliant_body body)
 
 /* ------------------------------------------------------------------ what it keeps */
 
-/* Two beams, one with reclustering: until the first cluster is made anew they are the same, and the
- * substep that makes it moves nothing. */
+/* Two beams, one with reclustering: they are equal until the first new cluster, and the substep
+ * that makes it moves no particle. */
 TEST(an_event_leaves_positions_and_velocities_to_the_bit)
 {
     beam on = beam_of(0), off = beam_of(0);
@@ -200,8 +199,8 @@ TEST(reclustering_keeps_momentum)
     }
 }
 
-/* The stiffness law: alpha S^2 / (S_body^2 2 (1 - cos ...)) is the same for all clusters, so that
- * each has the material's Young's modulus: those made anew too. */
+/* The stiffness law: alpha S^2 / (S_body^2 2 (1 - cos ...)) is the same for all clusters, including
+ * new ones, so that each has the material's Young's modulus. */
 TEST(new_clusters_have_the_materials_stiffness)
 {
     beam b = beam_of(0);
@@ -363,7 +362,7 @@ TEST(settings_of_reclustering_are_checked)
     beam_free(&b);
 }
 
-/* Switched off in the middle, what fades ends as it began; at once is a way to fade, too. */
+/* Fades in progress finish after reclustering is switched off; a fade time of 0 is allowed. */
 TEST(fades_end_when_it_is_switched_off_and_may_take_no_time)
 {
     beam b = beam_of(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Particles become two where material is drawn out: what is kept. */
+/* Division of particles where material is drawn out: what is kept. */
 #include "native/support/test.h"
 #include "native/support/world.h"
 #include "plasticity/plasticity.h"
@@ -98,7 +98,7 @@ TEST(particles_become_more_where_a_body_is_drawn_out_and_mass_stays)
         {
             pull(scene, frame);
             uint32_t now = body_of(scene)->particles.id_count;
-            CHECK(now >= before && now <= before + PL_MAX(before / 16, 8u)); /* no hitch */
+            CHECK(now >= before && now <= before + PL_MAX(before / 16, 8u)); /* no spike of work */
             before = now;
         }
         const pl_body* body = body_of(scene);
