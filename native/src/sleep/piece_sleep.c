@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pieces that sleep while their body does not (sleep.c says which). A piece shares chunks with
- * others, so its particles are marked one by one:
+ * Pieces that sleep while their body is awake (sleep.c chooses them). Pieces share chunks, so sleep
+ * is marked per particle:
  *
- *      chunk   | all of it stands still | some of it does      | none does |
- *      advance | nothing to do          | marked lanes stay    | as ever   |
+ *      chunk   | all particles sleep | some sleep               | none sleeps |
+ *      advance | skipped             | marked lanes do not move | as usual    |
  *
- * Colliders do not see marked particles, contacts meet them as they meet a wall. Whatever moves
- * them all the same (strain limiting, a bounce of the whole body) is taken back before clusters
- * are fitted at the end of a substep.
+ * Colliders ignore marked particles; contacts treat them as immovable. Other stages may still move
+ * them (strain limiting, restitution of the whole body): that motion is undone before the fit at
+ * the end of the substep.
  */
 #include "body/piece_query.h"
 #include "dynamics/substep.h"
@@ -61,7 +61,7 @@ static void mark_chunk(pl_body* body, uint32_t index, const uint32_t* piece)
     still->chunk[index] = some == 0 ? 0 : others == 0 ? PL_SLEEPS_ALL : PL_SLEEPS;
     if (still->chunk[index] != PL_SLEEPS_ALL)
         return;
-    /* sums are made once, about the same place in every run that comes by here */
+    /* the sums are computed once more, about an origin that depends on the state only */
     chunk->moved = 1;
     for (int k = 0; k < 3; ++k)
     {
@@ -103,7 +103,7 @@ pl_status pl_piece_sleep_update(pl_body* body)
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ staying */
+/* ------------------------------------------------------------------ hold */
 
 static bool stay(pl_body* body, uint32_t index)
 {
@@ -151,7 +151,7 @@ static void stop_small_pieces(pl_fracture* f, const pl_clusters* k, uint32_t pie
             memset(f->small_pieces[i].spin, 0, sizeof f->small_pieces[i].spin);
 }
 
-/* The velocities of its particles are the caller's, who knows them. */
+/* The caller sets the velocities of the piece's particles to 0. */
 void pl_piece_sleep(pl_body* body, uint32_t piece)
 {
     body->fracture->pieces[piece].asleep = 1;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Sleep. A body that has been slow for a while stops, and no stage looks at it any more; it is
- * still there to be touched. Bodies that touch each other fall asleep together or not at all, and
- * wake together: what carries another must not go while that one sleeps. The pieces of a body that
- * has come apart do all this one by one (piece_sleep.c), those that hang on pins excepted.
+ * Sleep. A body that has been slow for a while stops, and stages skip it; contacts with it remain.
+ * Bodies that touch fall asleep and wake together, since a support must not move away from under a
+ * sleeping body. The pieces of a broken body sleep individually (piece_sleep.c), except those with
+ * pins.
  *
  *      awake ──slow for "seconds", and all it touches too──► asleep
  *        ▲                                                     │
  *        └── touched fast, or a neighbour woke, or a collider ─┘
  *            came near, or anything was set
  *
- * Bodies fall asleep at the end of a frame and wake between two passes of a substep, by rules that
- * look at nothing but the state: every number of threads gives the same.
+ * Bodies fall asleep at the end of a frame and wake between two passes of a substep. The rules
+ * depend on the state only, so results do not depend on the number of threads.
  */
 #include "sleep/sleep.h"
 
@@ -46,20 +46,20 @@ typedef struct box
     double lower[3], upper[3];
 } box;
 
-/* What falls asleep and wakes: a body, or a piece of one that has come apart. */
+/* The unit of sleep: a body, or a piece of a broken body. */
 typedef struct unit
 {
     pl_body* body;
     uint32_t piece; /* or PL_NO_PIECE: the whole body */
     bool pinned;
-    float fastest; /* its square */
+    float fastest; /* squared speed of its fastest particle */
     box around;
 } unit;
 
 typedef struct units
 {
     unit* items;
-    uint8_t* has; /* a property of each, which may spread */
+    uint8_t* has; /* by unit: a flag that spreads to neighbours */
     uint32_t count;
     size_t capacity, has_capacity;
 } units;
@@ -78,7 +78,7 @@ static bool is_welded(const pl_scene* scene, uint32_t body)
     return false;
 }
 
-/* Whether the pieces of a body sleep one by one. What is welded is so as a whole. */
+/* Whether the pieces of a body sleep individually. A welded body sleeps as a whole. */
 static bool is_apart(const pl_scene* scene, uint32_t body)
 {
     const pl_body* b = scene->bodies[body];
@@ -86,7 +86,7 @@ static bool is_apart(const pl_scene* scene, uint32_t body)
            !is_welded(scene, body);
 }
 
-static void look_at_slot(const pl_body* body, uint32_t slot, unit* u)
+static void unit_add_particle(const pl_body* body, uint32_t slot, unit* u)
 {
     const pl_particles* p = &body->particles;
     float square = 0;
@@ -115,7 +115,7 @@ static unit* add_unit(units* all, pl_body* body, uint32_t piece)
     return u;
 }
 
-/* A unit for each piece that there is, in the order of their numbers. */
+/* Adds a unit for each living piece, in ascending order. */
 static bool add_pieces(units* all, pl_body* body)
 {
     const pl_fracture* f = body->fracture;
@@ -129,7 +129,7 @@ static bool add_pieces(units* all, pl_body* body)
     }
     for (uint32_t s = 0; s < body->particles.slot_count && fine; ++s)
         if (piece[s] != PL_NO_PIECE && f->pieces[piece[s]].clusters)
-            look_at_slot(body, s, &all->items[at[piece[s]]]);
+            unit_add_particle(body, s, &all->items[at[piece[s]]]);
     pl_free(piece);
     pl_free(at);
     return fine;
@@ -148,19 +148,19 @@ static pl_status list_units(const pl_scene* scene, units* all)
         }
         unit* u = add_unit(all, body, PL_NO_PIECE);
         for (uint32_t s = 0; u && s < body->particles.slot_count && !body->asleep; ++s)
-            look_at_slot(body, s, u);
+            unit_add_particle(body, s, u);
         fine = u != NULL;
     }
     return fine ? PLIANT_OK : pl_fail_memory(all->count * sizeof *all->items);
 }
 
-/* And what is around bodies that sleep: in most frames nobody asks. */
-static void look_at_sleepers(units* all)
+/* Adds the AABBs of sleeping bodies, which most frames do not need. */
+static void add_sleepers(units* all)
 {
     for (uint32_t u = 0; u < all->count; ++u)
         for (uint32_t s = 0;
              s < all->items[u].body->particles.slot_count && all->items[u].body->asleep; ++s)
-            look_at_slot(all->items[u].body, s, &all->items[u]);
+            unit_add_particle(all->items[u].body, s, &all->items[u]);
 }
 
 static bool is_asleep(const unit* u)
@@ -184,7 +184,7 @@ static bool boxes_meet(const box* a, const box* b, double more)
     return true;
 }
 
-/* Bodies with welds are units of their own. */
+/* A body with welds is always one unit (is_apart). */
 static bool spread_along_welds(const pl_scene* scene, units* all)
 {
     bool any = false;
@@ -205,11 +205,11 @@ static bool spread_along_welds(const pl_scene* scene, units* all)
     return any;
 }
 
-/* Spreads a property to those whose boxes meet, from one to the next. */
+/* Spreads the flag to all units that are connected by overlapping AABBs or by welds. */
 static void spread_to_neighbours(const pl_scene* scene, units* all)
 {
     double more = 0;
-    look_at_sleepers(all);
+    add_sleepers(all);
     for (uint32_t b = 0; b < scene->body_count; ++b)
         more = fmax(more, pl_contact_thickness(scene->bodies[b], &scene->contact_settings));
     bool any = scene->cluster_contacts;
@@ -259,7 +259,7 @@ static void body_sleeps(pl_body* body)
         memset(body->clusters.sums[c] + 12, 0, 6 * sizeof(float)); /* velocity and spin */
 }
 
-/* The particles of pieces that sleep stop. */
+/* Sets the velocities of sleeping pieces to 0. */
 static pl_status stop_pieces(pl_body* body)
 {
     const pl_fracture* f = body->fracture;
@@ -276,7 +276,7 @@ static pl_status stop_pieces(pl_body* body)
     return PLIANT_OK;
 }
 
-/* Those that are not restless fall asleep; a body whose last piece does so is asleep as a whole. */
+/* Units without the flag fall asleep. A body whose last piece does so sleeps as a whole. */
 static pl_status fall_asleep(pl_scene* scene, const units* all)
 {
     for (uint32_t b = 0; b < scene->body_count; ++b)
@@ -358,7 +358,7 @@ static void wake_unit(const unit* u)
         pl_piece_wake(u->body, u->piece);
 }
 
-/* A restored body has no fits yet, and asleep it gets none. */
+/* A restored body has no fits, and the stages that make them skip sleeping bodies. */
 static pl_status fit_sleepers(pl_scene* scene)
 {
     bool any = false;
@@ -379,7 +379,7 @@ static pl_status fit_sleepers(pl_scene* scene)
     return status;
 }
 
-/* Whether anything sleeps that might be woken. */
+/* Whether any body or piece sleeps. */
 static bool any_asleep(const pl_scene* scene)
 {
     for (uint32_t b = 0; b < scene->body_count; ++b)
@@ -402,7 +402,7 @@ pl_status pl_sleep_begin_frame(pl_scene* scene)
     if (!any_asleep(scene))
         return PLIANT_OK;
     pl_status status = list_units(scene, &all);
-    look_at_sleepers(&all);
+    add_sleepers(&all);
     for (uint32_t u = 0; u < all.count && status == PLIANT_OK; ++u)
         for (uint32_t i = 0; i < scene->collider_count && is_asleep(&all.items[u]); ++i)
             if (comes_near(scene->colliders[i], all.items[u].body, &all.items[u].around))
@@ -425,7 +425,7 @@ pl_status pl_sleep_wake_neighbours(pl_scene* scene)
 {
     units all = {0};
     pl_status status = list_units(scene, &all);
-    /* only from those that were woken just now: others lie beside sleepers without waking them */
+    /* only from units that woke just now: others may lie beside sleepers without waking them */
     for (uint32_t u = 0; u < all.count && status == PLIANT_OK; ++u)
         all.has[u] = !is_asleep(&all.items[u]) && *quiet_of(&all.items[u]) == 0;
     if (status == PLIANT_OK)

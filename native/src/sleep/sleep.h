@@ -8,35 +8,35 @@
 typedef struct pl_scene pl_scene;
 typedef struct pl_substep pl_substep;
 
-/* Whatever changes a body or the world around it wakes it (sleep.c). */
+/* Called by everything that changes a body or the world around it (sleep.c). */
 void pl_wake(pl_body* body);
 
 void pl_scene_wake(pl_scene* scene);
 
-/* sleep.c: who falls asleep at the end of a frame, and who wakes before it begins. */
+/* sleep.c: puts bodies to sleep at the end of a frame; wakes them before the next begins. */
 pl_status pl_sleep_end_frame(pl_scene* scene, double dt);
 
 pl_status pl_sleep_begin_frame(pl_scene* scene);
 
-/* After a body has been woken: those that touch it, and those that touch them. */
+/* After a body has woken: wakes the units connected with it by contact, directly or indirectly. */
 pl_status pl_sleep_wake_neighbours(pl_scene* scene);
 
-/* piece_sleep.c: pieces that sleep while their body does not. */
-/* Makes what says who stands still, where pieces or memberships have changed. */
+/* piece_sleep.c: pieces that sleep while their body is awake. */
+/* Rebuilds the marks if pieces or memberships have changed. */
 pl_status pl_piece_sleep_update(pl_body* body);
 
-/* Whatever else has moved in a substep, they have not. */
+/* Undoes motion of sleeping particles in this substep. */
 void pl_piece_sleep_hold(pl_substep* step);
 
-/* A piece stops, or goes on; pl_piece_sleep_update makes it true. */
+/* Puts a piece to sleep, or wakes it; pl_piece_sleep_update updates the marks. */
 void pl_piece_sleep(pl_body* body, uint32_t piece);
 
 void pl_piece_wake(pl_body* body, uint32_t piece);
 
-/* All of them at once: nobody stands still from now on. */
+/* Wakes all pieces and frees the marks. */
 void pl_pieces_wake(pl_body* body);
 
-/* Wakes those that contacts have hit; whether there are any. */
+/* Wakes the pieces that contacts have hit; true if any did. */
 bool pl_piece_sleep_wake_hit(pl_body* body);
 
 static inline bool pl_chunk_sleeps(const pl_body* body, uint32_t chunk)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Pieces that sleep while others of the same body hang on pins and move. */
+/* Pieces that sleep while other pieces of the same body move with pins. */
 #include "native/support/breaking.h"
 
 #include <base/hash.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A bar that is held at one end; the other is thrown down, breaks off and comes to rest on the
- * ground. */
+/* A bar held at one end; the other end is thrown down, breaks off and comes to rest on the ground.
+ */
 static breaking snapped(uint32_t threads, uint32_t simd)
 {
     breaking b = breaking_ghost(24, 6, 6, 40);
@@ -37,7 +37,7 @@ static breaking snapped(uint32_t threads, uint32_t simd)
     return b;
 }
 
-/* The hand that holds it goes up and down all the while. */
+/* Advances frames while the pins move up and down. */
 static void play(breaking* b, int frames)
 {
     float target[3 * BREAKING_MOST];
@@ -52,7 +52,7 @@ static void play(breaking* b, int frames)
     }
 }
 
-/* Of the pieces that there are, those that sleep. */
+/* The number of sleeping pieces. */
 static uint32_t sleepers(const breaking* b)
 {
     const pl_fracture* f = breaking_body(b)->fracture;
@@ -62,7 +62,7 @@ static uint32_t sleepers(const breaking* b)
     return count;
 }
 
-/* Those that hang on the hand do not. */
+/* Advances until three pieces sleep; those with pins do not. */
 static bool till_they_sleep(breaking* b)
 {
     for (int frame = 0; frame < 200 && sleepers(b) < 3; ++frame)
@@ -72,7 +72,7 @@ static bool till_they_sleep(breaking* b)
     return sleepers(b) >= 3;
 }
 
-/* Whether sleeping particles are where they were, to the bit, and how far others went. */
+/* The number of sleeping particles that moved at all; "others": how far others moved. */
 static uint32_t moved_in_sleep(const breaking* b, const float* before, double* others)
 {
     const pl_fracture* f = breaking_body(b)->fracture;
@@ -101,8 +101,7 @@ TEST(settled_pieces_sleep_while_their_body_moves)
     CHECK(!body->asleep);
     CHECK_MSG(wrong == 0 && others > .02, "%u particles moved asleep, others by %g", wrong, others);
     for (uint32_t c = 0; c < body->chunk_count; ++c)
-        all +=
-            body->sleeping_pieces.chunk[c] == PL_SLEEPS_ALL; /* for these there is nothing to do */
+        all += body->sleeping_pieces.chunk[c] == PL_SLEEPS_ALL; /* skipped by stages */
     CHECK_MSG(all > 0, "no chunk of %u stands still as a whole", body->chunk_count);
     free(before);
     breaking_free(&b);
@@ -112,12 +111,12 @@ TEST(sleeping_pieces_wake_when_they_are_hit_or_something_is_set)
 {
     breaking b = snapped(1, PLIANT_SIMD_AUTO);
     REQUIRE(till_they_sleep(&b));
-    CHECK_OK(pliant_body_set_fracture(b.body, &b.fracture)); /* the same again is nothing new */
+    CHECK_OK(pliant_body_set_fracture(b.body, &b.fracture)); /* equal settings do not wake */
     CHECK(sleepers(&b) > 0);
     const pl_body* body = breaking_body(&b);
     float* x = breaking_read(&b, PLIANT_POSITION, 12, NULL);
     uint32_t *piece = breaking_read(&b, PLIANT_PIECE, 4, NULL), far = 0;
-    for (uint32_t i = 0; i < b.count; ++i) /* above the middle of what lies there */
+    for (uint32_t i = 0; i < b.count; ++i) /* the farthest sleeping particle */
         if (x[3 * i] > x[3 * far] && body->fracture->pieces[piece[i]].asleep)
             far = i;
     uint32_t hit = piece[far];
@@ -145,7 +144,7 @@ TEST(sleeping_pieces_wake_when_they_are_hit_or_something_is_set)
     free(piece);
 }
 
-/* Bits of a shot in which pieces fall asleep, with a save and a restore in between. */
+/* State hash of a shot in which pieces fall asleep, with a save and a restore in between. */
 static uint64_t hash_of(uint32_t threads, uint32_t simd, int saved)
 {
     breaking b = snapped(threads, simd);

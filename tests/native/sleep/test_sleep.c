@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Sleep: settled bodies stop and cost nothing, wake when they should, and give the same bits. */
+/* Sleep: settled bodies stop, wake by the rules of sleep.c, and results are deterministic. */
 #include "native/support/contact_bodies.h"
 
 #include <api/api.h>
@@ -18,7 +18,7 @@ static void add_at(const bed* d, scene_points points, double x, double z, double
     contact_add(d->handle, points, &how, v3(x, 0, z), v3(0, 0, speed));
 }
 
-/* Two boxes on each other, one beside them, on the ground. */
+/* Two stacked boxes and one beside them, on the ground. */
 static void make_bed(bed* d, uint32_t threads)
 {
     pliant_scene_desc desc;
@@ -77,7 +77,7 @@ TEST(settled_bodies_fall_asleep_and_stay_where_they_are)
     CHECK_OK(pliant_scene_destroy(d.handle));
 }
 
-/* A ball on the upper box wakes it and the one below, and not the one beside. */
+/* A ball on the upper box wakes both stacked boxes, but not the one beside. */
 TEST(sleepers_wake_when_they_are_hit_and_with_what_they_touch)
 {
     bed d;
@@ -122,7 +122,7 @@ TEST(sleepers_wake_when_a_collider_comes_or_something_is_set)
     CHECK_OK(pliant_scene_destroy(d.handle));
 }
 
-/* Asleep, saved, restored with other threads, and hit: the same bits as without all that. */
+/* Sleep, save, restore with other threads, and a hit: the same bits as without a restore. */
 TEST(sleep_gives_the_same_bits_for_threads_and_restores)
 {
     bed d, again;
