@@ -7,9 +7,9 @@
  *
  *   dt dv_i = sum_c w_ic (A_c p_ic + b_c - alpha_c (x_i - ref_c) - kappa_c v_i)
  *
- * The sums of A, b, alpha and kappa are blended first and applied once (a goal is the blend of
- * affine maps, applied once to the rest position). A row holds p relative to the cluster; for a
- * chunk it is shifted to the chunk's rest origin, so that one r serves all clusters.
+ * A, b, alpha and kappa are blended first, and the blended map is applied once to the rest
+ * position. A cluster's row is relative to its own rest centre; its copy in a chunk is relative to
+ * the chunk's rest origin, so that one r serves all clusters.
  *
  * Symplectic Euler (Mueller et al. 2005), with pins in between: a held particle takes its target's
  * position and velocity; a pulled one gets a critically damped spring, solved implicitly so that
@@ -36,7 +36,7 @@ static void load_rows(const pl_pass* pass)
     }
 }
 
-/* Quadratic rows as well: C q(r + d) has parts linear and constant in r. */
+/* Also loads quadratic rows: C q(r + d) has linear and constant parts in r. */
 static void load_quadratic_rows(const pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
@@ -108,7 +108,7 @@ PL_APART void blend_own(const pl_chunk* chunk, uint32_t block, const float* rows
         impulse[i] = vf_sub(vf_sub(sum[i], vf_mul(alpha, x[i])), vf_mul(kappa, v[i]));
 }
 
-/* dt dv of the clusters, before division by the normaliser. */
+/* dt dv from the clusters, before division by the normaliser. */
 PL_INLINE void blend_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
                            const vf r[3], vf impulse[3])
 {
@@ -162,8 +162,8 @@ PL_INLINE void move_with_pins(const pl_pass* pass, uint32_t slot, vf x[3], vf v[
     }
 }
 
-/* Lanes whose piece sleeps. */
-PL_INLINE void stand_still(const float* still, const vf from[3], vf x[3], vf v[3])
+/* Lanes whose piece sleeps keep their position, with velocity 0. */
+PL_INLINE void hold_sleeping(const float* still, const vf from[3], vf x[3], vf v[3])
 {
     vm stands = vf_lt(vf_set1(0), vf_load(still));
     for (int k = 0; k < 3; ++k)
@@ -198,7 +198,7 @@ PL_INLINE void advance(pl_pass* pass, bool plain, bool own)
         pl_load3(p->x, slot, x);
         pl_load3(p->v, slot, v);
         pl_load3(p->r, slot, r);
-        pl_triangle_cache(chunk, x, near);
+        pl_relative_positions(chunk, x, near);
         if (own)
             blend_own(chunk, b, pass->rows, near, v, impulse);
         else
@@ -234,7 +234,7 @@ PL_INLINE void advance(pl_pass* pass, bool plain, bool own)
             for (int k = 0; k < 3; ++k)
                 x[k] = vf_mad(x[k], dt, v[k]);
         if (!plain && pass->still)
-            stand_still(pass->still + slot, from, x, v);
+            hold_sleeping(pass->still + slot, from, x, v);
         pl_store3(p->x, slot, x);
         pl_store3(p->v, slot, v);
         pl_gather_block(pass, b, x, v, r, own);

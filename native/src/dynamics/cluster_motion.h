@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* How a cluster moves, from its sums, and what is added to its row: for damping and shards. */
+/* A cluster's rigid motion, from its sums, and additions to its row: for damping and shards. */
 #ifndef PL_DYNAMICS_CLUSTER_MOTION_H
 #define PL_DYNAMICS_CLUSTER_MOTION_H
 
@@ -18,7 +18,7 @@ static inline mat3 pl_cluster_moments(const pl_clusters* k, uint32_t c)
     return m;
 }
 
-/* F as the lever arms have it: 0 along directions in which the cluster has no extent. */
+/* F of the lever arms: 0 along directions in which the cluster has no extent. */
 static inline mat3 pl_cluster_lever(const pl_clusters* k, uint32_t c)
 {
     const float* s = k->arr_inv[c];
@@ -35,7 +35,7 @@ static inline mat3 pl_inertia_from(mat3 k)
     return made;
 }
 
-/* Adds kappa (v - member's velocity) + A p to what a cluster gives to its members. */
+/* Adds kappa (v - member's velocity) + A p to a cluster's row. */
 static inline void pl_row_add_affine(pl_clusters* k, uint32_t c, mat3 a, vec3 v, double kappa)
 {
     float* row = k->row[c];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A chunk's own copies of its clusters' rows, eight at a time (for *.simd.c). A cluster's row is
- * about its rest centre and its reference point; the copy is about the chunk's rest origin and
- * pos_origin, so that one r and one x serve all clusters of a particle.
+ * A chunk's copies of its clusters' rows, eight at a time (for *.simd.c). A cluster's row is
+ * relative to its rest centre and its reference point; the copy is relative to the chunk's rest
+ * origin and pos_origin, so that one r and one x serve all clusters of a particle.
  */
 #ifndef PL_DYNAMICS_CLUSTER_ROWS_H
 #define PL_DYNAMICS_CLUSTER_ROWS_H
 
 #include "dynamics/reduce_moments.h"
 
-/* Eight of a chunk's clusters; the next ones are on their way into the cache. */
+/* Eight of a chunk's clusters; prefetches the rows of the next ones. */
 PL_INLINE pl_eight pl_chunk_eight(const pl_chunk* chunk, uint32_t begin, const float (*rows)[16])
 {
     pl_eight eight;
@@ -39,8 +39,8 @@ PL_INLINE void pl_eight_points(const pl_eight* eight, const float (*points)[3], 
     vf_load4(at, out);
 }
 
-/* What A (p + d) has more than A p, with d from the clusters' rest centres to the chunk's rest
- * origin, plus "scale" times the way from the chunk's point to the clusters' reference points. */
+/* A d, with d from the clusters' rest centres to the chunk's rest origin, plus "scale" times the
+ * vector from the chunk's origin to the clusters' reference points. */
 PL_INLINE void pl_shift_rows(const pl_chunk* chunk, const pl_clusters* k, const pl_eight* eight,
                              const float (*refs)[3], const vf row[16], vf scale, vf out[3])
 {
@@ -60,8 +60,8 @@ PL_INLINE void pl_shift_rows(const pl_chunk* chunk, const pl_clusters* k, const 
     }
 }
 
-/* Sums w row[0 .. 14) over a block's entries, in lanes: fourteen sums, a weight and a product are
- * sixteen registers. They have names, since gcc would keep an array of them in memory. */
+/* Sums w row[0 .. 14) over a block's entries, in lanes: fourteen sums, a weight and a product fill
+ * sixteen registers. The sums are scalars by name, since gcc would keep an array in memory. */
 PL_APART void pl_blend_row(const pl_chunk* chunk, uint32_t block, const float* rows, vf out[14])
 {
     const float* weight = chunk->entry_kernel + (size_t)8 * chunk->block_begin[block];

@@ -5,38 +5,38 @@
  *   dv_i = -kappa (v_i - V - Omega x (x_i - X)),   kappa = 1 - exp(-rate dt)
  *
  * The map of a substep then has the determinant 1 - kappa for every mode, so each underdamped mode
- * decays at rate / 2 (amplitude), whatever its shape, the clusters, levels and substeps are.
+ * decays at rate / 2 (amplitude), independently of its shape, the clusters, levels and substeps.
  * Damping toward the rigid motion of each cluster alone cannot do that: it acts on strain rates
- * within a cluster, and at its most a cluster moves rigidly in a substep. With 100 clusters the
- * lowest mode decayed at 2.8/s where 5, 10 and 30 were asked.
+ * within a cluster, and is at its limit when a cluster moves rigidly. With 100 clusters the lowest
+ * mode decayed at 2.8/s for settings of 5, 10 and 30.
  *
  * V and Omega are the least-squares rigid motion with the weights kappa_c m_c, so linear and
  * angular momentum are kept exactly, also where damping is painted. As in match.simd.c the lever
  * arms within a cluster are F p instead of x - x_c: damping stays an affine row of the cluster, and
  * sum m w (x - x_c) x (Omega x F p) = (tr(K) I - K) Omega with K = A_xr F^T.
  *
- * Each connected component of clusters has a rigid motion of its own: parts that do not hang
- * together do not damp each other. Held particles weigh HELD_WEIGHT times as much: a body that is
- * pinned at a point swings freely about it, one that is pinned at three is damped in their frame.
- * Where held particles move against each other, the frame is the affine motion nearest to theirs:
- * drawing out a bar meets no resistance of its damping.
+ * Each connected component of clusters has its own rigid motion: separate parts do not damp each
+ * other. Held particles count with HELD_WEIGHT times their mass: a body pinned at a point swings
+ * freely about it, one pinned at three points is damped in their frame. Where held particles move
+ * relative to each other, the frame is the affine motion nearest to theirs, so that damping does
+ * not resist the stretching of a bar by its pins.
  *
- * Contacts are no pins: a body may roll and tip over. But one that lies on the floor and rocks is
- * hardly strained, so damping that spares rigid motions does not bring it to rest. Particles that
- * contacts act on therefore weigh SUPPORT_WEIGHT times the body together, as far as the rigid
- * motion is slow: its energy is compared with that of a fall from REST_HEIGHT times the RMS radius.
- * A wide base then carries the frame, a narrow one hardly turns it. What leans on an edge or a
- * corner would rock about it for ever, and what is hard rolls to and fro on its back: where its
- * energy is ROLL_SLOWER times less, the support also has up to ROLL_WEIGHT times the body's moment
- * of inertia, as rolling resistance. (With REST_HEIGHT .02 and ROLL_SLOWER 10 a box of rubber that
- * stood on an edge swung by 20 mm a frame for 150 frames and lost nothing.) Rigid motion on a
- * support loses at most ROCK_RATE of its speed a second: what is about to tip over does so at its
- * own pace, also where the material is damped much more. Members of such a component's
- * clusters are also damped toward their cluster's rigid motion, at CALM_RATE: contacts that
- * contradict each other, as between a floor and a heavy body, would shake them for ever.
+ * Contacts do not fix the frame as pins do: a body may roll and tip over. But a body that rocks on
+ * the floor is hardly strained, so damping relative to its rigid motion does not bring it to rest.
+ * While its rigid motion is slow, contact particles therefore weigh SUPPORT_WEIGHT times the body
+ * in total; "slow" compares its energy with a fall from REST_HEIGHT times the RMS radius. A wide
+ * base then dominates the frame, a narrow one hardly rotates it. A body on an edge or a corner
+ * would still rock forever, and a hard one roll to and fro: where the energy is ROLL_SLOWER times
+ * less, the support also gets up to ROLL_WEIGHT times the body's moment of inertia, as rolling
+ * resistance. (With REST_HEIGHT .02 and ROLL_SLOWER 10 a box of rubber on an edge swung by 20 mm a
+ * frame for 150 frames without loss.) Rigid motion on a support loses at most ROCK_RATE of its
+ * speed a second, so that bodies tip over at a natural speed even if the material is damped much
+ * more. Members of such a component's clusters are also damped toward their cluster's rigid
+ * motion, at CALM_RATE: inconsistent contacts, as between a floor and a heavy body, would otherwise
+ * excite them forever.
  *
- * Bodies that may break have the smaller figures: small pieces of a few particles gained energy (30
- * kJ where 14 were there) with the larger ones, at one substep a frame.
+ * Bodies that may break use the *_BROKEN values: pieces of a few particles gained energy (from 14
+ * to 30 kJ) with the others, at one substep a frame.
  */
 #include "dynamics/damping.h"
 
@@ -56,7 +56,7 @@
 #define ROLL_SLOWER 2.0
 #define ROLL_SLOWER_BROKEN 10.0
 #define CALM_RATE 100.0
-/* In spacings: what is smaller has no rotation that floats could tell. */
+/* In spacings: below it, the rotation is lost in the rounding of floats. */
 #define LEAST_RADIUS 1e-3
 
 /* Sums for a least-squares rigid motion. */
@@ -74,7 +74,7 @@ typedef struct pl_rigid_fit
     rigid_sums body, held, support; /* of clusters; held particles; those that contacts act on */
     vec3 x, v;                      /* the motion: the velocity v at x, */
     mat3 gradient;                  /* and how it changes from there */
-    double rest;                    /* from 0, where it moves or is free, to 1: it lies still */
+    double rest;                    /* 0: moving or free, 1: at rest on a support */
 } pl_rigid_fit;
 
 static bool damps(const pl_body* body)
@@ -167,9 +167,9 @@ static mat3 second_moment(const rigid_sums* sums)
     return made;
 }
 
-/* The velocity gradient of held particles beside a rotation. The ridge leaves out directions in
- * which they have little extent beside the body: a patch at the root of a tail says nothing of its
- * tip. */
+/* The velocity gradient of held particles without their rotation. The ridge suppresses directions
+ * in which they have little extent relative to the body: a patch at the root of a tail does not
+ * determine the motion of its tip. */
 static mat3 strain_rate(const rigid_sums* held, const rigid_sums* body, vec3 turn)
 {
     mat3 second = second_moment(held), wide = second;
@@ -182,7 +182,7 @@ static mat3 strain_rate(const rigid_sums* held, const rigid_sums* body, vec3 tur
     return m3_mul(beside, m3_inverse(wide));
 }
 
-/* Both sums as one, the second with a factor on its masses. */
+/* The sum of both, with the masses of the second scaled by a factor. */
 static rigid_sums unite(const rigid_sums* a, const rigid_sums* b, double factor)
 {
     rigid_sums both = {0};
@@ -197,8 +197,8 @@ static rigid_sums unite(const rigid_sums* a, const rigid_sums* b, double factor)
     return both;
 }
 
-/* The angular velocity; none about an axis along which all of it lies. */
-static vec3 turn_of(const rigid_sums* sums)
+/* The angular velocity; regularised for needles, which get none about their axis. */
+static vec3 angular_velocity(const rigid_sums* sums)
 {
     double size = m3_trace(sums->inertia);
     if (!(size > 0))
@@ -223,7 +223,7 @@ static uint32_t cluster_of(const pl_body* body, const pl_chunk* chunk, uint32_t 
     return UINT32_MAX;
 }
 
-/* Adds held particles, and those that contacts act on. */
+/* Adds held particles and those in contact. */
 static void add_particles(const pl_body* body, void (*add)(rigid_sums*, double, vec3, vec3))
 {
     const pl_particles* p = &body->particles;
@@ -247,21 +247,21 @@ static void add_particles(const pl_body* body, void (*add)(rigid_sums*, double, 
     }
 }
 
-/* How nearly a component rests on what it touches: 0 where it moves, up to 1. */
+/* Whether a component is at rest on its support: 0 where it moves, up to 1. */
 static double rest_of(const pl_rigid_fit* fit, double height, double gravity)
 {
     const rigid_sums* s = &fit->body;
     if (!(s->mass > 0) || !(fit->support.mass > 0))
         return 0;
-    vec3 turn = turn_of(s), away = v3_sub(s->v, fit->support.v);
+    vec3 turn = angular_velocity(s), away = v3_sub(s->v, fit->support.v);
     double energy = .5 * (v3_dot(away, away) + v3_dot(turn, s->spin) / s->mass);
     double most = gravity * height * sqrt(.5 * m3_trace(s->inertia) / s->mass);
     return energy < most ? 1 - energy / most : 0;
 }
 
-/* The share of its relative speed that a cluster's members lose. A dead cluster has no members, and
- * sums from when it had some. */
-static double kappa_of(const pl_clusters* k, uint32_t c)
+/* The share of their relative speed that a cluster's members lose; 0 for dead clusters, whose sums
+ * are stale. */
+static double damped_share(const pl_clusters* k, uint32_t c)
 {
     return k->part_begin[c] < k->part_begin[c + 1] && k->fade[c] > 0 ? k->kappa_body[c] : 0;
 }
@@ -275,7 +275,7 @@ static void sum_clusters(pl_body* body)
         if (own->root[c] == c)
             own->motion[c] = (pl_rigid_fit){0};
     for (uint32_t c = 0; c < count; ++c)
-        add_mass(&own->motion[own->root[c]].body, kappa_of(k, c) * k->sums[c][18],
+        add_mass(&own->motion[own->root[c]].body, damped_share(k, c) * k->sums[c][18],
                  pl_cluster_place(k, c), v3_from(k->sums[c] + 12));
     add_particles(body, add_mass);
     for (uint32_t c = 0; c < count; ++c)
@@ -288,7 +288,7 @@ static void sum_clusters(pl_body* body)
     for (uint32_t c = 0; c < count; ++c)
     {
         rigid_sums* sums = &own->motion[own->root[c]].body;
-        double kappa = kappa_of(k, c);
+        double kappa = damped_share(k, c);
         if (!(kappa > 0))
             continue;
         mat3 around = m3_mul(pl_cluster_moments(k, c), m3_transpose(pl_cluster_lever(k, c)));
@@ -299,19 +299,19 @@ static void sum_clusters(pl_body* body)
     add_particles(body, add_spin);
 }
 
-/* A support of a few points turns as it is seen to do, but as if it were wide. */
+/* Adds the support's angular velocity with the inertia of a wide support. */
 static void add_rolling_resistance(rigid_sums* all, const pl_rigid_fit* fit, double slower)
 {
     double slow = 1 - (1 - fit->rest) * slower;
     if (!(slow > 0))
         return;
     double inertia = slow * ROLL_WEIGHT * .5 * m3_trace(fit->body.inertia);
-    all->spin = v3_mad(all->spin, turn_of(&fit->support), inertia);
+    all->spin = v3_mad(all->spin, angular_velocity(&fit->support), inertia);
     for (int i = 0; i < 3; ++i)
         all->inertia.m[i][i] += inertia;
 }
 
-/* The body's sums, with the rigid motion that its support leaves to it. */
+/* The body's sums, with its rigid motion damped by the support. */
 static rigid_sums on_support(const pl_rigid_fit* fit, double slower, double rate)
 {
     rigid_sums own = fit->body;
@@ -320,11 +320,11 @@ static rigid_sums on_support(const pl_rigid_fit* fit, double slower, double rate
     double weight = fit->rest * SUPPORT_WEIGHT * own.mass / fit->support.mass;
     rigid_sums all = unite(&own, &fit->support, weight);
     add_rolling_resistance(&all, fit, slower);
-    vec3 turn = turn_of(&all);
+    vec3 turn = angular_velocity(&all);
     vec3 v = v3_add(all.v, v3_cross(turn, v3_sub(own.x, all.x)));
     double share = fmin(1, ROCK_RATE / rate);
     own.v = v3_mad(own.v, v3_sub(v, own.v), share);
-    own.spin = v3_mad(own.spin, m3_mulv(own.inertia, v3_sub(turn, turn_of(&own))), share);
+    own.spin = v3_mad(own.spin, m3_mulv(own.inertia, v3_sub(turn, angular_velocity(&own))), share);
     return own;
 }
 
@@ -346,7 +346,7 @@ static void find_motions(pl_body* body, double gravity)
         fit->rest = rest_of(fit, height, gravity);
         rigid_sums free = on_support(fit, slower, body->material.damping);
         rigid_sums all = unite(&free, &fit->held, HELD_WEIGHT);
-        vec3 turn = turn_of(&all);
+        vec3 turn = angular_velocity(&all);
         mat3 strained = strain_rate(&fit->held, &fit->body, turn);
         fit->x = all.x;
         fit->v = v3_add(all.v, m3_mulv(strained, v3_sub(all.x, fit->held.x)));
@@ -359,13 +359,13 @@ static void find_motions(pl_body* body, double gravity)
 /* kappa dt (V + G (x_c - X) + G F p - v), with the gradient G. */
 static void add_row(pl_clusters* k, uint32_t c, const pl_rigid_fit* fit, double dt)
 {
-    double kappa = kappa_of(k, c) * dt;
+    double kappa = damped_share(k, c) * dt;
     mat3 a = m3_scale(m3_mul(fit->gradient, pl_cluster_lever(k, c)), kappa);
     vec3 v = v3_add(fit->v, m3_mulv(fit->gradient, v3_sub(pl_cluster_place(k, c), fit->x)));
     pl_row_add_affine(k, c, a, v, kappa);
 }
 
-/* kappa dt (v_c + omega x F p - v), with what kappa there is room for. */
+/* kappa dt (v_c + omega x F p - v), with kappa limited by what other damping leaves. */
 static void add_calm_row(pl_clusters* k, uint32_t c, double rest, double dt)
 {
     float* row = k->row[c];
@@ -375,12 +375,12 @@ static void add_calm_row(pl_clusters* k, uint32_t c, double rest, double dt)
     rigid_sums own = {.spin = v3_from(k->sums[c] + 15),
                       .inertia =
                           pl_inertia_from(m3_mul(pl_cluster_moments(k, c), m3_transpose(lever)))};
-    mat3 a = m3_scale(m3_mul(m3_cross(turn_of(&own)), lever), kappa);
+    mat3 a = m3_scale(m3_mul(m3_cross(angular_velocity(&own)), lever), kappa);
     pl_row_add_affine(k, c, a, v3_from(k->sums[c] + 12), kappa);
 }
 
-/* What the rows give to the whole body: nothing where it is free. */
-static void note_impulse(pl_body* body)
+/* Stores the total impulse and moment of the rows; 0 where the body is free. */
+static void store_impulse(pl_body* body)
 {
     pl_components* own = &body->components;
     vec3 impulse = v3(0, 0, 0), moment = v3(0, 0, 0);
@@ -392,7 +392,7 @@ static void note_impulse(pl_body* body)
             continue;
         vec3 v = v3_add(fit->v, m3_mulv(fit->gradient, v3_sub(s->x, fit->x)));
         vec3 change = v3_scale(v3_sub(v, s->v), s->mass);
-        mat3 m = m3_mul(fit->gradient, second_moment(s)); /* of which this is the moment: */
+        mat3 m = m3_mul(fit->gradient, second_moment(s)); /* spin: axial(m - m^T) */
         vec3 spin = v3(m.m[2][1] - m.m[1][2], m.m[0][2] - m.m[2][0], m.m[1][0] - m.m[0][1]);
         impulse = v3_add(impulse, change);
         moment = v3_add(moment, v3_add(v3_cross(s->x, change), v3_sub(spin, s->spin)));
@@ -413,11 +413,11 @@ void pl_damping_add(pl_body* body, const double gravity[3], double dt)
     if (!damps(body))
         return;
     find_motions(body, v3_length(v3_fromd(gravity)));
-    note_impulse(body);
+    store_impulse(body);
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
     {
         const pl_rigid_fit* fit = &body->components.motion[body->components.root[c]];
-        if (!(kappa_of(&body->clusters, c) > 0))
+        if (!(damped_share(&body->clusters, c) > 0))
             continue;
         add_row(&body->clusters, c, fit, dt);
         if (fit->rest > 0)

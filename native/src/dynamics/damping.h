@@ -5,10 +5,9 @@
 
 #include "body/body.h"
 
-/* Finds the connected components again where memberships have changed. */
+/* Updates the connected components if memberships have changed. */
 pl_status pl_damping_prepare(pl_body* body);
-/* Adds damping toward the components' rigid motions to the finest rows, which belong to the
- * particles as they are. */
+/* Adds damping toward the components' rigid motions to the finest rows, which must be current. */
 void pl_damping_add(pl_body* body, const double gravity[3], double dt);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Clusters without volume. The least-squares F of a flat, needle-like or single-point cluster says
- * nothing about the directions in which it has no extent; there F is completed by what turns with
- * the rest: the normal of the image of the plane, or the smallest rotation that takes the axis to
- * its image. Scalar IEEE arithmetic, the same in every SIMD path.
+ * Clusters without volume. The least-squares F of a flat, needle-like or single-point cluster is
+ * undetermined in directions in which it has no extent. There F is completed so that it rotates
+ * with the cluster: by the normal of the image of the plane, or the smallest rotation from the axis
+ * to its image. Scalar IEEE arithmetic, the same in every SIMD path.
  */
 #include "dynamics/kernels.h"
 
@@ -19,7 +19,7 @@ static float dot(const float a[3], const float b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Makes a unit vector, or takes the fallback where there is none. */
+/* Normalises a vector, or takes the fallback where it is too short. */
 static void normalise(float a[3], const float fallback[3])
 {
     float largest = fmaxf(fmaxf(fabsf(a[0]), fabsf(a[1])), fabsf(a[2]));
@@ -35,7 +35,7 @@ static void normalise(float a[3], const float fallback[3])
         a[i] /= length;
 }
 
-/* The rotation that takes unit a to unit b by the shortest way. */
+/* The smallest rotation from unit a to unit b. */
 static void shortest_rotation(const float a[3], const float b[3], float r[9])
 {
     float v[3], c = dot(a, b);
@@ -57,7 +57,7 @@ static void shortest_rotation(const float a[3], const float b[3], float r[9])
             r[3 * i + j] = (i == j ? c : 0.0f) + skew[3 * i + j] + h * v[i] * v[j];
 }
 
-/* What keeps the volume of something whose area or length has grown so many times. */
+/* The thickness that keeps the volume, after growth of the area or length. */
 static float thickness(float growth)
 {
     return 1 / fminf(fmaxf(growth, 1e-3f), 1e3f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Blender's force fields by their formulas, as its particles feel them with mass 1: facts from its
- * manual and sources, each measured (tests/blender/make_fields_reference.py).
+ * Blender's force fields, as they act on its particles of mass 1: formulas from its manual and
+ * behaviour, each checked by measurement (tests/blender/make_fields_reference.py).
  *
  * With c the field's place, n its z axis (unit), d = x - c, h = n.d:
  *   shape      point: r = d; line: r = d - h n; plane: r = h n, but d - h n for a vortex
@@ -14,19 +14,19 @@
  *              k n x t + t - v
  *   harmonic   -strength f r (1 - rest/|r|) - 2 damping sqrt|strength| v
  *   turbulence strength f noise, the noise at d + n, or at x in global coordinates
- *   drag       -f (linear |v| + quadratic) v, each at most 2: Blender's two names are the wrong way
- *              round, and its animations look as its formula does
+ *   drag       -f (linear |v| + quadratic) v, each at most 2: Blender's two names are swapped, and
+ *              this follows its formula
  *   flow       all but harmonic and drag: -flow f v
- * "Inflow" of a vortex is another name for flow; "2D force" is for textures and "wind factor" for
- * cloth: neither does anything here.
+ * "Inflow" of a vortex is another name for flow. "2D force" (textures) and "wind factor" (cloth)
+ * have no effect here.
  *
  * The noise is K. Perlin, Improving Noise, 2002, with Blender's permutation: three octaves of
  * amplitudes 1, 1/2, 1/4 times 4/7, y and z components from turned coordinates. Where Blender has
  * 0/0 (at the field's place), there is no force here.
  *
- * Particles are taken in batches: each step of the formula is a plain loop over one batch, with
- * the choices outside of it. Powers and angles are computed here rather than by the C library, so
- * that every machine gives the same bits.
+ * Particles are processed in batches: each step of a formula is a plain loop over one batch, with
+ * the branches outside of it. Powers and angles are computed here, not by the C library, so that
+ * every machine gives the same bits.
  */
 #include "dynamics/fields.h"
 
@@ -217,7 +217,7 @@ typedef struct falloff_rule
     double power;
 } falloff_rule;
 
-/* base^-power for base >= 1; the usual powers without the detour by logarithms. */
+/* base^-power for base >= 1; common powers without logarithms. */
 static void raise_falloff(uint32_t count, float* base, double power)
 {
     if (power == 1)

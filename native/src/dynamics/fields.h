@@ -11,7 +11,7 @@ typedef struct pl_field
     pliant_field_desc from, to; /* at the start and the end of the frame */
 } pl_field;
 
-/* A sentence for what is wrong with a descriptor, PLIANT_OK if nothing is. */
+/* PLIANT_OK, or an error that says what is wrong with the descriptor. */
 pl_status pl_field_check(const pliant_field_desc* desc);
 /* The descriptor at fraction t of the frame: matrix and numbers interpolated, switches from "to".
  */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Frames: substeps one after the other, the origin that follows the body, what a frame leaves. */
+/* Frames: runs the substeps, moves the bodies' origins, and stores the results of a frame. */
 #include "base/platform.h"
 #include "dynamics/damping.h"
 #include "dynamics/material.h"
 #include "dynamics/substep.h"
 #include "sleep/sleep.h"
 
-/* Keeps positions small: the origin follows the body in whole steps of its grid. It looks at
- * particles, since whether the clusters are up to date depends on who has read them, and at one in
- * the middle of each chunk, since there or thereabouts will do. */
+/* Keeps positions small: the origin follows the body in whole steps of its grid. It reads
+ * particles, since clusters are current only if a caller has read them, and only the middle one of
+ * each chunk, since a rough mean is enough. */
 static void move_origin(pl_body* body)
 {
     const pl_particles* p = &body->particles;
@@ -36,7 +36,7 @@ static void move_origin(pl_body* body)
             body->pins.from[k][i] -= (float)step[k];
             body->pins.to[k][i] -= (float)step[k];
         }
-        body->sleeping_pieces.revision = 0; /* where they stand has another number now */
+        body->sleeping_pieces.revision = 0; /* its positions are relative to the old origin */
     }
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {
@@ -178,7 +178,7 @@ pl_status pl_scene_refresh(pl_scene* scene)
         body->fitted = body->matched;
         if (body->alpha_dt == 0)
         {
-            /* rows need some substep's alpha; what it cannot carry is nobody's concern */
+            /* rows need the alpha of some substep; its warnings do not concern the caller */
             uint32_t warnings = body->warnings;
             double reached = body->stiffness_reached;
             pl_material_apply(body, 1.0 / 24);
@@ -197,6 +197,6 @@ pl_status pl_scene_refresh(pl_scene* scene)
     pl_status status = pl_match_bodies(&step);
     pl_fp_state_leave(fp_state);
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        scene->bodies[b]->alpha_dt = 0; /* rows belong to no substep yet */
+        scene->bodies[b]->alpha_dt = 0; /* not a real substep: alpha is computed again */
     return status;
 }

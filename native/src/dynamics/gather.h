@@ -2,10 +2,10 @@
 /*
  * Moments of a block of eight particles, added to the rows of their clusters (for *.simd.c).
  *
- * A particle's features are (x r^T, x, v, x cross v, x x^T), 24 floats, times m / n with n its
- * normaliser. They are made for eight particles in lanes, turned by three 8x8 transposes into one
- * row of 24 floats for each particle, and every cluster of the block adds w times each row: a
- * sparse matrix times a dense one, without a single horizontal sum.
+ * A particle's features are (x r^T, x, v, x cross v, x x^T), 24 floats, times m / n with its
+ * normaliser n. They are computed for eight particles in lanes; three 8x8 transposes make one row
+ * of 24 floats for each particle, and every cluster of the block adds w times each row: a sparse
+ * matrix times a dense one, without horizontal sums.
  */
 #ifndef PL_DYNAMICS_GATHER_H
 #define PL_DYNAMICS_GATHER_H
@@ -24,7 +24,7 @@ PL_INLINE void pl_features_transpose(pl_features* f)
         vf_transpose(f->g[g]);
 }
 
-/* r is NULL in chunks with own rest: then x r^T comes entry by entry (pl_gather_own). */
+/* r is NULL in chunks with own rest, where pl_gather_own adds x r^T for each entry. */
 PL_INLINE void pl_features_make(pl_features* f, const vf x[3], const vf v[3], const vf r[3], vf m)
 {
     vf mx[3] = {vf_mul(m, x[0]), vf_mul(m, x[1]), vf_mul(m, x[2])};
@@ -64,9 +64,9 @@ PL_INLINE void pl_features_quadratic(pl_features* f, const vf x[3], const vf r[3
         f->g[2][2 + j] = vf_mul(m, q[j]);
 }
 
-/* Adds the rows of four particles to their clusters' sums: twelve registers of features, which
- * stay where they are, and one row at a time. Eight particles would not fit into sixteen; nor would
- * four, if other things than these were alive. */
+/* Adds the rows of four particles to their clusters' sums: twelve registers hold the features, four
+ * are left for a row. Sixteen registers do not hold eight particles, and out of line no other
+ * values are live. */
 PL_APART void pl_features_add4(const vf f[3][8], const pl_chunk* chunk, uint32_t begin,
                                uint32_t end, int lane, float* sums)
 {
@@ -97,7 +97,7 @@ PL_INLINE void pl_features_add(const pl_features* f, const pl_chunk* chunk, uint
 }
 
 /* Positions relative to the chunk's own point. */
-PL_INLINE void pl_triangle_cache(const pl_chunk* chunk, const vf x[3], vf near[3])
+PL_INLINE void pl_relative_positions(const pl_chunk* chunk, const vf x[3], vf near[3])
 {
     for (int k = 0; k < 3; ++k)
         near[k] = vf_sub(x[k], vf_bcast(chunk->pos_origin + k));
@@ -130,14 +130,14 @@ PL_APART void pl_gather_own(const pl_chunk* chunk, uint32_t block, const vf near
     }
 }
 
-/* What a fit alone needs, m w (x r^T, x), of a block's entries: nothing is turned, and a row's sums
- * stay in halves until pl_fit_join. */
+/* Only the moments of a fit, m w (x r^T, x), of a block's entries: no transpose, and a row's sums
+ * stay in two halves until pl_fit_join. */
 PL_INLINE void pl_fit_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf r[3])
 {
     const pl_chunk* chunk = pass->chunk;
     const vf r0 = r[0], r1 = r[1], r2 = r[2], m = pl_block_masses(pass, block);
     vf near[3];
-    pl_triangle_cache(chunk, x, near);
+    pl_relative_positions(chunk, x, near);
     const vf m0 = vf_mul(m, near[0]), m1 = vf_mul(m, near[1]), m2 = vf_mul(m, near[2]);
     for (uint32_t e = chunk->block_begin[block]; e < chunk->block_begin[block + 1]; ++e)
     {
@@ -155,7 +155,7 @@ PL_INLINE void pl_fit_block(const pl_pass* pass, uint32_t block, const vf x[3], 
     }
 }
 
-/* The sums of each row whole, as other ways of gathering leave them. */
+/* Joins the halves of each row's sums, into the format of the other gather functions. */
 PL_INLINE void pl_fit_join(const pl_chunk* chunk)
 {
     for (uint32_t r = 0; r < chunk->row_count; ++r)
@@ -168,14 +168,14 @@ PL_INLINE void pl_fit_join(const pl_chunk* chunk)
     }
 }
 
-/* "own" is a constant: whether the chunk has own rest. */
+/* "own", a constant at each call: whether the chunk has own rest. */
 PL_INLINE void pl_gather_block(const pl_pass* pass, uint32_t block, const vf x[3], const vf v[3],
                                const vf r[3], bool own)
 {
     const pl_chunk* chunk = pass->chunk;
     vf m = pl_block_masses(pass, block), near[3];
     pl_features f;
-    pl_triangle_cache(chunk, x, near);
+    pl_relative_positions(chunk, x, near);
     pl_features_make(&f, near, v, own ? NULL : r, m);
     pl_features_transpose(&f);
     pl_features_add(&f, chunk, block, chunk->sums);

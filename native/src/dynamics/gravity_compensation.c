@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Gravity compensation. An artist models a held body as it hangs, not as it would be without
- * weight; simulated from there it sags in the first frames. Hsu et al., "A General Two-Stage
- * Initialization for Sag-Free Deformable Simulations", 2022: find forces that balance gravity, then
- * a rest shape that exerts them. For shape matching both are linear.
+ * Gravity compensation. Artists model a held body in its hanging shape, not in its weightless one,
+ * so it would sag in the first frames. Hsu et al., "A General Two-Stage Initialization for Sag-Free
+ * Deformable Simulations", 2022: find forces that balance gravity, then a rest shape that exerts
+ * them. Both problems are linear for shape matching.
  *
- * Where the body starts, x = r, its clusters shall pull each free particle by -g. Each membership
- * gets a rest offset of its own, p' = p + d, with
+ * In the initial state, x = r, the clusters must accelerate each free particle by -g. Each
+ * membership gets its own rest offset, p' = p + d, with
  *
  *   sum_c k_c w_ic ((1 - Q_c) d_c)_i = -g  for free particles i,    k_c = alpha_c / dt^2,
  *
- * where Q_c is what goals follow of a small displacement, an orthogonal projection (weights m w)
- * blended from those onto rigid motions and onto maps of constant volume (match.simd.c):
+ * where Q_c is the part of a small displacement that goals follow: a blend of the orthogonal
+ * projections (weights m w) onto rigid motions and onto volume-preserving maps (match.simd.c):
  *
  *   Q u = t + (1 - beta) theta x p + beta (H - tr(H) / tr(A^-1) A^-1) p,
  *   H = (sum m w u p^T) A^-1.
  *
- * The d of least energy are those of a displacement field mu that is 0 at the supports, less its
- * rigid part in each cluster, d_ic = mu_i - t_c - theta_c x p_ic; so
+ * The d of least energy come from a displacement field mu that is 0 at the supports, minus its
+ * rigid part in each cluster: d_ic = mu_i - t_c - theta_c x p_ic. So
  *
  *   K mu = -g,   (K mu)_i = sum_c k_c w_ic (mu_i - (Q_c mu)_i),
  *
- * which is the linear statics of the body: -mu is how far it would sag. K is symmetric with
- * weights m_i and definite where supports hold the body; conjugate gradients solve it. The forces
- * at x = r depend on d only within each cluster, so mu may be large where clusters strain little.
- * d has neither a mean nor a moment in a cluster: centres stay, coarse levels stay as they fit, and
- * momentum is kept. Surfaces stay as they were modelled: the map from the body's rest shape to a
- * cluster's own undoes d (rest.c).
+ * which is the linear statics of the body: -mu is its sag. K is symmetric with weights m_i and
+ * definite where supports hold the body; conjugate gradients solve it. The forces at x = r depend
+ * on d only within each cluster, so mu may be large where clusters strain little. d has neither a
+ * mean nor a moment in a cluster, so centres and fits of coarse levels do not change, and momentum
+ * is kept. Surfaces stay as modelled: the map from the body's rest shape to a cluster's own undoes
+ * d (rest.c).
  *
- * Coarse clusters of nested levels pull at d, too: k_c has their alphas in it, and what they follow
- * of it is left out. That and terms of second order are mended by solving again for what the rows
- * of a match say is still lacking.
+ * Coarse clusters of nested levels act on d, too: k_c includes their alphas, but the part of d that
+ * they follow is neglected. A correction solves again for the residual of the actual rows, which
+ * removes this error and terms of second order.
  */
 #include "dynamics/gravity_compensation.h"
 
@@ -46,13 +46,13 @@ enum
     MOST_CORRECTIONS = 6
 };
 
-/* d may be this share of a cluster's width (RMS): beyond, its rotation is no more that of the
- * members. More is scaled down. */
+/* Largest RMS of d over a cluster's width; a larger d is scaled down. Beyond it, the rotation of
+ * the members is lost. */
 static const double MOST_STRAIN = .5;
-static const double ENOUGH = 1e-4; /* of the residual at first */
+static const double ENOUGH = 1e-4; /* of the initial residual */
 static const uint32_t MOST_ROUNDS = 3000;
 static const double FARTHEST_SAG = 1000; /* over the body's width */
-static const double BALANCED = 5e-4;     /* of gravity may be lacking */
+static const double BALANCED = 5e-4;     /* tolerated residual over gravity */
 
 typedef struct membership
 {
@@ -61,7 +61,7 @@ typedef struct membership
     vec3 p;
 } membership;
 
-/* What goals follow in a cluster: t + map p, and the rigid part of it. */
+/* The displacement that a cluster's goals follow: t + map p, and its rigid part. */
 typedef struct cluster_fit
 {
     double mass, stiffness;
@@ -85,7 +85,7 @@ typedef struct balance
     cluster_fit* fits;
     double* mass;
     uint8_t* is_free;        /* a particle that gravity pulls and nothing holds */
-    double *diagonal, *pull; /* pull: of a cluster and the coarse ones that it is in, alpha */
+    double *diagonal, *pull; /* pull: sum of the alphas of a cluster and of its coarse clusters */
     vec3 *mu, *residual, *way, *image;
 } balance;
 
@@ -97,7 +97,7 @@ static void balance_free(balance* b)
         pl_free(blocks[i]);
 }
 
-/* ------------------------------------------------------------------ the body as it is */
+/* ------------------------------------------------------------------ the current body */
 
 static pl_status read_members(balance* b, pl_edit* edit)
 {
@@ -127,7 +127,7 @@ static pl_status read_members(balance* b, pl_edit* edit)
     return PLIANT_OK;
 }
 
-/* Alphas of the clusters, with those of the coarse ones that they are in. */
+/* Alphas of the clusters, plus those of their coarse clusters. */
 static void find_pull(balance* b)
 {
     const pl_body* body = b->body;
@@ -141,7 +141,7 @@ static void find_pull(balance* b)
     }
 }
 
-/* Offsets from the centres, and what fits need of the rest shape. */
+/* Rest offsets from the centres, and the rest moments of the fits. */
 static void prepare_fits(balance* b, double dt)
 {
     const pl_clusters* k = &b->body->clusters;
@@ -156,7 +156,7 @@ static void prepare_fits(balance* b, double dt)
         fit->inverse = pl_load_symmetric(k->arr_inv[c]);
         fit->inverse_trace = m3_trace(fit->inverse);
         for (int i = 0; i < 3; ++i)
-            inertia.m[i][i] += trace * (1 + 1e-6); /* members on a line */
+            inertia.m[i][i] += trace * (1 + 1e-6); /* regular for members on a line */
         fit->per_inertia = trace > 0 ? m3_inverse(inertia) : m3_zero();
     }
     for (uint32_t s = 0; s < b->slots; ++s)
@@ -168,8 +168,8 @@ static void prepare_fits(balance* b, double dt)
         }
 }
 
-/* Supports are the particles that pins hold, or, where none is held, those that pins pull. What
- * hangs together with none of them falls and is left alone. */
+/* Supports are the particles held by pins, or, if there is none, those pulled by pins. Components
+ * without a support fall and are not changed. */
 static pl_status find_supports(balance* b, bool* any)
 {
     const pl_pins* pins = &b->body->pins;
@@ -270,8 +270,7 @@ static double dot(const balance* b, const vec3* u, const vec3* v, bool precondit
     return sum;
 }
 
-/* Conjugate gradients with the diagonal as preconditioner, for the residual. False: the supports do
- * not hold it. */
+/* Conjugate gradients with Jacobi preconditioner. False: the supports do not hold the body. */
 static bool solve(balance* b)
 {
     for (uint32_t s = 0; s < b->slots; ++s)
@@ -300,8 +299,8 @@ static bool solve(balance* b)
     double most = 0;
     for (uint32_t s = 0; s < b->slots; ++s)
         most = fmax(most, v3_dot(b->mu[s], b->mu[s]));
-    /* a hundredth of it is left; and it does not turn about its supports, which nothing resists but
-     * what was added to the inertia */
+    /* the residual is a hundredth; and the body does not swing about its supports, which only the
+     * term added to the inertia resists */
     return left <= 1e-4 * first && sqrt(most) < FARTHEST_SAG * b->body->shape_width;
 }
 
@@ -313,7 +312,7 @@ static vec3 change_of(const balance* b, uint32_t slot, const membership* m)
     return v3_sub(b->mu[slot], v3_add(fit->t, v3_cross(fit->theta, m->p)));
 }
 
-/* The part of d that every cluster can take. */
+/* The share of d within MOST_STRAIN in every cluster; below 0: out of memory. */
 static double share_of(balance* b)
 {
     double share = 1;
@@ -384,7 +383,8 @@ static pl_status make_room(balance* b)
     return fine ? PLIANT_OK : pl_fail_memory(4 * sizeof(vec3) * (size_t)b->slots);
 }
 
-/* What the clusters pull each particle by now, times dt^2: as blending does it (advance.simd.c). */
+/* Subtracts the clusters' current accelerations from the residual, as advance.simd.c blends them.
+ */
 static void add_pull(const balance* b, double dt)
 {
     const pl_clusters* k = &b->body->clusters;
@@ -407,8 +407,8 @@ static void add_pull(const balance* b, double dt)
     }
 }
 
-/* One correction. share: 0 at first, then what of gravity is to be balanced. "done": nothing is
- * lacking, or nothing can be done. */
+/* One correction. share: 0 in the first, then the share of gravity to balance. "done": the body is
+ * balanced, or cannot be. */
 static pl_status correct(balance* b, pl_edit* edit, vec3 gravity, double dt, double* share,
                          bool* done)
 {
@@ -435,7 +435,7 @@ static pl_status correct(balance* b, pl_edit* edit, vec3 gravity, double dt, dou
     double part = share_of(b);
     if (part < 0)
         return pl_fail_memory(sizeof(double) * b->clusters);
-    if (!first && part < 1) /* a correction is small, or the body is not where it was made */
+    if (!first && part < 1) /* corrections are small, unless the body left its initial state */
         return PLIANT_OK;
     *done = false;
     if (first)

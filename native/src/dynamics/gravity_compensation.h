@@ -7,8 +7,8 @@
 
 /* Changes the rest offsets of the finest clusters so that the body, at rest where it is created, is
  * in equilibrium under the scene's gravity with its pins, in substeps of length dt. "share" becomes
- * the part of gravity that is balanced: 0 where nothing holds the body, less than 1 where all of it
- * would deform clusters too far. */
+ * the balanced share of gravity: 0 without supports, below 1 where full balance would deform
+ * clusters too far. */
 pl_status pl_compensate_gravity(pl_scene* scene, pl_body* body, double dt, double* share);
 
 #endif

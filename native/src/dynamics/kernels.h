@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The kernels of a step: arrays in, arrays out, one table for each SIMD path. A pass does one
- * chunk, a batch does a run of clusters. Nothing here knows a scene.
+ * The kernels of a step: arrays in, arrays out, one table for each SIMD path. A pass processes one
+ * chunk, a batch a run of clusters. Kernels do not depend on a scene.
  */
 #ifndef PL_DYNAMICS_KERNELS_H
 #define PL_DYNAMICS_KERNELS_H
@@ -26,14 +26,14 @@ typedef struct pl_pass
     float dt;
     float gravity[3];
     float turn[3], pivot[3];      /* acceleration turn x (x - pivot), on top of gravity */
-    float drag;                   /* share of the velocity lost to the air in this substep */
+    float drag;                   /* share of the velocity lost to air drag in this substep */
     const float* acceleration[3]; /* by slot, or NULL */
     const float* force[3];        /* by slot, or NULL */
     const pl_pins* pins;          /* or NULL */
     float pin_from, pin_to;       /* fractions of the frame at the substep's start and end */
     float pin_rate;               /* 1 / length of the frame */
     bool hold_all;                /* every particle follows its pin target */
-    const float* still;           /* by slot: not 0 for those that stay where they are, or NULL */
+    const float* still;           /* by slot: > 0 for sleeping particles, or NULL */
     /* Strain limiting. */
     float* shift[3];     /* by slot: the correction being built */
     float relaxation;    /* omega for this substep */
@@ -43,8 +43,8 @@ typedef struct pl_pass
     uint64_t tested, violated;
 } pl_pass;
 
-/* Whether applying strain-limit corrections gathers velocities as well: the fit of the next
- * iteration does not ask for them. */
+/* Whether limit_apply gathers velocities as well: the fit of a next iteration does not need them.
+ */
 static inline bool pl_limit_gathers(const pl_pass* pass)
 {
     return pass->chunk->own_rest || pass->last_iteration || pass->quadratic;
@@ -55,14 +55,14 @@ typedef struct pl_match_batch
 {
     const pl_chunk* chunks; /* or runs of the next finer level */
     const uint32_t* part_begin;
-    const pl_part* part; /* where in them each cluster has its sums */
+    const pl_part* part; /* the position of each cluster's sums in them */
     pl_clusters* clusters;
-    pl_chunk* run;       /* the run that these clusters are to the next coarser level, or NULL */
+    pl_chunk* run;       /* the run of these clusters for the next coarser level, or NULL */
     uint32_t begin, end; /* clusters */
     float dt;
     float beta;
     float firmness; /* how much stiffer linear maps are than the rest (material.c) */
-    bool bend;      /* quadratic modes are as stiff as the material, not by beta */
+    bool bend;      /* quadratic modes get the material's stiffness instead of beta */
     uint32_t goal, rotation;
     bool sum_parts; /* the moments come from chunks (otherwise clusters->sums is set already) */
     bool finest;    /* rows carry the fade */
@@ -70,7 +70,7 @@ typedef struct pl_match_batch
     uint32_t lever_side; /* side of clusters->lever to write (match) or to use (limit_balance) */
     /* Plasticity (plastic.h). */
     bool plastic; /* some F^p may not be the identity */
-    bool flow;    /* the substep's end: F^p flows before goals are made of it */
+    bool flow;    /* at the substep's end: F^p flows before goals are computed */
     float yield, hardening, plastic_limit; /* limit 0: none */
 } pl_match_batch;
 
@@ -78,30 +78,30 @@ typedef struct pl_kernels
 {
     /* Blends the clusters' goals, integrates, and sums the new moments into chunk->sums. */
     void (*advance)(pl_pass* pass);
-    /* Sums the moments of where the particles are now. */
+    /* Sums the moments of the current positions and velocities. */
     void (*gather)(pl_pass* pass);
-    /* Corrects the sums where particles were moved; chunk->moments_updated says whether that was
-     * done, or all was summed again because it was as much work. */
+    /* Updates the sums where particles were moved. chunk->moments_updated: false if all was
+     * gathered again instead, because that was as cheap. */
     void (*update_moments)(pl_pass* pass, const pl_moved_blocks* moved);
     /* Fits clusters to their moments: F, goal transforms, rows. */
     void (*match)(const pl_match_batch* batch);
-    /* Fits only what strain limiting asks: clusters->limit, from the chunks' sums. */
+    /* Fits only clusters->limit, for strain limiting, from the chunks' sums. */
     void (*match_limit)(const pl_match_batch* batch);
     /* Nested levels: moments of coarse clusters [begin, end) from those of their fine clusters. */
     void (*levels_sum)(const pl_links* links, pl_clusters* clusters, uint32_t begin, uint32_t end);
-    /* Adds to the rows of fine clusters [begin, end) what their coarse clusters ask. */
+    /* Adds the rows of coarse clusters to those of their fine clusters [begin, end). */
     void (*levels_spread)(const pl_links* links, pl_clusters* clusters, uint32_t begin,
                           uint32_t end);
-    /* The same for clusters that are a run; "rows" is scratch for its copies of rows. */
+    /* The same for the clusters of a run; "rows" is scratch for its copies of rows. */
     void (*run_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters, uint32_t begin,
                        uint32_t end);
     /* The iterations of an embedding. */
     void (*embed)(pl_embedding* job);
-    /* Sums that rest centres and shapes follow from. */
+    /* Rest moments, from which rest centres and rest shapes follow. */
     void (*rest_mass_moments)(const pl_rest_mass_moments* job);
     void (*rest_second_moments)(const pl_rest_job* job);
-    /* The entries of a chunk with members that may be too far from their clusters, entries
-     * ascending: "found" has room for all, the result is how many there are. */
+    /* Finds the entries of a chunk with members that may be too far from their clusters, ascending.
+     * "found" has room for all; returns the number. */
     uint32_t (*outliers)(const pl_chunk* chunk, const pl_particles* particles,
                          const pl_outlier_bound* rows, pl_suspect* found);
     /* Corrections of violated members into pass->shift and pass->limit_sums; counts. */
@@ -112,7 +112,7 @@ typedef struct pl_kernels
     void (*limit_apply)(pl_pass* pass);
 } pl_kernels;
 
-/* The kernels of a path that the machine has. */
+/* The kernels of a path that the machine supports. */
 const pl_kernels* pl_kernels_for(uint32_t simd);
 
 static inline size_t pl_pass_scratch(uint32_t rows, bool quadratic)
@@ -120,9 +120,9 @@ static inline size_t pl_pass_scratch(uint32_t rows, bool quadratic)
     return (size_t)rows * (PL_ROW_FLOATS + (quadratic ? PL_QUAD_ROW_FLOATS : 0));
 }
 
-/* The missing directions of a flat, needle-like or single-point cluster: completes F (row-major) so
- * that it turns with the cluster. With "keep_volume" it also grows thinner as it is stretched
- * (det F = 1), which plastic flow asks. */
+/* Completes F (row-major) in the missing directions of a flat, needle-like or single-point cluster,
+ * so that it rotates with the cluster. With "keep_volume" the thickness follows from det F = 1,
+ * which plastic flow requires. */
 void pl_complete_gradient(int rank, const float axis[3], bool keep_volume, float f[9]);
 
 /* The fit of a cluster that quadratic goals start from: the moments (3 x 3 and 3 x 6, centred), F,

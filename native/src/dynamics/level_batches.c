@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* Allocates an array of runs, unless an attempt that ran out of memory has left it: its size would
- * be the same. */
+/* Allocates an array of runs, unless an earlier attempt that ran out of memory has allocated it
+ * with the same size. */
 #define NEED(field, count) (runs->field || (runs->field = pl_alloc(count, sizeof *runs->field)))
 
 pl_chunk* pl_level_batch_of(const pl_body* body, uint32_t level, uint32_t cluster)
@@ -43,8 +43,7 @@ static bool alloc_runs(pl_body* body)
            NEED(part_begin, clusters + 2);
 }
 
-/* What making runs keeps in mind. "row" and "entry" have one more than the row, or the entry, that
- * a coarse cluster got last. */
+/* State of the construction. "row" and "entry": by coarse cluster, 1 + its latest row or entry. */
 typedef struct run_maker
 {
     pl_body* body;
@@ -52,8 +51,8 @@ typedef struct run_maker
     uint32_t rows, entries, blocks;
 } run_maker;
 
-/* The entries of a block: those that only the first four clusters have, then those that both halves
- * have, then the others' own. */
+/* The entries of a block: those of the first four clusters only, then shared ones, then those of
+ * the last four only. */
 static void add_block(run_maker* m, pl_chunk* run, uint32_t begin, uint32_t end)
 {
     const pl_links* links = &m->body->links;
@@ -89,7 +88,7 @@ static void add_block(run_maker* m, pl_chunk* run, uint32_t begin, uint32_t end)
     runs->block_begin[++m->blocks] = m->entries;
 }
 
-/* False if entries cannot number the rows of the run. */
+/* False if the rows of the run exceed the range of entry_row. */
 static bool add_run(run_maker* m, pl_chunk* run, uint32_t begin, uint32_t end)
 {
     const pl_links* links = &m->body->links;
@@ -131,7 +130,7 @@ static bool add_runs(run_maker* m)
     return fine;
 }
 
-/* What does not move of a cluster's moments: mass, and the first moment about its rest centre. */
+/* The constant moments of a cluster: mass, and the first moment about its rest centre. */
 static void rest_mass_moments(const pl_body* body, const pl_part* parts, uint32_t c, double out[4])
 {
     bool finest = c < body->level_begin[1];
@@ -148,7 +147,7 @@ static void rest_mass_moments(const pl_body* body, const pl_part* parts, uint32_
         out[j] *= body->clusters.fade[c];
 }
 
-/* Adds those of the clusters of a run to the parts that its rows are. */
+/* Adds the constant moments of a run's clusters to the parts of its rows. */
 static void add_rest_moments(const pl_body* body, const pl_chunk* run, uint32_t begin, uint32_t end,
                              const uint32_t* part_of_row, pl_part* parts)
 {
@@ -195,8 +194,8 @@ static void list_parts(pl_body* body, uint32_t* part_of_row, pl_part* parts)
     }
 }
 
-/* Gives back what the entries turned out not to need, and tells runs where their arrays are. */
-static void settle(pl_level_batches* runs, uint32_t entries)
+/* Shrinks the entry arrays to their final size, and sets the runs' array pointers. */
+static void finish_arrays(pl_level_batches* runs, uint32_t entries)
 {
     uint16_t* rows = pl_realloc(runs->entry_row, entries, sizeof *rows);
     float* kernel = pl_realloc(runs->entry_kernel, 8 * (size_t)entries, sizeof *kernel);
@@ -221,7 +220,7 @@ pl_status pl_level_batches_prepare(pl_body* body)
     uint32_t* part_of_row = NULL;
     pl_part* parts = NULL;
     bool fine = maker.row && maker.entry && alloc_runs(body);
-    bool fit = fine && add_runs(&maker); /* otherwise links serve as they are */
+    bool fit = fine && add_runs(&maker); /* otherwise levels.simd.c uses the links */
     if (fit)
     {
         part_of_row = PL_NEW(uint32_t, maker.rows);
@@ -230,7 +229,7 @@ pl_status pl_level_batches_prepare(pl_body* body)
     }
     if (fit && fine)
     {
-        settle(runs, maker.entries);
+        finish_arrays(runs, maker.entries);
         list_parts(body, part_of_row, parts);
         runs->part = parts;
         parts = NULL;

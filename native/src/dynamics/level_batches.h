@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Nested levels before plastic flow (levels.simd.c has the equations, and what happens after). Then
- * a rest position is the same in a fine cluster and in a coarse one, and clusters are to the next
- * level what particles are to the finest. So they are treated in the same way: a run of
- * neighbouring clusters is a chunk with a point for positions and a rest point of its own, eight of
- * them are a block that shares one list of coarse clusters with dense weights, and sums are made
- * while the moments of a cluster are at hand.
+ * Nested levels before plastic flow (levels.simd.c has the equations, and the case after flow). A
+ * rest position is then the same in fine and coarse clusters, and clusters are to the next level
+ * what particles are to the finest. They use the same layout: a run of neighbouring clusters is a
+ * chunk with its own pos_origin and rest_origin, eight clusters are a block with one list of coarse
+ * clusters and dense weights, and match adds a cluster's moments to the sums while they are in
+ * registers.
  *
  *   level 0   match ── pl_level_batch_add ──> sums      rows += ... <── run_spread ── rows
  *                                              │                                       ^
@@ -17,7 +17,7 @@
 #include "dynamics/gather.h"
 #include "dynamics/reduce_moments.h"
 
-/* A run without sums yet; positions will be summed about "origin". */
+/* Clears the sums of a run; positions will be summed about "origin". */
 PL_INLINE void pl_level_batch_clear(pl_chunk* run, const float origin[3])
 {
     memcpy(run->pos_origin, origin, sizeof run->pos_origin);

@@ -9,7 +9,7 @@
 void PL_K(pl_level_batch_spread)(const pl_chunk* run, float* rows, pl_clusters* clusters,
                                  uint32_t begin, uint32_t end);
 
-/* The run's copies of its coarse clusters' rows, about its own points. */
+/* The run's copies of its coarse clusters' rows, about its own origins. */
 static void copy_rows(const pl_chunk* run, const pl_clusters* k, float* rows)
 {
     for (uint32_t i = 0; i < run->row_count; i += 8)
@@ -24,8 +24,8 @@ static void copy_rows(const pl_chunk* run, const pl_clusters* k, float* rows)
     }
 }
 
-/* Adds what coarse clusters ask to the rows of eight fine ones, about their own points:
- * A r + b - alpha x about the run's is A p + (b + A d - alpha o) - alpha (x - o). */
+/* Adds the coarse clusters' rows to those of eight fine ones. A r + b - alpha x about the run's
+ * origins is A p + (b + A d - alpha o) - alpha (x - o) about a fine cluster's. */
 static void spread_eight(const pl_chunk* run, uint32_t block, const float* rows, pl_clusters* k,
                          const pl_eight* eight)
 {

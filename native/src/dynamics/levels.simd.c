@@ -12,18 +12,18 @@
  *   A (B p_f + q) + b - alpha (x - ref_c)
  *     =  (A B) p_f + (b + A q + alpha (ref_c - ref_f)) - alpha (x - ref_f).
  *
- * So particles store memberships of the finest level only, and levels cost links, not memberships.
- * As long as every B is the identity level_batches.h does the same, faster.
+ * So particles store memberships of the finest level only, and the cost of levels is that of links,
+ * not of memberships. While every B is the identity, level_batches.h does the same faster.
  */
 #include "dynamics/reduce_moments.h"
 
-/* What a coarse cluster sums over its fine ones, in lanes; x is relative to its reference point.
- * Centring comes after: in double nothing is lost by it. */
+/* Sums of a coarse cluster over its fine ones, in lanes; x is relative to its reference point. They
+ * are centred afterwards, which in double costs no accuracy. */
 typedef struct level_sums
 {
     vd mass, x[3], v[3], a[9], spin[3];
-    vd mq[3];   /* m q: what centring takes from a */
-    vd left[3]; /* what rounding leaves of the mean of p */
+    vd mq[3];   /* m q, to centre a */
+    vd left[3]; /* the mean of p, which is 0 up to rounding */
 } level_sums;
 
 /* B p of eight links, or p itself where every B is the identity. */
@@ -44,11 +44,11 @@ PL_INLINE void turn_rest(const pl_links* links, const uint32_t link[8], const vd
     }
 }
 
-/* Adds up to eight links, from "i" on. */
+/* Adds up to eight links, starting at "i". */
 PL_INLINE void add_links(const pl_links* links, const pl_clusters* k, uint32_t i, uint32_t end,
                          const vd ref[3], level_sums* t)
 {
-    static const float nothing[4];
+    static const float zero_row[4];
     const float *sums[8], *from[8], *rest[8];
     uint32_t link[8];
     vf s[24], point[4], q_u[4];
@@ -58,7 +58,7 @@ PL_INLINE void add_links(const pl_links* links, const pl_clusters* k, uint32_t i
         link[n] = PL_MIN(i + n, end - 1);
         sums[n] = k->sums[links->fine[link[n]]];
         from[n] = k->ref[links->fine[link[n]]];
-        rest[n] = i + n < end ? links->q[link[n]] : nothing;
+        rest[n] = i + n < end ? links->q[link[n]] : zero_row;
         uint32_t later = links->fine[PL_MIN(i + n + 8, links->count - 1)];
         __builtin_prefetch(k->sums[later]);
         __builtin_prefetch(k->sums[later] + 16);
@@ -108,7 +108,7 @@ static void sum_one(const pl_links* links, pl_clusters* k, uint32_t c)
     vd point[3];
     double x[3], v[3];
     memset(&t, 0, sizeof t);
-    memset(ref, 0, sizeof k->ref[c]); /* of one without links, all whose clusters are dead */
+    memset(ref, 0, sizeof k->ref[c]); /* without links: all fine clusters are dead */
     if (begin < end)
         memcpy(ref, k->ref[links->fine[begin]], sizeof k->ref[c]);
     for (int j = 0; j < 3; ++j)
@@ -160,12 +160,12 @@ PL_INLINE void turn_rows(const pl_links* links, const uint32_t link[8], vf row[1
     }
 }
 
-/* Adds the n-th link of each of eight fine clusters to what their rows get. */
+/* Adds the coarse row of the n-th link of each of eight fine clusters. */
 PL_INLINE void add_rows(const pl_links* links, const pl_clusters* k, const pl_eight* eight,
                         uint32_t n, const vf ref[3], vf sum[14])
 {
-    /* also of no row: a coarse cluster's may be written meanwhile, though it would count nothing */
-    static const float nothing[16];
+    /* read for absent links: another thread may be writing a coarse cluster's row */
+    static const float zero_row[16];
     const float *rows[8], *from[8], *rest[8];
     uint32_t link[8];
     vf row[16], point[4], q_u[4];
@@ -174,9 +174,9 @@ PL_INLINE void add_rows(const pl_links* links, const pl_clusters* k, const pl_ei
         uint32_t at = links->by_fine_begin[eight->c[i]] + n;
         bool there = at < links->by_fine_begin[eight->c[i] + 1];
         link[i] = there ? links->by_fine[at] : 0;
-        rows[i] = there ? k->row[links->coarse[link[i]]] : nothing;
-        from[i] = there ? k->ref[links->coarse[link[i]]] : nothing;
-        rest[i] = there ? links->q[link[i]] : nothing;
+        rows[i] = there ? k->row[links->coarse[link[i]]] : zero_row;
+        from[i] = there ? k->ref[links->coarse[link[i]]] : zero_row;
+        rest[i] = there ? links->q[link[i]] : zero_row;
     }
     pl_load_rows(rows, 2, row);
     vf_load4(from, point);
@@ -196,7 +196,7 @@ PL_INLINE void add_rows(const pl_links* links, const pl_clusters* k, const pl_ei
     sum[PL_ROW_KAPPA] = vf_mad(sum[PL_ROW_KAPPA], u, row[PL_ROW_KAPPA]);
 }
 
-/* The next clusters' links on their way into the cache: they lie in another order. */
+/* Prefetches the next clusters' links, which lie in another order. */
 PL_INLINE void prefetch_links(const pl_links* links, uint32_t begin, uint32_t end)
 {
     for (uint32_t n = links->by_fine_begin[begin]; n < links->by_fine_begin[end]; ++n)

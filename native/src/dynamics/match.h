@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Small lane algebra that matching and strain limiting share (for *.simd.c). Matrices are row-major
- * arrays of nine lanes-of-eight. */
+/* Lane algebra shared by matching and strain limiting (for *.simd.c). Matrices are row-major arrays
+ * of nine vectors of eight lanes. */
 #ifndef PL_DYNAMICS_MATCH_H
 #define PL_DYNAMICS_MATCH_H
 
@@ -39,7 +39,7 @@ PL_INLINE void pl_eight_store(const pl_eight* eight, float* base, size_t stride,
         base[eight->c[i] * stride] = lane[i];
 }
 
-/* Rows of 16 floats of the eight clusters; "row" is turned in place. */
+/* Stores rows of 16 floats of the eight clusters; "row" is transposed in place. */
 PL_INLINE void pl_eight_store_rows(const pl_eight* eight, float* base, vf row[16])
 {
     vf_transpose(row);
@@ -51,7 +51,7 @@ PL_INLINE void pl_eight_store_rows(const pl_eight* eight, float* base, vf row[16
     }
 }
 
-/* The same for rows one after the other. */
+/* The same for consecutive rows. */
 PL_INLINE void pl_level_batch_store_rows(uint32_t begin, uint32_t used, float* base, vf row[16])
 {
     vf_transpose(row);
@@ -108,8 +108,8 @@ PL_INLINE void pl_spin33(const vf w[3], const vf f[9], vf out[9])
     }
 }
 
-/* A_xr A_rr^-1, without what completes it where a cluster lacks a direction. As a lever arm only
- * this will do: A_xr F^T is then symmetric, also where the cluster is thin rather than flat. */
+/* A_xr A_rr^-1, not completed where a cluster lacks a direction (degenerate.c). Lever arms need
+ * this F: A_xr F^T is then symmetric, also for clusters that are thin but not flat. */
 PL_INLINE void pl_lever_gradient(const pl_clusters* k, const pl_eight* eight, const vf a_xr[9],
                                  vf f[9])
 {
@@ -120,10 +120,9 @@ PL_INLINE void pl_lever_gradient(const pl_clusters* k, const pl_eight* eight, co
     pl_mul33(a_xr, inverse, f);
 }
 
-/* What turns an angular impulse into a rotation of the lever arms F p: the inverse of tr(K) I - K
- * with K = A_xr F^T, F from pl_lever_gradient. Needle-like clusters cannot be turned about their
- * axis: there the matrix gets a little more on its diagonal, and a single point gets 0. inverse: xx
- * yy zz xy yz zx. */
+/* The map from an angular impulse to a rotation of the lever arms F p: the inverse of tr(K) I - K
+ * with K = A_xr F^T, F from pl_lever_gradient. It is singular for needles, which get a small term
+ * on the diagonal; a single point gets 0. inverse: xx yy zz xy yz zx. */
 PL_INLINE void pl_lever_inverse(const vf a_xr[9], const vf f[9], vf inverse[6])
 {
     vf k[9], half = vf_set1(.5f);

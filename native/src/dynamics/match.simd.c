@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Fits clusters to where their members are: deformation gradient, rotation, goal transform, and the
- * row that a cluster gives to its members. Eight clusters at a time.
+ * Fits clusters to their members' positions: deformation gradient, rotation, goal transform, and
+ * the cluster's row. Eight clusters at a time.
  *
  * Mueller et al. 2005, "Meshless Deformations Based on Shape Matching"; Falkenstein 2017, 3.0.1 for
  * the rotation of F instead of A_xr. Departures, which keep momentum:
@@ -81,14 +81,14 @@ static void sum_quadratic_parts(const pl_match_batch* batch, uint32_t c, const d
     }
 }
 
-/* The reference point of a cluster: any will do for dead ones, which have no parts. */
+/* The reference point of a cluster; arbitrary for dead ones, which have no parts. */
 PL_INLINE const float* reference(const pl_match_batch* batch, uint32_t c)
 {
     bool dead = batch->part_begin[c] == batch->part_begin[c + 1];
     return batch->chunks[dead ? 0 : batch->part[batch->part_begin[c]].chunk].pos_origin;
 }
 
-/* F from that of pl_lever_gradient: completed for clusters that lack a direction. */
+/* F: pl_lever_gradient's, completed for clusters that lack a direction. */
 PL_INLINE void complete(const pl_match_batch* batch, const pl_eight* eight, const vf lever[9],
                         vf f[9])
 {
@@ -115,7 +115,7 @@ PL_INLINE void complete(const pl_match_batch* batch, const pl_eight* eight, cons
         f[j] = vf_load(lanes[j]);
 }
 
-/* cof(F), row-major: how areas map, and the gradient of det F. */
+/* cof(F), row-major: the map of area vectors, and the gradient of det F. */
 PL_INLINE void cofactor(const vf f[9], vf out[9])
 {
     for (int i = 0; i < 3; ++i)
@@ -127,11 +127,10 @@ PL_INLINE void cofactor(const vf f[9], vf out[9])
         }
 }
 
-/* (1 - beta) R + beta V, with V the volume-preserving map nearest to F as the members see it: least
- * sum m w |V p - F p|^2 with det V = 1. Newton along cof(V) A_rr^-1, the direction in which that
- * sum grows least. Mueller scales F by 1 / cbrt(det F); that force has no potential: round a loop
- * it does work, and a free body's energy grew 1,800 times in 3,000 steps at alpha 1.9. R alone
- * where F is flat or turned inside out. */
+/* (1 - beta) R + beta V, with V the volume-preserving map nearest to F for the members: det V = 1
+ * and least sum m w |V p - F p|^2. Newton steps along cof(V) A_rr^-1, the direction in which that
+ * sum grows least. Mueller scales F by 1 / cbrt(det F), which is not conservative: a free body's
+ * energy grew 1,800 times in 3,000 steps at alpha 1.9. R alone where F is flat or inverted. */
 PL_INLINE void linear_goal(const pl_clusters* k, const pl_eight* eight, const vf f[9],
                            const vf r[9], float beta, vf t[9])
 {
@@ -183,7 +182,8 @@ PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, co
         row[j] = vf_mad(vf_mul(alpha, t[j]), kappa, spin[j]);
     for (int j = 0; j < 3; ++j)
     {
-        /* the rest centre is rounded: what is left of the mean of p would push the cluster */
+        /* the rest centre is rounded: subtract the remaining mean of p, which would exert a force
+         */
         vf left =
             vf_mad(vf_mad(vf_mul(row[3 * j], s[19]), row[3 * j + 1], s[20]), row[3 * j + 2], s[21]);
         row[PL_ROW_B + j] = vf_sub(vf_mad(vf_mul(alpha, s[9 + j]), kappa, s[12 + j]), left);
@@ -200,7 +200,7 @@ PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, co
                        vf_add(pl_eight_load(eight, &k->ref[0][j], 3), s[9 + j]));
 }
 
-/* What strain limiting compares members with: R, x_c, and how far they may be. */
+/* The goals of strain limiting: R, x_c, and the largest distance from them. */
 PL_INLINE void store_limit(const pl_match_batch* batch, const pl_eight* eight, const vf r[9],
                            const vf s[24])
 {
@@ -216,7 +216,7 @@ PL_INLINE void store_limit(const pl_match_batch* batch, const pl_eight* eight, c
     pl_eight_store_rows(eight, k->limit[0], row);
 }
 
-/* F + firmness (T - F): linear maps are resisted more than what is not affine. */
+/* F + firmness (T - F): affine deformation is resisted more than the rest. */
 PL_INLINE void stiffen_linear(float firmness, const vf f[9], vf t[9])
 {
     for (int j = 0; j < 9; ++j)
@@ -248,7 +248,7 @@ static void quadratic_goals(const pl_match_batch* batch, const pl_eight* eight, 
         t[j] = vf_load(tl[j]);
 }
 
-/* What strain limiting needs of this fit, if the substep starts from it. */
+/* Lever arms and inertia for strain limiting, if the substep starts from this fit. */
 PL_INLINE void store_lever(const pl_match_batch* batch, const pl_eight* eight, const pl_moments* t,
                            const vd x[3])
 {
@@ -265,7 +265,7 @@ PL_INLINE void store_lever(const pl_match_batch* batch, const pl_eight* eight, c
     pl_eight_store_rows(eight, k->lever[batch->lever_side][0], row);
 }
 
-/* The moments of eight clusters from their chunks; also kept, for coarser levels. */
+/* The moments of eight clusters from their chunks; stored for coarser levels. */
 static void sum_eight(const pl_match_batch* batch, const pl_eight* eight, vf s[24],
                       float (*quad)[24])
 {
@@ -302,9 +302,9 @@ static void sum_eight(const pl_match_batch* batch, const pl_eight* eight, vf s[2
                             quad[i]);
 }
 
-/* The map from rest offsets to where the cluster would have them, before its torque is taken out:
- * R, or R F^p of a plastic body. With batch->flow F^p takes up what is over the yield strain first;
- * R is then found again, so that it follows from F and F^p alone. */
+/* The rigid goal transform, before its torque is removed: R, or R F^p of a plastic body. With
+ * batch->flow the strain over the yield strain first moves to F^p; R is then computed again, so
+ * that it depends on F and F^p only. */
 PL_INLINE void rotate(const pl_match_batch* batch, const pl_eight* eight, const vf a_xr[9],
                       const vf f[9], vf r[9])
 {
@@ -394,8 +394,8 @@ static void match_eight(const pl_match_batch* batch, const pl_eight* eight)
     }
 }
 
-/* The next eight clusters from *c on. Dead ones (body/edit/edit.h) have nothing to fit, and where
- * many were made anew a third of them are; runs have a place for each. */
+/* The next eight clusters from *c on. Dead ones (body/edit/edit.h) are skipped: after much
+ * reclustering they are a third. Runs have a place for each cluster, so they keep them. */
 PL_INLINE bool next_eight(const pl_match_batch* batch, uint32_t* c, pl_eight* eight)
 {
     bool all = batch->run || !batch->finest;

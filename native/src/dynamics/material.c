@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Material that means the same everywhere.
+ * Material parameters that do not depend on clusters, levels and substeps.
  *
- * A cluster costs (2 pi f_c)^2 / 2 times the mass-weighted square of how far its members are from
- * their goals. Under uniform strain e along a principal axis in which its members' mean square
- * offset is a_k, that is M (2 pi f_c)^2 a_k e^2 / 2. So a material of Young's modulus E and density
- * rho wants (2 pi f_c)^2 = E / (rho a_k), and each level that gets its f from its own clusters
- * carries the same E, whatever the levels' weights are.
+ * A cluster's energy is (2 pi f_c)^2 / 2 times the mass-weighted sum of its members' squared
+ * distances from their goals. Under uniform strain e along a principal axis in which its members'
+ * mean square offset is a_k, that is M (2 pi f_c)^2 a_k e^2 / 2. So Young's modulus E and density
+ * rho require (2 pi f_c)^2 = E / (rho a_k). Each level with f from its own clusters has the same E,
+ * independently of the levels' weights.
  *
- * Which a_k? With one alpha a cluster there can be one only. Their mean, W_c^2 / 3 with W_c the RMS
- * radius, is right for round clusters; but then a cluster that is as long as a slender body is
- * three times too stiff along it, where such a body is strained most.
- * Here each axis counts by its own length,
+ * One alpha per cluster allows only one a_k. The mean, W_c^2 / 3 with W_c the RMS radius, is right
+ * for round clusters; but a cluster as long as a slender body would be three times too stiff along
+ * it, where such a body is strained most. Here each axis counts by its own length,
  *
  *   S_c^2 = (a_1^2 + a_2^2 + a_3^2) / (a_1 + a_2 + a_3) = tr(A_rr^2) / (M tr A_rr),
  *
@@ -20,7 +19,7 @@
  * levels of equal weight .97 (.72); a bar a tenth as thick as long in 10 clusters .88 (.49).
  *
  * From f to alpha. An oscillator has the frequency f exactly with alpha = 2 (1 - cos(2 pi f dt)),
- * but a cluster in a body is a spring, not an oscillator: what swings is the body, slower by S_c /
+ * but a cluster in a body is a spring, not an oscillator: the body oscillates, slower by S_c /
  * S_body, and at that frequency the clusters' stiffness is (2 pi f_c)^2. Softening each cluster by
  * its own cosine made the bar stretch by 1.10, 1.05, 1.04 at 1, 2, 4 substeps. So the cosine is
  * that of the body:
@@ -29,34 +28,34 @@
  *
  * which is the same where the body is one cluster, and gives 1.04 at every number of substeps.
  *
- * Goals with beta. Linear and quadratic goals follow beta of what leaves the volume alone. Of the
- * energy of a strain e they leave (1 - beta) e : e + beta (tr e)^2 / 3, which is a material of
- * Poisson's ratio beta / (3 - beta) and 3 (1 - beta) / (3 - beta) of the modulus. With q the
- * inverse of that, linear goals have q times the alpha, and E is as asked. (Measured before: bars
- * with LINEAR .3, .5, .9 stretched 1.42, 1.81 and 7.0 times as far.) What is not affine is then q
- * times as stiff, so they bend less than rigid goals. With quadratic goals, which are there to
- * bend, match pulls toward F + q (T - F) instead, and what is not affine is resisted as with rigid
- * goals. Linear goals would do so too, but two boxes on each other then shook at 2 mm/s for ever. A
- * change of volume is q times as stiff with both, so q alpha is what the substep must carry.
+ * Goals with beta. Linear and quadratic goals follow a share beta of volume-preserving strain. For
+ * a strain e the remaining energy is (1 - beta) e : e + beta (tr e)^2 / 3: a material of Poisson's
+ * ratio beta / (3 - beta) and 3 (1 - beta) / (3 - beta) of the modulus. With q the inverse of that
+ * factor, linear goals have q times the alpha, which restores E. (Without it, bars with LINEAR .3,
+ * .5, .9 stretched 1.42, 1.81 and 7.0 times as far.) Non-affine deformation is then q times as
+ * stiff, so they bend less than rigid goals. Quadratic goals are meant to bend: match pulls toward
+ * F + q (T - F) instead, and non-affine deformation is resisted as with rigid goals. With the same
+ * rule for linear goals two stacked boxes shook at 2 mm/s forever. A change of volume is q times as
+ * stiff with both, so the substep must be stable for q alpha.
  *
  * Each level has a factor for the shapes and the overlap of its clusters (body/level_firmness.c).
  *
  * Damping. Most of it is mass-proportional, in the frame of the body's rigid motion (damping.c):
- * every mode loses speed at the same rate. Beside that a cluster takes away speed that its members
- * have beside its rigid motion. That is stiffness-proportional: it calms what contacts excite, and
- * spreads plastic flow. Clusters with s = S_c / S_body do
+ * every mode decays at the same rate. In addition each cluster damps its members' velocities
+ * relative to its rigid motion. That is stiffness-proportional: it damps modes that contacts
+ * excite, and spreads plastic flow. Clusters with s = S_c / S_body have
  *
  *   kappa_c = LOCAL (1 / s^2 - 1) (1 - exp(-rate dt)),
  *
  * which adds a share LOCAL to the rate of the slowest stretching mode and less to bending and
- * twisting; the mass-proportional part is 1 - LOCAL (1 - s^2) / 2 of the rate, so that all of them
- * are near it. Both together are at most 1. The papers' k_d (damping_per_step) is the clusters'
- * alone.
+ * twisting; the mass-proportional part is 1 - LOCAL (1 - s^2) / 2 of the rate, so that all rates
+ * are close to the setting. Their sum is at most 1. The papers' k_d (damping_per_step) is cluster
+ * damping only.
  *
- * Stability: the weighted sum of alpha over the levels must stay below 2. With automatic substeps
- * it is kept at CALM, where 2 pi f dt is 1. Where the substeps are given, what exceeds MOST moves
- * from the finest level to coarser ones, whose alpha is far lower; what even the coarsest cannot
- * carry is cut, in the clusters that are over it.
+ * Stability: the weighted sum of alpha over the levels must stay below 2. Automatic substeps keep
+ * it at CALM, where 2 pi f dt is 1. With a given number of substeps, the excess over MOST moves
+ * from the finest level to coarser ones, whose alpha is far lower; what still exceeds it is cut
+ * from the clusters that are over the limit.
  */
 #include "dynamics/material.h"
 
@@ -68,14 +67,14 @@ static const double CALM = 1;
 static const double MOST = 1.8;
 static const double LOCAL = .18;
 
-/* What a substep carries at most. Modes that are hardly resisted are calm up to CALM only: a curved
- * sheet that bends freely gained energy at 1.8, undamped, and not at 1. */
+/* Largest stable sum of alpha. Modes of low stiffness need CALM: an undamped curved sheet that
+ * bends freely gained energy at 1.8, and not at 1. */
 static double most_of(const pliant_material_desc* m)
 {
     return m->goal == PLIANT_GOAL_QUADRATIC ? CALM : MOST;
 }
 
-/* How a cluster swings: 2 pi f_c, and S_c / S_body, by which the whole body swings slower. */
+/* A cluster's 2 pi f_c, and S_c / S_body: the body's frequency over the cluster's. */
 typedef struct swing
 {
     double frequency, part;
@@ -100,8 +99,8 @@ static swing swing_of(const pl_body* body, uint32_t level, uint32_t c, double bo
     return (swing){speed * factor / width, fmin(width / body_width, 1)};
 }
 
-/* The alpha of a cluster. Where the body turns by more than a quarter in a substep it only says
- * "too much". */
+/* The alpha of a cluster. Where the phase of the body exceeds a quarter period in a substep, it is
+ * only an upper estimate, to be cut. */
 static double alpha_for(swing s, double dt)
 {
     double turn = s.frequency * dt, whole = turn * s.part;
@@ -138,8 +137,8 @@ uint32_t pl_material_substeps(const pl_body* body, double dt, uint32_t most)
     return PL_MAX(most, 1u);
 }
 
-/* Moves shares of the stiffness to coarser levels until the sum can be carried. "limit" becomes
- * what a cluster of each level may carry: more than any wants, unless even that is too much. */
+/* Moves shares of the stiffness to coarser levels until the sum is stable. "limit" becomes the
+ * largest alpha of a cluster by level; it binds only if coarser levels cannot take all. */
 static void share_out(pl_body* body, const double wanted[PLIANT_MAX_LEVELS],
                       double limit[PLIANT_MAX_LEVELS])
 {
@@ -167,8 +166,8 @@ static void share_out(pl_body* body, const double wanted[PLIANT_MAX_LEVELS],
         limit[l] = too_much ? body->level_share[l] * wanted[l] * most / total : most;
 }
 
-/* Alphas of the material's stiffness. A few small clusters must not soften the whole body: only
- * what is over the limit is cut. */
+/* Alphas from the material's stiffness. Only clusters over the limit are cut, so that a few small
+ * ones do not soften the whole body. */
 static void stiffen(pl_body* body, double dt)
 {
     pl_clusters* k = &body->clusters;
@@ -201,7 +200,7 @@ double pl_material_softness(const pl_body* body, uint32_t c, double dt)
     return alpha > 0 && wanted > alpha ? wanted / alpha : 1;
 }
 
-/* The papers' alpha, as it is. */
+/* The papers' alpha, unchanged. */
 static void stiffen_literally(pl_body* body)
 {
     pl_clusters* k = &body->clusters;
@@ -249,7 +248,7 @@ static void soften(pl_body* body, double dt)
     {
         double flow = m->flow * fmax(0, k->flow_factor[c]);
         if (k->fading[c] == PL_GOES && k->fade[c] <= PL_FADE_LEAST)
-            flow = 0; /* most of its weight may be in one member: it has no shape any more */
+            flow = 0; /* one member may have most of its weight: its F is ill-conditioned */
         k->flow_share[c] = (float)(m->flow_per_step ? fmin(flow, 1) : 1 - pl_exp(-flow * dt));
     }
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pressure on a surface that the particles carry (Matyka and Ollila, "Pressure model of soft body
+ * Pressure on a surface bound to the particles (Matyka and Ollila, "Pressure model of soft body
  * simulation", 2003, push vertices along their normals by a gas law). Departures: the force is
  * minus the gradient of an energy, for each shell
  *
  *     E = P / (2 V0) (s V0 - V)^2,   V = sum over triangles of a . (b x c) / 6,
  *
  * with P the material's pressure, V0 the rest volume and s the inflation. So it is P (s V0 - V) /
- * V0 times the gradient of V: by a vertex, a third of the area vectors around it; by a particle,
- * the sum of those of the vertices that it carries, with its weights (dynamics/pressure_setup.c).
- * Since V does not change when all particles move rigidly, the forces sum to nothing and exert no
- * torque, whatever the shape: momentum is kept to rounding. Each shell keeps its own volume: two
- * balloons in one body do not blow each other up, and a cavity is kept as a cavity.
+ * V0 times the gradient of V. At a vertex, that is a third of the area vectors around it; at a
+ * particle, the weighted sum over the vertices bound to it (dynamics/pressure_setup.c). V is
+ * invariant under rigid motion, so the forces exert no net force or torque for any shape: momentum
+ * is kept to rounding. Each shell keeps its own volume: two balloons in one body do not inflate
+ * each other, and a cavity stays a cavity.
  *
- * Stability. The force is explicit, while the artist may ask for any P. Along its gradient, V
- * swings with V'' = k (s V0 - V), k = (P / V0) sum |grad|^2 / m. Above two limits the pressure acts
- * with what the substep can carry, and more substeps bring more:
- *   - k dt^2 is at most 1: a substep makes up for all of the volume that is missing. Less where
- *     goals and damping leave less room for it below.
- *   - No particle is moved by more than a quarter of the spacing within a substep: beyond, the
- *     surface would turn while it is pushed (the second derivative of V).
- * A swing that takes few substeps would ring for long. So V is taken half a substep ahead, V + V'
- * dt / 2, which damps as implicit Euler would: a stiff swing within some substeps, a slow one
- * hardly. It keeps momentum as well, since V' is nil in rigid motion. Symplectic Euler stays stable
- * while alpha + k dt^2 < 4 - 2 (kappa + k dt^2 / 2); four fifths of that room are used.
+ * Stability. The force is explicit, and P is unlimited. Along its gradient, V oscillates with
+ * V'' = k (s V0 - V), k = (P / V0) sum |grad|^2 / m. Two limits reduce the pressure to a stable
+ * value, which grows with the number of substeps:
+ *   - k dt^2 is at most 1, which restores all of the missing volume in one substep. It is less
+ *     where stiffness and damping leave less room in the condition below.
+ *   - No particle moves by more than a quarter of the spacing within a substep: beyond, the
+ *     surface would rotate while it is pushed (the second derivative of V).
+ * An oscillation with a period of few substeps would ring for long. So V is extrapolated by half a
+ * substep, V + V' dt / 2, which damps like implicit Euler: stiff oscillations within some substeps,
+ * slow ones hardly. It keeps momentum, since V' is 0 in rigid motion. Symplectic Euler is stable
+ * while alpha + k dt^2 < 4 - 2 (kappa + k dt^2 / 2); four fifths of that range are used.
  */
 #include "dynamics/pressure.h"
 
@@ -105,7 +105,7 @@ void pl_pressure_measure(pl_body* body, pl_pool* pool)
     }
 }
 
-/* By differences: the mesh is closed around a vertex, so the vertex itself cancels. */
+/* Uses differences: the mesh is closed around a vertex, so the vertex's own position cancels. */
 static void find_slopes(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_pressure* s = context;
@@ -154,7 +154,7 @@ static void find_gradients(void* context, uint32_t begin, uint32_t end, uint32_t
     }
 }
 
-/* The most that k dt^2 may be beside the body's own stiffness and damping. */
+/* The largest stable k dt^2 with the body's stiffness and damping. */
 static double room_for_swing(const pl_body* body)
 {
     const pl_clusters* k = &body->clusters;
@@ -173,7 +173,7 @@ static double room_for_swing(const pl_body* body)
     return PL_CLAMP(.4 * (4 - 2 * kappa - alpha), LEAST_SWING, MOST_SWING);
 }
 
-/* The pressure of each shell, as far as the substep can carry it. */
+/* The pressure of each shell, limited to what is stable in the substep. */
 static void find_pressures(const pl_body* body, double dt)
 {
     double room = room_for_swing(body);

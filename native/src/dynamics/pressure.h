@@ -8,12 +8,12 @@
 #include "base/parallel.h"
 #include "body/body.h"
 
-/* Adds the accelerations of the pressure to body->force, and sets body->enclosed_volume. Forces sum
- * to nothing and exert no torque. "dt" is the substep's length: see pressure.c for what it limits.
- * body->pressure is built. */
+/* Adds the accelerations of the pressure to body->force, and sets body->enclosed_volume. There is
+ * no net force and no net torque. "dt", the substep's length, limits the pressure (pressure.c).
+ * body->pressure must have been built. */
 void pl_pressure_add(pl_body* body, double dt, pl_pool* pool);
-/* Sets body->enclosed_volume alone: of the mesh, as much changed as the surface that the particles
- * carry. Cavities count as volumes of their own. */
+/* Sets body->enclosed_volume only: the mesh's volume, scaled like that of the bound surface.
+ * Cavities count as volumes of their own. */
 void pl_pressure_measure(pl_body* body, pl_pool* pool);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A surface much finer than the particles that carry it costs time and says nothing more. Vertices
- * that share a cell are merged into one (Rossignac and Borrel, "Multi-resolution 3D approximations
- * for rendering complex scenes", 1993). Merging takes closed surfaces to closed surfaces: triangles
- * that lose a corner have no volume, and the others' edges still cancel.
+ * Coarsens a surface that is much finer than the particles it is bound to: it costs time without
+ * gain. Vertices in one cell are merged (Rossignac and Borrel, "Multi-resolution 3D approximations
+ * for rendering complex scenes", 1993). Closed surfaces stay closed: triangles that lose a corner
+ * have no volume, and the edges of the others still cancel.
  *
  * Departures: vertices merge only if they are of one shell and their normals are of one octant, so
  * that the two sides of a thin wall stay apart; and if a shell loses more than a tenth of its
@@ -71,7 +71,7 @@ static bool same_cell(const cell* a, const cell* b)
            a->at[1] == b->at[1] && a->at[2] == b->at[2];
 }
 
-/* Merged vertices, each the mean of its own; "merged" is the new number of each old vertex. */
+/* Merges vertices to the mean of each cell; "merged" is the new number of each old vertex. */
 static uint32_t merge(const pl_surface* s, cell* cells, uint32_t* merged, vec3* vertices)
 {
     uint32_t count = 0;
@@ -89,7 +89,7 @@ static uint32_t merge(const pl_surface* s, cell* cells, uint32_t* merged, vec3* 
     return count;
 }
 
-/* Whether the merged surface is much smaller and holds nearly as much. */
+/* Whether the merged surface is much smaller and has nearly the same volumes. */
 static bool worth_it(const pl_surface* s, const uint32_t* merged, const vec3* vertices,
                      uint32_t count, double* volume)
 {

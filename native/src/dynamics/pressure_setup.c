@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Makes the lists that pressure works with. The surface's vertices are carried by particles
- * (mls_binding.c); a substep goes from particles to vertices, triangles and volumes, and with the
- * gradient back from triangles to vertices to particles:
+ * Builds the lists for pressure.c. The surface's vertices are bound to particles (mls_binding.c). A
+ * substep goes from particles to vertices, triangles and volumes, and with the gradient back from
+ * triangles to vertices to particles:
  *
  *     particles ─begin, carrier, weight──► vertices ─triangle─► volume of each shell
  *     particles ◄─pull, entry_*─────────── vertices ◄─corner─── (its gradient)
  *
- * Each list is gathered by whoever receives, in ascending order, so nothing is added by two
- * threads.
+ * Each receiver gathers its own list in ascending order, so no sum is shared by threads.
  */
 #include "dynamics/pressure_setup.h"
 
@@ -22,10 +21,10 @@ enum
     STRETCH = 1024
 };
 
-/* A shell whose carried volume is below this share of the mesh's is lost to its particles. */
+/* Least volume of a bound shell over the mesh's; below it, its particles do not represent it. */
 static const double LEAST_CARRIED = 1e-3;
 
-/* How fine a surface is of use. Measured on a ball of 5,000 surface particles under 82,000
+/* Cell size for coarsening, in spacings. Measured on a ball of 5,000 surface particles under 82,000
  * triangles: the acceleration varies by 14, 14, 16, 19, 30 % between particles with 0, 1, 1.5, 2, 3
  * spacings. */
 static const double CELL_SPACINGS = 2;
@@ -56,8 +55,8 @@ void pl_pressure_free(pl_pressure* s)
 #define NEED(field, count) (((field) = pl_alloc((count), sizeof *(field))) != NULL)
 
 /* Cuts [0, count), in which shell_of ascends, into stretches of one shell each. */
-static bool cut(uint32_t shells, uint32_t count, const uint32_t* shell_of, pl_stretch** stretches,
-                uint32_t** of_shell)
+static bool cut_stretches(uint32_t shells, uint32_t count, const uint32_t* shell_of,
+                          pl_stretch** stretches, uint32_t** of_shell)
 {
     uint32_t made = 0, i = 0;
     if (!NEED(*stretches, (size_t)count / STRETCH + shells + 1) ||
@@ -102,7 +101,7 @@ typedef struct transposed
     uint32_t* begin_shell;  /* where each shell's pulls begin */
 } transposed;
 
-/* Numbers the particles that carry something, and has the vertices name them by that number. */
+/* Numbers the particles that vertices are bound to, and makes the vertices refer to that number. */
 static bool list_followers(pl_pressure* s, uint32_t particles)
 {
     uint32_t* number = PL_NEW(uint32_t, particles);
@@ -189,8 +188,9 @@ static bool transpose(pl_pressure* s, const uint32_t* triangle_shell)
     for (uint32_t t = 0; ready && t < s->triangle_count; ++t)
         for (int k = 0; k < 3; ++k)
             by.vertex_shell[s->triangle[t][k]] = triangle_shell[t];
-    ready = ready && list_entries(s, &by) && list_pulls(s, &by) &&
-            cut(s->shell_count, s->pull_count, s->pull_shell, &s->pulls, &s->pulls_of_shell);
+    ready =
+        ready && list_entries(s, &by) && list_pulls(s, &by) &&
+        cut_stretches(s->shell_count, s->pull_count, s->pull_shell, &s->pulls, &s->pulls_of_shell);
     pl_free(by.begin);
     pl_free(by.vertex_shell);
     pl_free(by.begin_shell);
@@ -208,7 +208,7 @@ static bool alloc_scratch(pl_pressure* s)
 
 /* ------------------------------------------------------------------ the whole */
 
-/* Volumes at rest, as the particles carry the surface. */
+/* Rest volumes of the bound surface. */
 static pl_status set_rest_volumes(pl_pressure* s, const vec3* rest, const pl_surface* surface)
 {
     double kept = 0;
@@ -258,8 +258,8 @@ static pl_status fill(pl_pressure* s, const pl_body* body, const vec3* rest,
     memcpy(s->true_volume, surface->volume, s->shell_count * sizeof *s->true_volume);
     memcpy(s->triangle, surface->triangles, s->triangle_count * sizeof *s->triangle);
     if (!list_corners(s) ||
-        !cut(s->shell_count, s->triangle_count, surface->shell, &s->triangles,
-             &s->triangles_of_shell) ||
+        !cut_stretches(s->shell_count, s->triangle_count, surface->shell, &s->triangles,
+                       &s->triangles_of_shell) ||
         !list_followers(s, particles) || !transpose(s, surface->shell) || !alloc_scratch(s))
         return pl_fail_memory((size_t)s->vertex_count * PL_MLS_SUPPORT * 8);
     s->bytes = 16ull * s->begin[s->vertex_count] + 56ull * s->vertex_count +

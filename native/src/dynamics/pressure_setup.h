@@ -6,9 +6,9 @@
 #include "base/parallel.h"
 #include "body/body.h"
 
-/* Binds the body's mesh to its particles, so that pressure can be used. PLIANT_ERROR_MESH if no
- * part of it encloses a volume. Does nothing when it is there already. From rest data alone: after
- * a restore it comes out the same. */
+/* Builds body->pressure: binds the body's mesh to its particles. PLIANT_ERROR_MESH if no part of it
+ * encloses a volume. Does nothing if it exists. Depends on rest data only, so a restored body gets
+ * the same. */
 pl_status pl_pressure_build(pl_body* body, pl_pool* pool);
 void pl_pressure_free(pl_pressure* pressure);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A volume is only well defined, and its gradient only free of force and torque, where every edge
- * is used as often one way as the other. Where it is not (a small hole; a triangle without area
- * that was left out), a fan of triangles from the edges around to their middle closes it: whatever
- * the shape of the gap, a cycle of edges and its fan cancel.
+ * Makes the shells of a mesh watertight. A volume is well defined, and its gradient free of net
+ * force and torque, only if every edge is used equally often in both directions. Other edges (a
+ * small hole; a triangle without area that was left out) are closed by a fan of triangles to their
+ * mean: for any shape of the gap, a cycle of edges and its fan cancel.
  */
 #include "dynamics/pressure_surface.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Volumes below this, relative to the area to the power of 3/2 (.094 for a ball), are nothing. */
+/* Least volume over area^(3/2) (.094 for a ball); a smaller one counts as none. */
 static const double LEAST_VOLUME = 1e-6;
 
 typedef struct edge
@@ -58,7 +58,7 @@ static void list_edges(builder* b)
         }
 }
 
-/* Keeps the edges that are used more often one way than the other, as often as that. */
+/* Keeps edges used more often in one direction, with the excess as multiplicity. */
 static void match_edges(builder* b)
 {
     qsort(b->edges, b->edge_count, sizeof *b->edges, compare_edges);
@@ -76,7 +76,7 @@ static void match_edges(builder* b)
     }
 }
 
-/* One apex for each connected set of gaps: the mean of their vertices. Returns how many. */
+/* One apex for each connected component of gaps: the mean of its vertices. Returns the number. */
 static uint32_t place_apexes(builder* b, vec3* apexes)
 {
     uint32_t count = 0, vertices = b->mesh->vertex_count;
@@ -154,7 +154,7 @@ static bool encloses(const builder* b, uint32_t shell)
     return fabs(b->out->volume[shell]) > LEAST_VOLUME * area * sqrt(area);
 }
 
-/* Leaves out shells without volume, turns those that face inward, sorts triangles by shell. */
+/* Removes shells without volume, flips those that face inward, sorts triangles by shell. */
 static bool sort_triangles(builder* b)
 {
     pl_surface* s = b->out;
@@ -227,7 +227,7 @@ static pl_status build(builder* b)
     b->area = PL_NEW(double, mesh->shell_count);
     numbers = PL_MAX(mesh->shell_count, mesh->vertex_count);
     b->number = PL_NEW(uint32_t, numbers);
-    s->triangles = PL_NEW(uint32_t, 3 * most); /* a gap for each edge is the most there can be */
+    s->triangles = PL_NEW(uint32_t, 3 * most); /* at most one gap for each edge */
     s->shell = PL_NEW(uint32_t, most);
     s->vertices = PL_NEW(vec3, 2 * (size_t)mesh->vertex_count);
     s->volume = PL_NEW(double, mesh->shell_count);

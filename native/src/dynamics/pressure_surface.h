@@ -14,14 +14,14 @@ typedef struct pl_surface
     double* volume;      /* of each shell, positive */
 } pl_surface;
 
-/* Shells that enclose a volume; their holes, where they are small, are closed by fans.
- * PLIANT_ERROR_MESH if there is none. Freed by pl_surface_free in every case. */
+/* Collects the shells that enclose a volume; fans close small holes. PLIANT_ERROR_MESH if there is
+ * none. Freed by pl_surface_free in every case. */
 pl_status pl_surface_init(pl_surface* surface, const pl_mesh* mesh);
-/* Leaves out vertices that no triangle uses; numbers the others in order of use, so that they too
- * are in the order of their shells. False: out of memory. */
+/* Removes unused vertices and numbers the others in order of use, which sorts them by shell. False:
+ * out of memory. */
 bool pl_surface_renumber(pl_surface* surface);
-/* Merges vertices that lie in cells of this size, where that saves something and keeps the volumes;
- * "volume" stays that of the mesh. */
+/* Merges vertices in cells of this size, if that is worthwhile and keeps the volumes; "volume"
+ * stays that of the mesh. */
 pl_status pl_surface_coarsen(pl_surface* surface, double size);
 void pl_surface_free(pl_surface* surface);
 

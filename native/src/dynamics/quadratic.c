@@ -3,21 +3,19 @@
  * Quadratic goals (Mueller et al. 2005, section 4.3): the fit has bending and twisting modes, T~ of
  * size 3 x 9 on q~ = (p, six monomials of p). The goal is beta T~ + (1 - beta) (R | 0).
  *
- * Departures: the monomials are centred by their weighted means, so that the goals' centre of mass
- * is the members' (momentum). The fit is made in two parts that do not see each other,
- * F p + C q* with q* = q - mean - S p (body/quadratic_rest.c says why): F is the deformation
- * gradient, and of it alone the volume is kept. C = (sum m w (x - x_c - F p) q*^T) (sum m w q*
- * q*^T)^-1. So in terms of p and q the goal is
+ * Departures: the monomials are centred by their weighted means, so that goals and members have the
+ * same centre of mass (momentum). The fit has two orthogonal parts, F p + C q* with
+ * q* = q - mean - S p (body/quadratic_rest.c has the reason). F is the deformation gradient, and
+ * only its volume is preserved. C = (sum m w (x - x_c - F p) q*^T) (sum m w q* q*^T)^-1. So in
+ * terms of p and q the goal is
  *
  *     (T - beta C S) p + beta C (q - mean) + x_c,   T = beta V + (1 - beta) R (match.simd.c).
  *
- * Where the stiffness is a material's, in pascals or hertz, beta is of the linear part only:
- * instead of beta C the goals follow what is left of C when each mode is as stiff as the material
- * (body/quadratic_bend.c).
+ * With a stiffness in pascals or hertz, beta applies to the linear part only: instead of beta C the
+ * goals follow C minus what each mode's material stiffness resists (body/quadratic_bend.c).
  *
- * The torque of the quadratic part is handed to match, which removes it with the rest. Where F is
- * flat or turned inside out the goals are rigid. Only clusters that hold particles have these
- * modes: coarser nested levels stay linear.
+ * match removes the torque of the quadratic part with the rest. Where F is flat or inverted the
+ * goals are rigid. Only clusters of particles have these modes: coarser nested levels stay linear.
  */
 #include "dynamics/kernels.h"
 
@@ -58,7 +56,7 @@ static void follow_fit(const pl_clusters* k, uint32_t c, float scale, const floa
         }
 }
 
-/* C less what the material resists of it, in the rest frame. */
+/* C minus the part that the material resists, in the rest frame. */
 static void follow_material(const pl_clusters* k, uint32_t c, float scale, const float r[9],
                             const float moment[18], float modes[18])
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Puts the moments of clusters together from what each chunk has summed, eight clusters at a time
- * (for *.simd.c).
+ * Reduces the sums of chunks to moments of clusters, eight clusters at a time (for *.simd.c).
  *
- * A chunk sums x' relative to its pos_origin and r' relative to its rest_origin; a cluster wants x
- * relative to its own reference point and p relative to its rest centre: x = x' + o, p = r' + d. In
- * double: o and d are larger than the cluster, and an error of its mass or centre would push it
- * always the same way.
+ * A chunk sums x' relative to its pos_origin and r' relative to its rest_origin; a cluster needs x
+ * relative to its reference point and p relative to its rest centre: x = x' + o, p = r' + d. This
+ * is done in double: o and d are larger than the cluster, and an error of its mass or centre would
+ * exert a constant force.
  */
 #ifndef PL_DYNAMICS_REDUCE_MOMENTS_H
 #define PL_DYNAMICS_REDUCE_MOMENTS_H
@@ -20,15 +19,15 @@ typedef struct pl_moments
     vd xr[9], x[3], v[3], xv[3], r[3], m, xx[6];
 } pl_moments;
 
-/* Which of them are wanted. */
+/* Which of them to compute; each includes the ones before. */
 typedef enum pl_wanted
 {
-    PL_WANT_FIT,   /* what a rotation and a centre need: x p^T, x, p, 1 */
-    PL_WANT_MATCH, /* and the velocities */
-    PL_WANT_LEVER  /* and x x^T */
+    PL_WANT_FIT,   /* for a rotation and a centre: x p^T, x, p, 1 */
+    PL_WANT_MATCH, /* velocities */
+    PL_WANT_LEVER  /* x x^T */
 } pl_wanted;
 
-/* The parts that eight clusters have in one round; clusters that have no more get an empty one. */
+/* The n-th part of each of eight clusters; an empty one for clusters with fewer parts. */
 typedef struct pl_round
 {
     const pl_part* part[8];
@@ -115,7 +114,7 @@ PL_INLINE void pl_add_squares(pl_moments* t, const vf s[24], const vd o[3], vd m
     }
 }
 
-/* Rows of as many groups of eight floats, one for each of eight clusters, in lanes. */
+/* Transposes eight rows, one per cluster, of "groups" times eight floats into lanes. */
 PL_INLINE void pl_load_rows(const float* const rows[8], int groups, vf* s)
 {
     for (int g = 0; g < groups; ++g)
@@ -126,7 +125,7 @@ PL_INLINE void pl_load_rows(const float* const rows[8], int groups, vf* s)
     }
 }
 
-/* How many parts the one of eight clusters has that has most. */
+/* The largest number of parts of the eight clusters. */
 PL_INLINE uint32_t pl_most_parts(const uint32_t* part_begin, const pl_eight* eight)
 {
     uint32_t most = 0;
@@ -169,8 +168,8 @@ PL_INLINE void pl_reduce_moments(const pl_match_batch* batch, const pl_eight* ei
     }
 }
 
-/* Centred moments, as pl_clusters.sums has them: A_xr (9), x_c relative to the reference point,
- * v_c, spin about x_c, mass, what rounding leaves of the mean of p. Returns x_c in double. */
+/* Centred moments, in the format of pl_clusters.sums: A_xr (9), x_c relative to the reference
+ * point, v_c, spin about x_c, mass, the mean of p (0 up to rounding). Returns x_c in double. */
 PL_INLINE void pl_centre(const pl_moments* t, vf fade, vf s[24], vd x[3])
 {
     vd f = vd_from(fade), zero = vd_set1(0);
@@ -194,10 +193,10 @@ PL_INLINE void pl_centre(const pl_moments* t, vf fade, vf s[24], vd x[3])
     s[22] = s[23] = vf_set1(0);
 }
 
-/* The inverse of the inertia about x_c, for strain limiting; what cannot be turned gets 0. Sums are
- * floats about a chunk's point, some widths of the cluster away: they tell its inertia to 1e-5. In
- * a needle, as of two or three members, that about its axis is less than that, and what is found by
- * too small a one would throw its members about. */
+/* The inverse of the inertia about x_c, for strain limiting; 0 for a single point. The sums are
+ * floats about a chunk's origin, some widths of the cluster away, so the inertia has an error of
+ * 1e-5. A needle's inertia about its axis, as of two or three members, may be smaller than that,
+ * and its inverse would throw the members around: it is regularised. */
 PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
 {
     vd s[6], i[6], c0, c3, c5, det, zero = vd_set1(0);
@@ -222,7 +221,7 @@ PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
         det = vd_mad(vd_mad(vd_mul(i[0], c0), i[3], c3), i[5], c5);
         if (round == 1)
             break;
-        /* a needle cannot be turned about its axis */
+        /* regularise needles */
         vd more = vd_if_less(least, det, zero, vd_mul(vd_set1(1e-4), trace));
         for (int j = 0; j < 3; ++j)
             i[j] = vd_add(i[j], more);
@@ -237,7 +236,7 @@ PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
     out[5] = vd_round(vd_mul(c5, per));
 }
 
-/* The next clusters' sums on their way into the cache. */
+/* Prefetches the next clusters' sums. */
 PL_INLINE void pl_prefetch_parts(const pl_match_batch* batch, uint32_t c)
 {
     if (c + 8 > batch->end)

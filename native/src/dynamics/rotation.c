@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Rotations that the eight-lane method cannot vouch for, and the choice of the path.
+ * Fallback for rotations that the eight-lane method cannot certify, and the choice of the SIMD
+ * path.
  *
  * Davenport's 4x4 matrix K (q^T K q = tr(R(q)^T F); Horn 1987, section 4) is diagonalised by
- * Jacobi's method in double. Its eigenvectors are orthonormal to the last digit whatever F is, so
- * the one of the largest eigenvalue is a rotation even where that is not unique (s2 + s3 = 0). One
- * compiled function serves every SIMD path: plain IEEE arithmetic, sqrt and fabs only.
+ * Jacobi's method in double. Its eigenvectors are orthonormal to rounding for any F, so the one of
+ * the largest eigenvalue is a rotation even where that is not unique (s2 + s3 = 0). All SIMD paths
+ * share this function: plain IEEE arithmetic, sqrt and fabs only.
  */
 #include "dynamics/rotation.h"
 
@@ -14,15 +15,15 @@
 
 enum
 {
-    SWEEPS = 12 /* four or five do; convergence is quadratic */
+    SWEEPS = 12 /* four or five are enough; convergence is quadratic */
 };
 
-/* Entries of K below this share of the largest of F are zero: it turns the eigenvector by at most
- * 1e-12 s1 / (s2 + s3), far less than what F's own rounding to float does. */
+/* Entries of K below this share of F's largest count as zero: this rotates the eigenvector by at
+ * most 1e-12 s1 / (s2 + s3), far less than F's rounding to float. */
 static const double NEGLIGIBLE = 1e-12;
 
-/* Turns rows and columns p and q of the symmetric k such that k[p][q] vanishes; v collects. */
-static void jacobi_turn(double k[4][4], double v[4][4], int p, int q)
+/* A Jacobi rotation of rows and columns p and q: k[p][q] becomes 0; v accumulates rotations. */
+static void jacobi_rotate(double k[4][4], double v[4][4], int p, int q)
 {
     double off = k[p][q];
     double theta = (k[q][q] - k[p][p]) / (2 * off);
@@ -58,7 +59,7 @@ static void largest_eigenvector(double k[4][4], double scale, double out[4])
             for (int q = p + 1; q < 4; ++q)
                 if (fabs(k[p][q]) > NEGLIGIBLE * scale)
                 {
-                    jacobi_turn(k, v, p, q);
+                    jacobi_rotate(k, v, p, q);
                     ++turns;
                 }
         if (turns == 0)

@@ -18,16 +18,16 @@
  *
  *     dl/ds1 = -(s1 - s2) (s1 - s3) / (s1 (s2 + s3)).
  *
- * What is left of it makes R a little too long or too short. A Newton step on the rotation follows,
- * and with it a step towards orthonormality, for the last digits: with S = R^T F, E = R^T R - 1,
+ * The remaining error scales R slightly. A Newton step on the rotation, combined with a step
+ * towards orthonormality, gives full accuracy: with S = R^T F, E = R^T R - 1,
  *
  *     R <- R + R ([w]x - E/2),  (tr(S) 1 - S) w = axial(Z - Z^T),  Z = (1 - E/2) S.
  *
- * With S instead of Z an E that does not commute with S would pass for a rotation, by as much as E
- * s1 / (s2 + s3). The step also certifies the result: where w and E are small and tr(S) 1 - S is
+ * With S instead of Z, an E that does not commute with S would cause a rotation of the size
+ * E s1 / (s2 + s3). The step also certifies the result: where w and E are small and tr(S) 1 - S is
  * clearly positive definite, R is near the maximum and no other critical point. A lane that fails
- * (needle-like, or inverted with s2 + s3 near zero) gets a better root and more steps, and goes to
- * pl_rotation_repair if that does not help either: needles, zero, numbers out of range.
+ * (needle-like, or inverted with s2 + s3 near zero) gets a better root and more steps. If it still
+ * fails (needles, zero, numbers out of range), pl_rotation_repair takes over.
  */
 #ifndef PL_DYNAMICS_ROTATION_H
 #define PL_DYNAMICS_ROTATION_H
@@ -37,15 +37,15 @@
 
 #include <stdint.h>
 
-/* The rotations of those lanes of eight matrices (f[8 * entry + lane]) whose bit in "lanes" is set,
- * by a method that always works; the others are left alone. Not a number or infinite: identity. */
+/* The rotations of those of eight matrices (f[8 * entry + lane]) whose bit in "lanes" is set, by a
+ * robust method; other lanes of r do not change. NaN or infinite entries: identity. */
 void pl_rotation_repair(const float f[72], float r[72], unsigned lanes);
 
 /* Rotations of "count" matrices, a multiple of eight, in blocks of eight: entry k of matrix
  * 8 b + lane is f[72 b + 8 k + lane]; r likewise. "simd" is a path that can run, or AUTO. */
 void pl_rotation_batch(uint32_t simd, const float* f, float* r, uint32_t count);
 
-/* The same for pl_rotation8's own use: tries harder with eight lanes before it calls the above. */
+/* The same, for pl_rotation8: more steps with eight lanes before it calls pl_rotation_repair. */
 void PL_K(pl_rotation_retry)(const float f[72], float r[72], unsigned lanes);
 
 #define PL_ROTATION_PATH(name, path, simd)                                                         \
@@ -67,7 +67,7 @@ PL_INLINE vm pl_rotation_scale8(const vf f[9], vf g[9])
     return vm_and(vf_lt(vf_set1(0x1p-120f), largest), vf_lt(largest, vf_set1(0x1p120f)));
 }
 
-/* What the root and the rotation are made of. */
+/* Terms of the root and of the rotation. */
 typedef struct pl_rotation_terms8
 {
     vf gram[6], cofactor[9]; /* F^T F and cof F */
@@ -107,7 +107,8 @@ PL_INLINE vf pl_rotation_root8(const pl_rotation_terms8* t)
     vf det = vf_sub(vf_mad(vf_mul(vf_mul(x, y), z), vf_mul(g[1], g[2]), vf_add(g[4], g[4])),
                     pl_dot3_8(x, y, z, yz2, xz2, xy2));
     vf cubed = vf_max(vf_mul(p2, p), vf_set1(0x1p-100f));
-    /* cos^2 of half the angle: its root, unlike the angle, makes a smooth function of the third */
+    /* cos^2 of half the angle: cos of a third is smooth in its root, but not in the angle's cosine
+     */
     vf square = vf_mad(half, vf_set1(0.25f), vf_div(det, cubed));
     square = vf_min(vf_max(square, zero), vf_set1(1.0f));
     vf deviation = vf_mul(p, pl_rotation_third8(vf_sqrt(square)));
@@ -116,7 +117,7 @@ PL_INLINE vf pl_rotation_root8(const pl_rotation_terms8* t)
     return vf_add(s1, vf_sqrt(vf_max(vf_add(others, others), zero)));
 }
 
-/* R = dl/dF. An error of l makes an E that commutes with S, but no w. */
+/* R = dl/dF. An error of l causes an E that commutes with S, but no w. */
 PL_INLINE void pl_rotation_at8(const vf f[9], const pl_rotation_terms8* t, vf l, vf r[9])
 {
     vf cubic[9];
@@ -131,7 +132,7 @@ PL_INLINE void pl_rotation_at8(const vf f[9], const pl_rotation_terms8* t, vf l,
                       vf_mul(factor, cubic[i]));
 }
 
-/* One Newton step on r; true where it was so small that nothing is left to gain. */
+/* One Newton step on r; true where it was small enough to certify r. */
 PL_INLINE vm pl_rotation_polish8(const vf f[9], vf r[9])
 {
     const vf half = vf_set1(0.5f);
@@ -144,7 +145,7 @@ PL_INLINE vm pl_rotation_polish8(const vf f[9], vf r[9])
     vf ezz = vf_sub(half, vf_mul(half, e[5]));
     vf exy = vf_mul(half, e[1]), exz = vf_mul(half, e[2]), eyz = vf_mul(half, e[4]);
 
-    /* axial(Z - Z^T): that of S, and what -E/2 S adds */
+    /* axial(Z - Z^T): of S and of -E/2 S */
     vf ax = vf_sub(pl_dot3_8(ezz, exy, eyz, s[7], s[2], s[8]),
                    pl_dot3_8(eyy, exz, eyz, s[5], s[1], s[4]));
     vf ay = vf_sub(pl_dot3_8(exx, exz, eyz, s[2], s[0], s[3]),

@@ -9,8 +9,8 @@ enum
     POLISH_STEPS = 4
 };
 
-/* A step of Newton's method on (l^2 - I1)^2 = 4 (I2 + 2 J l), and another: where F is needle-like
- * I1 - s1^2 has lost the digits that I2 still has. */
+/* Two Newton steps on (l^2 - I1)^2 = 4 (I2 + 2 J l): for needle-like F, cancellation in I1 - s1^2
+ * loses digits that I2 still has. */
 static inline vf better_root(const pl_rotation_terms8* t, vf l)
 {
     const vf half = vf_set1(0.5f);

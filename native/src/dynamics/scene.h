@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* A scene and how it advances: the list of the stages. */
+/* A scene, and the functions that advance it. */
 #ifndef PL_DYNAMICS_SCENE_H
 #define PL_DYNAMICS_SCENE_H
 
@@ -50,13 +50,13 @@ typedef struct pl_scene
     pl_body** bodies; /* in order of creation */
     pl_collider** colliders;
     pl_field** fields;
-    /* Where the scene is. */
+    /* Time. */
     uint64_t frame, substep;
     uint32_t substep_of_frame, substeps;
     double frame_dt, time;
     volatile int cancel;
-    const char* busy; /* the call that the scene belongs to now, or NULL; atomic (api.h) */
-    /* Figures. */
+    const char* busy; /* the call that uses the scene now, or NULL; atomic (api.h) */
+    /* Statistics. */
     double stage_ms[PLIANT_STAGE_COUNT];
     uint64_t pairs_tested, pairs_violated, contacts, mesh_nodes, mesh_triangles;
     /* Sleep: off where the speed is 0. */
@@ -82,8 +82,8 @@ typedef struct pl_scene
 pl_status pl_scene_step_frame(pl_scene* scene, const pliant_frame_desc* desc);
 /* Brings cluster fits up to date with the particles, without advancing. */
 pl_status pl_scene_refresh(pl_scene* scene);
-/* Substeps for a frame: as many as the stiffest body needs, at most "most"; of bodies that may
- * break PL_BREAKING_SUBSTEPS times that, since what is too soft breaks under its own weight. */
+/* Substeps for a frame: as many as the stiffest body needs, at most "most". Bodies that may break
+ * need PL_BREAKING_SUBSTEPS times as many, since they break under their own weight if too soft. */
 uint32_t pl_scene_substeps(const pl_scene* scene, double dt, uint32_t most);
 void pl_scene_free_scratch(pl_scene* scene);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Strain limiting as a stage: iterations of fit -> test and correct -> balance -> apply, for as
- * long as anything is violated (strain_limit.simd.c has the equations).
+ * The strain limiting stage: iterations of fit -> test and correct -> balance -> apply, while any
+ * limit is violated (strain_limit.simd.c has the equations).
  */
 #include "base/elementary.h"
 #include "dynamics/substep.h"
 
-/* The clusters of the finest level among an item's. */
+/* The clusters of an item that are of the finest level. */
 static pl_match_batch finest_batch(const pl_substep* step, const pl_item* item)
 {
     pl_match_batch batch = pl_substep_batch(step, item);
@@ -109,11 +109,11 @@ pl_status pl_limit_prepare(pl_body* body, double dt)
 
 enum
 {
-    GROUP_SLOTS = 1 << 14 /* particles of a group, for each thread */
+    GROUP_SLOTS = 1 << 14 /* slots of a group, for each thread */
 };
 
-/* Bodies whose iterations are made to the end before those of the next: what they work on stays in
- * the cache meanwhile. Bodies do not know of each other here. */
+/* Bodies that finish all iterations before the next group starts, so that their data stay in the
+ * CPU cache. Strain limits of different bodies are independent. */
 typedef struct group
 {
     pl_substep* step;
@@ -121,10 +121,10 @@ typedef struct group
     uint32_t body_begin, body_end;   /* in the scene */
     uint32_t chunk_begin, chunk_end; /* in its list of chunks */
     uint32_t fine_begin, fine_end;   /* in its list of runs of clusters */
-    uint32_t first;                  /* of the items that are worked on */
+    uint32_t first;                  /* item of the current list */
 } group;
 
-/* The group after this one. */
+/* Advances to the next group. */
 static void next_group(group* g)
 {
     const pl_scene* scene = g->step->scene;
@@ -162,7 +162,7 @@ static void run_fine(group* g, pl_work_fn work)
     pl_parallel_for(g->step->scene->pool, g->fine_end - g->fine_begin, 1, group_items, g);
 }
 
-/* Which bodies of a group go on; false if none does. */
+/* Selects the bodies of a group that iterate again; false if there is none. */
 static bool begin_iteration(const group* g, uint32_t iteration)
 {
     bool any = false;
@@ -176,7 +176,7 @@ static bool begin_iteration(const group* g, uint32_t iteration)
     return any;
 }
 
-/* The same after the test. */
+/* The same, after the test of this iteration. */
 static bool any_violated(const group* g)
 {
     bool any = false;
@@ -196,7 +196,7 @@ static bool any_violated(const group* g)
     return any;
 }
 
-/* Chunks that the last iteration did not touch have sums without velocities: they are gathered. */
+/* Gathers chunks that the last iteration did not change: their sums lack velocities. */
 static void limit_group(group* g)
 {
     for (uint32_t iteration = 0; begin_iteration(g, iteration); ++iteration)

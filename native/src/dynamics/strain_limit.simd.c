@@ -5,12 +5,11 @@
  * distance; a particle takes the mean of its clusters' corrections, relaxed by omega. Positions and
  * velocities move together.
  *
- * Departure, which keeps momentum: only violators move, which would
- * push the body about. From each cluster's corrections their mean and their rotation are
- * subtracted. With x += e, v += e / dt the angular momentum changes by sum m (x - dt v) x e / dt,
- * so the lever arms are the positions at the start of the step, x - dt v; and the rotation taken
- * out is theta x (F p) with the start's F, so that it stays affine in p (as in match.simd.c) and
- * keeps momentum exactly.
+ * Departure: moving only violators would change the momentum of the body, so the mean and the
+ * rotation of each cluster's corrections are subtracted. With x += e, v += e / dt the angular
+ * momentum changes by sum m (x - dt v) x e / dt. The lever arms are therefore the positions at the
+ * start of the step, x - dt v; and the rotation subtracted is theta x (F p) with the start's F,
+ * which is affine in p (as in match.simd.c) and keeps momentum exactly.
  *
  * Each iteration: match_limit -> limit -> limit_balance -> limit_apply (which gathers again).
  */
@@ -41,7 +40,7 @@ static void load_limit_rows(const pl_pass* pass)
     }
 }
 
-/* From members to where their cluster's row has them, and the square of how far that is. */
+/* Vectors from members to their goals by the cluster's row, and their squared lengths. */
 PL_INLINE vf from_goal(const float* row, const vf r[3], const vf near[3], vf apart[3])
 {
     for (int j = 0; j < 3; ++j)
@@ -54,8 +53,8 @@ PL_INLINE vf from_goal(const float* row, const vf r[3], const vf near[3], vf apa
     return vf_mad(vf_mad(vf_mul(apart[0], apart[0]), apart[1], apart[1]), apart[2], apart[2]);
 }
 
-/* Whether any member of the chunk is over its limit. Where none was the last time, most likely none
- * is now, and nothing else need be made ready. */
+/* Whether any member of the chunk is over its limit. Called where none was in the last iteration:
+ * then most likely none is now, and the correction needs no preparation. */
 PL_INLINE bool any_over(const pl_pass* pass, bool own)
 {
     const pl_chunk* chunk = pass->chunk;
@@ -66,7 +65,7 @@ PL_INLINE bool any_over(const pl_pass* pass, bool own)
         vf x[3], near[3], r[3], apart[3], zero = vf_set1(0);
         vm over = vf_lt(zero, zero);
         pl_load3(p->x, slot, x);
-        pl_triangle_cache(chunk, x, near);
+        pl_relative_positions(chunk, x, near);
         pl_load3(p->r, slot, r);
         for (uint32_t e = chunk->block_begin[b]; e < chunk->block_begin[b + 1]; ++e)
         {
@@ -83,8 +82,8 @@ PL_INLINE bool any_over(const pl_pass* pass, bool own)
     return false;
 }
 
-/* An entry of a block: how far its members are from their goals, as a vector; the square of that,
- * and once it is known, the share of it that each is moved by, times its kernel value. */
+/* An entry of a block: vectors from its members to their goals; their squared lengths, later the
+ * share of the vector by which each member moves, times its kernel value. */
 typedef struct violation
 {
     vf apart[3];
@@ -97,7 +96,7 @@ typedef struct violation
 enum
 {
     BATCH = 24,     /* entries tested before the violated ones are corrected */
-    AHEAD = 4,      /* entries between one that is corrected and one whose shares are found */
+    AHEAD = 4,      /* distance in entries from finding shares to correcting */
     MOST_PAUSE = 15 /* see bound_says_idle */
 };
 
@@ -106,10 +105,10 @@ PL_INLINE vm is_over(const float* row, vf square, vf kernel)
     return vm_and(vf_lt(vf_bcast(row + 12), square), vf_lt(vf_set1(0), kernel));
 }
 
-/* Tests a run of a block's entries. Roots and divisions come after, and corrections after those:
- * the way from a position to a correction is long, and a processor looks ahead only so far. Entries
- * without violation are left out, unless "every" one is wanted: where most are violated, a branch
- * that is foreseen wrongly costs more than adding zeros, which changes nothing. */
+/* Tests some of a block's entries. Roots and divisions follow in a second pass and corrections in a
+ * third: the dependency chain is longer than the window of out-of-order execution. Entries without
+ * violation are left out, unless "every" is set: where most are violated, adding zeros, which
+ * changes nothing, costs less than mispredicted branches. */
 PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t end, const vf near[3],
                                 const vf r[3], bool every, bool own, violation* found)
 {
@@ -137,7 +136,7 @@ PL_INLINE uint32_t test_entries(const pl_pass* pass, uint32_t begin, uint32_t en
     return (uint32_t)(v - found);
 }
 
-/* Finds the shares of an entry's members. How many of them are over their limit. */
+/* Finds the shares of an entry's members. Returns how many are over their limit. */
 PL_INLINE uint32_t find_share(const pl_pass* pass, violation* v)
 {
     const float* row = pass->rows + (size_t)16 * pass->chunk->entry_row[v->entry];
@@ -148,8 +147,8 @@ PL_INLINE uint32_t find_share(const pl_pass* pass, violation* v)
     return (uint32_t)__builtin_popcount(vm_bits(over));
 }
 
-/* Adds an entry's corrections to the particles, and to the cluster's sums: these stay in lanes, as
- * many as are cheap (join_sums). */
+/* Adds an entry's corrections to the particles and to the cluster's sums, which stay partly in
+ * lanes until join_sums. */
 PL_INLINE void correct(const pl_pass* pass, const violation* v, vf mass, const vf lever[3],
                        vf shift[3])
 {
@@ -167,7 +166,7 @@ PL_INLINE void correct(const pl_pass* pass, const violation* v, vf mass, const v
     vf_store(sums + 8, vf_add(vf_load(sums + 8), vf_sum_pair(part[4], part[5])));
 }
 
-/* Corrects a run of entries; the shares of those that come soon are found on the way. */
+/* Corrects entries, and finds the shares of those AHEAD. */
 PL_INLINE uint32_t correct_all(const pl_pass* pass, violation* found, uint32_t count, vf mass,
                                const vf lever[3], vf shift[3])
 {
@@ -186,7 +185,7 @@ PL_INLINE uint32_t correct_all(const pl_pass* pass, violation* found, uint32_t c
     return violated;
 }
 
-/* The sums of each row whole, in its first six floats. */
+/* Joins each row's lanes into its first six floats. */
 static void join_sums(const pl_pass* pass)
 {
     for (uint32_t r = 0; r < pass->chunk->row_count; ++r)
@@ -210,7 +209,7 @@ PL_INLINE void limit(pl_pass* pass, bool every, bool own)
         vf x[3], near[3], r[3], v[3], lever[3], shift[3] = {zero, zero, zero};
         vf norm = vf_load(p->norm + slot), mass = vf_mul(norm, vf_load(p->mass + slot));
         pl_load3(p->x, slot, x);
-        pl_triangle_cache(chunk, x, near);
+        pl_relative_positions(chunk, x, near);
         pl_load3(p->r, slot, r);
         pl_load3(p->v, slot, v);
         for (int j = 0; j < 3; ++j)
@@ -229,9 +228,8 @@ PL_INLINE void limit(pl_pass* pass, bool every, bool own)
     pass->violated += violated;
 }
 
-/* Whether the bound over whole chunks says that nothing is violated. Where it does not, as in
- * bodies that bend, it is asked again after a while only: that changes what it costs and nothing
- * else. */
+/* Whether the chunk's bound (strain_limit_bound.h) excludes violations. After a failure, as in
+ * bodies that bend, it is skipped for some substeps: this changes the cost only. */
 static bool bound_says_idle(const pl_pass* pass)
 {
     pl_chunk* chunk = pass->chunk;
@@ -253,7 +251,7 @@ void PL_K(pl_limit)(pl_pass* pass)
     load_limit_rows(pass);
     if (chunk->violated == 0 && !(chunk->own_rest ? any_over(pass, true) : any_over(pass, false)))
         return;
-    bool every = chunk->violated > chunk->member_count / 4; /* the last time */
+    bool every = chunk->violated > chunk->member_count / 4; /* in the last iteration */
     if (chunk->own_rest && every)
         limit(pass, true, true);
     else if (chunk->own_rest)
@@ -297,7 +295,7 @@ static void sum_corrections(const pl_match_batch* batch, const pl_eight* eight,
     }
 }
 
-/* What is subtracted from every member's correction: the mean, and theta x (l - l_c). */
+/* Stores what is subtracted from every member's correction: the mean, and theta x (l - l_c). */
 static void balance_eight(const pl_match_batch* batch, const pl_eight* eight,
                           float* const* limit_sums)
 {
@@ -339,7 +337,7 @@ void PL_K(pl_limit_balance)(const pl_match_batch* batch, float* const* limit_sum
     }
 }
 
-/* The chunk's balancing maps: a turn and an offset, about the chunk's own point. */
+/* The chunk's balancing maps: a rotation and an offset, about the chunk's origin. */
 static void load_maps(const pl_pass* pass)
 {
     const pl_chunk* chunk = pass->chunk;
@@ -349,7 +347,7 @@ static void load_maps(const pl_pass* pass)
         pl_eight eight = pl_chunk_eight(chunk, i, (const float(*)[16])k->limit);
         vf row[16], arm[3], about[3], out[8];
         pl_eight_rows(&eight, (const float(*)[16])k->limit, row);
-        /* nothing for clusters without violation, nor for coarser levels */
+        /* 0 for clusters without violation, and for coarser levels */
         vm moved = vf_lt(vf_set1(0), row[15]);
         vf fade = vf_keep(moved, pl_eight_load(&eight, k->fade, 1));
         for (int j = 0; j < 3; ++j)
@@ -398,7 +396,7 @@ PL_INLINE void limit_apply(pl_pass* pass, bool fit, bool own)
         pl_load3(p->r, slot, r);
         if (chunk->violated > 0)
             pl_load3(pass->shift, slot, shift);
-        else /* nothing was written there */
+        else /* shift was not written there */
             shift[0] = shift[1] = shift[2] = vf_set1(0);
         blend_maps(pass, b, map);
         vf norm = vf_load(p->norm + slot), mass = vf_load(p->mass + slot);
@@ -407,7 +405,7 @@ PL_INLINE void limit_apply(pl_pass* pass, bool fit, bool own)
             held = vf_le(vf_set1(PLIANT_PIN_HELD), pass->hold_all
                                                        ? vf_set1(PLIANT_PIN_HELD)
                                                        : vf_load(pass->pins->frequency + slot));
-        pl_triangle_cache(chunk, x, lever);
+        pl_relative_positions(chunk, x, lever);
         for (int j = 0; j < 3; ++j)
             lever[j] = vf_sub(lever[j], vf_mul(vf_set1(pass->dt), v[j]));
         pl_cross3(map, lever, back);

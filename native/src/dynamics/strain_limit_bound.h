@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Whether a chunk's strain limits are idle, without looking at pairs (for *.simd.c).
+ * Conservative test whether a chunk violates no strain limit, without testing every membership (for
+ * *.simd.c).
  *
- * A member i of a cluster c may be L_c from where the cluster's rotation would have it. Where
- * nothing is near its limit, a neighbourhood moves nearly as one affine map x = H r + h, and
+ * A member i of a cluster c may be L_c from its goal. Where strains are small, a neighbourhood
+ * moves nearly by one affine map x = H r + h, and
  *
  *   |R_c r_i + t_c - x_i|  <=  |x_i - (H r_i + h)|                         particle by particle
  *                            + |R_c - H| W_c + |x_c - (H r_c + h)|         cluster by cluster
  *
- * with W_c the largest distance of a member from the rest centre r_c: six times fewer of the first
- * than pairs, and few of the second. H is a least-squares fit to the centres of the chunk's
- * clusters; any other would do, only less often. A chunk of which this says nothing is tested pair
- * by pair, so that nothing but time depends on it.
+ * with W_c the largest distance of a member from the rest centre r_c. There are six times fewer
+ * particles than memberships, and few clusters. H is a least-squares fit to the centres of the
+ * chunk's clusters; any other map is valid but passes less often. A chunk that fails is tested by
+ * membership, so results do not depend on the bound.
  */
 #ifndef PL_DYNAMICS_STRAIN_LIMIT_BOUND_H
 #define PL_DYNAMICS_STRAIN_LIMIT_BOUND_H
@@ -19,7 +20,7 @@
 #include "dynamics/cluster_rows.h"
 #include "dynamics/gather.h"
 
-/* Eight of the chunk's clusters, about the chunk's points. */
+/* Eight of the chunk's clusters, relative to the chunk's origins. */
 typedef struct pl_bound_rows
 {
     vf turn[9], x[3], rest[3], limit, width;
@@ -92,7 +93,7 @@ PL_INLINE void pl_bound_add(const pl_bound_rows* rows, vf sums[PL_BOUND_SUMS])
     }
 }
 
-/* The fit, and along directions in which the clusters do not reach far their mean rotation. */
+/* The fit; in directions in which the centres have little extent, the clusters' mean rotation. */
 static pl_bound_map pl_bound_fit(const vf lanes[PL_BOUND_SUMS])
 {
     double s[PL_BOUND_SUMS], a[6], h[9];
@@ -148,7 +149,7 @@ PL_INLINE vf pl_square3(const vf a[3])
     return vf_mad(vf_mad(vf_mul(a[0], a[0]), a[1], a[1]), a[2], a[2]);
 }
 
-/* The square of how far particles may be from the map for a cluster to be idle; 0: not at all. */
+/* Squared distance from the map within which a cluster's members violate nothing; 0: none is. */
 PL_INLINE vf pl_bound_slack(const pl_bound_map* map, const pl_bound_rows* rows)
 {
     const vf zero = vf_set1(0);
@@ -163,11 +164,11 @@ PL_INLINE vf pl_bound_slack(const pl_bound_map* map, const pl_bound_rows* rows)
         row = vf_max(row, vf_add(vf_add(size[3 * i], size[3 * i + 1]), size[3 * i + 2]));
         column = vf_max(column, vf_add(vf_add(size[i], size[3 + i]), size[6 + i]));
     }
-    /* neither the Frobenius norm nor the mean of the 1- and the inf-norm is below the 2-norm */
+    /* upper bounds of the 2-norm: Frobenius norm, geometric mean of 1-norm and inf-norm */
     vf norm = vf_sqrt(vf_min(all, vf_mul(row, column)));
     pl_bound_apart(map, rows->rest, rows->x, apart);
     vf used = vf_mad(vf_sqrt(pl_square3(apart)), norm, rows->width);
-    used = vf_mad(used, vf_set1(1e-5f), rows->width); /* for rounding, and so is this: */
+    used = vf_mad(used, vf_set1(1e-5f), rows->width); /* this and .999 allow for rounding */
     vf slack = vf_sub(vf_mul(vf_set1(.999f), rows->limit), used);
     return vf_keep(vf_lt(zero, slack), vf_mul(slack, slack));
 }
@@ -205,7 +206,7 @@ static bool pl_limit_idle(const pl_pass* pass)
         vf x[3], r[3], near[3], apart[3];
         pl_load3(p->x, slot, x);
         pl_load3(p->r, slot, r);
-        pl_triangle_cache(chunk, x, near);
+        pl_relative_positions(chunk, x, near);
         pl_bound_apart(&map, r, near, apart);
         vf square = pl_square3(apart);
         vm there = vf_lt(vf_set1(0), vf_load(p->norm + slot));

@@ -25,7 +25,7 @@
 
 #include <string.h>
 
-/* Rounds over the meshes around a chunk that touches more than one. */
+/* Passes over the mesh colliders for a chunk that touches more than one. */
 #define MESH_PASSES 4
 
 /* ------------------------------------------------------------------ passes */
@@ -37,14 +37,14 @@ static void advance_items(void* context, uint32_t begin, uint32_t end, uint32_t 
     {
         const pl_item* item = &step->scene->chunks.items[i];
         if (pl_chunk_sleeps(item->body, item->begin))
-            continue; /* its sums are as they were */
+            continue; /* its sums are still valid */
         pl_pass pass = pl_substep_pass(step, item, worker);
         step->scene->kernels->advance(&pass);
         pass.chunk->moved = pass.chunk->moments_updated = 0;
     }
 }
 
-/* Sums again where particles moved since. */
+/* Gathers chunks whose particles have moved since the last gather. */
 void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_substep* step = context;
@@ -60,7 +60,7 @@ void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worke
     }
 }
 
-/* Fits clusters; independent coarse levels come in the same list and do not normalise. */
+/* Fits clusters; independent coarse levels are in the same list and do not normalise. */
 static void match_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_substep* step = context;
@@ -153,14 +153,14 @@ void pl_fit_bodies(pl_substep* step)
     pl_substep_lap(scene, PLIANT_STAGE_MATCH, since);
 }
 
-/* Fits of the coarser levels, from those of the finest. */
+/* Fits the coarser levels, from the finest up. */
 static void sum_levels(pl_substep* step, uint32_t levels)
 {
     for (step->level = 1; step->level < levels; ++step->level)
         pl_substep_run(step, &step->scene->coarse[step->level], 1, sum_level_items);
 }
 
-/* And what coarser levels add to the rows. */
+/* Fits all levels, and adds the rows of coarser levels to finer ones. */
 pl_status pl_match_bodies(pl_substep* step)
 {
     pl_scene* scene = step->scene;
@@ -246,7 +246,8 @@ static pl_status apply_forces(pl_substep* step)
     return PLIANT_OK;
 }
 
-/* Where the particles were when the substep began: contacts change what would tell it. */
+/* Stores positions at the start of the substep, which follow from x and v until contacts change
+ * them. */
 static void keep_starts(float dt, uint32_t count, float* const x[3], float* const v[3],
                         float* const start[3])
 {
@@ -255,10 +256,9 @@ static void keep_starts(float dt, uint32_t count, float* const x[3], float* cons
             start[k][i] = pl_start_of(x[k][i], v[k][i], dt);
 }
 
-/* Masses of those that a collider moves: held particles go where they are held, whatever is there,
- * sleeping ones stay where they are, and ghosts are not there; to a shell those of a body that
- * flows are: once behind it, they would be held there when they are far, and draw their piece after
- * them.
+/* Masses for colliders, 0 for particles that they must not move: held ones, sleeping ones and
+ * ghosts. Exception: a shell moves ghosts of bodies that flow. Behind the shell they would be held
+ * back and pull their piece after them.
  */
 static void take_out(const pl_body* body, uint32_t slot, uint32_t count, bool shell, float* movable)
 {
@@ -274,8 +274,8 @@ static void take_out(const pl_body* body, uint32_t slot, uint32_t count, bool sh
     }
 }
 
-/* A push out of one mesh may be into another: again until no more than one is touched. "movable" is
- * NULL where all particles are. */
+/* Moving out of one mesh may move into another, so this repeats until at most one is touched.
+ * "movable" is NULL where all particles are movable. */
 static bool touch_meshes(pl_triangle_cache_job* job, const pl_scene* scene, float* movable,
                          uint32_t* touched)
 {
@@ -383,7 +383,7 @@ pl_status pl_meshes_ready(pl_scene* scene, uint32_t* meshes)
     return PLIANT_OK;
 }
 
-/* Lists of triangles need memory, and particles that are somewhere. */
+/* The error of a chunk whose triangle list failed: out of memory, or positions not finite. */
 static pl_status fail_near(const pl_body* body, uint32_t index)
 {
     const pl_particles* p = &body->particles;
@@ -434,13 +434,13 @@ static pl_status make_ready(pl_substep* step)
         }
         PL_TRY(pl_piece_sleep_update(body));
         PL_TRY(pl_damping_prepare(body));
-        body->fitted = body->matched; /* rows are made whole, from the finest level up and down */
+        body->fitted = body->matched; /* rows need fits of every level */
         PL_TRY(pl_limit_prepare(body, step->dt));
         PL_TRY(pl_level_batches_prepare(body));
         body->pairs_violated = body->pairs_tested = body->contacts = 0;
     }
     pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
-    step->starting = true; /* what is matched now belongs to the start of the substep */
+    step->starting = true; /* fits at the start of the substep */
     PL_TRY(pl_match_bodies(step));
     step->starting = false;
     return PLIANT_OK;
@@ -454,8 +454,8 @@ static bool any_contact(const pl_body* body)
     return false;
 }
 
-/* The body's inertia about its centre of mass, near enough for a correction: as if each finest
- * cluster were a ball of its own width. Also finds that centre. */
+/* The body's approximate inertia about its centre of mass, with each finest cluster as a ball of
+ * its own width; enough for a correction. Also returns that centre. */
 static mat3 inertia_of(const pl_body* body, vec3* centre)
 {
     const pl_clusters* k = &body->clusters;
@@ -483,8 +483,8 @@ static mat3 inertia_of(const pl_body* body, vec3* centre)
     return inertia;
 }
 
-/* What rounding left of the clusters' impulses, to be given back in the next substep. Damping of
- * bodies that are held or lie on something is no rounding. */
+/* The rounding error of the clusters' impulses, which the next substep compensates. The impulse of
+ * damping on held and supported bodies is not rounding, so it is subtracted. */
 static void note_remainder(pl_body* body)
 {
     const pl_components* damped = &body->components;
@@ -555,7 +555,7 @@ pl_status pl_substep_do(pl_substep* step)
         memset(scene->bodies[b]->particles.touch, 0, scene->bodies[b]->particles.slot_count);
         scene->bodies[b]->matched = false;
         scene->bodies[b]->fitted =
-            !pl_limits(scene->bodies[b]); /* the others wait for their contacts */
+            !pl_limits(scene->bodies[b]); /* bodies without limits are fitted after contacts */
     }
     pl_fit_bodies(step);
     since = pl_now_ms();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What a stage works on: the lists of items, and what a kernel is told about one. */
+/* The lists of items that stages run over, and the parameters of a kernel for an item. */
 #include "base/elementary.h"
 #include "base/platform.h"
 #include "dynamics/material.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Corrects the sums of a chunk where a contact has moved some of its particles: what they add now,
- * less what they added before. Few blocks of a chunk touch anything, but as each particle has
- * several clusters and each cluster many particles, most blocks have a cluster in common with one
- * that does: summing those clusters again (to the bits that gathering gives) took as long as
- * summing all.
+ * Updates the sums of a chunk after contacts have moved some of its particles: adds their new
+ * moments and subtracts the old ones. Few blocks of a chunk are in contact, but most blocks share a
+ * cluster with one that is: gathering those clusters again (to the bits of a full gather) took as
+ * long as gathering all.
  *
- * The sums differ in rounding from what gathering would give, so they are part of the state
- * (pl_chunk.moments_updated). The next substep sums anew: nothing adds up.
+ * The sums differ from those of a gather by rounding, so they are part of the state
+ * (pl_chunk.moments_updated). The next substep gathers again, so errors do not accumulate.
  */
 #include "dynamics/gather.h"
 
@@ -22,11 +21,11 @@ PL_INLINE void features_of(const pl_pass* pass, uint32_t block, const vf x[3], c
     uint32_t slot = pass->chunk->slot_begin + 8 * block;
     vf r[3], near[3];
     pl_load3(p->r, slot, r);
-    pl_triangle_cache(pass->chunk, x, near);
+    pl_relative_positions(pass->chunk, x, near);
     pl_features_make(f, near, v, r, vf_mul(vf_load(p->mass + slot), vf_load(p->norm + slot)));
 }
 
-/* What a block needs that contacts have not read, on its way into the cache. */
+/* Prefetches the data of a block that contacts have not read. */
 PL_INLINE void fetch_block(const pl_pass* pass, uint32_t block)
 {
     const pl_chunk* chunk = pass->chunk;
@@ -39,7 +38,7 @@ PL_INLINE void fetch_block(const pl_pass* pass, uint32_t block)
         __builtin_prefetch(chunk->entry_kernel + (size_t)8 * e);
 }
 
-/* What the block's particles add now, less what they added before. */
+/* Adds the block's new moments minus the old ones. */
 static void update_block(const pl_pass* pass, uint32_t block, const float* before)
 {
     const pl_chunk* chunk = pass->chunk;

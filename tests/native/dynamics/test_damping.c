@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Damping as a rate of the whole body's modes, and bodies that come to rest. */
+/* Damping as a decay rate of the body's modes, and bodies that come to rest. */
 #include "native/support/cubes.h"
 #include "native/support/test.h"
 
@@ -35,7 +35,7 @@ static cube make_bar(uint32_t clusters, uint32_t levels, double frequency, doubl
     c.desc.points = c.points.at;
     c.desc.levels.count = levels;
     c.desc.material.stiffness = frequency;
-    c.desc.material.damping = 2 * rate; /* speed is lost at twice the rate of the amplitude */
+    c.desc.material.damping = 2 * rate; /* twice the decay rate of the amplitude */
     return c;
 }
 
@@ -52,7 +52,7 @@ static void mode_at(int kind, const float* p, float* v)
         v[2] = (float)(cosh(k * s) / cosh(k) + cos(k * s) / cos(k));
 }
 
-/* How much of the mode there is in what the particles have moved by. */
+/* The amplitude of the mode in the particles' displacements. */
 static double amount(const cube* c, const float* mode)
 {
     uint32_t count;
@@ -64,8 +64,8 @@ static double amount(const cube* c, const float* mode)
     return sum;
 }
 
-/* The decay of a series of an oscillator that is damped: u(n + 2) = a u(n + 1) - exp(-2 r dt) u(n),
- * by least squares. */
+/* The decay rate r of a damped oscillator's series, u(n + 2) = a u(n + 1) - exp(-2 r dt) u(n), by
+ * least squares. */
 static double series_decay(const double* u, int count, double dt)
 {
     double xx = 0, xy = 0, yy = 0, xz = 0, yz = 0;
@@ -78,7 +78,7 @@ static double series_decay(const double* u, int count, double dt)
     return -.5 * log(fmax(-b, 1e-300)) / dt;
 }
 
-/* The decay of the kinetic energy between two spans of a swing that has many periods in each. */
+/* The decay rate of the kinetic energy between two spans of many periods each. */
 static double energy_decay(const double* energy, int count, double dt)
 {
     double early = 0, late = 0;
@@ -88,9 +88,9 @@ static double energy_decay(const double* energy, int count, double dt)
     return .5 * log(early / late) / (half * dt);
 }
 
-/* What a shape does that is given to a free bar. Where the shape is next to a mode its own amount
- * tells the decay in a few periods. Bending is not, and with small clusters on one level no shape
- * of these is: it goes over into others, and the body's energy tells. */
+/* The decay of an initial shape of a free bar. For a shape close to a mode, its amplitude gives the
+ * decay within a few periods. Bending, and any of these shapes with small clusters on one level, is
+ * no mode and couples to others: there the decay comes from the body's energy. */
 typedef struct swing
 {
     int kind;
@@ -160,7 +160,7 @@ TEST(lowest_modes_decay_at_the_rate_asked)
             }
 }
 
-/* A bar that is damped by 15 or 60 a second has to be stiff to bend to and fro at all. */
+/* A bar damped at 15 or 60 per second must be stiff to be underdamped. */
 static void check_all_substeps(uint32_t clusters, uint32_t levels)
 {
     static const double rates[] = {.5, 3, 15, 60};
@@ -191,7 +191,7 @@ TEST(damping_keeps_momentum_and_spin)
     c.desc.velocity[0] = 1;
     c.desc.angular_velocity[2] = 2;
     REQUIRE(cube_make(&c));
-    for (int f = 0; f < 48; ++f) /* till it is stretched by its spin */
+    for (int f = 0; f < 48; ++f) /* until its spin has stretched it */
         CHECK_OK(cube_advance(c.scene, 1.0 / 24, 8));
     pliant_body_info before = cube_info(c.body);
     for (int f = 0; f < 240; ++f)
@@ -203,7 +203,7 @@ TEST(damping_keeps_momentum_and_spin)
     cube_free(&c);
 }
 
-/* Two blocks in one body that nothing joins fly apart as if each were alone. */
+/* Two separate blocks in one body fly apart as if each were alone. */
 TEST(parts_that_do_not_hang_together_do_not_damp_each_other)
 {
     cube c = make_bar(20, 1, 8, 30);
@@ -223,7 +223,7 @@ TEST(parts_that_do_not_hang_together_do_not_damp_each_other)
     cube_free(&c);
 }
 
-/* Held at one end it calms as fast as a free bar; held at a point it swings on as a pendulum. */
+/* Held at one end it decays as fast as a free bar; held at a point it swings like a pendulum. */
 TEST(damping_is_in_the_frame_of_pins)
 {
     for (int point = 0; point < 2; ++point)
@@ -325,7 +325,7 @@ static void add_body(shot* s, scene_mesh mesh, uint32_t particles, double height
     scene_mesh_free(&mesh);
 }
 
-/* Advances a frame; the mean and the largest way of a vertex, in millimetres a metre of size. */
+/* Advances a frame; mean and largest displacement of a vertex, in millimetres per metre of size. */
 static void watch(shot* s, double* mean, double* most)
 {
     pliant_frame_desc frame;
@@ -353,7 +353,7 @@ static void watch(shot* s, double* mean, double* most)
     free(now);
 }
 
-/* The frame from which on it is still, and that from which on no bounce is seen any more. */
+/* Returns the frame from which on it is at rest; "bounced": the frame of the last bounce. */
 static int still_from(shot* s, int frames, int* bounced)
 {
     int still = 0;
@@ -394,7 +394,7 @@ TEST_SLOW(a_creature_that_falls_over_comes_to_rest_and_sleeps)
     CHECK_OK(pliant_scene_get_info(s.scene, &info));
     CHECK(info.asleep == 1);
     double mean, most;
-    for (int f = 0; f < 100; ++f) /* nothing wakes it */
+    for (int f = 0; f < 100; ++f) /* it stays at rest */
     {
         watch(&s, &mean, &most);
         CHECK(most == 0);
@@ -421,7 +421,7 @@ TEST_SLOW(a_pile_of_ten_comes_to_rest)
     close_shot(&s);
 }
 
-/* Bodies that lie on each other gain nothing. A contact may slip now and then, for a few frames. */
+/* Stacked bodies gain no energy. A contact may slip occasionally, for a few frames. */
 TEST_SLOW(resting_contacts_add_no_energy)
 {
     shot s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Contacts and goals do not make energy, whatever the settings. */
+/* Contacts and goals do not add energy, for any settings. */
 #include "native/support/contact_bodies.h"
 
 #include <base/rng.h>
@@ -19,9 +19,8 @@ static double kinetic(const pl_scene* scene)
     return sum;
 }
 
-/* What contacts of the last substep may have needed to push overlaps apart: not more than their
- * impulses' work, and not more than each overlap by itself with a cluster that does not give way.
- */
+/* Upper bound of the energy that contacts of the last substep add to resolve overlaps: the smaller
+ * of the work of their impulses and of the sum for each overlap alone against a rigid cluster. */
 static double recovered(const pl_scene* scene)
 {
     const pl_contact_list* list = &scene->cluster_scratch.list;
@@ -52,8 +51,8 @@ static void set_contacts(pliant_scene scene, double friction, uint32_t iteration
 
 /* ------------------------------------------------------------------ piles */
 
-/* Pieces without stiffness and damping fly at each other: contacts alone change their velocities.
- * Some have one particle, and their masses differ by up to a thousand times. */
+/* Pieces without stiffness and damping collide: only contacts change their velocities. Some have
+ * one particle, and mass ratios go up to a thousand. */
 static void throw_pieces(const contact_scene* s, pl_rng* rng)
 {
     for (int i = 0; i < 27; ++i)
@@ -125,7 +124,8 @@ TEST(two_particles_that_overlap_part_slowly)
 
 /* ------------------------------------------------------------------ a box that breaks */
 
-/* Drops a box of 294 particles that breaks into about a thousand pieces; the most energy. */
+/* Drops a box of 294 particles that breaks into about a thousand pieces. Returns the peak energy.
+ */
 static double drop_box(double hertz, uint32_t substeps, uint32_t iterations, double friction,
                        double* allowed)
 {
@@ -163,8 +163,8 @@ TEST(a_box_that_breaks_is_calm_with_many_iterations)
     CHECK_MSG(most < allowed, "%g J of %g", most, allowed);
 }
 
-/* Where the damping of resting bodies and that of brittle shards were more than 1 together this was
- * 78 and 1.8 times as much. */
+/* When the sum of the damping of resting bodies and of brittle shards exceeded 1, these energies
+ * were 78 and 1.8 times as large. */
 TEST(shards_at_rest_add_no_energy)
 {
     static const double hertz[] = {9.4868, 9.8489};
@@ -191,8 +191,7 @@ TEST_SLOW(a_box_that_breaks_has_no_more_energy_than_it_fell_with)
 
 /* ------------------------------------------------------------------ goals */
 
-/* The most energy of a stretched and sheared cube without damping, of its first second and of all.
- */
+/* Peak energy of a stretched and sheared cube without damping: in the first second, and overall. */
 static bool swing_cube(uint32_t goal, double beta, uint32_t clusters, double* early, double* most)
 {
     contact_scene s = contact_scene_open(1, 0);

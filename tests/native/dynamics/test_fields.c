@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Force fields against what Blender's particles measured, and what must hold besides. */
+/* Force fields against measurements of Blender's particles, and general properties. */
 #include "native/support/test.h"
 
 #include <base/core.h>
@@ -95,7 +95,7 @@ TEST(fields_are_those_of_blender)
             size += s->a[k] * s->a[k];
             speed += (double)s->v[k] * s->v[k];
         }
-        /* Blender's velocities are floats: a = dv / 0.04 cannot be known better than this. */
+        /* Blender's velocities are floats, which limits the accuracy of a = dv / 0.04. */
         double known = 4e-6 * (1 + sqrt(speed));
         double relative = sqrt(error) / (sqrt(size) + known * 1e4);
         CHECK_MSG(relative < 1e-4,
@@ -178,7 +178,7 @@ TEST(turbulence_is_smooth_bounded_and_differs_between_components)
     }
 }
 
-/* ------------------------------------------------------------------ what must hold besides */
+/* ------------------------------------------------------------------ general properties */
 
 TEST(a_batch_gives_what_single_particles_give_and_adds_to_what_is_there)
 {
@@ -208,7 +208,7 @@ TEST(a_batch_gives_what_single_particles_give_and_adds_to_what_is_there)
             sample(&desc, zero, at, speed, alone);
             CHECK(alone[0] == a[0][i] && alone[1] == a[1][i] && alone[2] == a[2][i]);
         }
-        /* Once more on top: twice as much. */
+        /* Adding it again doubles the accelerations. */
         float first = a[1][7];
         pl_field_add(&desc, zero, COUNT, px, pv, pa);
         CHECK_NEAR(a[1][7], 2 * first, 1e-6 * fabs(first));
@@ -248,7 +248,7 @@ TEST(at_the_fields_own_place_nothing_is_infinite)
                     for (int k = 0; k < 3; ++k)
                         desc.matrix[4 * k + 3] = here[k];
                     if (flat)
-                        desc.matrix[10] = 0; /* scaled to nothing along z */
+                        desc.matrix[10] = 0; /* scaled to 0 along z */
                     float a[3];
                     sample(&desc, zero, here, speed, a);
                     CHECK(isfinite(a[0]) && isfinite(a[1]) && isfinite(a[2]));

@@ -18,7 +18,7 @@ typedef struct held_bar
     uint32_t clusters, levels, goal, kind;
     double stiffness, beta, gravity;
     bool held, soft; /* pins hold one end; or only pull it */
-    bool point;      /* they hold one particle only, about which it swings */
+    bool point;      /* pins hold one particle only, about which the bar swings */
 } held_bar;
 
 static const held_bar PLAIN = {
@@ -68,7 +68,7 @@ static double balanced(const cube* c)
     return share;
 }
 
-/* How far the particle that has moved most is from where it was made, at most in so many frames. */
+/* The largest displacement of a particle from its initial position over some frames. */
 static double most_moved(const cube* c, int frames)
 {
     double most = 0;
@@ -120,7 +120,7 @@ TEST(held_bars_stay_as_they_were_made)
     check_stays("pascals", &bar);
 }
 
-/* The surface is drawn as it was modelled, though the rest shape is another. */
+/* The surface is drawn as modelled, although the rest shape differs. */
 TEST(balanced_bodies_are_drawn_as_modelled)
 {
     cube c = make_bar(&PLAIN);
@@ -135,7 +135,7 @@ TEST(balanced_bodies_are_drawn_as_modelled)
     cube_free(&c);
 }
 
-/* It is the rest shape that is another: without gravity it springs up. */
+/* The rest shape differs: without gravity the bar rises. */
 TEST(balanced_bars_rise_without_gravity)
 {
     const double none[3] = {0, 0, 0};
@@ -171,7 +171,7 @@ TEST(bodies_that_nothing_holds_are_left_alone)
     check_left_alone(true);
 }
 
-/* What would take more strain than clusters can bear is balanced in part. */
+/* Gravity is balanced in part if full balance exceeds the largest strain of a cluster. */
 TEST(very_soft_bars_are_balanced_in_part)
 {
     held_bar bar = PLAIN;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Nested levels by runs of clusters against the same levels by links, and runs against links. */
+/* Nested levels by runs of clusters against the same levels by links, and the runs' entries against
+ * the links. */
 #include "native/support/cubes.h"
 #include "native/support/test.h"
 
@@ -41,7 +42,7 @@ TEST(runs_of_clusters_ask_the_same_as_links)
     pl_body* fast = nested_cube(&by_runs, 1, PLIANT_SIMD_AUTO);
     pl_body* slow = nested_cube(&by_links, 1, PLIANT_SIMD_AUTO);
     REQUIRE(fast && slow);
-    slow->links.plain = false; /* as if something had flowed */
+    slow->links.plain = false; /* as after plastic flow */
     for (int f = 0; f < 10; ++f)
     {
         CHECK_OK(cube_advance(by_runs.scene, 1.0 / 60, 2));
@@ -49,7 +50,7 @@ TEST(runs_of_clusters_ask_the_same_as_links)
     }
     CHECK(fast->links.batches.part && !slow->links.batches.part);
     CHECK_MSG(farthest(fast, slow) < 2e-6, "they are %g apart", farthest(fast, slow));
-    /* and on, from runs to links */
+    /* a change from runs to links */
     fast->links.plain = false;
     CHECK_OK(cube_advance(by_runs.scene, 1.0 / 60, 2));
     CHECK_OK(cube_advance(by_links.scene, 1.0 / 60, 2));
@@ -58,7 +59,7 @@ TEST(runs_of_clusters_ask_the_same_as_links)
     cube_free(&by_links);
 }
 
-/* Every link is in one entry, with its weight, and nothing else is. */
+/* Every link is in exactly one entry, with its weight, and there are no others. */
 TEST(runs_have_every_link_once)
 {
     cube c;

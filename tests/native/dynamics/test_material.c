@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What a material's numbers mean, seen through the public API: swings, decay, substeps, painted
- * factors, and that none of it depends on where the body is. test_material_bars.c has the rest.
+ * Material parameters through the public API: frequency, decay, substeps, painted factors, and
+ * independence of the body's position. test_material_bars.c has the rest.
  */
 #include "native/support/cubes.h"
 #include "native/support/test.h"
@@ -37,7 +37,8 @@ TEST(one_cluster_swings_and_calms_as_asked)
         }
 }
 
-/* A free cube of side L swings with c / (2 L), c = sqrt(E / rho) = 2 pi f L / sqrt(12): .907 f. */
+/* A free cube of side L oscillates at c / (2 L), c = sqrt(E / rho) = 2 pi f L / sqrt(12): .907 f.
+ */
 TEST(a_clustered_body_swings_and_calms_as_asked)
 {
     const double f = 1.5, k = .5, ratio = PI / sqrt(12);
@@ -55,7 +56,7 @@ TEST(a_clustered_body_swings_and_calms_as_asked)
                       substeps, s.frequency, frequency);
             CHECK_MSG(fabs(s.decay / decay - 1) < .1, "%u substeps: decay %.4f, not %.4f", substeps,
                       s.decay, decay);
-            /* the next, with more substeps, must be like this one */
+            /* more substeps must give the same */
             frequency = s.frequency, decay = s.decay;
         }
         cube_free(&c);
@@ -84,7 +85,7 @@ TEST(young_and_frequency_are_two_names_of_one_stiffness)
               alpha[0], alpha[1]);
 }
 
-/* ------------------------------------------------------------------ what substeps carry */
+/* ------------------------------------------------------------------ stability */
 
 static double largest_alpha(pliant_body body, uint32_t level)
 {
@@ -151,7 +152,7 @@ TEST(stiffness_that_substeps_cannot_carry_moves_to_coarser_levels)
     for (uint32_t l = 0; l < hard.levels; ++l)
         total += largest_alpha(c.body, l);
     CHECK_MSG(hard.levels >= 3 && total < 1.81, "%u levels with alpha %g", hard.levels, total);
-    /* the coarse levels have got what the finest lost: more than the longer substep gives them */
+    /* coarse levels get the stiffness moved from the finest, not only that of the longer substep */
     uint32_t last = hard.levels - 1;
     CHECK(hard.level[0].alpha_mean < 200 * easy.level[0].alpha_mean);
     CHECK(hard.level[last].alpha_mean > 1.1 * 400 * easy.level[last].alpha_mean ||
@@ -195,7 +196,7 @@ TEST(stiffness_that_no_level_can_carry_is_cut_where_it_is_too_much)
     cube_free(&c);
 }
 
-/* More damping than a substep can carry, with and without more stiffness than that. */
+/* Damping over the limit of a substep, with and without stiffness over its limit. */
 TEST(any_damping_is_stable_and_calms)
 {
     static const double stiffness[] = {1, 4}, damping[] = {10, 1000};
@@ -221,11 +222,10 @@ TEST(any_damping_is_stable_and_calms)
     }
 }
 
-/* ------------------------------------------------------------------ where and how fast */
+/* ------------------------------------------------------------------ position and speed */
 
-/* A cube that falls on a plane, or swings from its held edge; where its particles are relative to
- * the offset. Nothing here is as sensitive as a corner that just misses an edge, so that what
- * differs is what distance does. */
+/* Positions, relative to the offset, of a cube that falls on a plane or swings from its held edge.
+ * The motion is not chaotic, so differences come from the distance only. */
 static float* move_at(const double offset[3], bool falls, uint32_t* count)
 {
     cube c = cube_new(8, 30);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A material means the same everywhere: bars under their own weight over clusters, memberships,
- * kernels, particles, substeps and levels. With PLIANT_BARS_CSV naming a file, each bar becomes a
- * line of it (tests/bench/hanging_bar.py makes a table and a plot of them).
+ * Stiffness is independent of discretisation: bars under their own weight over clusters,
+ * memberships, kernels, particles, substeps and levels. If PLIANT_BARS_CSV names a file, each bar
+ * is a line of it (tests/bench/hanging_bar.py makes a table and a plot of them).
  */
 #include "native/support/test.h"
 
@@ -18,7 +18,7 @@ typedef struct variation
     double overlap;
 } variation;
 
-/* What is 0 is as in scene_bar_default(). */
+/* 0: the value of scene_bar_default(). */
 static const variation variations[] = {
     {.axis = "clusters", .value = "50", .clusters = 50},
     {.axis = "clusters", .value = "100", .clusters = 100},
@@ -88,10 +88,10 @@ static void write_line(const variation* v, const scene_bar* bar, const scene_bar
     fclose(file);
 }
 
-/* How far the end has come, over what theory says; 0 if something failed. */
+/* Displacement of the end over theory; 0 if something failed. */
 static double settled(const variation* v, bool cantilever)
 {
-    static scene_bar_result common[2]; /* hanging, sagging: every axis has it once */
+    static scene_bar_result common[2]; /* hanging, sagging: the default, shared by all axes */
     scene_bar bar = bar_of(v, cantilever);
     scene_bar_result r = common[cantilever];
     bool known = is_common(v) && r.steps > 0;
@@ -123,8 +123,8 @@ TEST_SLOW(a_hanging_bar_stretches_as_young_says)
     }
 }
 
-/* The number of substeps changes nothing: an alpha that softens each cluster by its own cosine
- * gives 6 % more stretch at one substep than at eight. */
+/* The stretch does not depend on the number of substeps. If alpha softened each cluster by its own
+ * cosine, it would be 6 % larger at one substep than at eight. */
 TEST(a_hanging_bar_does_not_know_its_substeps)
 {
     variation v = {

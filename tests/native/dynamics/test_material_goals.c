@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A Young's modulus means the same with every kind of goal, algorithm and overlap: bars under their
- * own weight over what theory says. tests/bench/beams.py has more of them.
+ * Young's modulus is the same for every kind of goal, clustering algorithm and overlap: bars under
+ * their own weight against theory. tests/bench/beams.py has more of them.
  */
 #include "native/support/test.h"
 
@@ -28,7 +28,7 @@ static double over_theory(const scene_bar* bar, uint32_t* warnings)
     return status == PLIANT_OK ? r.moved / r.predicted : 0;
 }
 
-/* Without what goals follow they stretch 1.4, 1.8 and 7 times as far. */
+/* Without the correction for goals that follow strain they stretch 1.4, 1.8 and 7 times as far. */
 TEST(a_bar_of_any_goals_stretches_as_young_says)
 {
     static const struct

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Painted material: stiffness, damping, strain limit and density that vary over the body and by
- * frame. */
+/* Painted material: stiffness, damping, strain limit and density that vary over body and time. */
 #include "native/support/cubes.h"
 #include "native/support/test.h"
 
@@ -8,8 +7,7 @@
 #include <scenes/meshes.h>
 #include <stdlib.h>
 
-/* A bar along z between two held ends that are pulled apart by a tenth. Its upper half may be
- * painted. */
+/* A bar along z, stretched by a tenth between its held ends. "upper": factor of its upper half. */
 static bool make_pulled_bar(pliant_scene* scene, pliant_body* body, float upper)
 {
     pliant_scene_desc sd;
@@ -53,7 +51,7 @@ static bool make_pulled_bar(pliant_scene* scene, pliant_body* body, float upper)
     return true;
 }
 
-/* How much the bar is stretched between these two heights, by least squares. */
+/* The bar's strain between two heights, by least squares. */
 static double strain_between(pliant_body body, double low, double high)
 {
     uint32_t count;

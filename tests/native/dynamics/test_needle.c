@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Strain limits of clusters of which all members are nearly in line. */
+/* Strain limits of clusters whose members are nearly collinear. */
 #define PL_PATH scalar
 #define PL_PATH_SCALAR 1
 #include "native/support/test.h"
@@ -7,8 +7,8 @@
 #include <dynamics/reduce_moments.h>
 #include <math.h>
 
-/* Moments of members of mass 1 that are in line but for "off", which float sums about a point some
- * widths away do not tell: their rounding is what is left of the inertia about the line. */
+/* Moments of members of mass 1 on a line, except for "off", which is below the accuracy of float
+ * sums about a point some widths away: the inertia about the line is rounding error. */
 static pl_moments line_of(int members, double off, float rounding)
 {
     pl_moments t;

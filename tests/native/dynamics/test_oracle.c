@@ -82,8 +82,7 @@ static double apart(pliant_body body, const reference* oracle, double dt)
     return worst;
 }
 
-/* Steps both, the oracle anew from the library's state before each step, and compares after each.
- */
+/* Steps both, resets the oracle to the library's state before each step, and compares after it. */
 static void compare(const pairing* p, const char* what)
 {
     pliant_scene scene = 0;
@@ -187,7 +186,8 @@ TEST(oracle_agrees_for_every_kind_of_level)
     scene_points_free(&p.points);
 }
 
-/* What goals follow is taken from the modulus, and quadratic modes are as stiff as the material. */
+/* The modulus is corrected for goals that follow strain, and quadratic modes get the material's
+ * stiffness. */
 TEST(oracle_agrees_for_goals_of_materials)
 {
     pairing p = new_pairing();

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ carried points */
+/* ------------------------------------------------------------------ bound points */
 
 static vec3 carried_at(const pl_mls_binding* c, uint32_t i, const vec3* at)
 {
@@ -23,7 +23,7 @@ static vec3 carried_at(const pl_mls_binding* c, uint32_t i, const vec3* at)
     return sum;
 }
 
-/* The largest miss of the rest position, of the sum of weights, and the largest weight. */
+/* The largest errors of the rest position and of the sum of weights, and the largest weight. */
 static void measure_carried(const pl_mls_binding* c, uint32_t count, const vec3* points,
                             const vec3* rest, double* miss, double* uneven, double* largest)
 {
@@ -55,7 +55,7 @@ TEST(carried_points_are_given_back_by_filled_and_by_flat_clouds)
     {
         vec3 extent;     /* of the particles */
         double off;      /* of the points, along z */
-        double miss_off; /* what may be missed: all of it where the particles are flat */
+        double miss_off; /* tolerance: all of "off" where the particles are flat */
     } cases[] = {{{1, 1, 1}, 0, 0},          {{1, 1, 0}, 0, 0},   {{1, 1, 0}, .05, .05},
                  {{1, 1, 1e-4}, .05, .0502}, {{1, 0, 0}, .1, .1}, {{0, 0, 0}, .1, 2}};
     for (size_t n = 0; n < PL_COUNTOF(cases); ++n)
@@ -203,7 +203,7 @@ TEST(pressure_exerts_no_force_and_no_torque)
         deform(&body, 1);
         for (uint32_t i = 0; i < body.particles.slot_count; ++i)
             body.particles.v[i % 3][i] = (float)(i % 7) - 3;
-        push(&body, kind % 2 ? .05 : 1e-4, NULL); /* within the limits, and not */
+        push(&body, kind % 2 ? .05 : 1e-4, NULL); /* outside of the limits, and within */
         balance b = balance_of(&body);
         CHECK_MSG(b.force < 1e-6, "mesh %d: net force %g", kind, b.force);
         CHECK_MSG(b.torque < 1e-6, "mesh %d: net torque %g", kind, b.torque);
@@ -289,7 +289,7 @@ TEST(pressure_is_the_same_at_every_thread_count)
 {
     scene_mesh mesh = scene_icosphere(1, 4), other = scene_icosphere(.8f, 3);
     scene_points points = scene_points_ball(3000, .95, 5);
-    scene_mesh_append(&mesh, &other); /* a second shell, and particles that carry both */
+    scene_mesh_append(&mesh, &other); /* a second shell, bound to some of the same particles */
     pl_body body;
     REQUIRE_OK(make_body(&body, &points, &mesh));
     CHECK(body.pressure->shell_count == 2);
@@ -330,7 +330,7 @@ TEST(pressure_of_two_shells_is_kept_apart)
     REQUIRE_OK(make_body(&body, &points, &mesh));
     body.material.inflation = 1;
     pl_particles* p = &body.particles;
-    /* the first ball is squeezed; the second must not feel it */
+    /* squeezing the first ball must not affect the second */
     for (uint32_t i = 0; i < p->slot_count; ++i)
         if (p->id[i] < points.count / 2)
             p->x[2][i] *= .8f;
@@ -350,7 +350,7 @@ TEST(pressure_of_two_shells_is_kept_apart)
     scene_points_free(&points);
 }
 
-/* A mesh much finer than the particles is made coarser, with little change. */
+/* A mesh much finer than the particles is coarsened, with little change. */
 TEST(pressure_on_fine_meshes_takes_a_coarser_surface)
 {
     scene_points points = scene_points_ball(1500, .97, 5);
@@ -390,7 +390,7 @@ TEST(pressure_refuses_meshes_that_enclose_nothing)
     half.triangle_count /= 2;
     CHECK(make_body(&body, &points, &half) == PLIANT_ERROR_MESH);
     free_body(&body);
-    /* a loose sheet beside a ball is left alone */
+    /* an open sheet beside a ball is ignored */
     scene_mesh_move(&sheet, 0, 0, 3);
     scene_mesh_append(&ball, &sheet);
     REQUIRE_OK(make_body(&body, &points, &ball));
@@ -406,7 +406,7 @@ TEST(pressure_refuses_meshes_that_enclose_nothing)
     scene_points_free(&points);
 }
 
-/* Blender's monkey has eyes that touch its head in single vertices, and are open behind. */
+/* The eyes of Blender's monkey touch its head in single vertices, and are open at the back. */
 TEST(pressure_keeps_a_head_whose_eyes_are_open)
 {
     scene_points points = scene_points_ball(600, .95, 5);
@@ -550,7 +550,7 @@ TEST(a_ball_is_blown_up_beside_bodies_that_are_not)
 
 TEST(a_ball_is_blown_up_to_its_inflation_and_comes_to_rest)
 {
-    const double pressures[] = {1e3, 1e4, 1e15}; /* from soft to more than a substep can carry */
+    const double pressures[] = {1e3, 1e4, 1e15}; /* from soft to far over the stability limit */
     for (size_t n = 0; n < PL_COUNTOF(pressures); ++n)
     {
         ball b;
@@ -563,7 +563,7 @@ TEST(a_ball_is_blown_up_to_its_inflation_and_comes_to_rest)
         CHECK_MSG(volume > 1.25 && volume < 1.31, "pressure %g: volume %g", pressures[n], volume);
         CHECK_MSG(late.kinetic_energy < .02 * early.kinetic_energy, "pressure %g: energy %g to %g",
                   pressures[n], early.kinetic_energy, late.kinetic_energy);
-        /* and it neither moves nor turns */
+        /* it neither moves nor rotates */
         for (int k = 0; k < 3; ++k)
         {
             CHECK_NEAR(late.centre[k], rest.centre[k], 1e-4);
@@ -605,7 +605,7 @@ TEST(a_ball_with_pressure_goes_on_after_a_restore_to_the_same_bits)
     free(block);
 }
 
-/* Animating the pressure from nothing needs a mesh that encloses something, asked for when set. */
+/* Pressure animated from 0 requires a closed mesh, which is checked when it is set. */
 TEST(pressure_can_be_switched_on_later_if_the_mesh_is_closed)
 {
     for (int open = 0; open < 2; ++open)

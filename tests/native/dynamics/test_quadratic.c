@@ -91,7 +91,7 @@ static pliant_status step_world(const world* w, double dt)
 
 typedef vec3 (*motion)(vec3 at);
 
-/* Puts the particles where the motion takes them, at rest. */
+/* Moves the particles by the motion, and stops them. */
 static void put(world* w, motion move)
 {
     memset(w->v, 0, sizeof(float) * 3 * w->count);
@@ -170,10 +170,10 @@ static vec3 bend(vec3 p)
     return turn(q);
 }
 
-/* Goals are linear in beta, so those of 0 and of the most that is allowed give those of 1. With
- * beta 1 the goals of a body that is deformed by a quadratic map are its positions, but for
- * the scale that keeps the volume of the linear part and for the torque, which a fit does not have;
- * with beta 0 they are rigid; in between, a blend of the two. */
+/* Goals are linear in beta, so those of beta 1 are extrapolated from 0 and the largest allowed
+ * value. With beta 1 the goals of a quadratic deformation are the positions, except for the scale
+ * that keeps the volume of the linear part and for the torque, which a fit does not have. With beta
+ * 0 they are rigid; in between, a blend of both. */
 TEST(quadratic_goals_reproduce_bending)
 {
     scene_points cloud = scene_points_box(10, 10, 10, 1, 1, 1, .6, 3);
@@ -330,7 +330,9 @@ TEST_SLOW(quadratic_goals_keep_momentum_and_energy)
     scene_points_free(&cloud);
 }
 
-/* Scaling F to unit volume instead of taking what is nearest made it grow 10,000 times. */
+/* Scaling F to unit volume, instead of the nearest volume-preserving map, made it grow 10,000
+ * times.
+ */
 TEST(linear_goals_keep_energy)
 {
     const double alphas[] = {.5, 1, 1.9};
@@ -346,8 +348,8 @@ TEST(linear_goals_keep_energy)
     scene_points_free(&cloud);
 }
 
-/* Modes as stiff as the material, in solid, flat and curved bodies; with the higher frequency the
- * stiffness is what a substep carries at most. */
+/* Modes with the material's stiffness, in solid, flat and curved bodies; at the higher frequency
+ * alpha is at its stability limit. */
 TEST(goals_of_materials_keep_momentum_and_energy)
 {
     for (int kind = 0; kind < 3; ++kind)

@@ -184,7 +184,7 @@ static void fill(float* batch, uint32_t count, uint32_t kind)
         set(batch, i, kinds[kind].make(&rng));
 }
 
-/* How far r is from orthonormal, entry by entry. */
+/* The largest entry of r^T r - 1. */
 static double skewness(mat3 r)
 {
     mat3 gram = m3_mul(m3_transpose(r), r);
@@ -194,7 +194,7 @@ static double skewness(mat3 r)
     return worst;
 }
 
-/* |r - reference| as a share of 5e-7 s1 / (s2 + s3); 0 where that says nothing. */
+/* |r - reference| over the bound 5e-7 s1 / (s2 + s3); 0 where the rotation is not unique. */
 static double share_of_bound(mat3 f, mat3 r)
 {
     mat3 u, v, sign = m3_identity();
@@ -262,7 +262,7 @@ TEST(rotations_have_the_same_bits_in_every_path)
     pl_fp_state_leave(state);
 }
 
-/* Made of +, *, / and small integers only, so that every machine has the same matrices. */
+/* The matrices use +, *, / and small integers only, so every machine has the same. */
 TEST(rotations_have_the_same_bits_on_every_machine)
 {
     pl_rng rng = pl_rng_seed(7);
@@ -285,7 +285,7 @@ TEST(rotations_have_the_same_bits_on_every_machine)
     CHECK_MSG(hash == 0x1099f6448625d6f2ull, "the hash is 0x%016llx", (unsigned long long)hash);
 }
 
-/* A lane's neighbours decide which code runs, and must not decide its result. */
+/* Other lanes affect which code runs, but must not affect a lane's result. */
 TEST(a_rotation_does_not_depend_on_its_neighbours)
 {
     static float alone[COUNT * 9];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What is said of strain limits without looking at pairs, against the pairs; and particles that
- * stand in blocks with those that have the same clusters. */
+/* The bound that skips strain limit tests, against the tests by membership; and blocks of particles
+ * with the same clusters. */
 #include "native/support/cubes.h"
 #include "native/support/test.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cube that turns and swings, after a step that found nothing violated. */
+/* A cube that rotates and oscillates, after a step without violations. */
 static pl_body* quiet_cube(cube* c, uint32_t levels)
 {
     pl_scene* scene = NULL;
@@ -40,7 +40,7 @@ static pl_pass pass_of(pl_body* body, uint32_t chunk, float* rows)
                      .finest_end = body->level_begin[1]};
 }
 
-/* From where an entry's cluster would have a particle to where it is. */
+/* The vector from a particle's goal in an entry's cluster to its position. */
 static vec3 away_from_goal(const pl_body* body, const pl_chunk* chunk, uint32_t entry,
                            uint32_t slot)
 {
@@ -57,7 +57,7 @@ static vec3 away_from_goal(const pl_body* body, const pl_chunk* chunk, uint32_t 
     return v3(out[0], out[1], out[2]);
 }
 
-/* How far along a direction a particle may go until the first of its clusters is violated. */
+/* The distance along a direction at which a particle first violates one of its clusters. */
 static double way_to_limit(const pl_body* body, const pl_chunk* chunk, uint32_t slot, vec3 along)
 {
     uint32_t b = (slot - chunk->slot_begin) / 8, lane = slot % 8;
@@ -127,7 +127,7 @@ TEST(limits_are_called_idle_only_where_no_pair_is_violated)
     check_bound(3);
 }
 
-/* Chunks that are looked at pair by pair (those that were violated before) have the same bits. */
+/* Chunks tested by membership (those violated before) have the same bits. */
 TEST(bounds_of_limits_change_nothing_but_time)
 {
     cube with, without;
@@ -136,7 +136,7 @@ TEST(bounds_of_limits_change_nothing_but_time)
     uint64_t hash[2], some = 0, none = 0;
     REQUIRE(a && b && pl_get_scene(with.scene, &one) == PLIANT_OK &&
             pl_get_scene(without.scene, &other) == PLIANT_OK);
-    /* pushed at one end, so that limits are violated there and later farther on */
+    /* push one end, so that violations start there and spread */
     for (uint32_t s = 0; s < a->particles.slot_count; ++s)
         if (a->particles.x[0][s] > .4f)
             a->particles.v[0][s] += 20, b->particles.v[0][s] += 20;
@@ -161,8 +161,8 @@ TEST(bounds_of_limits_change_nothing_but_time)
 
 TEST(blocks_have_particles_of_the_same_clusters)
 {
-    /* Twelve kinds of particles in a mixed order, each kind in the same three of 14 clusters; and
-     * what is left over at the end. */
+    /* Twelve kinds of particles in mixed order, each kind in the same three of 14 clusters, and a
+     * remainder. */
     enum
     {
         COUNT = 12 * 16 + 5

@@ -165,7 +165,7 @@ static void check_momentum(setup s, const char* what)
         }
         if (step < 100)
             early += now.kinetic_energy / 100;
-        else if (step >= steps / 3 * 2) /* one in ten of them is looked at */
+        else if (step >= steps / 3 * 2) /* one in ten is sampled */
             late += now.kinetic_energy / (steps / 30.0);
     }
     pliant_body_info after = info_of(body);

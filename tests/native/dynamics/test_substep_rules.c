@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What a step promises, seen from outside: rigid motions are left alone, limits hold, one level is
- * one level. */
+/* Properties of a step: rigid motions are unchanged, limits hold, one level of several equals one.
+ */
 #include "native/support/cubes.h"
 #include "native/support/test.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest and the mean distance of the particles from a turned and moved rest shape. */
+/* The largest and the mean distance of the particles from a rotated and translated rest shape. */
 static void apart(const cube* c, mat3 turn, vec3 to, double* most, double* mean)
 {
     uint32_t count;
@@ -25,7 +25,7 @@ static void apart(const cube* c, mat3 turn, vec3 to, double* most, double* mean)
     free(x);
 }
 
-/* Turned and moved, at rest: goals are the positions themselves, so nothing moves. */
+/* A rotated and translated rest shape equals its goals, so nothing moves. */
 TEST(rigid_motions_are_left_alone_in_every_goal_mode)
 {
     for (uint32_t n = 0; n < 9; ++n)
@@ -57,8 +57,8 @@ TEST(rigid_motions_are_left_alone_in_every_goal_mode)
     }
 }
 
-/* How far beyond its length at rest a soft cube swings that was stretched to one and a half, after
- * the first steps. */
+/* A soft cube, initially stretched to 1.5: its largest mean distance from rest after the first
+ * steps. */
 static double swing(double limit, uint64_t* violated)
 {
     cube c = cube_new(8, 30);
@@ -95,8 +95,8 @@ TEST(strain_limits_hold_what_would_swing_on)
     CHECK_MSG(held < .25 * free_swing, "with limits %g, without %g", held, free_swing);
 }
 
-/* Eight corners that are stretched alike: their corrections add up to nothing, to the bit, so that
- * there is nothing to balance; they are made all the same, by omega of what is left each time. */
+/* Eight symmetrically stretched corners: their corrections sum to 0 to the bit, so balancing is
+ * empty. They are still applied, each time by omega times the remaining violation. */
 TEST(corrections_that_need_no_balance_are_made)
 {
     cube c = cube_new(2, 1);
