@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Golden hashes: small scenes of every kind end in the same bits as when native/golden.txt was
- * written, with every SIMD path and number of threads. A change that is meant to alter results
- * writes the file anew, and its commit says so:
+ * Golden hashes: the final state of small scenes of every kind must match native/golden.txt to the
+ * bit, for every SIMD path and number of threads. A change that is meant to alter results rewrites
+ * the file, and its commit says so:
  *
  *   PLIANT_GOLDEN_WRITE=1 pliant-tests test_golden.c:
  */
@@ -22,15 +22,14 @@ enum
     MOST_POINTS = 3000
 };
 
-/* What happens in a scene: one that no longer does what it is for would have a hash all the
- * same. */
+/* Features that a scene must exercise: a hash alone would not notice that it no longer does. */
 typedef enum deeds
 {
     TOUCHES = 1,
     MEETS_TRIANGLES = 2,
     VIOLATES = 4, /* strain limits */
     HAS_LEVELS = 8,
-    HAS_CHUNKS = 16, /* several: threads have something to share */
+    HAS_CHUNKS = 16, /* several, so that threads share work */
     RECLUSTERS = 32,
     DIVIDES = 64, /* particles, where material is drawn out */
     MERGES = 128, /* particles, where it is pressed */
@@ -39,8 +38,7 @@ typedef enum deeds
     SLEEPS = 1024
 } deeds;
 
-/* What a name stands for: one of the fuzzers' small scenes, or one of those below; and what has to
- * happen in it. */
+/* A named scene, of the fuzzers' small scenes or of those below, and its required features. */
 typedef struct golden
 {
     const char* name;
@@ -87,7 +85,7 @@ static void set_contacts(pliant_scene scene)
     CHECK_OK(pliant_scene_set_contacts(scene, &contacts));
 }
 
-/* Takes the particles where a stretch about the middle takes them. */
+/* Stretches the particles about the origin. */
 static void stretch(pliant_body body, float x, float y, float z)
 {
     static float at[3 * MOST_POINTS];
@@ -185,7 +183,7 @@ static void fill_cells(pliant_scene scene)
     fill_fragments(scene, 8);
 }
 
-/* Clusters come and go in several chunks, with a coarse level above them. */
+/* Reclustering in several chunks, with a coarse level. */
 static void fill_flow(pliant_scene scene)
 {
     pliant_body_desc desc = of_clusters(30);
@@ -198,7 +196,7 @@ static void fill_flow(pliant_scene scene)
     stretch(add_points(scene, 8, 1, 0, desc), 1.6f, .8f, .8f);
 }
 
-/* Particles become two where the body is drawn out, and one where it is pressed. */
+/* Particles are divided where the body is drawn out, and merged where it is pressed. */
 static void fill_resampled(pliant_scene scene)
 {
     pliant_body_desc desc = of_clusters(30);
@@ -318,7 +316,7 @@ static uint32_t deeds_of_body(pliant_body body)
            (merged ? MERGES : 0) | (info.splits && info.pieces > 1 ? BREAKS : 0);
 }
 
-/* What can be seen of it now. */
+/* The features visible in the current state. */
 static uint32_t deeds_of(pliant_scene scene)
 {
     pliant_scene_info info;
@@ -336,7 +334,7 @@ static uint32_t deeds_of(pliant_scene scene)
     return seen;
 }
 
-/* At the end; "seen" becomes what happened in any frame. */
+/* The final hash; "seen": the features of all frames. */
 static uint64_t hash_of(const golden* g, uint32_t simd, uint32_t threads, uint32_t* seen)
 {
     pliant_scene scene = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * The larger examples of Kaliappan and Bargteil 2020, section 5.2 (test_paper_levels.c has the
- * others, and says what is measured): the bunny that falls into a cavity, and the armadillo that
- * falls onto cylinders. Its own 124,631 particles are for the benchmark ("falling-armadillo"): here
- * the same body has 6,000, and four levels instead of six.
+ * others and the definition of the measures): the bunny that falls into a cavity, and the armadillo
+ * that falls onto cylinders. The benchmark "falling-armadillo" has the published 124,631 particles;
+ * here the same body has 6,000, and four levels instead of six.
  */
 #include "native/support/paper.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Kaliappan and Bargteil 2020, "Three Bunnies Collide": in zero gravity two bunnies fly at one that
- * stands still, from the left and from the right; about as many particles as there, 206 clusters
- * and three coarser levels. The paper's two configurations differ in stiffness and in the weights
- * of levels, and what it finds is that the bunnies go other ways after the impact.
+ * Kaliappan and Bargteil 2020, "Three Bunnies Collide": in zero gravity two bunnies hit a third,
+ * which is at rest, from the left and from the right; about as many particles as in the paper, 206
+ * clusters and three coarser levels. The paper's two configurations differ in stiffness and in the
+ * weights of levels, and its result is that the bunnies move differently after the impact.
  */
 #include "native/support/contact_bodies.h"
 
@@ -38,8 +38,8 @@ static bunnies look_at(const pl_scene* of)
     return now;
 }
 
-/* Leaves out points that are nearer than this to one that was kept, so that what is left is as even
- * as what was there. How many that are. */
+/* Removes points that are nearer than "distance" to a kept one, which keeps the sampling uniform.
+ * Returns the number of points left. */
 static uint32_t thin_out(const scene_points* points, double distance)
 {
     uint32_t kept = 0;

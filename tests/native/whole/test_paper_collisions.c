@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* A collision of bodies with levels, as Kaliappan and Bargteil tell of it ("Multi-resolution
- * Clustering for Enhanced Elastic Behavior in Clustered Shape Matching", section 5.2): a ball
- * thrown at a wall, in zero gravity. */
+/* A collision of bodies with levels (Kaliappan and Bargteil, "Multi-resolution Clustering for
+ * Enhanced Elastic Behavior in Clustered Shape Matching", 2020, section 5.2): a ball thrown at a
+ * wall, in zero gravity. */
 #include "native/support/contact_bodies.h"
 
 #include <api/api.h>
@@ -39,7 +39,7 @@ static double speed_of(const contact_scene* s, uint32_t body)
     return info.momentum[0] / info.mass;
 }
 
-/* The farthest particle of a body along an axis; way -1: the other end. */
+/* The largest coordinate of a body along an axis; way -1: of the other end. */
 static double end_of(const contact_scene* s, uint32_t body, int axis, double way)
 {
     const pl_body* b = s->scene->bodies[body];
@@ -58,8 +58,8 @@ static double end_of(const contact_scene* s, uint32_t body, int axis, double way
 
 typedef struct throw
 {
-    double nearest; /* gap between the ball and the wall, at least */
-    double width;   /* of the ball along its way, at least */
+    double nearest; /* least gap between the ball and the wall */
+    double width;   /* least width of the ball along its path */
     double back, pushed;
 }
 throw;
@@ -96,8 +96,8 @@ static throw throw_at_wall(bool favour_fine)
     return out;
 }
 
-/* It touches the wall itself, not a proxy far before it, is thrown back and pushes the wall; with
- * more weight on coarse levels it stays rounder. */
+/* The ball touches the wall itself, not a proxy in front of it, bounces and pushes the wall; with
+ * more weight on coarse levels it deforms less. */
 TEST(a_ball_thrown_at_a_wall_bounces_off)
 {
     throw soft = throw_at_wall(true), stiff = throw_at_wall(false);

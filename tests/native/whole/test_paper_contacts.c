@@ -45,7 +45,7 @@ static pliant_status frames(pliant_scene scene, int count, uint32_t substeps)
     return status;
 }
 
-/* As many particles as the published sheet, held at the rim: it holds the ball. */
+/* A sheet with as many particles as the published one, held at its rim, supports the ball. */
 TEST(a_thin_sheet_holds_a_ball)
 {
     enum
@@ -95,8 +95,7 @@ TEST(a_thin_sheet_holds_a_ball)
     CHECK_OK(pliant_scene_destroy(handle));
 }
 
-/* Three balls fall onto the ground, one above
- * the other: a heap, and none inside of another. */
+/* Three balls fall onto the ground, one above the other: they form a heap without overlap. */
 TEST_SLOW(three_bodies_fall_onto_each_other)
 {
     pl_scene* scene;

@@ -2,15 +2,15 @@
 /*
  * The stretched cube of Jones, Martin, Levine, Shinar, Bargteil, "Clustering and Collision
  * Detection for Clustered Shape Matching", 2015, section 4: a cube at twice its length is released,
- * with 1 to 50 clusters, three algorithms, five kernels. What the paper says of its films is
- * measured here:
+ * with 1 to 50 clusters, three algorithms, five kernels. The paper's statements about its videos
+ * are measured here:
  *
- *   "clusters soften"        the first step pulls back less of the stretch, the swing is slower
+ *   "clusters soften"        the first step pulls back less of the stretch, oscillation is slower
  *   "sharp boundaries"       after the first step neighbours are off one affine map: seams
  *   "little resistance"      the pull again
  *
- * The first step depends on memberships and weights alone, so it compares them without what a swing
- * adds. tests/scenes/README.md has the figures. Where the paper and they differ, a comment says so.
+ * The first step depends on memberships and weights only, so it compares them without dynamics.
+ * tests/scenes/README.md has the figures. A comment says where the paper differs.
  */
 #include "native/support/paper.h"
 
@@ -29,7 +29,7 @@ typedef struct cube_setup
 {
     uint32_t algorithm, kernel, count, seed, side, steps;
     double radius, overlap; /* 0: automatic, and the default */
-    double young;           /* 0: the papers' alpha, which knows nothing of clusters */
+    double young;           /* 0: the papers' alpha, which does not depend on clusters */
 } cube_setup;
 
 typedef struct cube_result
@@ -38,14 +38,14 @@ typedef struct cube_result
     double radius, overlap;
     double
         aside;   /* RMS distance of the clusters' centres of mass from their query centres, radii */
-    double pull; /* the share of the stretch that the first step's goals take back */
+    double pull; /* the share of the stretch that the first step's goals remove */
     double seams; /* roughness of those goals, spacings */
     double swing; /* steps until it first has its length at rest; 0: never */
     double left;  /* shape error at the end, over the first */
-    double moved; /* the largest distance of the centre of mass from where it was */
+    double moved; /* the largest displacement of the centre of mass */
     double spin;  /* the largest angular speed of a rigid body with its angular momentum */
-    double apart; /* RMS over time: how far the middle of the cube is from where the cube's best
-                     affine map has it, over the RMS stretch */
+    double apart; /* RMS over time of the distance between the centre of the cube and its place by
+                     the cube's best affine map, over the RMS stretch */
 } cube_result;
 
 static const double ALPHA = .1;
@@ -185,8 +185,8 @@ TEST(more_clusters_soften_the_cube)
         CHECK(r.clusters == counts[i]);
         if (i == 0)
             one = before = r;
-        /* memberships differ, and two or three clusters may be copies of one: single pairs may be
-         * out of order */
+        /* memberships differ, and two or three clusters may coincide, so single pairs may be out of
+         * order */
         CHECK_MSG(i == 0 || r.pull < 1.1 * before.pull, "%u clusters pull back %.3f, fewer %.3f",
                   counts[i], r.pull, before.pull);
         CHECK_MSG(r.swing > .85 * slowest, "%u clusters swing in %.2f steps, fewer in %.2f",
@@ -195,7 +195,7 @@ TEST(more_clusters_soften_the_cube)
                   r.seams);
         slowest = fmax(slowest, r.swing);
         before = r;
-        /* Young's modulus means the same with every count: the softening is alpha's */
+        /* Young's modulus does not depend on the count: the softening comes from alpha */
         setup.young = 1e4;
         setup.overlap = 5;
         r = run(&setup);
@@ -242,7 +242,7 @@ TEST(a_larger_radius_is_smoother_and_like_fewer_clusters)
                       k, r[2].seams, r[0].seams);
             few[kernel] = r[0].seams;
             many[kernel] = r[2].seams;
-            /* nearly everything is in every cluster by now: as if there were five, or fewer */
+            /* nearly every particle is in every cluster: as with five clusters or fewer */
             setup.radius = 0;
             setup.count = 5;
             cube_result five = run(&setup);
@@ -250,9 +250,8 @@ TEST(a_larger_radius_is_smoother_and_like_fewer_clusters)
                       "%s, %s: at the largest radius swing %.2f, %.2f with 5 clusters; seams %.3f",
                       a, k, r[3].swing, five.swing, r[3].seams);
         }
-        /* "The falloff of poly6 was overly smooth": where particles are in about five clusters.
-         * With two, it is the sharpest of all: where it ends it says nothing of whose a particle
-         * is. */
+        /* "The falloff of poly6 was overly smooth": with about five clusters per particle. With two
+         * it is the sharpest: near its end it hardly distinguishes between clusters. */
         CHECK_MSG(many[PLIANT_KERNEL_POLY6] < .9 * many[PLIANT_KERNEL_INVSQ] &&
                       few[PLIANT_KERNEL_POLY6] > 1.3 * few[PLIANT_KERNEL_INVSQ],
                   "%s: seams of poly6 %.3f, and %.3f with few memberships; of invsq %.3f and %.3f",
@@ -263,7 +262,7 @@ TEST(a_larger_radius_is_smoother_and_like_fewer_clusters)
 
 /* ------------------------------------------------------------------ every algorithm and kernel */
 
-/* What holds for each, whatever it looks like. */
+/* Properties of every algorithm and kernel. */
 static void check_free_body(const char* a, const char* k, const cube_result* r)
 {
     CHECK_MSG(r->moved < 1e-5 && r->spin < 1e-4,
@@ -296,8 +295,8 @@ static void check_kernels(const char* a, uint32_t count, const cube_result r[KER
     CHECK_NEAR(fcm->swing, invsq->swing, .03 * invsq->swing);
 }
 
-/* "Different algorithms and different kernels for cluster sizes of 10 and 50", and the sizes
- * between. Radii are the same for all kernels, so that those are compared and not memberships. */
+/* "Different algorithms and different kernels for cluster sizes of 10 and 50", and sizes between.
+ * Radii are the same for all kernels, so that kernels are compared and not memberships. */
 TEST(every_algorithm_and_kernel_gives_the_cube_its_character)
 {
     static const uint32_t counts[] = {1, 10, 20, 50};
@@ -331,8 +330,8 @@ TEST(every_algorithm_and_kernel_gives_the_cube_its_character)
     }
 }
 
-/* Three clusterings with the same number of clusters of the same radius: with each kernel, how much
- * is covered, how sharp seams are, where centres are. */
+/* Three clusterings with the same number of clusters and radius: coverage, sharpness of seams and
+ * positions of centres for each kernel. */
 typedef struct comparison
 {
     cube_result r[ALGORITHMS][KERNELS];
@@ -342,7 +341,7 @@ static comparison compare(uint32_t count, uint32_t seed)
 {
     comparison c;
     cube_setup setup = {.count = count, .seed = seed, .side = 10, .steps = 1};
-    /* random has no count of its own: it goes first, and the others take its figures */
+    /* random clustering determines its own count: it runs first, and the others use its values */
     for (int algorithm = PLIANT_CLUSTER_RANDOM; algorithm >= 0; --algorithm)
         for (uint32_t kernel = 0; kernel < KERNELS; ++kernel)
         {

@@ -2,9 +2,9 @@
 /*
  * Examples of Kaliappan and Bargteil, "Multi-resolution Clustering for Enhanced Elastic Behavior in
  * Clustered Shape Matching", 2020, section 5.2: its smaller bodies (test_paper_bodies.c has the
- * larger ones). Each is run with its baselines, one level of few or of many clusters, and with its
- * weightings of all levels. What the paper sees in its films is read off the shape error: the RMS
- * distance to the rest shape where it fits best, over the body's RMS radius. Heights, obstacles and
+ * larger ones). Each runs with its baselines, one level of few or of many clusters, and with its
+ * weightings of all levels. The paper's visual results are measured by the shape error: the RMS
+ * distance to the best-fitting rest shape, over the body's RMS radius. Heights, obstacles and
  * materials are not published; tests/scenes/papers.c has ours, tests/scenes/README.md the figures.
  */
 #include "native/support/paper.h"
@@ -63,9 +63,9 @@ TEST(a_falling_ball_squashes_and_is_a_ball_again)
     CHECK_MSG(one.peak < .2 && one.late < .05 && one.height > .8,
               "1 cluster: shape error %.3f, at last %.3f, height %.2f", one.peak, one.late,
               one.height);
-    /* "With 12 clusters, the ball is slightly more stiff." That it "does not return back to its
-     * original shape" is not so here, where goals exert no torque and damping spares only rigid
-     * motion: .05 of its radius is what gravity makes of so soft a ball. */
+    /* "With 12 clusters, the ball is slightly more stiff." In the paper it "does not return back to
+     * its original shape". Here it does, since goals exert no torque and damping spares only rigid
+     * motion: the remaining .05 of its radius are due to gravity. */
     CHECK_MSG(twelve.peak > 1.4 * one.peak && twelve.peak < .6 * fine.peak && twelve.late < .1,
               "12 clusters: shape error %.3f, at last %.3f", twelve.peak, twelve.late);
     for (int i = 0, before = 0; i < SCHEMES; before = i, i += test_quick() ? 5 : 1)
@@ -79,7 +79,7 @@ TEST(a_falling_ball_squashes_and_is_a_ball_again)
                       p[i].late < .3 * fine.late && p[i].height > .6,
                   "%s: shape error %.3f, at last %.3f, height %.2f", name, p[i].peak, p[i].late,
                   p[i].height);
-        /* More weight on finer levels, more deformation: here each scheme beyond the one before. */
+        /* More weight on finer levels, more deformation: each scheme exceeds the one before. */
         CHECK_MSG(i == 0 || (p[i].peak > 1.02 * p[before].peak && p[i].peak < .9 * fine.peak),
                   "%s: shape error %.3f, the scheme before %.3f, 101 clusters %.3f", name,
                   p[i].peak, p[before].peak, fine.peak);
@@ -93,8 +93,7 @@ TEST(a_falling_ball_squashes_and_is_a_ball_again)
                   p[SCHEMES - 1].peak);
 }
 
-/* Levels that are made of each other, and levels that know nothing of each other as in the paper.
- */
+/* Nested levels against independent ones as in the paper. */
 TEST(nested_levels_behave_like_the_papers_independent_ones)
 {
     const paper_weighting* schemes[] = {&gaussian_coarse, &uniform, &gaussian_fine};
@@ -122,8 +121,8 @@ TEST(a_hovering_cube_is_as_rigid_as_its_weights_say)
     scene_played eight = paper_baseline("hovering-cube", 8, frames);
     scene_played fine = paper_baseline("hovering-cube", 0, frames), p[6];
     /* "With 66 clusters, the cube demonstrates fluid motion [...] With 8 clusters, some [...] but
-     * otherwise is stiff [...] With 1 cluster, very rigid motion": detail is what no affine map of
-     * the whole cube does. */
+     * otherwise is stiff [...] With 1 cluster, very rigid motion": detail is the deviation from the
+     * best affine map of the whole cube. */
     CHECK_MSG(one.peak_detail < 1e-4 && one.late < 1e-3 && fine.peak_detail > .08,
               "detail %.5f of 1 cluster, %.3f of 66", one.peak_detail, fine.peak_detail);
     CHECK_MSG(one.late < eight.late && eight.late < .5 * fine.late && eight.peak_detail > .02,
@@ -149,9 +148,9 @@ TEST(a_hovering_cube_is_as_rigid_as_its_weights_say)
             CHECK_MSG(p[i].peak_detail > .85 * fine.peak_detail,
                       "%s: detail %.4f, 66 clusters %.4f", name, p[i].peak_detail,
                       fine.peak_detail);
-        /* The paper's cubes turn, the more the finer. Momentum forbids it: a cube that was let go
-         * at rest has no spin to keep, and here none gets any. (With the torque of the paper's
-         * goals left in, these spin at .004 to .03 radians a second.) */
+        /* The paper's cubes rotate, more with finer levels. That violates the conservation of
+         * angular momentum: a cube released at rest must not spin, and here none does. (With the
+         * torque of the paper's goals, these spin at .004 to .03 radians a second.) */
         CHECK_MSG(p[i].spin < 1e-4 && p[i].momentum < 1e-5, "%s: spins at %.2g, moves at %.2g",
                   name, p[i].spin, p[i].momentum);
     }
@@ -160,7 +159,7 @@ TEST(a_hovering_cube_is_as_rigid_as_its_weights_say)
 
 /* "By also allowing 1 < alpha < 2, the time integration computations enable each particle's
  * position to be 'overshot' past the computed goal position while still maintaining object
- * stability": more swings, none of them larger than the stretch it began with. */
+ * stability": more oscillations, none of them larger than the initial stretch. */
 TEST(the_hovering_cube_is_stable_up_to_two)
 {
     static const double alphas[] = {1, 1.5, 1.95};
@@ -191,8 +190,8 @@ TEST_SLOW(plinko_leaves_a_ball_that_is_whole)
     CHECK_MSG(fine.peak > .6 && fine.late > .5 && fine.height < .3,
               "101 clusters: shape error %.3f, at last %.3f, height %.2f", fine.peak, fine.late,
               fine.height);
-    /* In the paper one cluster "travels directly through" the rods, as its contacts are between
-     * clusters, and 12 clusters vibrate. Here contacts are the particles', and both bounce. */
+    /* In the paper one cluster "travels directly through" the rods, since contacts are between
+     * clusters, and 12 clusters vibrate. Here contacts act on particles, and both bounce. */
     CHECK_MSG(one.late < .04 && twelve.late < .06 && one.peak < .8 * twelve.peak,
               "at last %.3f of 1 cluster, %.3f of 12", one.late, twelve.late);
     for (int i = 0; i < 3; ++i)

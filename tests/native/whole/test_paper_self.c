@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The armadillo of Kaliappan and Bargteil 2020 on the ground, with contacts of the body with
- * itself: a limp body with limbs falls onto a plane and is crushed there. It gets up again, as it
- * does without contacts, and without parts of it in the place of others. */
+/* The armadillo of Kaliappan and Bargteil 2020 on the ground, with self-contacts: a soft body with
+ * limbs falls onto a plane and is crushed. It recovers its shape as it does without contacts, and
+ * without parts overlapping. */
 #include "native/support/contact_bodies.h"
 #include "native/support/paper.h"
 
 typedef struct heap
 {
-    uint32_t particles, through; /* pairs that are nearly in the same place and were far apart */
-    uint32_t crushed;            /* clusters that are inside out or have next to no volume */
+    uint32_t particles, through; /* pairs that nearly coincide but are far apart at rest */
+    uint32_t crushed;            /* clusters that are inverted or nearly flat */
     double lowest;
 } heap;
 

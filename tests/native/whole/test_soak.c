@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The beginning of long bakes (tests/soak has the rest): what is limited stays within its limits,
- * and stored frames are skinned to the same bits in any order. */
+/* The first frames of long bakes (tests/soak has the rest): limits hold, and stored frames are
+ * skinned to the same bits in any order. */
 #include "native/support/test.h"
 
 #include <api/api.h>
@@ -21,7 +21,7 @@ static soak_window bake(const char* name, uint32_t frames, soak_window* early)
     return late;
 }
 
-/* Copies got new clusters and were divided again: 2,438 particles after 80 frames. */
+/* Copies used to get new clusters and divide again: 2,438 particles after 80 frames. */
 TEST(a_body_that_flows_and_breaks_is_not_divided_for_ever)
 {
     soak_window early, late = bake("tumbled-torn", 100, &early);
@@ -31,7 +31,7 @@ TEST(a_body_that_flows_and_breaks_is_not_divided_for_ever)
     CHECK(late.live < late.particles / 2);
 }
 
-/* How far a particle is out of the box, in spacings. */
+/* Checks how far particles are out of the box, in spacings. */
 static void check_inside(const char* name, double most)
 {
     soak s;
@@ -45,7 +45,7 @@ static void check_inside(const char* name, double most)
     pl_scene* scene;
     CHECK_OK(pl_get_body(s.body, &body, &scene));
     const pl_particles* p = &body->particles;
-    double beyond = 0; /* the box has turned twice: it is as it was */
+    double beyond = 0; /* the box has rotated twice, back to its initial orientation */
     for (uint32_t i = 0; i < p->slot_count; ++i)
         for (int k = 0; k < 3 && p->mass[i] > 0; ++k)
             beyond = fmax(beyond, fabs(p->x[k][i] + body->origin[k]) - .6);
@@ -54,14 +54,13 @@ static void check_inside(const char* name, double most)
     soak_end(&s);
 }
 
-/* Ghosts, which nothing touched, drew pieces out of the box, by nine spacings till then. */
+/* Ghosts without contacts used to draw pieces out of the box, by nine spacings up to this frame. */
 TEST(pieces_that_flow_stay_in_a_closed_box)
 {
     check_inside("tumbled-torn", 3);
 }
 
-/* Those that were let through a shell were held behind it later: a fifth of the body was outside.
- */
+/* Ghosts that passed through a shell used to be held behind it: a fifth of the body was outside. */
 TEST(pieces_that_flow_stay_in_a_shell)
 {
     check_inside("tumbled-in-a-shell", .5);
