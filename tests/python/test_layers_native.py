@@ -42,6 +42,8 @@ SUBSTEP = {
 }
 # What a stage is run with. The scene owns what lasts longer than a substep, so its header sees collision.
 CONTEXT = {"dynamics/scene.h", "dynamics/substep.h"}
+# Says what of a body's derived data is current: nobody else writes that.
+VALIDITY = "body/validity.h"
 # file -> what it includes against the order, and why
 EXCEPTIONS = {
     # plastic flow is inlined into the fit of clusters, eight at a time
@@ -133,6 +135,11 @@ class Modules(unittest.TestCase):
                 if f"#ifndef {guard}\n#define {guard}\n" not in path.read_text(encoding="utf-8"):
                     wrong.append(short(path))
         self.assertEqual(wrong, [])
+
+    def test_validity_has_one_writer(self):
+        written = re.compile(r"(\bvalid\.\w+|(->|\.)moments)\s*(=(?!=)|\+\+|--|[|&+-]=)|(\+\+|--)[\w>.-]*valid\.\w+")
+        found = {short(p) for p in files() if written.search(p.read_text(encoding="utf-8"))}
+        self.assertEqual(found, {VALIDITY})
 
     def test_the_rules_can_be_broken(self):
         self.assertFalse(may_include("base/core.c", "body/body.h"))

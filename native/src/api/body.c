@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "body/create.h"
 #include "body/layout.h"
+#include "body/validity.h"
 #include "collision/mesh/triangle_cache.h"
 #include "dynamics/gravity_compensation.h"
 #include "dynamics/material.h"
@@ -241,9 +242,7 @@ static uint32_t source_of(const pl_particles* p, uint32_t id, uint32_t count)
 
 static void mark_moved(pl_body* body)
 {
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-        body->chunks[c].moved = 1;
-    body->matched = false;
+    pl_positions_changed(body);
     pl_triangle_cache_forget(body);
 }
 
@@ -310,7 +309,7 @@ pliant_status pliant_body_set_material(pliant_body handle, const pliant_material
     body->material = *material;
     body->plastic = body->plastic || material->yield < INFINITY;
     body->enclosed_volume = 0;
-    body->alpha_dt = 0;
+    pl_material_changed(body);
     return PLIANT_OK;
 }
 
@@ -333,7 +332,7 @@ pliant_status pliant_body_set_factors(pliant_body handle, uint32_t factor, uint3
                         body->clusters.toughness_factor};
     pl_status (*average)(const pl_body*, const float*, float*) =
         factor == PLIANT_FACTOR_TOUGHNESS ? pl_layout_average_toughness : pl_layout_average_factor;
-    body->alpha_dt = 0;
+    pl_material_changed(body);
     if (!values || count == body->particles.id_count)
         return average(body, values, targets[factor]);
     float* all = PL_NEW(float, body->particles.id_count);

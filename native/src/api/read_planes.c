@@ -29,7 +29,7 @@ static void copy_cuts(const pl_body* body, const double to[3], float* out)
 {
     const pl_cuts* cuts = &body->cuts;
     vec3 shift = v3_sub(v3_fromd(to), v3_fromd(body->rest_origin));
-    for (uint32_t c = 0; c < body->level_begin[1] && cuts->plane_count && !cuts->stale; ++c)
+    for (uint32_t c = 0; c < body->level_begin[1] && cuts->plane_count && body->valid.cuts; ++c)
     {
         float* planes = out + 4 * MOST_PLANES * (size_t)c;
         uint32_t had = 0, count = cuts->side_begin[c + 1] - cuts->side_begin[c];

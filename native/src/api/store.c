@@ -234,7 +234,7 @@ static uint64_t stamp_of(const pl_scene* scene)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         const pl_body* body = scene->bodies[b];
-        uint64_t one[3] = {body->handle, body->revision, body->reweighed};
+        uint64_t one[3] = {body->handle, body->valid.memberships, body->valid.weights};
         hash = pl_hash(hash, one, sizeof one);
     }
     return hash;

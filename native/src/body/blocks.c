@@ -185,7 +185,6 @@ pl_status pl_blocks_place(pl_body* body, const pl_layout_input* in, const pl_by_
         chunk->slot_begin = c * slots_per_chunk;
         chunk->slot_count = slots_per_chunk;
         chunk->block_count = (used + 7) / 8;
-        chunk->moved = 1;
         vec3 centre = v3(0, 0, 0);
         for (uint32_t i = 0; i < used; ++i)
             centre = v3_mad(centre, in->points[order[first + i]], 1.0 / used);

@@ -43,6 +43,7 @@
 #include "body/particles.h"
 #include "body/pressure_state.h"
 #include "body/sleep_state.h"
+#include "body/validity_state.h"
 
 /* Pins, by slot; NULL arrays: none. */
 typedef struct pl_pins
@@ -60,7 +61,7 @@ typedef struct pl_components
     uint32_t* root;              /* by finest cluster: the first cluster of its component */
     struct pl_rigid_fit* motion; /* by finest cluster; those of roots are used */
     size_t root_capacity, motion_capacity;
-    uint64_t revision; /* 1 + that of the body for which roots were found */
+    uint64_t stamp; /* of the memberships (pl_stamp) for which roots were found */
     /* What the damping in the rows sums to: pins and supports take it up. The moment is about the
      * body's origin. */
     double impulse[3], moment[3];
@@ -110,8 +111,7 @@ typedef struct pl_body
     double overlap;
     uint32_t sampling, cluster_iterations;
     uint32_t warnings;
-    uint32_t simd;   /* derived: the path of the scene that moves it; 0: the machine's best */
-    double alpha_dt; /* the substep length that alpha and kappa belong to; 0: must be set */
+    uint32_t simd; /* derived: the path of the scene that moves it; 0: the machine's best */
     double stiffness_reached; /* fraction of the stiffness asked that the substep carries */
     /* The body's own mesh at rest (for painting, pins and pressure); may be empty. */
     uint32_t mesh_vertex_count, mesh_triangle_count;
@@ -127,10 +127,7 @@ typedef struct pl_body
     uint32_t contact_groups; /* bodies collide if they have a bit in common; 0 is as all bits */
     bool no_self_contact;
     double friction, restitution, thickness; /* of its own surface; below 0: not its own */
-    bool shapes_stale;     /* memberships changed since proxies and pair_rules were made */
-    uint64_t revision;     /* counts changes of memberships and of room for them; not saved */
-    uint64_t reweighed;    /* and of their weights alone */
-    pl_fracture* fracture; /* NULL: it was never asked for */
+    pl_fracture* fracture;                   /* NULL: it was never asked for */
     /* Reclustering (plasticity/recluster.c). */
     double first_overlap;   /* memberships a particle as it was made */
     double recluster_clock; /* seconds since fades moved */
@@ -148,11 +145,9 @@ typedef struct pl_body
     struct pl_triangle_cache** triangle_caches;
     uint32_t triangle_cache_count;
     size_t triangle_cache_capacity;
+    pl_validity valid; /* what of the derived data is current */
     /* Step state that is not saved: it follows from the rest. */
-    bool fitted;            /* fits and the finest rows belong to the particles as they are */
-    bool matched;           /* and the rows have what coarser levels add */
     uint32_t lever_side;    /* which side of clusters.lever belongs to the substep's start */
-    bool force_used;        /* force holds this substep's fields and pressure */
     bool limiting;          /* strain limiting goes on in this substep */
     bool relaxing;          /* coarse clusters follow plastic flow in this substep */
     float limit_relaxation; /* omega for this substep */

@@ -6,6 +6,7 @@
 
 #include "base/core.h"
 #include "base/simd.h"
+#include "body/validity_state.h"
 
 #include <string.h>
 
@@ -99,8 +100,7 @@ typedef struct pl_chunk
     float* own_rest;           /* 24 for each entry (x8 y8 z8: r_ic), or NULL: shared rest */
     float* sums;               /* row_count * PL_SUM_FLOATS: what the last particle pass left */
     float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
-    uint32_t moved;            /* positions changed after the sums were made */
-    uint32_t moments_updated;  /* the sums were corrected: gathering would round otherwise */
+    uint32_t moments;          /* a pl_moments_state: whether the sums belong to the particles */
     float remainder[3];        /* what its particles' impulses from clusters sum to */
     float torque[3];           /* and their moments about pos_origin */
     uint32_t tested, violated; /* strain-limit pairs in this substep; in the last iteration */

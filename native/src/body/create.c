@@ -302,8 +302,6 @@ static pl_status build_all(pl_body* body, const pliant_body_desc* desc, pl_pool*
     PL_TRY(pl_layout_build(body, &input, &b->hierarchy));
     for (uint32_t l = 0; l < body->level_count; ++l)
         body->level_damping[l] = desc->levels.damping[l];
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-        body->chunks[c].moved = 1;
     set_velocity(body, desc);
     return PLIANT_OK;
 }

@@ -31,7 +31,6 @@ typedef struct pl_cuts
     uint32_t id_count;
     size_t plane_capacity, capacity, last_capacity;
     /* What follows from it and the memberships. */
-    bool stale, cracks_stale;
     uint32_t* piece; /* by finest cluster: the first one of what hangs together with it by shared
                         particles */
     uint32_t* side_begin; /* by finest cluster, and one more */

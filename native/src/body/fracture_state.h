@@ -83,10 +83,10 @@ typedef struct pl_fracture
     uint64_t updates_most; /* memberships rewritten in one substep, at most */
     float* given; /* three a cell, in the body's rest shape: the caller's points of the pattern */
     uint32_t given_count; /* cells; 0: there are none, the settings count */
-    /* Derived: the graph, as of this revision of the body; 0: to be made. */
+    /* Derived: the graph, of the memberships with this stamp (pl_stamp); 0: to be made. */
     pl_shares* shares; /* by finest cluster */
     uint32_t share_count;
-    uint64_t revision;
+    uint64_t stamp;
     /* Derived: the pattern, of the particles by external id (fracture/voronoi_cells.c). */
     uint32_t* cell;
     uint32_t cell_count; /* particles that have one; 0: there is no pattern, or it is to be made */

@@ -9,11 +9,11 @@
  * pieces and the memberships; empty where no piece sleeps. */
 typedef struct pl_sleeping_pieces
 {
-    float* slot;       /* by slot: not 0 where the particle stands still, or NULL */
-    float* x[3];       /* by slot: where it does */
-    uint8_t* cluster;  /* by finest cluster */
-    uint8_t* chunk;    /* by chunk: whether some of its particles do, or all */
-    uint64_t revision; /* 1 + that of the body for which it was made */
+    float* slot;      /* by slot: not 0 where the particle stands still, or NULL */
+    float* x[3];      /* by slot: where it does */
+    uint8_t* cluster; /* by finest cluster */
+    uint8_t* chunk;   /* by chunk: whether some of its particles do, or all */
+    uint64_t stamp;   /* of the memberships (pl_stamp) for which it was made; 0: to be made */
 } pl_sleeping_pieces;
 
 enum

@@ -42,6 +42,7 @@
 
 #include "base/elementary.h"
 #include "base/union_find.h"
+#include "body/validity.h"
 #include "dynamics/cluster_motion.h"
 
 #include <string.h>
@@ -124,13 +125,13 @@ static pl_status follow(pl_body* body)
 {
     pl_components* own = &body->components;
     uint32_t count = body->level_begin[1];
-    if (own->revision == 1 + body->revision)
+    if (own->stamp == pl_stamp(body))
         return PLIANT_OK;
     if (!pl_grow((void**)&own->root, &own->root_capacity, count, sizeof *own->root) ||
         !pl_grow((void**)&own->motion, &own->motion_capacity, count, sizeof *own->motion))
         return pl_fail_memory(count * sizeof *own->motion);
     find_components(body);
-    own->revision = 1 + body->revision;
+    own->stamp = pl_stamp(body);
     return PLIANT_OK;
 }
 
@@ -412,6 +413,7 @@ void pl_damping_add(pl_body* body, const double gravity[3], double dt)
     memset(body->components.moment, 0, sizeof body->components.moment);
     if (!damps(body))
         return;
+    pl_assert_components(body);
     find_motions(body, v3_length(v3_fromd(gravity)));
     store_impulse(body);
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)

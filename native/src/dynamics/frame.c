@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Frames: runs the substeps, moves the bodies' origins, and stores the results of a frame. */
 #include "base/platform.h"
+#include "body/validity.h"
 #include "dynamics/damping.h"
 #include "dynamics/material.h"
 #include "dynamics/substep.h"
@@ -36,15 +37,14 @@ static void move_origin(pl_body* body)
             body->pins.from[k][i] -= (float)step[k];
             body->pins.to[k][i] -= (float)step[k];
         }
-        body->sleeping_pieces.revision = 0; /* its positions are relative to the old origin */
+        body->sleeping_pieces.stamp = 0; /* where they stand has another number now */
     }
     for (uint32_t c = 0; c < body->chunk_count; ++c)
     {
         for (int k = 0; k < 3; ++k)
             body->chunks[c].pos_origin[k] -= (float)step[k];
-        body->chunks[c].moved = 1;
     }
-    body->matched = false;
+    pl_positions_changed(body);
 }
 
 static bool is_finite(const pl_body* body)
@@ -174,9 +174,9 @@ pl_status pl_scene_refresh(pl_scene* scene)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
-        stale = stale || !body->matched;
-        body->fitted = body->matched;
-        if (body->alpha_dt == 0)
+        stale = stale || !body->valid.rows;
+        pl_fits_follow_rows(body);
+        if (body->valid.material_dt == 0)
         {
             /* rows need the alpha of some substep; its warnings do not concern the caller */
             uint32_t warnings = body->warnings;
@@ -197,6 +197,6 @@ pl_status pl_scene_refresh(pl_scene* scene)
     pl_status status = pl_match_bodies(&step);
     pl_fp_state_leave(fp_state);
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        scene->bodies[b]->alpha_dt = 0; /* not a real substep: alpha is computed again */
+        pl_material_changed(scene->bodies[b]); /* rows belong to no substep yet */
     return status;
 }

@@ -37,6 +37,7 @@
 #include "base/union_find.h"
 #include "body/edit/edit.h"
 #include "body/rest_moments.h"
+#include "body/validity.h"
 #include "dynamics/material.h"
 
 #include <string.h>
@@ -466,7 +467,7 @@ pl_status pl_compensate_gravity(pl_scene* scene, pl_body* body, double dt, doubl
             status = pl_edit_end(edit, NULL);
         else
             pl_edit_abandon(edit);
-        body->matched = false;
+        pl_rows_changed(body);
     }
     return status;
 }

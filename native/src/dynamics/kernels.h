@@ -80,8 +80,8 @@ typedef struct pl_kernels
     void (*advance)(pl_pass* pass);
     /* Sums the moments of the current positions and velocities. */
     void (*gather)(pl_pass* pass);
-    /* Updates the sums where particles were moved. chunk->moments_updated: false if all was
-     * gathered again instead, because that was as cheap. */
+    /* Corrects the sums where particles were moved; chunk->moments says whether that was
+     * done, or all was summed again because it was as much work. */
     void (*update_moments)(pl_pass* pass, const pl_moved_blocks* moved);
     /* Fits clusters to their moments: F, goal transforms, rows. */
     void (*match)(const pl_match_batch* batch);

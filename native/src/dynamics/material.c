@@ -61,6 +61,7 @@
 
 #include "base/elementary.h"
 #include "body/rest_moments.h"
+#include "body/validity.h"
 
 static const double PI = 3.14159265358979323846;
 static const double CALM = 1;
@@ -262,5 +263,5 @@ void pl_material_apply(pl_body* body, double dt)
         stiffen(body, dt);
     dampen(body, dt);
     soften(body, dt);
-    body->alpha_dt = dt;
+    pl_material_made(body, dt);
 }

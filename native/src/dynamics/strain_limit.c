@@ -4,6 +4,7 @@
  * limit is violated (strain_limit.simd.c has the equations).
  */
 #include "base/elementary.h"
+#include "body/validity.h"
 #include "dynamics/substep.h"
 
 /* The clusters of an item that are of the finest level. */
@@ -76,7 +77,10 @@ static void limit_apply_items(void* context, uint32_t begin, uint32_t end, uint3
         if (!item->body->limiting || !chunk_is_touched(pass.chunk, pass.clusters, pass.finest_end))
             continue;
         step->scene->kernels->limit_apply(&pass);
-        pass.chunk->moved = !pl_limit_gathers(&pass);
+        if (pl_limit_gathers(&pass))
+            pl_moments_gathered(pass.chunk);
+        else
+            pl_chunk_positions_changed(pass.chunk);
     }
 }
 
@@ -189,7 +193,8 @@ static bool any_violated(const group* g)
         for (uint32_t c = 0; c < body->chunk_count; ++c)
             violated += body->chunks[c].violated;
         body->limiting = violated > 0;
-        body->fitted = body->fitted && !body->limiting;
+        if (body->limiting)
+            pl_moments_changed(body);
         body->pairs_violated += violated;
         any = any || body->limiting;
     }

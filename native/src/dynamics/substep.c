@@ -13,6 +13,7 @@
 #include "dynamics/substep.h"
 
 #include "base/platform.h"
+#include "body/validity.h"
 #include "collision/cluster/stage.h"
 #include "collision/mesh/triangle_cache.h"
 #include "dynamics/damping.h"
@@ -37,10 +38,12 @@ static void advance_items(void* context, uint32_t begin, uint32_t end, uint32_t 
     {
         const pl_item* item = &step->scene->chunks.items[i];
         if (pl_chunk_sleeps(item->body, item->begin))
-            continue; /* its sums are still valid */
+            continue; /* its sums are as they were */
+        pl_assert_rows(item->body);
+        pl_assert_material(item->body, step->dt);
         pl_pass pass = pl_substep_pass(step, item, worker);
         step->scene->kernels->advance(&pass);
-        pass.chunk->moved = pass.chunk->moments_updated = 0;
+        pl_moments_gathered(pass.chunk);
     }
 }
 
@@ -52,15 +55,20 @@ void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worke
     {
         const pl_item* item = &step->scene->chunks.items[i];
         pl_chunk* chunk = &item->body->chunks[item->begin];
-        if (!chunk->moved)
+        if (chunk->moments != PL_MOMENTS_STALE)
             continue;
         pl_pass pass = pl_substep_pass(step, item, worker);
         step->scene->kernels->gather(&pass);
-        chunk->moved = chunk->moments_updated = 0;
+        pl_moments_gathered(chunk);
     }
 }
 
-/* Fits clusters; independent coarse levels are in the same list and do not normalise. */
+static bool wants_fits(const pl_substep* step, const pl_body* body)
+{
+    return !body->asleep && !body->valid.fits && (!step->limited_only || pl_limits(body));
+}
+
+/* Fits clusters; independent coarse levels come in the same list and do not normalise. */
 static void match_items(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_substep* step = context;
@@ -68,7 +76,7 @@ static void match_items(void* context, uint32_t begin, uint32_t end, uint32_t wo
     for (uint32_t i = begin; i < end; ++i)
     {
         const pl_item* item = &step->scene->fine.items[i];
-        if (item->body->fitted)
+        if (!wants_fits(step, item->body))
             continue;
         uint32_t finest_end = item->body->level_begin[1];
         pl_match_batch batch = pl_substep_batch(step, item);
@@ -93,8 +101,9 @@ static void sum_level_items(void* context, uint32_t begin, uint32_t end, uint32_
     {
         const pl_item* item = &step->scene->coarse[step->level].items[i];
         pl_body* body = item->body;
-        if (body->matched)
+        if (body->valid.rows)
             continue;
+        pl_assert_fits(body);
         pl_match_batch batch = pl_substep_batch(step, item);
         batch.finest = false;
         batch.gamma = 0;
@@ -127,7 +136,7 @@ static void spread_level_items(void* context, uint32_t begin, uint32_t end, uint
         const pl_item* item = &list->items[i];
         pl_body* body = item->body;
         const pl_chunk* run = pl_level_batch_of(body, step->level, item->begin);
-        if (body->matched || body->level_kind != PLIANT_LEVELS_NESTED)
+        if (body->valid.rows || body->level_kind != PLIANT_LEVELS_NESTED)
             continue;
         if (run)
             step->scene->kernels->run_spread(run, body->links.batches.rows[run->slot_begin],
@@ -138,18 +147,23 @@ static void spread_level_items(void* context, uint32_t begin, uint32_t end, uint
     }
 }
 
-void pl_fit_bodies(pl_substep* step)
+void pl_fit_bodies(pl_substep* step, bool limited_only)
 {
     pl_scene* scene = step->scene;
     double since = pl_now_ms();
     bool any = false;
+    step->limited_only = limited_only;
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        any = any || (!scene->bodies[b]->fitted && !scene->bodies[b]->asleep);
+        any = any || wants_fits(step, scene->bodies[b]);
     if (!any)
         return;
     pl_substep_run(step, &scene->fine, 1, match_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        scene->bodies[b]->fitted = scene->bodies[b]->fitted || !scene->bodies[b]->asleep;
+        if (wants_fits(step, scene->bodies[b]))
+        {
+            pl_assert_moments(scene->bodies[b]);
+            pl_fits_made(scene->bodies[b]);
+        }
     pl_substep_lap(scene, PLIANT_STAGE_MATCH, since);
 }
 
@@ -170,13 +184,13 @@ pl_status pl_match_bodies(pl_substep* step)
     {
         if (scene->bodies[b]->asleep)
             continue;
-        any = any || !scene->bodies[b]->matched;
+        any = any || !scene->bodies[b]->valid.rows;
         if (scene->bodies[b]->level_kind == PLIANT_LEVELS_NESTED)
             levels = PL_MAX(levels, scene->bodies[b]->level_count);
     }
     if (!any)
         return PLIANT_OK;
-    pl_fit_bodies(step);
+    pl_fit_bodies(step, false);
     double since = pl_now_ms();
     sum_levels(step, levels);
     if (step->ending && pl_plastic_levels_wanted(scene))
@@ -191,11 +205,11 @@ pl_status pl_match_bodies(pl_substep* step)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
-        if (body->asleep || body->matched)
+        if (body->asleep || body->valid.rows)
             continue;
         pl_damping_add(body, scene->gravity, step->dt);
         PL_TRY(pl_shards_add(body, step->dt));
-        body->matched = true;
+        pl_rows_made(body);
     }
     pl_substep_lap(scene, PLIANT_STAGE_LEVELS, since);
     return PLIANT_OK;
@@ -211,7 +225,7 @@ static void field_items(void* context, uint32_t begin, uint32_t end, uint32_t wo
     {
         const pl_item* item = &step->scene->chunks.items[i];
         pl_body* body = item->body;
-        if (!body->force_used)
+        if (!body->valid.forces)
             continue;
         const pl_chunk* chunk = &body->chunks[item->begin];
         const float *x[3], *v[3];
@@ -234,10 +248,13 @@ static pl_status apply_forces(pl_substep* step)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         pl_body* body = scene->bodies[b];
-        body->force_used = !body->asleep && (scene->field_count > 0 || body->material.pressure > 0);
-        for (int k = 0; k < 3 && body->force_used; ++k)
+        pl_forces_changed(body);
+        if (body->asleep || (scene->field_count == 0 && body->material.pressure <= 0))
+            continue;
+        for (int k = 0; k < 3; ++k)
             if (!body->force[k] && !(body->force[k] = PL_NEW(float, body->particles.slot_count)))
                 return pl_fail_memory((size_t)body->particles.slot_count * 4);
+        pl_forces_begun(body);
     }
     pl_substep_run(step, &scene->chunks, 1, field_items);
     for (uint32_t b = 0; b < scene->body_count; ++b)
@@ -313,6 +330,7 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         pl_chunk* chunk = &body->chunks[item->begin];
         uint32_t slot = chunk->slot_begin, count = 8 * chunk->block_count;
         const float* mass = body->particles.mass + slot;
+        pl_assert_cuts(body);
         float *x[3], *v[3], *movable = scene->rows[worker];
         for (int k = 0; k < 3; ++k)
             x[k] = body->particles.x[k] + slot, v[k] = body->particles.v[k] + slot;
@@ -356,12 +374,10 @@ static void contact_items(void* context, uint32_t begin, uint32_t end, uint32_t 
         if (step->meshes && !touch_meshes(&job, scene, some ? movable : NULL, &touched))
             chunk->failed = 1;
         chunk->touched += touched;
-        chunk->moved = touched > 0;
-        if (chunk->moved)
+        if (touched > 0)
         {
             pl_pass pass = pl_substep_pass(step, item, worker);
             scene->kernels->update_moments(&pass, &moved);
-            chunk->moved = 0;
         }
     }
 }
@@ -400,7 +416,7 @@ static pl_status resolve_contacts(pl_substep* step)
     pl_scene* scene = step->scene;
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
-        if (scene->bodies[b]->cuts.stale)
+        if (!scene->bodies[b]->valid.cuts)
             PL_TRY(pl_cuts_refresh(scene->bodies[b]));
         PL_TRY(pl_ghosts_follow(scene->bodies[b]));
     }
@@ -426,15 +442,14 @@ static pl_status make_ready(pl_substep* step)
             body->pairs_violated = body->pairs_tested = body->contacts = 0;
             continue;
         }
-        if (body->alpha_dt != step->dt)
+        if (body->valid.material_dt != step->dt)
         {
             pl_material_apply(body, step->dt);
-            body->alpha_dt = step->dt;
-            body->matched = body->fitted = false;
+            pl_moments_changed(body);
         }
         PL_TRY(pl_piece_sleep_update(body));
         PL_TRY(pl_damping_prepare(body));
-        body->fitted = body->matched; /* rows need fits of every level */
+        pl_fits_follow_rows(body); /* rows are made whole, from the finest level up and down */
         PL_TRY(pl_limit_prepare(body, step->dt));
         PL_TRY(pl_level_batches_prepare(body));
         body->pairs_violated = body->pairs_tested = body->contacts = 0;
@@ -541,7 +556,7 @@ pl_status pl_substep_do(pl_substep* step)
     for (uint32_t b = 0; b < scene->body_count; ++b)
     {
         forces = forces || scene->bodies[b]->material.pressure > 0;
-        scene->bodies[b]->force_used = false;
+        pl_forces_changed(scene->bodies[b]);
     }
     if (forces)
         PL_TRY(apply_forces(step));
@@ -553,11 +568,9 @@ pl_status pl_substep_do(pl_substep* step)
         if (scene->bodies[b]->asleep)
             continue;
         memset(scene->bodies[b]->particles.touch, 0, scene->bodies[b]->particles.slot_count);
-        scene->bodies[b]->matched = false;
-        scene->bodies[b]->fitted =
-            !pl_limits(scene->bodies[b]); /* bodies without limits are fitted after contacts */
+        pl_moments_changed(scene->bodies[b]);
     }
-    pl_fit_bodies(step);
+    pl_fit_bodies(step, true); /* the others wait for their contacts */
     since = pl_now_ms();
     pl_limit_strain(step);
     since = pl_substep_lap(scene, PLIANT_STAGE_LIMIT, since);
@@ -573,7 +586,7 @@ pl_status pl_substep_do(pl_substep* step)
         if (body->asleep)
             continue;
         note_remainder(body);
-        body->fitted = body->fitted && pl_limits(body) && !any_contact(body) && !body->plastic;
+        pl_fits_keep_if(body, pl_limits(body) && !any_contact(body) && !body->plastic);
     }
     PL_TRY(pl_recluster(step));
     PL_TRY(pl_resample(step));

@@ -20,8 +20,9 @@ typedef struct pl_substep
     const pliant_field_desc* fields;
     uint32_t level;
     uint32_t iteration; /* of strain limiting */
-    bool starting;      /* match before the particles have moved */
-    bool ending;        /* match after all motion: includes plastic flow */
+    bool starting;      /* matching before the particles have moved */
+    bool ending;        /* matching after all has moved: plastic flow */
+    bool limited_only;  /* fitting only bodies that limit strain */
 } pl_substep;
 
 /* Scratch of a chunk's contacts, for each block: masses, start positions (as rows of the chunk),
@@ -51,8 +52,9 @@ void pl_limit_strain(pl_substep* step);
 
 /* substep.c: the stages. Gathers chunks whose particles have moved since the last gather. */
 void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker);
-/* From the chunks' sums to fits and finest rows, for every body that has none. */
-void pl_fit_bodies(pl_substep* step);
+/* From the chunks' sums to fits and finest rows, for every body that has none, or of these for
+ * those that limit strain. */
+void pl_fit_bodies(pl_substep* step, bool limited_only);
 /* From the chunks' sums to rows, for every body that has none. */
 pl_status pl_match_bodies(pl_substep* step);
 pl_status pl_substep_do(pl_substep* step);

@@ -118,7 +118,7 @@ pl_pass pl_substep_pass(const pl_substep* step, const pl_item* item, uint32_t wo
         pass.turn[k] = (float)(-body->turn[k] / step->dt);
         pass.pivot[k] = (float)body->pivot[k];
         pass.acceleration[k] = body->acceleration[k];
-        pass.force[k] = body->force_used ? body->force[k] : NULL;
+        pass.force[k] = body->valid.forces ? body->force[k] : NULL;
         pass.shift[k] = body->shift[k];
     }
     return pass;

@@ -5,9 +5,10 @@
  * cluster with one that is: gathering those clusters again (to the bits of a full gather) took as
  * long as gathering all.
  *
- * The sums differ from those of a gather by rounding, so they are part of the state
- * (pl_chunk.moments_updated). The next substep gathers again, so errors do not accumulate.
+ * The sums differ in rounding from what gathering would give, so they are part of the state
+ * (PL_MOMENTS_CORRECTED). The next substep sums anew: nothing adds up.
  */
+#include "body/validity.h"
 #include "dynamics/gather.h"
 
 void PL_K(pl_update_moments)(pl_pass* pass, const pl_moved_blocks* moved);
@@ -68,7 +69,7 @@ static uint32_t next_hit(const pl_chunk* chunk, const pl_moved_blocks* moved, ui
 void PL_K(pl_update_moments)(pl_pass* pass, const pl_moved_blocks* moved)
 {
     pl_chunk* chunk = pass->chunk;
-    chunk->moments_updated = 0;
+    pl_moments_gathered(chunk);
     if (pass->quadratic || chunk->own_rest || 2 * moved->count > chunk->block_count)
     {
         PL_K(pl_gather)(pass);
@@ -80,6 +81,6 @@ void PL_K(pl_update_moments)(pl_pass* pass, const pl_moved_blocks* moved)
         if (next < chunk->block_count)
             fetch_block(pass, next);
         update_block(pass, b, moved->before + (size_t)PL_BEFORE_FLOATS * (moved->hit[b] - 1u));
-        chunk->moments_updated = 1;
+        pl_moments_corrected(chunk);
     }
 }

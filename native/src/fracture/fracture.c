@@ -22,6 +22,7 @@
 
 #include "base/elementary.h"
 #include "base/platform.h"
+#include "body/validity.h"
 #include "dynamics/material.h"
 #include "fracture/fracture_internal.h"
 
@@ -197,13 +198,13 @@ static pl_status break_body(pl_breaking* b, candidate* list, uint32_t count)
     {
         pl_edit_abandon(b->edit);
         if (status != PLIANT_OK)
-            f->revision = 0; /* the graph may be between two states */
+            f->stamp = 0; /* the graph may be between two states */
         return status;
     }
     status = pl_edit_end(b->edit, &updates);
     if (status == PLIANT_OK)
         status = pl_levels_part(b);
-    f->revision = status == PLIANT_OK ? b->body->revision + 1 : 0;
+    f->stamp = status == PLIANT_OK ? pl_stamp(b->body) : 0;
     f->updates_most = PL_MAX(f->updates_most, updates);
     return status;
 }
@@ -262,6 +263,8 @@ pl_status pl_fracture_bodies(pl_substep* step)
             pl_small_pieces_move(&b);
         if (!may_break(&b))
             continue;
+        pl_assert_fits(b.body);
+        pl_assert_rows(b.body);
         pl_status status = fracture_body(&b, &any);
         pl_breaking_free(&b);
         PL_TRY(status);

@@ -11,6 +11,7 @@
  *      | |  search |   |s|      the search ends when all parts but one have been seen whole, so it
  *      o-o-o-o-<   x   >-o      costs what the smaller parts cost, not what the piece does
  */
+#include "body/validity.h"
 #include "fracture/fracture_internal.h"
 
 #include <string.h>
@@ -271,7 +272,7 @@ pl_status pl_pieces_ready(pl_body* body, uint64_t substep, double moment)
 {
     pl_fracture* f = body->fracture;
     uint32_t clusters = body->level_begin[1];
-    if (f->revision == body->revision + 1)
+    if (f->stamp == pl_stamp(body))
         return PLIANT_OK;
     PL_TRY(count_shares(body));
     uint32_t* marks = PL_NEW(uint32_t, clusters);
@@ -284,7 +285,7 @@ pl_status pl_pieces_ready(pl_body* body, uint64_t substep, double moment)
     pl_free(list);
     pl_free(parts);
     if (status == PLIANT_OK)
-        f->revision = body->revision + 1;
+        f->stamp = pl_stamp(body);
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "base/elementary.h"
 #include "body/edit/edit.h"
 #include "body/memberships.h"
+#include "body/validity.h"
 #include "plasticity/recluster_internal.h"
 
 #include <string.h>
@@ -155,7 +156,7 @@ static pl_status absorb_all(pl_body* body, uint64_t now, const uint8_t* absorb)
             k->fp[c][i] = i % 4 ? 0.0f : 1.0f;
         k->fading[c] = k->fade[c] < 1 ? PL_COMES : PL_STAYS;
     }
-    body->alpha_dt = 0;
+    pl_rest_shape_changed(body);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include "base/elementary.h"
 #include "body/edit/edit.h"
 #include "body/rest_moments.h"
+#include "body/validity.h"
 #include "plasticity/recluster_internal.h"
 
 #include <string.h>
@@ -105,13 +106,12 @@ bool pl_fade(pl_body* body, double seconds, const pl_fade_flags* touched, double
         if (!touched->chunks[i])
             continue;
         renormalise(body, chunk, touched->moved, touched->clusters);
-        chunk->moved = 1;
+        pl_chunk_positions_changed(chunk);
         *updates += chunk->member_count;
     }
     if (!any)
         return false;
-    body->matched = body->fitted = false;
-    ++body->reweighed;
+    pl_weights_changed(body);
     return true;
 }
 

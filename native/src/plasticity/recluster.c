@@ -18,6 +18,7 @@
 #include "base/elementary.h"
 #include "base/hash.h"
 #include "body/edit/edit.h"
+#include "body/validity.h"
 #include "collision/broadphase/proxy.h"
 #include "dynamics/material.h"
 #include "plasticity/plasticity.h"
@@ -502,7 +503,7 @@ static pl_status change_clusters(turn* t, bool faded)
     }
     PL_TRY(pl_edit_end(edit, &updates));
     t->updates += updates;
-    body->alpha_dt = 0;
+    pl_rest_shape_changed(body);
     return PLIANT_OK;
 }
 
@@ -550,10 +551,10 @@ static pl_status recluster_body(pl_substep* step, pl_body* body)
     if (status == PLIANT_OK)
         status = change_clusters(&t, pl_fade(body, t.seconds, &t.flags, &t.haste, &t.updates));
     if (status == PLIANT_OK && pl_fade_widths(body, t.flags.clusters, finest))
-        body->alpha_dt = 0;
+        pl_rest_shape_changed(body);
     turn_free(&t);
     body->recluster_updates = PL_MAX(body->recluster_updates, t.updates);
-    if (status == PLIANT_OK && body->alpha_dt == 0)
+    if (status == PLIANT_OK && body->valid.material_dt == 0)
         pl_material_apply(body, step->dt);
     return status;
 }

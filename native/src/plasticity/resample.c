@@ -16,6 +16,7 @@
  * angular momentum.
  */
 #include "body/rest_query.h"
+#include "body/validity.h"
 #include "dynamics/material.h"
 #include "dynamics/substep.h"
 #include "plasticity/plasticity.h"
@@ -366,14 +367,14 @@ static pl_status resample_body(pl_substep* step, pl_body* body, bool* any)
     r.most = (uint32_t)PL_MIN((uint64_t)r.first * MOST_IDS, UINT32_MAX);
     if (fine && r.ids < r.most)
     {
-        uint64_t before = body->revision;
+        uint64_t before = body->valid.memberships;
         blend(&r);
         find_long(&r, &c);
         /* births of resampled bodies are counted in frames (frames.h) */
         status = change_all(&r, &c, &pairs, step->scene->frame);
-        if (body->revision != before)
+        if (body->valid.memberships != before)
         {
-            body->alpha_dt = 0;
+            pl_rest_shape_changed(body);
             *any = true;
         }
     }
@@ -383,7 +384,7 @@ static pl_status resample_body(pl_substep* step, pl_body* body, bool* any)
     pl_free(r.busy);
     pl_free(c.list);
     pl_free(pairs.list);
-    if (status == PLIANT_OK && body->alpha_dt == 0)
+    if (status == PLIANT_OK && body->valid.material_dt == 0)
         pl_material_apply(body, step->dt);
     return status;
 }

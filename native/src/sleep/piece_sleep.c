@@ -11,6 +11,7 @@
  * the end of the substep.
  */
 #include "body/piece_query.h"
+#include "body/validity.h"
 #include "dynamics/substep.h"
 #include "sleep/sleep.h"
 
@@ -61,8 +62,8 @@ static void mark_chunk(pl_body* body, uint32_t index, const uint32_t* piece)
     still->chunk[index] = some == 0 ? 0 : others == 0 ? PL_SLEEPS_ALL : PL_SLEEPS;
     if (still->chunk[index] != PL_SLEEPS_ALL)
         return;
-    /* the sums are computed once more, about an origin that depends on the state only */
-    chunk->moved = 1;
+    /* sums are made once, about the same place in every run that comes by here */
+    pl_chunk_positions_changed(chunk);
     for (int k = 0; k < 3; ++k)
     {
         chunk->pos_origin[k] = body->particles.x[k][chunk->middle_slot];
@@ -75,10 +76,10 @@ pl_status pl_piece_sleep_update(pl_body* body)
     const pl_fracture* f = body->fracture;
     pl_sleeping_pieces* still = &body->sleeping_pieces;
     bool any = false;
-    if (!f || still->revision == body->revision + 1)
+    if (!f || still->stamp == pl_stamp(body))
         return PLIANT_OK;
     sleeping_pieces_free(still);
-    still->revision = body->revision + 1;
+    still->stamp = pl_stamp(body);
     for (uint32_t p = 0; p < f->piece_count; ++p)
         any = any || (f->pieces[p].asleep && f->pieces[p].clusters);
     if (!any)
@@ -89,7 +90,7 @@ pl_status pl_piece_sleep_update(pl_body* body)
     {
         sleeping_pieces_free(still);
         pl_free(piece);
-        still->revision = 0;
+        still->stamp = 0;
         return status;
     }
     for (uint32_t c = 0; c < body->level_begin[1]; ++c)
@@ -98,7 +99,7 @@ pl_status pl_piece_sleep_update(pl_body* body)
         mark_chunk(body, c, piece);
     for (int k = 0; k < 3; ++k)
         memcpy(still->x[k], body->particles.x[k], sizeof(float) * body->particles.slot_count);
-    body->matched = false;
+    pl_rows_changed(body);
     pl_free(piece);
     return PLIANT_OK;
 }
@@ -133,8 +134,8 @@ void pl_piece_sleep_hold(pl_substep* step)
              ++c)
             if (body->sleeping_pieces.chunk[c] && stay(body, c))
             {
-                body->chunks[c].moved = 1;
-                body->fitted = false;
+                pl_chunk_positions_changed(&body->chunks[c]);
+                pl_moments_changed(body);
                 any = true;
             }
     }
@@ -156,7 +157,7 @@ void pl_piece_sleep(pl_body* body, uint32_t piece)
 {
     body->fracture->pieces[piece].asleep = 1;
     stop_small_pieces(body->fracture, &body->clusters, piece);
-    body->sleeping_pieces.revision = 0;
+    body->sleeping_pieces.stamp = 0;
 }
 
 void pl_piece_wake(pl_body* body, uint32_t piece)
@@ -166,8 +167,8 @@ void pl_piece_wake(pl_body* body, uint32_t piece)
     if (!one->asleep)
         return;
     one->asleep = 0;
-    body->sleeping_pieces.revision = 0;
-    body->matched = false;
+    body->sleeping_pieces.stamp = 0;
+    pl_rows_changed(body);
 }
 
 void pl_pieces_wake(pl_body* body)

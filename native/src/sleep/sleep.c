@@ -16,6 +16,7 @@
 #include "sleep/sleep.h"
 
 #include "body/piece_query.h"
+#include "body/validity.h"
 #include "dynamics/substep.h"
 #include "fracture/fracture.h"
 
@@ -28,9 +29,7 @@ void pl_wake(pl_body* body)
     if (!body->asleep)
         return;
     body->asleep = false;
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-        body->chunks[c].moved = 1;
-    body->matched = false;
+    pl_positions_changed(body);
 }
 
 void pl_scene_wake(pl_scene* scene)
@@ -269,9 +268,7 @@ static pl_status stop_pieces(pl_body* body)
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
         for (int k = 0; k < 3 && piece[s] != PL_NO_PIECE && f->pieces[piece[s]].asleep; ++k)
             body->particles.v[k][s] = 0;
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-        body->chunks[c].moved = 1;
-    body->matched = false;
+    pl_positions_changed(body);
     pl_free(piece);
     return PLIANT_OK;
 }
@@ -363,7 +360,7 @@ static pl_status fit_sleepers(pl_scene* scene)
 {
     bool any = false;
     for (uint32_t b = 0; b < scene->body_count; ++b)
-        any = any || (scene->bodies[b]->asleep && !scene->bodies[b]->matched);
+        any = any || (scene->bodies[b]->asleep && !scene->bodies[b]->valid.rows);
     uint8_t* asleep = any ? PL_NEW(uint8_t, scene->body_count) : NULL;
     if (any && !asleep)
         return pl_fail_memory(scene->body_count);

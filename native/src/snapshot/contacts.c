@@ -103,7 +103,6 @@ void pl_save_cuts(pl_archive* a, pl_body* body)
         return;
     cuts->plane_capacity = cuts->plane_count, cuts->capacity = cuts->count;
     cuts->last_capacity = cuts->id_count;
-    cuts->stale = cuts->plane_count > 0;
     pl_archive_require(a, cuts_fit(cuts, &body->particles), "where a body was split");
 }
 

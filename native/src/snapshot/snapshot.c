@@ -9,6 +9,7 @@
 #include "base/archive.h"
 #include "base/hash.h"
 #include "body/layout.h"
+#include "body/validity.h"
 #include "collision/mesh/triangle_cache.h"
 #include "dynamics/pressure_setup.h"
 #include "snapshot/check.h"
@@ -87,7 +88,7 @@ static void visit_chunk(pl_archive* a, uint32_t index, const pl_body* body, bool
     PL_ARCHIVE_ARRAY(a, chunk->entry_row, chunk->entry_count);
     PL_ARCHIVE_ARRAY(a, chunk->entry_kernel, 8 * (uint64_t)chunk->entry_count);
     PL_ARCHIVE_ARRAY(a, chunk->own_rest, 24 * (uint64_t)chunk->entry_count);
-    uint32_t moments_updated = chunk->moments_updated && !chunk->moved;
+    uint32_t moments_updated = chunk->moments == PL_MOMENTS_CORRECTED;
     pl_archive_u32(a, &moments_updated);
     if (moments_updated)
         PL_ARCHIVE_ARRAY(a, chunk->sums, PL_SUM_FLOATS * (uint64_t)chunk->row_count);
@@ -104,8 +105,8 @@ static void visit_chunk(pl_archive* a, uint32_t index, const pl_body* body, bool
         chunk->sums = PL_NEW(float, (size_t)chunk->row_count* PL_SUM_FLOATS);
     if (quadratic)
         chunk->quad_sums = PL_NEW(float, (size_t)chunk->row_count* PL_QUAD_SUM_FLOATS);
-    chunk->moved = !moments_updated;
-    chunk->moments_updated = moments_updated;
+    if (moments_updated)
+        pl_moments_corrected(chunk);
     if (!pl_layout_halve(chunk) || !chunk->sums || (quadratic && !chunk->quad_sums))
         a->status = pl_fail_memory((size_t)chunk->row_count * 192);
 }

@@ -34,7 +34,7 @@ static uint32_t amended_chunks(const pl_body* body)
 {
     uint32_t count = 0;
     for (uint32_t c = 0; c < body->chunk_count; ++c)
-        count += body->chunks[c].moments_updated;
+        count += body->chunks[c].moments == PL_MOMENTS_CORRECTED;
     return count;
 }
 
@@ -71,9 +71,9 @@ TEST(sums_that_contacts_correct_are_those_of_gathering_but_for_rounding)
         for (uint32_t c = 0; c < body->chunk_count; ++c)
         {
             double error = amended_error(scene.scene, body, c);
-            CHECK_MSG(error <= (body->chunks[c].moments_updated ? 5e-6 : 0),
+            CHECK_MSG(error <= (body->chunks[c].moments == PL_MOMENTS_CORRECTED ? 5e-6 : 0),
                       "frame %d, chunk %u: %g", frame, c, error);
-            seen += body->chunks[c].moments_updated;
+            seen += body->chunks[c].moments == PL_MOMENTS_CORRECTED;
         }
     }
     CHECK(seen > 10);

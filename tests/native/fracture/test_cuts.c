@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Bodies that came apart: their pieces touch each other at the crack, at once and without a jump.
  */
+#include "body/validity.h"
 #include "collision/cluster/stage.h"
 #include "native/support/cutting.h"
 #include "native/support/world.h"
@@ -71,9 +72,7 @@ static void throw(pl_body * body, bool right, vec3 v)
     for (uint32_t s = 0; s < p->slot_count; ++s)
         if (p->mass[s] > 0 && is_right(body, s) == right)
             p->v[0][s] = (float)v.x, p->v[1][s] = (float)v.y, p->v[2][s] = (float)v.z;
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-        body->chunks[c].moved = 1;
-    body->matched = body->fitted = false;
+    pl_positions_changed(body);
 }
 
 static double greatest_speed(const pl_body* body)
@@ -93,7 +92,7 @@ TEST(halves_of_a_beam_know_their_sides)
     uint32_t splits = cut_body(&s, body, along, nowhere, nowhere);
     CHECK(splits >= 2 && body->cuts.plane_count == splits);
     REQUIRE_OK(contact_scene_advance(&s, 1, 2));
-    CHECK(!body->cuts.stale && body->cuts.piece[0] != body->cuts.piece[23]);
+    CHECK(body->valid.cuts && body->cuts.piece[0] != body->cuts.piece[23]);
     /* no cluster has members of both halves, and each has the sides of its own */
     const pl_proxies* k = &body->proxies;
     uint32_t cut = 0, at_crack = 0;
@@ -234,7 +233,7 @@ TEST(nothing_jumps_when_a_bent_body_breaks)
     REQUIRE_OK(contact_scene_advance(&s, 1, 4));
     /* nothing but contacts moves it */
     body->material.stiffness = body->material.strain_limit = 0;
-    body->alpha_dt = 0;
+    pl_material_changed(body);
     for (uint32_t slot = 0; slot < p->slot_count; ++slot)
     {
         /* twisted about x, and bent to a bow */
@@ -243,9 +242,7 @@ TEST(nothing_jumps_when_a_bent_body_breaks)
         p->x[1][slot] = (float)(cos(angle) * x.y - sin(angle) * x.z - body->origin[1]);
         p->x[2][slot] = (float)(sin(angle) * x.y + cos(angle) * x.z + bow - body->origin[2]);
     }
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-        body->chunks[c].moved = 1;
-    body->matched = body->fitted = false;
+    pl_positions_changed(body);
     CHECK(cut_body(&s, body, v3(.8, .6, 0), v3(.3, 0, 0), nowhere) > 0);
     double most = 0;
     uint64_t contacts = 0;
@@ -365,9 +362,7 @@ TEST(a_piece_rests_on_its_crack)
     for (uint32_t slot = 0; slot < body->particles.slot_count; ++slot)
         if (body->particles.mass[slot] > 0 && !is_right(body, slot))
             body->particles.x[1][slot] += 20;
-    for (uint32_t c = 0; c < body->chunk_count; ++c)
-        body->chunks[c].moved = 1;
-    body->matched = body->fitted = false;
+    pl_positions_changed(body);
     REQUIRE_OK(contact_scene_advance(&s, 48, 8));
     double lowest = INFINITY, ghost = INFINITY;
     for (uint32_t slot = 0; slot < body->particles.slot_count; ++slot)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Pieces: what is connected, by how many threads it was found, and what each keeps. */
+#include "body/validity.h"
 #include "native/support/breaking.h"
 
 #include <base/cpu.h>
@@ -106,7 +107,7 @@ TEST(pieces_are_what_brute_force_finds_after_every_split)
             CHECK(pl_pieces_now(body) == pieces);
         }
         CHECK(pl_edit_end(work.edit, NULL) == PLIANT_OK);
-        body->fracture->revision = edit % 3 ? body->revision + 1 : 0; /* or counted anew */
+        body->fracture->stamp = edit % 3 ? pl_stamp(body) : 0; /* or counted anew */
     }
     CHECK_MSG(pieces >= wanted, "%u pieces after %u splits", pieces, splits);
     CHECK(breaking_info(&b).mass_quanta > 0 && breaking_info(&b).splits == splits);

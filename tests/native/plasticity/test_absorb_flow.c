@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Clusters of small pieces whose flow becomes their rest shape. */
+/* Small clusters whose flow becomes their rest shape. */
+#include "body/validity.h"
 #include "native/support/small_body.h"
 
 #include <api/api.h>
@@ -50,10 +51,9 @@ static crumb crumb_of(uint32_t particles, uint32_t levels)
         p->x[1][i] = flow[4] * y;
         p->v[2][i] = p->mass[i] > 0 ? x : 0;
     }
-    body->chunks[0].moved = 1;
     body->plastic = true;
-    body->matched = body->fitted = false;
-    body->alpha_dt = 0;
+    pl_positions_changed(body);
+    pl_material_changed(body);
     return one;
 }
 

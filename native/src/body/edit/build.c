@@ -16,6 +16,7 @@
  * own arrays if it fits there, which it does for all but those with new cracks.
  */
 #include "body/edit/edit_internal.h"
+#include "body/validity.h"
 
 #include <string.h>
 
@@ -394,7 +395,7 @@ static pl_status store_chunk(const maker* m, uint32_t index)
     own->entry_count = f->entry_count;
     own->member_count = f->member_count;
     own->block_count = f->block_count;
-    own->moved = 1;
+    pl_chunk_positions_changed(own);
     return PLIANT_OK;
 }
 

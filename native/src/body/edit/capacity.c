@@ -6,6 +6,7 @@
  * made behind all others. So neither finest clusters nor slots ever change their numbers.
  */
 #include "body/edit/edit_internal.h"
+#include "body/validity.h"
 #include "collision/mesh/triangle_cache.h"
 
 #include <string.h>
@@ -16,14 +17,6 @@ static bool is_dead(const pl_body* body, uint32_t c)
 {
     const pl_clusters* k = &body->clusters;
     return !(k->fade[c] > 0) && k->part_begin[c] == k->part_begin[c + 1];
-}
-
-/* Arrays by cluster or slot are longer now, and stay so if the edit is abandoned: whoever keeps
- * arrays of the old length, or a stored layout, must see it. */
-static void room_made(pl_body* body)
-{
-    body->shapes_stale = body->cuts.stale = true;
-    ++body->revision;
 }
 
 pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more)
@@ -49,7 +42,7 @@ pl_status pl_clusters_room(pl_body* body, uint32_t level, uint32_t more)
     for (uint32_t c = at; c < at + more; ++c)
         for (int j = 0; j < 3; ++j)
             body->clusters.fp[c][4 * j] = body->clusters.from_body[c][4 * j] = 1;
-    room_made(body);
+    pl_room_changed(body);
     return PLIANT_OK;
 }
 
@@ -173,8 +166,7 @@ static pl_status add_chunk(pl_edit* edit, uint32_t full)
                         .rows = PL_NEW(uint32_t, 0),
                         .entry_row = PL_NEW(uint16_t, 0),
                         .entry_kernel = PL_NEW(float, 0),
-                        .sums = PL_NEW(float, 0),
-                        .moved = 1};
+                        .sums = PL_NEW(float, 0)};
     memcpy(chunk->rest_origin, old->rest_origin, sizeof chunk->rest_origin);
     memcpy(chunk->pos_origin, old->pos_origin, sizeof chunk->pos_origin);
     bool fine = chunk->block_begin && chunk->half && chunk->rows && chunk->entry_row &&
@@ -193,7 +185,7 @@ static pl_status add_chunk(pl_edit* edit, uint32_t full)
     }
     p->slot_count = edit->slot_count = end;
     ++body->chunk_count;
-    room_made(body);
+    pl_room_changed(body);
     return pl_triangle_cache_resize(body);
 }
 
@@ -353,7 +345,7 @@ pl_status pl_edit_merge(pl_edit* edit, uint32_t slot, uint32_t other, const pl_m
 void pl_edit_moved(pl_body* body, uint32_t slot)
 {
     uint32_t chunk = pl_chunk_of_slot(body, slot);
-    body->chunks[chunk].moved = 1;
+    pl_chunk_positions_changed(&body->chunks[chunk]);
     pl_triangle_cache_forget_chunk(body, chunk);
 }
 

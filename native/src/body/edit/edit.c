@@ -8,6 +8,7 @@
  *               build.c              rest.c
  */
 #include "body/edit/edit_internal.h"
+#include "body/validity.h"
 
 #include <math.h>
 #include <string.h>
@@ -472,9 +473,7 @@ static pl_status finish(pl_edit* edit, uint8_t* chunks, uint8_t* clusters)
     for (uint32_t c = 0; c < edit->more_cluster_count; ++c)
         clusters[c] |= edit->more_clusters[c];
     PL_TRY(pl_rest_refresh(body, chunks, clusters));
-    body->shapes_stale = body->cuts.stale = true;
-    ++body->revision;
-    body->matched = body->fitted = false;
+    pl_memberships_changed(body);
     return PLIANT_OK;
 }
 

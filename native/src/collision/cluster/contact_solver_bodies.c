@@ -4,6 +4,7 @@
  * cluster bodies are weighed as their members are, members get what their cluster bodies got, and
  * cluster bodies see again what came of it, for members are shared.
  */
+#include "body/validity.h"
 #include "collision/cluster/contact_solver.h"
 
 #include <string.h>
@@ -201,7 +202,7 @@ static void apply_replies(void* context, uint32_t begin, uint32_t end, uint32_t 
         s->all->kernels->apply(&job);
         for (uint32_t b = 0; b < job.block_count; ++b)
             chunk->touched += job.blocks[b].touches;
-        chunk->moved = 1;
+        pl_chunk_positions_changed(chunk);
     }
 }
 

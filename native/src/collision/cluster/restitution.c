@@ -16,6 +16,7 @@
 #include "collision/cluster/restitution.h"
 
 #include "body/piece_query.h"
+#include "body/validity.h"
 #include "collision/broadphase/pose.h"
 
 /* Seconds after which two bodies that still touch do not bounce any more: one lies on the other. */
@@ -283,7 +284,7 @@ static void kick(const share* of, const whole* w, vec3 at, vec3 impulse, double 
         }
     }
     for (uint32_t c = 0; c < body->chunk_count; ++c)
-        body->chunks[c].moved = 1;
+        pl_chunk_positions_changed(&body->chunks[c]);
 }
 
 /* Mass, centre and inertia as the particles have them, where momentum depends on it. */

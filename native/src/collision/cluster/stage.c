@@ -2,6 +2,7 @@
 /* Contacts between clusters within a substep: who takes part, and fits for them. */
 #include "collision/cluster/stage.h"
 
+#include "body/validity.h"
 #include "dynamics/substep.h"
 #include "sleep/sleep.h"
 
@@ -12,7 +13,7 @@
  * made again. */
 static pl_status make_shapes(pl_body* body, double thickness, bool* made)
 {
-    *made = !body->collision_filter.share_begin || body->shapes_stale;
+    *made = !body->valid.shapes;
     if (!*made)
         return PLIANT_OK;
     bool had = body->proxies.plane_begin != NULL;
@@ -28,7 +29,7 @@ static pl_status make_shapes(pl_body* body, double thickness, bool* made)
     PL_TRY(pl_collision_filter_make(body, &body->proxies, thickness,
                                     had ? body->clusters.changed : NULL, &body->collision_filter));
     memset(body->clusters.changed, 0, body->clusters.count);
-    body->shapes_stale = false;
+    pl_shapes_made(body);
     return PLIANT_OK;
 }
 
@@ -109,11 +110,14 @@ pl_status pl_cluster_contacts(pl_substep* step)
 {
     pl_scene* scene = step->scene;
     PL_TRY(list_bodies(scene));
-    for (uint32_t b = 0; b < scene->body_count; ++b)
-        if (!scene->bodies[b]->asleep)
-            scene->bodies[b]->fitted = scene->bodies[b]->fitted && pl_limits(scene->bodies[b]);
     pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
-    pl_fit_bodies(step);
+    pl_fit_bodies(step, false);
+    for (uint32_t b = 0; b < scene->body_count; ++b)
+    {
+        pl_assert_shapes(scene->bodies[b]);
+        if (!scene->bodies[b]->asleep)
+            pl_assert_fits(scene->bodies[b]);
+    }
     const double* g = scene->gravity;
     scene->contact_settings.wake_speed = 2 * scene->sleep_speed;
     scene->contact_settings.turn = scene->substep;
@@ -131,8 +135,8 @@ pl_status pl_cluster_contacts(pl_substep* step)
     PL_TRY(wake_touched(scene));
     for (uint32_t b = 0; b < scene->body_count; ++b)
         for (uint32_t c = 0; c < scene->bodies[b]->chunk_count; ++c)
-            if (scene->bodies[b]->chunks[c].moved)
-                scene->bodies[b]->fitted = false;
+            if (scene->bodies[b]->chunks[c].moments == PL_MOMENTS_STALE)
+                pl_moments_changed(scene->bodies[b]);
     pl_substep_run(step, &scene->chunks, 1, pl_gather_items);
     return PLIANT_OK;
 }

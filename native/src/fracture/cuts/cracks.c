@@ -13,6 +13,7 @@
  */
 #include "base/elementary.h"
 #include "body/cut_query.h"
+#include "body/validity.h"
 #include "fracture/cuts/cuts.h"
 
 #include <float.h>
@@ -245,7 +246,7 @@ pl_status pl_cracks_refresh(pl_body* body)
 {
     pl_cuts* cuts = &body->cuts;
     const pl_particles* k = &body->particles;
-    if (!cuts->plane_count || (cuts->nearest && !cuts->cracks_stale))
+    if (!cuts->plane_count || (cuts->nearest && body->valid.cracks))
         return PLIANT_OK;
     if (!cuts->nearest)
         PL_TRY(find_nearest(body));
@@ -273,6 +274,6 @@ pl_status pl_cracks_refresh(pl_body* body)
     pl_free(p.place);
     pl_free(p.list);
     pl_free(p.node);
-    cuts->cracks_stale = failed;
+    pl_cracks_made(body, !failed);
     return failed ? pl_fail_memory(nodes * 4) : PLIANT_OK;
 }

@@ -27,6 +27,7 @@
 #include "base/union_find.h"
 #include "body/cut_query.h"
 #include "body/memberships.h"
+#include "body/validity.h"
 #include "collision/broadphase/proxy.h"
 
 #include <float.h>
@@ -85,7 +86,7 @@ pl_status pl_cuts_plane(pl_body* body, const pl_cut_plane* cut, uint32_t* index)
     *index = cuts->plane_count++;
     for (int k = 0; k < 4; ++k)
         cuts->plane[*index].plane[k] = (float)(cut->plane[k] / length);
-    cuts->stale = body->shapes_stale = true;
+    pl_cuts_changed(body);
     return PLIANT_OK;
 }
 
@@ -96,7 +97,7 @@ static pl_status add_cut(pl_body* body, uint32_t particle, uint32_t side)
         return pl_fail_memory(((size_t)cuts->count + 1) * sizeof *cuts->cut);
     cuts->cut[cuts->count] = (pl_cut){particle, side, cuts->last[particle]};
     cuts->last[particle] = ++cuts->count;
-    cuts->stale = body->shapes_stale = true;
+    pl_cuts_changed(body);
     return PLIANT_OK;
 }
 
@@ -448,8 +449,7 @@ pl_status pl_cuts_refresh(pl_body* body)
 {
     gathering g = {.body = body};
     pl_status status = body->cuts.plane_count ? refresh(body, &g) : PLIANT_OK;
-    body->cuts.stale = status != PLIANT_OK;
-    body->cuts.cracks_stale = true;
+    pl_cuts_made(body, status == PLIANT_OK);
     pl_free(g.begin);
     pl_free(g.members);
     return status;
