@@ -9,7 +9,7 @@
  * pieces and the memberships; empty where no piece sleeps. */
 typedef struct pl_sleeping_pieces
 {
-    float* slot;      /* by slot: not 0 where the particle stands still, or NULL */
+    uint8_t* slot;    /* by slot: not 0 where the particle stands still, or NULL */
     float* x[3];      /* by slot: where it does */
     uint8_t* cluster; /* by finest cluster */
     uint8_t* chunk;   /* by chunk: whether some of its particles do, or all */

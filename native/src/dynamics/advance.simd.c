@@ -162,10 +162,13 @@ PL_INLINE void move_with_pins(const pl_pass* pass, uint32_t slot, vf x[3], vf v[
     }
 }
 
-/* Lanes whose piece sleeps keep their position, with velocity 0. */
-PL_INLINE void hold_sleeping(const float* still, const vf from[3], vf x[3], vf v[3])
+/* Lanes whose piece sleeps. */
+PL_INLINE void stand_still(const uint8_t still[8], const vf from[3], vf x[3], vf v[3])
 {
-    vm stands = vf_lt(vf_set1(0), vf_load(still));
+    float flags[8];
+    for (int lane = 0; lane < 8; ++lane)
+        flags[lane] = still[lane];
+    vm stands = vf_lt(vf_set1(0), vf_load(flags));
     for (int k = 0; k < 3; ++k)
     {
         x[k] = vf_select(stands, from[k], x[k]);

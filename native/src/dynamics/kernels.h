@@ -33,7 +33,7 @@ typedef struct pl_pass
     float pin_from, pin_to;       /* fractions of the frame at the substep's start and end */
     float pin_rate;               /* 1 / length of the frame */
     bool hold_all;                /* every particle follows its pin target */
-    const float* still;           /* by slot: > 0 for sleeping particles, or NULL */
+    const uint8_t* still;         /* by slot: not 0 for those that stay where they are, or NULL */
     /* Strain limiting. */
     float* shift[3];     /* by slot: the correction being built */
     float relaxation;    /* omega for this substep */

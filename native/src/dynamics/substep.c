@@ -282,7 +282,7 @@ static void take_out(const pl_body* body, uint32_t slot, uint32_t count, bool sh
     const float* frequency = body->pins.any ? body->pins.frequency + slot : NULL;
     bool ghosts = body->cuts.plane_count && !(shell && body->plastic);
     const uint8_t* ghost = ghosts ? body->cuts.ghost + slot : NULL;
-    const float* still = body->sleeping_pieces.slot ? body->sleeping_pieces.slot + slot : NULL;
+    const uint8_t* still = body->sleeping_pieces.slot ? body->sleeping_pieces.slot + slot : NULL;
     for (uint32_t n = 0; n < count; ++n)
     {
         bool out = (frequency && frequency[n] >= PLIANT_PIN_HELD) ||

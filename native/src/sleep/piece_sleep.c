@@ -34,7 +34,7 @@ static void sleeping_pieces_free(pl_sleeping_pieces* still)
 static pl_status sleeping_pieces_make(const pl_body* body, pl_sleeping_pieces* still)
 {
     size_t slots = body->particles.slot_count;
-    still->slot = PL_NEW(float, slots);
+    still->slot = PL_NEW(uint8_t, slots);
     still->cluster = PL_NEW(uint8_t, body->level_begin[1]);
     still->chunk = PL_NEW(uint8_t, body->chunk_count);
     bool fine = still->slot && still->cluster && still->chunk;

@@ -83,7 +83,7 @@ static void note_hit(const pl_contact_solver_work* s, const pl_contact_constrain
     pl_sleeping_pieces *still = &s->bodies[target_of].body->sleeping_pieces,
                        *other = &s->bodies[t->body].body->sleeping_pieces;
     uint8_t* hit = still->cluster ? &still->cluster[c->cluster - target->first] : NULL;
-    float* hits = other->slot ? &other->slot[t->slot] : NULL;
+    uint8_t* hits = other->slot ? &other->slot[t->slot] : NULL;
     bool sleeps = target->asleep || (hit && *hit), it_does = source->asleep || (hits && *hits > 0);
     if (sleeps == it_does)
         return;
