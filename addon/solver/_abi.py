@@ -45,8 +45,9 @@ class Stage(IntEnum):
     LIMIT = 4
     CONTACT = 5
     RECLUSTER = 6
-    OTHER = 7
-    COUNT = 8
+    FRACTURE = 7
+    OTHER = 8
+    COUNT = 9
 
 
 class Sampling(IntEnum):

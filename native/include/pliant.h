@@ -240,6 +240,7 @@ extern "C"
         PLIANT_STAGE_LIMIT,      /* strain limiting */
         PLIANT_STAGE_CONTACT,    /* colliders */
         PLIANT_STAGE_RECLUSTER,  /* clusters that come and go */
+        PLIANT_STAGE_FRACTURE,   /* clusters that break */
         PLIANT_STAGE_OTHER,
         PLIANT_STAGE_COUNT
     } pliant_stage;

@@ -36,6 +36,7 @@ RANK = {
 # Files that put stages together: a module of their own in the folder of dynamics.
 SUBSTEP = {
     "dynamics/substep.c",
+    "dynamics/matching.c",
     "dynamics/frame.c",
     "dynamics/gravity_compensation.c",
     "dynamics/gravity_compensation.h",

@@ -76,8 +76,9 @@ const char* pliant_last_error(void)
 
 const char* pliant_stage_name(uint32_t stage)
 {
-    static const char* names[PLIANT_STAGE_COUNT] = {"forces", "particles", "match",     "levels",
-                                                    "limit",  "contact",   "recluster", "other"};
+    static const char* names[PLIANT_STAGE_COUNT] = {"forces",    "particles", "match",
+                                                    "levels",    "limit",     "contact",
+                                                    "recluster", "fracture",  "other"};
     return stage < PLIANT_STAGE_COUNT ? names[stage] : "unknown";
 }
 

@@ -28,4 +28,10 @@ static inline uint32_t* pl_pieces_of_slots(const pl_body* body)
     return piece;
 }
 
+/* Whether all of its particles do; they are in pieces that sleep while their body does not. */
+static inline bool pl_chunk_sleeps(const pl_body* body, uint32_t chunk)
+{
+    return body->sleeping_pieces.slot && body->sleeping_pieces.chunk[chunk] == PL_SLEEPS_ALL;
+}
+
 #endif

@@ -121,6 +121,13 @@ static void find_components(pl_body* body)
         root[c] = pl_union_find_root(root, c);
 }
 
+void pl_components_free(pl_components* components)
+{
+    pl_free(components->root);
+    pl_free(components->motion);
+    *components = (pl_components){0};
+}
+
 static pl_status follow(pl_body* body)
 {
     pl_components* own = &body->components;

@@ -7,7 +7,9 @@
 
 /* Updates the connected components if memberships have changed. */
 pl_status pl_damping_prepare(pl_body* body);
-/* Adds damping toward the components' rigid motions to the finest rows, which must be current. */
+void pl_components_free(pl_components* components);
+/* Adds damping toward the components' rigid motions to the finest rows, which belong to the
+ * particles as they are. */
 void pl_damping_add(pl_body* body, const double gravity[3], double dt);
 
 #endif

@@ -2,6 +2,7 @@
 /* Frames: runs the substeps, moves the bodies' origins, and stores the results of a frame. */
 #include "base/platform.h"
 #include "body/validity.h"
+#include "collision/particle_contacts.h"
 #include "dynamics/damping.h"
 #include "dynamics/material.h"
 #include "dynamics/substep.h"

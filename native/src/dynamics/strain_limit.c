@@ -90,6 +90,19 @@ bool pl_limits(const pl_body* body)
     return m->strain_limit > 0 && m->strain_iterations > 0 && !body->pins.follow;
 }
 
+void pl_limit_free(pl_body* body)
+{
+    for (uint32_t c = 0; body->limit_sums && c < body->chunk_count; ++c)
+        pl_free(body->limit_sums[c]);
+    pl_free(body->limit_sums);
+    body->limit_sums = NULL;
+    for (int k = 0; k < 3; ++k)
+    {
+        pl_free(body->shift[k]);
+        body->shift[k] = NULL;
+    }
+}
+
 pl_status pl_limit_prepare(pl_body* body, double dt)
 {
     const pliant_material_desc* m = &body->material;

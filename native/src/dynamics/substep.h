@@ -49,17 +49,21 @@ pl_chunk* pl_level_batch_of(const pl_body* body, uint32_t level, uint32_t cluste
 bool pl_limits(const pl_body* body);
 pl_status pl_limit_prepare(pl_body* body, double dt);
 void pl_limit_strain(pl_substep* step);
+void pl_limit_free(pl_body* body);
+
+/* forces.c: fields and pressure. */
+pl_status pl_apply_forces(pl_substep* step);
+void pl_forces_free(pl_body* body);
+/* rounding.c: what rounding left of the clusters' impulses, for the next substep to give back. */
+void pl_note_remainder(pl_body* body);
 
 /* substep.c: the stages. Gathers chunks whose particles have moved since the last gather. */
 void pl_gather_items(void* context, uint32_t begin, uint32_t end, uint32_t worker);
-/* From the chunks' sums to fits and finest rows, for every body that has none, or of these for
- * those that limit strain. */
+/* matching.c: from the chunks' sums to fits and finest rows, for every body that has none, or of
+ * these for those that limit strain. */
 void pl_fit_bodies(pl_substep* step, bool limited_only);
 /* From the chunks' sums to rows, for every body that has none. */
 pl_status pl_match_bodies(pl_substep* step);
 pl_status pl_substep_do(pl_substep* step);
-/* Before the substeps of a frame: refits the mesh colliders' BVHs, and updates the bodies' triangle
- * caches. */
-pl_status pl_meshes_ready(pl_scene* scene, uint32_t* meshes);
 
 #endif

@@ -269,11 +269,31 @@ pl_status pl_fracture_bodies(pl_substep* step)
         pl_breaking_free(&b);
         PL_TRY(status);
     }
-    pl_substep_lap(scene, PLIANT_STAGE_OTHER, since);
+    pl_substep_lap(scene, PLIANT_STAGE_FRACTURE, since);
     return any ? pl_task_lists_make(scene) : PLIANT_OK;
 }
 
 /* ------------------------------------------------------------------ settings */
+
+void pl_fracture_free(pl_body* body)
+{
+    pl_fracture* f = body->fracture;
+    body->fracture = NULL;
+    if (!f)
+        return;
+    for (uint32_t c = 0; c < f->share_count; ++c)
+        pl_free(f->shares[c].items);
+    pl_free(f->shares);
+    pl_free(f->pieces);
+    pl_free(f->splits);
+    pl_free(f->divided);
+    pl_free(f->overload);
+    pl_free(f->cell);
+    pl_free(f->cell_point);
+    pl_free(f->given);
+    pl_free(f->small_pieces);
+    pl_free(f);
+}
 
 pl_status pl_fracture_set(pl_body* body, const pliant_fracture_desc* desc)
 {

@@ -15,6 +15,8 @@
 /* Settings of a body; the first time its pieces are counted. The settings have been checked. */
 pl_status pl_fracture_set(pl_body* body, const pliant_fracture_desc* desc);
 
+void pl_fracture_free(pl_body* body);
+
 /* The pattern that the settings ask for, if it is not there (voronoi_cells.c). */
 pl_status pl_voronoi_cells_ready(pl_body* body);
 /* The caller's own points of a pattern, which become the body's: three coordinates a cell, in its

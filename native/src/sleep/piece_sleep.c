@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-static void sleeping_pieces_free(pl_sleeping_pieces* still)
+void pl_sleeping_pieces_free(pl_sleeping_pieces* still)
 {
     pl_free(still->slot);
     pl_free(still->cluster);
@@ -78,7 +78,7 @@ pl_status pl_piece_sleep_update(pl_body* body)
     bool any = false;
     if (!f || still->stamp == pl_stamp(body))
         return PLIANT_OK;
-    sleeping_pieces_free(still);
+    pl_sleeping_pieces_free(still);
     still->stamp = pl_stamp(body);
     for (uint32_t p = 0; p < f->piece_count; ++p)
         any = any || (f->pieces[p].asleep && f->pieces[p].clusters);
@@ -88,7 +88,7 @@ pl_status pl_piece_sleep_update(pl_body* body)
     pl_status status = piece ? sleeping_pieces_make(body, still) : pl_fail_memory(64);
     if (status != PLIANT_OK)
     {
-        sleeping_pieces_free(still);
+        pl_sleeping_pieces_free(still);
         pl_free(piece);
         still->stamp = 0;
         return status;
@@ -175,7 +175,7 @@ void pl_pieces_wake(pl_body* body)
 {
     for (uint32_t p = 0; body->fracture && p < body->fracture->piece_count; ++p)
         pl_piece_wake(body, p);
-    sleeping_pieces_free(&body->sleeping_pieces);
+    pl_sleeping_pieces_free(&body->sleeping_pieces);
 }
 
 bool pl_piece_sleep_wake_hit(pl_body* body)

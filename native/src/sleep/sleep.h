@@ -4,6 +4,7 @@
 #define PL_SLEEP_SLEEP_H
 
 #include "body/body.h"
+#include "body/piece_query.h"
 
 typedef struct pl_scene pl_scene;
 typedef struct pl_substep pl_substep;
@@ -21,8 +22,9 @@ pl_status pl_sleep_begin_frame(pl_scene* scene);
 /* After a body has woken: wakes the units connected with it by contact, directly or indirectly. */
 pl_status pl_sleep_wake_neighbours(pl_scene* scene);
 
-/* piece_sleep.c: pieces that sleep while their body is awake. */
-/* Rebuilds the marks if pieces or memberships have changed. */
+/* piece_sleep.c: pieces that sleep while their body does not. */
+void pl_sleeping_pieces_free(pl_sleeping_pieces* still);
+/* Makes what says who stands still, where pieces or memberships have changed. */
 pl_status pl_piece_sleep_update(pl_body* body);
 
 /* Undoes motion of sleeping particles in this substep. */
@@ -38,10 +40,5 @@ void pl_pieces_wake(pl_body* body);
 
 /* Wakes the pieces that contacts have hit; true if any did. */
 bool pl_piece_sleep_wake_hit(pl_body* body);
-
-static inline bool pl_chunk_sleeps(const pl_body* body, uint32_t chunk)
-{
-    return body->sleeping_pieces.slot && body->sleeping_pieces.chunk[chunk] == PL_SLEEPS_ALL;
-}
 
 #endif
