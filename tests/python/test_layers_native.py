@@ -49,8 +49,6 @@ VALIDITY = "body/validity.h"
 EXCEPTIONS = {
     # plastic flow is inlined into the fit of clusters, eight at a time
     "dynamics/match.simd.c": {"plasticity/plastic.h"},
-    # frees what modules keep in a body, until each has a part of its own there
-    "body/memory.c": {"collision/broadphase/proxy.h", "fracture/cuts/cuts.h"},
     # contacts wake what they hit
     "collision/cluster/stage.c": {"sleep/sleep.h"},
 }

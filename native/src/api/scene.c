@@ -5,9 +5,13 @@
 #include "base/hash.h"
 #include "base/lapack.h"
 #include "body/layout.h"
+#include "collision/broadphase/broadphase.h"
 #include "collision/cluster/cull.h"
 #include "collision/mesh/triangle_cache.h"
+#include "dynamics/damping.h"
 #include "dynamics/pressure_setup.h"
+#include "dynamics/substep.h"
+#include "fracture/fracture.h"
 #include "output/skin/pin_binding.h"
 #include "sleep/sleep.h"
 
@@ -195,16 +199,30 @@ uint32_t pl_list_remove(void* list, uint32_t* count, const void* object)
     return at;
 }
 
+/* Each module frees what it keeps in a body, the body's own part comes last. */
+static void free_parts(pl_body* body)
+{
+    pl_pressure_free(body->pressure);
+    pl_pin_binding_free(body->pin_binding);
+    pl_triangle_cache_free_all(body);
+    pl_proxies_free(&body->proxies);
+    pl_collision_filter_free(&body->collision_filter);
+    pl_cuts_free(&body->cuts);
+    pl_fracture_free(body);
+    pl_sleeping_pieces_free(&body->sleeping_pieces);
+    pl_components_free(&body->components);
+    pl_limit_free(body);
+    pl_forces_free(body);
+    pl_body_free(body);
+}
+
 void pl_scene_remove_body(pl_scene* scene, pl_body* body)
 {
     uint32_t index = pl_list_remove(scene->bodies, &scene->body_count, body);
     pl_welds_drop_body(&scene->welds, index);
     pl_encounters_drop_body(&scene->encounters, index);
     pl_handle_free(body->handle);
-    pl_pressure_free(body->pressure);
-    pl_pin_binding_free(body->pin_binding);
-    pl_triangle_cache_free_all(body);
-    pl_body_free(body);
+    free_parts(body);
     pl_free(body);
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What a body holds: made and freed. */
+/* What a body itself holds: made and freed. */
 #include "body/layout.h"
 #include "body/rest_sdf.h"
-#include "collision/broadphase/proxy.h"
-#include "fracture/cuts/cuts.h"
 
 #include <string.h>
 
@@ -194,57 +192,22 @@ static void links_free(pl_links* links)
     pl_level_batches_free(&links->batches);
 }
 
+/* What other modules keep in a body they have freed before. */
 void pl_body_free(pl_body* body)
 {
     particles_free(&body->particles);
     for (uint32_t i = 0; body->chunks && i < body->chunk_count; ++i)
-    {
         pl_chunk_free(&body->chunks[i]);
-        if (body->limit_sums)
-            pl_free(body->limit_sums[i]);
-    }
-    pl_free(body->limit_sums);
     pl_free(body->chunks);
     clusters_free(&body->clusters);
     links_free(&body->links);
-    pl_proxies_free(&body->proxies);
     pl_rest_sdf_free(&body->rest_sdf);
-    pl_free(body->collision_filter.share_begin);
-    pl_free(body->collision_filter.share);
-    pl_free(body->collision_filter.held);
-    pl_free(body->collision_filter.released);
-    pl_free(body->collision_filter.near_begin);
-    pl_free(body->collision_filter.near);
-    pl_cuts_free(&body->cuts);
     pl_free(body->pins.frequency);
     for (int k = 0; k < 3; ++k)
     {
         pl_free(body->pins.from[k]);
         pl_free(body->pins.to[k]);
         pl_free(body->acceleration[k]);
-        pl_free(body->force[k]);
-        pl_free(body->shift[k]);
-        pl_free(body->sleeping_pieces.x[k]);
-    }
-    pl_free(body->sleeping_pieces.slot);
-    pl_free(body->sleeping_pieces.cluster);
-    pl_free(body->sleeping_pieces.chunk);
-    pl_free(body->components.root);
-    pl_free(body->components.motion);
-    if (body->fracture)
-    {
-        for (uint32_t c = 0; c < body->fracture->share_count; ++c)
-            pl_free(body->fracture->shares[c].items);
-        pl_free(body->fracture->shares);
-        pl_free(body->fracture->pieces);
-        pl_free(body->fracture->splits);
-        pl_free(body->fracture->divided);
-        pl_free(body->fracture->overload);
-        pl_free(body->fracture->cell);
-        pl_free(body->fracture->cell_point);
-        pl_free(body->fracture->given);
-        pl_free(body->fracture->small_pieces);
-        pl_free(body->fracture);
     }
     pl_free(body->mesh_vertices);
     pl_free(body->mesh_triangles);
