@@ -163,7 +163,7 @@ PL_INLINE void move_with_pins(const pl_pass* pass, uint32_t slot, vf x[3], vf v[
 }
 
 /* Lanes whose piece sleeps. */
-PL_INLINE void stand_still(const uint8_t still[8], const vf from[3], vf x[3], vf v[3])
+PL_INLINE void hold_sleeping(const uint8_t still[8], const vf from[3], vf x[3], vf v[3])
 {
     float flags[8];
     for (int lane = 0; lane < 8; ++lane)
