@@ -13,10 +13,11 @@
 #include "base/simd_double.h"
 #include "dynamics/match.h"
 
-/* Sums of m w times: x p^T, x, v, x cross v, p, 1, x x^T (xx yy zz xy yz zx). */
+/* Sums of m w times: x p^T, x, v, x cross v, p, 1, x x^T (xx yy zz xy yz zx); and what "xx" was
+ * put together from, by which its rounding is judged. */
 typedef struct pl_moments
 {
-    vd xr[9], x[3], v[3], xv[3], r[3], m, xx[6];
+    vd xr[9], x[3], v[3], xv[3], r[3], m, xx[6], summed;
 } pl_moments;
 
 /* Which of them to compute; each includes the ones before. */
@@ -111,6 +112,8 @@ PL_INLINE void pl_add_squares(pl_moments* t, const vf s[24], const vd o[3], vd m
         vd mixed = vd_mad(vd_mul(vd_add(x[j], mo[j]), o[n]), o[j], x[n]);
         t->xx[j] = vd_add(t->xx[j], vd_mad(vd_from(s[PL_SUM_XX + j]), o[j], twice));
         t->xx[3 + j] = vd_add(t->xx[3 + j], vd_add(vd_from(s[PL_SUM_XX + 3 + j]), mixed));
+        vd apart = vd_mad(vd_from(s[PL_SUM_XX + j]), mo[j], o[j]);
+        t->summed = vd_add(t->summed, apart);
     }
 }
 
@@ -193,10 +196,11 @@ PL_INLINE void pl_centre(const pl_moments* t, vf fade, vf s[24], vd x[3])
     s[22] = s[23] = vf_set1(0);
 }
 
-/* The inverse of the inertia about x_c, for strain limiting; 0 for a single point. The sums are
- * floats about a chunk's origin, some widths of the cluster away, so the inertia has an error of
- * 1e-5. A needle's inertia about its axis, as of two or three members, may be smaller than that,
- * and its inverse would throw the members around: it is regularised. */
+/* The inverse of the inertia about x_c, for strain limiting; what cannot be turned gets 0. Sums are
+ * floats about a chunk's point, from which a cluster may be many widths away, after a break at
+ * least: they tell its inertia to 1e-6 of its own and that of the way there. In a needle, as of two
+ * or three members, that about its axis is less; one member has none. What is found by an inertia
+ * of rounding alone would throw the members about. */
 PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
 {
     vd s[6], i[6], c0, c3, c5, det, zero = vd_set1(0);
@@ -207,7 +211,8 @@ PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
         s[3 + j] = vd_sub(t->xx[3 + j], vd_mul(mx, x[(j + 1) % 3]));
     }
     vd trace = vd_add(vd_add(s[0], s[1]), s[2]);
-    vd least = vd_mul(vd_mul(vd_mul(vd_set1(1e-5), trace), trace), trace);
+    vd unsure = vd_mul(vd_set1(1e-6), t->summed), slight = vd_mul(vd_set1(1e-5), trace);
+    vd least = vd_mul(vd_mul(vd_if_less(slight, unsure, unsure, slight), trace), trace);
     for (int j = 0; j < 3; ++j)
     {
         i[j] = vd_sub(trace, s[j]);
@@ -221,13 +226,14 @@ PL_INLINE void pl_inertia_inverse(const pl_moments* t, const vd x[3], vf out[6])
         det = vd_mad(vd_mad(vd_mul(i[0], c0), i[3], c3), i[5], c5);
         if (round == 1)
             break;
-        /* regularise needles */
-        vd more = vd_if_less(least, det, zero, vd_mul(vd_set1(1e-4), trace));
+        /* a needle cannot be turned about its axis */
+        vd more = vd_mul(vd_set1(10), vd_if_less(slight, unsure, unsure, slight));
+        more = vd_if_less(least, det, zero, more);
         for (int j = 0; j < 3; ++j)
             i[j] = vd_add(i[j], more);
     }
     vd per = vd_if_less(zero, det, vd_div(vd_set1(1), det), zero);
-    per = vd_if_less(zero, trace, per, zero);
+    per = vd_if_less(unsure, trace, per, zero);
     out[0] = vd_round(vd_mul(c0, per));
     out[1] = vd_round(vd_mul(vd_sub(vd_mul(i[0], i[2]), vd_mul(i[5], i[5])), per));
     out[2] = vd_round(vd_mul(vd_sub(vd_mul(i[0], i[1]), vd_mul(i[3], i[3])), per));
