@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Read as one number: another byte order shows in it. */
+/* Compared as an integer, which detects another byte order. */
 #define BYTE_ORDER_MARK 0x01020304u
 
 static const char MAGIC[8] = {'P', 'L', 'I', 'A', 'N', 'T', 'S', 'T'};
@@ -20,7 +20,7 @@ typedef struct header
 } header;
 
 _Static_assert(sizeof(header) == PL_ARCHIVE_HEADER,
-               "the header is written as it lies in memory: keep PL_ARCHIVE_HEADER with it");
+               "the header is copied as raw bytes: keep PL_ARCHIVE_HEADER equal to its size");
 
 static uint64_t checksum_of(const header* head, const unsigned char* payload)
 {
@@ -87,9 +87,8 @@ pl_status pl_archive_read(pl_archive* a, const void* buffer, uint64_t bytes, uin
 pl_status pl_archive_finish(pl_archive* a, uint64_t* bytes)
 {
     if (a->status == PLIANT_OK && a->mode == PL_ARCHIVE_READ && a->at != a->end)
-        a->status =
-            pl_fail(PLIANT_ERROR_FORMAT, "the saved state has %llu bytes that nothing asked for",
-                    (unsigned long long)(a->end - a->at));
+        a->status = pl_fail(PLIANT_ERROR_FORMAT, "the saved state has %llu unread bytes at its end",
+                            (unsigned long long)(a->end - a->at));
     if (a->status == PLIANT_OK && a->mode == PL_ARCHIVE_WRITE)
     {
         header head = {.version = a->version,
@@ -114,7 +113,7 @@ bool pl_archive_failed(const pl_archive* a)
     return a->status != PLIANT_OK;
 }
 
-/* Reserves the next bytes; false (and an error that sticks) if the block is too short for them. */
+/* Reserves the next bytes; false, with a sticky error, if the block is too short. */
 static bool advance(pl_archive* a, uint64_t bytes, uint64_t* from)
 {
     if (a->status != PLIANT_OK)
@@ -216,7 +215,7 @@ void pl_archive_tag(pl_archive* a, const char tag[4])
     pl_archive_bytes(a, stored, 4);
     if (a->mode == PL_ARCHIVE_READ && a->status == PLIANT_OK && memcmp(stored, tag, 4) != 0)
         a->status =
-            pl_fail(PLIANT_ERROR_FORMAT, "the saved state has no part %.4s where it should", tag);
+            pl_fail(PLIANT_ERROR_FORMAT, "the saved state has no section %.4s where expected", tag);
 }
 
 void pl_archive_require(pl_archive* a, bool condition, const char* what)

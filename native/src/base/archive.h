@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * One visitor function saves, restores and measures a state, so that the three cannot drift apart:
+ * Serialisation. One visitor function measures, saves and restores a state, so that the three
+ * always agree:
  *
  *   static void visit_body(pl_archive* a, body* b)
  *   {
@@ -16,11 +17,11 @@
  *           status = pl_archive_finish(&a, NULL);       on failure free the object
  *
  * The block:  "PLIANTST" | u32 version | u32 byte-order marker | u64 bytes after the header |
- *             u64 checksum of all that precedes and follows it | what the visitor gave
+ *             u64 checksum of header and payload | payload written by the visitor
  *
- * A read verifies the whole header and the checksum before the visitor sees anything. Errors stick:
- * after the first one nothing is written, and reads give zeros and NULLs, so a visitor needs no
- * checks of its own except of what it uses as an index or a size.
+ * A read verifies the header and the checksum before it calls the visitor. Errors are sticky: after
+ * the first one nothing is written, and reads return zeros and NULLs. A visitor only has to check
+ * values that it uses as an index or a size.
  */
 #ifndef PL_BASE_ARCHIVE_H
 #define PL_BASE_ARCHIVE_H
@@ -37,27 +38,26 @@ typedef enum pl_archive_mode
 typedef struct pl_archive
 {
     pl_archive_mode mode;
-    pl_status status; /* sticky; the sentence is pl_last_error()'s */
+    pl_status status; /* sticky; pl_last_error() has the message */
     uint32_t version;
     unsigned char* data; /* not written to while reading; NULL while counting */
     uint64_t at, end;    /* "end" is the buffer's size */
 } pl_archive;
 
-/* Bytes in front of what the visitor gives. */
+/* Bytes of the header, before the payload. */
 #define PL_ARCHIVE_HEADER 32
 
 void pl_archive_count(pl_archive* a);
-/* A buffer that turns out too small is PLIANT_ERROR_BUFFER at finish; nothing beyond it is written.
- */
+/* If the buffer is too small, finish returns PLIANT_ERROR_BUFFER; nothing is written beyond it. */
 void pl_archive_write(pl_archive* a, void* buffer, uint64_t bytes, uint32_t version);
-/* PLIANT_ERROR_FORMAT unless the block is whole, undamaged and of this version. */
+/* PLIANT_ERROR_FORMAT unless the block is complete, undamaged and of this version. */
 pl_status pl_archive_read(pl_archive* a, const void* buffer, uint64_t bytes, uint32_t version);
-/* Seals a written block, checks that a read one was used up. *bytes (may be NULL): the block's
- * size, header included. */
+/* Writes the header of a written block; checks that a read block was consumed. *bytes (may be
+ * NULL): the block's size, header included. */
 pl_status pl_archive_finish(pl_archive* a, uint64_t* bytes);
 
 bool pl_archive_reading(const pl_archive* a);
-/* True once something failed: leave loops whose length came from the archive. */
+/* True after an error. Check it in loops whose length comes from the archive. */
 bool pl_archive_failed(const pl_archive* a);
 
 /* Plain bytes. Structs may be given if they have no padding and no pointers. */
@@ -68,9 +68,9 @@ void pl_archive_u64(pl_archive* a, uint64_t* value);
 void pl_archive_f64(pl_archive* a, double* value);
 void pl_archive_bool(pl_archive* a, bool* value);
 
-/* "count" items of "size" bytes at *array, or NULL, which comes back as NULL. Reading allocates
- * with pl_alloc, after checking that the block has that much left; what *array was before is
- * forgotten. "count" must already have been visited, so that both ways agree on it. */
+/* "count" items of "size" bytes at *array; NULL is restored as NULL. Reading checks that the block
+ * has that many bytes left, allocates with pl_alloc and overwrites *array without freeing it. Visit
+ * "count" first, so that reading and writing agree on it. */
 void pl_archive_array(pl_archive* a, void** array, uint64_t count, size_t size);
 #define PL_ARCHIVE_ARRAY(a, array, count)                                                          \
     do                                                                                             \
@@ -80,7 +80,7 @@ void pl_archive_array(pl_archive* a, void** array, uint64_t count, size_t size);
         (array) = pl_archive_array_;                                                               \
     } while (0)
 
-/* Four letters that must come back: a visitor that lost its place is noticed there. */
+/* Four letters that a read must find again: detects a visitor that is out of step. */
 void pl_archive_tag(pl_archive* a, const char tag[4]);
 /* Fails a read with PLIANT_ERROR_FORMAT, naming "what", unless the condition holds. */
 void pl_archive_require(pl_archive* a, bool condition, const char* what);

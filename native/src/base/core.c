@@ -36,7 +36,7 @@ void pl_clear_error(void)
     last_error[0] = 0;
 }
 
-/* Each block carries its size in front, a full cache line away to keep the alignment. */
+/* Each block stores its size in front, in a full cache line to keep the alignment. */
 enum
 {
     HEADER = 64
@@ -55,7 +55,7 @@ static bool may_allocate(void)
     return false;
 }
 
-/* With zeroes from byte "kept" on: the caller fills what is before. */
+/* Zeroed from byte "kept" on; the caller fills the bytes before. */
 static void* allocate(size_t count, size_t size, size_t kept)
 {
     if (size && count > (SIZE_MAX - 2 * HEADER) / size)
@@ -81,7 +81,7 @@ void* pl_alloc(size_t count, size_t size)
 
 void* pl_alloc_bare(size_t count, size_t size)
 {
-    /* a product beyond all numbers is refused by allocate */
+    /* allocate rejects an overflowing product */
     return allocate(count, size, count * size);
 }
 
@@ -94,7 +94,7 @@ static size_t block_bytes(const void* block)
 
 void* pl_realloc(void* block, size_t count, size_t size)
 {
-    /* a product beyond all numbers is refused by allocate */
+    /* allocate rejects an overflowing product */
     size_t kept = block ? PL_MIN(block_bytes(block), count * size) : 0;
     void* fresh = allocate(count, size, kept);
     if (!fresh || !block)
@@ -154,7 +154,7 @@ static int ascending(const void* a, const void* b)
 
 void pl_sort_u32(uint32_t* items, size_t count)
 {
-    if (count > 1) /* qsort may not be asked to sort nothing at NULL */
+    if (count > 1) /* qsort(NULL, 0) is undefined */
         qsort(items, count, sizeof *items, ascending);
 }
 

@@ -4,7 +4,7 @@
 #if defined(PL_WITH_AVX2) || defined(PL_WITH_AVX512)
 #include <cpuid.h>
 
-/* Asked of the processor itself: not every compiler's run time brings __builtin_cpu_supports. */
+/* Uses cpuid: not every compiler's run time has __builtin_cpu_supports. */
 typedef struct
 {
     bool avx2, avx512;
@@ -27,7 +27,7 @@ static x86_features ask_processor(void)
         SAVES_AVX = 0x6,
         SAVES_AVX512 = 0xe6
     };
-    /* leaf 7, ebx: F, DQ, BW, VL: all that the path is compiled with */
+    /* leaf 7, ebx: F, DQ, BW and VL, which the path is compiled with */
     const uint32_t avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
     x86_features has = {false, false};
     uint32_t a, b, c, d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Which SIMD paths can run: those that were compiled and that this machine has. */
+/* The SIMD paths that can run: compiled in, and supported by this machine. */
 #ifndef PL_BASE_CPU_H
 #define PL_BASE_CPU_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the path (a pliant_simd) can run here. AUTO always can; an unknown number cannot. */
+/* Whether the path (a pliant_simd) can run here. True for AUTO, false for unknown numbers. */
 bool pl_cpu_has(uint32_t simd);
 /* The widest path that can run here; never AUTO. */
 uint32_t pl_cpu_best(void);

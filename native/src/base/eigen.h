@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Eigenvectors of a symmetric 3x3 matrix where LAPACKE may not be asked (inside a step, whose it is
- * would become part of the results) or need not be. Plain IEEE operations. */
+/* Eigenvectors of a symmetric 3x3 matrix by Jacobi rotations (Golub and Van Loan, "Matrix
+ * Computations", section 8.5), in plain IEEE operations. A step may not call LAPACKE: its results
+ * depend on the LAPACK that is installed. */
 #ifndef PL_BASE_EIGEN_H
 #define PL_BASE_EIGEN_H
 
 #include "base/math3.h"
 
-/* Turns rows and columns p and q such that a[p][q] vanishes; v collects the turns. */
+/* The Jacobi rotation of rows and columns p and q that makes a[p][q] zero; v accumulates it. */
 static inline void pl_jacobi_turn3(mat3* a, mat3* v, int p, int q)
 {
     int r = 3 - p - q;
@@ -33,7 +34,7 @@ static inline void pl_jacobi3(mat3 a, double values[3], mat3* vectors)
 {
     double scale = fabs(a.m[0][0]) + fabs(a.m[1][1]) + fabs(a.m[2][2]);
     mat3 v = m3_identity();
-    for (int sweep = 0; sweep < 12; ++sweep) /* four or five do */
+    for (int sweep = 0; sweep < 12; ++sweep) /* converges in four or five */
     {
         int turns = 0;
         for (int p = 0; p < 2; ++p)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* cos and exp of our own, in plain IEEE operations: a machine's libm would make its last bits part
- * of the results. Good to a few ulp, which is all that material settings need. */
+/* cos, exp, log, cbrt and pow in plain IEEE operations: the last bits of libm differ between
+ * machines. Accurate to a few ulp, which suffices for material settings. */
 #ifndef PL_BASE_ELEMENTARY_H
 #define PL_BASE_ELEMENTARY_H
 
@@ -41,7 +41,7 @@ static inline double pl_cos(double x)
     return sign * sum;
 }
 
-/* The cube root of a positive number, by Newton from a power-of-two guess. */
+/* The cube root of a positive number, by Newton iterations from a power of two. */
 static inline double pl_cbrt(double x)
 {
     int exponent;
@@ -77,7 +77,7 @@ static inline double pl_log(double x)
     return 2 * sum + exponent * 0.69314718055994530942;
 }
 
-/* base to the power, base >= 0. */
+/* base^power, base >= 0. */
 static inline double pl_power(double base, double power)
 {
     return base > 0 ? pl_exp(power * pl_log(base)) : power == 0 ? 1 : 0;

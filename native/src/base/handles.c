@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* A handle is kind (8 bits), generation (32), place (24). A place that is freed raises its
- * generation, so an old handle never fits a new object. */
+/* A handle is kind (8 bits), generation (32), slot index (24). Freeing a slot increments its
+ * generation, so a stale handle never matches a new object. */
 #include "base/handles.h"
 
 #include "base/platform.h"
@@ -10,21 +10,21 @@
 
 enum
 {
-    PLACE_BITS = 24,
-    PLACES = 1 << PLACE_BITS
+    SLOT_BITS = 24,
+    SLOTS = 1 << SLOT_BITS
 };
 
-typedef struct place
+typedef struct slot
 {
     void *object, *owner;
     uint32_t kind, generation, next_free;
-} place;
+} slot;
 
-/* A spin lock: the table is touched for nanoseconds, and needs no set-up or tear-down. The table
- * itself outlives everything, so it is not counted as the library's memory. */
+/* A spin lock: it is held for nanoseconds, and needs no initialisation. The table is never freed,
+ * so it is not counted by pl_bytes_in_use. */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
-static place* places;
-static uint32_t place_count, place_capacity, first_free; /* first_free - 1 is a place; 0: none */
+static slot* slots;
+static uint32_t slot_count, slot_capacity, first_free; /* first_free - 1 is an index; 0: none */
 
 static void enter(void)
 {
@@ -37,57 +37,57 @@ static void leave(void)
     atomic_flag_clear_explicit(&lock, memory_order_release);
 }
 
-static uint32_t take_place(void)
+static uint32_t take_slot(void)
 {
     if (first_free)
     {
         uint32_t at = first_free - 1;
-        first_free = places[at].next_free;
+        first_free = slots[at].next_free;
         return at;
     }
-    if (place_count == place_capacity)
+    if (slot_count == slot_capacity)
     {
-        uint32_t larger = place_capacity ? place_capacity * 2 : 64;
-        place* fresh = larger <= PLACES ? realloc(places, larger * sizeof *fresh) : NULL;
+        uint32_t larger = slot_capacity ? slot_capacity * 2 : 64;
+        slot* fresh = larger <= SLOTS ? realloc(slots, larger * sizeof *fresh) : NULL;
         if (!fresh)
             return UINT32_MAX;
-        places = fresh;
-        place_capacity = larger;
+        slots = fresh;
+        slot_capacity = larger;
     }
-    places[place_count].generation = 1;
-    return place_count++;
+    slots[slot_count].generation = 1;
+    return slot_count++;
 }
 
 uint64_t pl_handle_new(uint32_t kind, void* object, void* owner)
 {
     enter();
-    uint32_t at = take_place();
+    uint32_t at = take_slot();
     uint64_t handle = 0;
     if (at != UINT32_MAX)
     {
-        places[at].object = object;
-        places[at].owner = owner;
-        places[at].kind = kind;
-        handle = (uint64_t)kind << 56 | (uint64_t)places[at].generation << PLACE_BITS | at;
+        slots[at].object = object;
+        slots[at].owner = owner;
+        slots[at].kind = kind;
+        handle = (uint64_t)kind << 56 | (uint64_t)slots[at].generation << SLOT_BITS | at;
     }
     leave();
     return handle;
 }
 
-static place* find(uint64_t handle)
+static slot* find(uint64_t handle)
 {
-    uint32_t at = (uint32_t)(handle & (PLACES - 1));
-    if (at >= place_count || !places[at].object)
+    uint32_t at = (uint32_t)(handle & (SLOTS - 1));
+    if (at >= slot_count || !slots[at].object)
         return NULL;
     uint64_t now =
-        (uint64_t)places[at].kind << 56 | (uint64_t)places[at].generation << PLACE_BITS | at;
-    return now == handle ? &places[at] : NULL;
+        (uint64_t)slots[at].kind << 56 | (uint64_t)slots[at].generation << SLOT_BITS | at;
+    return now == handle ? &slots[at] : NULL;
 }
 
 void* pl_handle_get(uint64_t handle, uint32_t kind, void** owner)
 {
     enter();
-    place* found = find(handle);
+    slot* found = find(handle);
     void* object = found && found->kind == kind ? found->object : NULL;
     if (owner)
         *owner = object ? found->owner : NULL;
@@ -98,7 +98,7 @@ void* pl_handle_get(uint64_t handle, uint32_t kind, void** owner)
 bool pl_handle_do(uint64_t handle, uint32_t kind, void (*act)(void* object))
 {
     enter();
-    place* found = find(handle);
+    slot* found = find(handle);
     bool there = found && found->kind == kind;
     if (there)
         act(found->object);
@@ -109,13 +109,13 @@ bool pl_handle_do(uint64_t handle, uint32_t kind, void (*act)(void* object))
 void pl_handle_free(uint64_t handle)
 {
     enter();
-    place* found = find(handle);
+    slot* found = find(handle);
     if (found)
     {
         found->object = NULL;
         ++found->generation;
         found->next_free = first_free;
-        first_free = (uint32_t)(found - places) + 1;
+        first_free = (uint32_t)(found - slots) + 1;
     }
     leave();
 }

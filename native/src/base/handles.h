@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Handles: integers that name objects and notice when the object is gone. Safe from any thread. */
+/* Handles: integers that identify objects; a handle of a freed object is detected. Thread-safe. */
 #ifndef PL_BASE_HANDLES_H
 #define PL_BASE_HANDLES_H
 
@@ -15,12 +15,13 @@ enum
     PL_HANDLE_STORE
 };
 
-/* 0 when out of memory or of handles. "owner" is handed back by pl_handle_get. */
+/* 0 when out of memory or of handles. pl_handle_get returns "owner". */
 uint64_t pl_handle_new(uint32_t kind, void* object, void* owner);
-/* NULL if the handle names nothing of this kind (any more). owner may be NULL. */
+/* NULL if no object of this kind has the handle. owner may be NULL. */
 void* pl_handle_get(uint64_t handle, uint32_t kind, void** owner);
-/* Does something short to the object, which cannot be freed meanwhile by those who free its handle
- * first; false if the handle names nothing of this kind (any more). */
+/* Calls "act", which must be short, under the lock of the table: an owner that frees the handle
+ * before the object cannot free the object meanwhile. False if no object of this kind has the
+ * handle. */
 bool pl_handle_do(uint64_t handle, uint32_t kind, void (*act)(void* object));
 void pl_handle_free(uint64_t handle);
 

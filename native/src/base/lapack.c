@@ -27,18 +27,18 @@ const char* pl_lapack_name(void)
     return PL_LAPACK_NAME;
 }
 
-/* OpenBLAS keeps a work buffer for each call that runs at the same time, and tries again for ever
- * where the system has no memory for one. One call at a time needs one buffer, which the first call
- * makes and OpenBLAS keeps. Set-up spends next to no time here. */
+/* OpenBLAS keeps a work buffer for each concurrent call, and retries for ever if the system has no
+ * memory for one. So calls are serialised: they need one buffer, which the first call allocates and
+ * OpenBLAS keeps. Set-up spends little time here. */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
-static bool warm; /* under the lock */
+static bool warm; /* guarded by "busy" */
 
 static void leave(void)
 {
     atomic_flag_clear_explicit(&busy, memory_order_release);
 }
 
-/* False, and not entered, if there is no memory for the first call. */
+/* Takes the lock. False, and not taken, if there is no memory for the first call. */
 static bool enter(void)
 {
     while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))

@@ -170,7 +170,7 @@ static inline mat3 m3_cofactor(mat3 a)
         }
     return r;
 }
-/* The inverse; the caller knows that a is regular. */
+/* The inverse; a must be regular. */
 static inline mat3 m3_inverse(mat3 a)
 {
     return m3_scale(m3_transpose(m3_cofactor(a)), 1 / m3_det(a));

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Jobs. One word holds the state of the current job, so that joining and closing are single
+ * Jobs. One word holds the state of the current job, so that joining and closing are single atomic
  * operations:
  *
  *     number of the job (63..32) | open (31) | workers in it (30..0)
  *
- *   caller   raises the number, opens | takes batches ... | closes, waits until nobody is in it
+ *   caller   raises the number, opens | takes batches ... | closes, waits until no worker is in it
  *   worker   spins, then sleeps       | joins if open, takes batches, leaves
  *
- * A worker that has not joined when the last batch is taken is not waited for: the caller does all
- * the work itself where workers get no processor. Nobody spins for longer than SPIN_NS.
+ * The caller does not wait for a worker that has not joined when the last batch is taken. So it
+ * does all the work itself if workers get no processor. A thread spins for at most SPIN_NS.
  *
- * Whether a call is shared at all is decided by times, never by results. A stage is a work
+ * Measured times decide whether a call is shared; they never affect results. A stage is a work
  * function.
- *   - The work of a call is its number of items times the stage's time per item, which is measured
- *     here alone: in the first calls and in one of SAMPLE, for PROBE_NS. A call of less than
- *     SHARE_NS runs here.
- *   - Sleepers are woken for WAKE_NS of work, in one call or in several that ran without them.
- *   - What sharing saved or cost (expected time alone less elapsed time) is summed, for the stage
- *     and for the pool. Where a sum falls below 0, everything runs here until the loss is a
- *     RETRY-th of the work since. A worker that is preempted in a batch costs milliseconds: on a
- *     busy machine the pool's sum is soon below 0.
+ *   - The work of a call is its number of items times the stage's time per item. The time per item
+ *     is measured on the calling thread: in the first calls and in one of SAMPLE, for PROBE_NS. A
+ *     call of less than SHARE_NS runs on the calling thread.
+ *   - Sleeping workers are woken for WAKE_NS of work, in one call or in several that ran without
+ *     them.
+ *   - The gain of sharing (expected time on one thread minus elapsed time) is summed for the stage
+ *     and for the pool. If a sum falls below 0, everything runs on the calling thread until the
+ *     loss is a RETRY-th of the work since. A worker that is preempted in a batch costs
+ *     milliseconds: on a busy machine the pool's sum is soon below 0.
  */
 #include "base/parallel.h"
 
@@ -34,7 +35,7 @@ enum
     SPIN_NS = 30000,
     SHARE_NS = 6000,
     WAKE_NS = 100000,
-    CREDIT_NS = 200000, /* the most that earlier gains excuse */
+    CREDIT_NS = 200000, /* upper bound of the summed gain */
     RETRY = 24,
     FIRST = 4,
     SAMPLE = 32,
@@ -46,7 +47,7 @@ enum
 #define INSIDE (OPEN - 1)
 #define NUMBER(state) ((state) >> 32)
 
-/* Gains and losses of sharing. "off" is the time that must pass without it. */
+/* Summed gain of sharing. "off" is the work that must still run without sharing. */
 typedef struct
 {
     double credit, off;
@@ -64,8 +65,8 @@ struct pl_pool
 {
     uint32_t threads;
     pl_thread** workers;
-    pl_monitor* idle; /* workers that sleep */
-    pl_monitor* done; /* the caller that sleeps */
+    pl_monitor* idle; /* workers sleep here */
+    pl_monitor* done; /* the caller sleeps here */
     atomic_uint sleeping, worker_ids;
     atomic_bool stop, caller_sleeps;
 
@@ -75,10 +76,10 @@ struct pl_pool
     pl_work_fn work;
     void* context;
 
-    /* The caller's own. */
+    /* Used by the calling thread only. */
     stage stages[STAGES];
     account all;
-    double missed; /* work that was not shared since workers slept */
+    double missed; /* work that was not shared because workers slept */
 };
 
 bool pl_pool_share_always;
@@ -101,7 +102,7 @@ static void do_batches(pl_pool* pool, uint32_t worker)
 
 /* ---------------------------------------------------------------- workers */
 
-/* Waits for a job other than "seen", or for the end. */
+/* Waits for a job other than "seen", or for the pool to stop. */
 static uint64_t wait_for_job(pl_pool* pool, uint64_t seen)
 {
     double end = now_ns() + SPIN_NS;
@@ -272,9 +273,9 @@ static void run_shared(pl_pool* pool, const job* j, uint32_t wake)
     pl_monitor_unlock(pool->done);
 }
 
-/* ---------------------------------------------------------------- whether it pays */
+/* ---------------------------------------------------------------- when to share */
 
-/* The stage's own entry. NULL: there are too many. */
+/* The entry of a stage in the hash table; NULL: the table is full. */
 static stage* find_stage(pl_pool* pool, pl_work_fn work)
 {
     uint64_t hash = (uint64_t)(uintptr_t)work * 0x9e3779b97f4a7c15ull >> 40;
@@ -305,8 +306,8 @@ static bool is_off(account* a, double work)
     return a->off > 0;
 }
 
-/* Runs batches here and measures the time per item: the least of the first calls, then a median
- * that follows slowly, since this thread may be preempted. */
+/* Runs batches on the calling thread and measures the time per item: the least of the first calls,
+ * then a running estimate with bounded steps, since this thread may be preempted. */
 static void probe(stage* s, job* j, double limit_ns)
 {
     uint32_t from = j->begin;
@@ -325,7 +326,7 @@ static void probe(stage* s, job* j, double limit_ns)
         s->ns_per_item += PL_MAX(PL_MIN(found - s->ns_per_item, most), -most);
 }
 
-/* How many of the workers that sleep are worth waking for a call. */
+/* The number of sleeping workers to wake for a call. */
 static uint32_t workers_to_wake(pl_pool* pool, double work)
 {
     pool->missed += work;
@@ -356,7 +357,7 @@ static void run_if_worth(pl_pool* pool, stage* s, job* j)
     run_shared(pool, j, wake);
     double saved = work - (now_ns() - start);
     settle(&pool->all, saved);
-    settle(&s->own, PL_MAX(saved, -work)); /* a stall is the machine's, not the stage's */
+    settle(&s->own, PL_MAX(saved, -work)); /* a stall says nothing about the stage */
 }
 
 void pl_parallel_for(pl_pool* pool, uint32_t count, uint32_t grain, pl_work_fn work, void* context)

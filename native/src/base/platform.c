@@ -180,7 +180,7 @@ void pl_monitor_wake_all(pl_monitor* monitor)
     WakeAllConditionVariable(&monitor->condition);
 }
 
-/* UTF-8 to UTF-16 in a buffer of the caller's; false if it is too long or not UTF-8. */
+/* UTF-8 to UTF-16 in the caller's buffer; false if it is too long or not UTF-8. */
 static bool wide(const char* path, wchar_t out[1024])
 {
     return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, out, 1024) > 0;
@@ -193,7 +193,7 @@ bool pl_file_sync(void* file)
 
 bool pl_directory_sync(const char* path)
 {
-    (void)path; /* NTFS journals renames by itself */
+    (void)path; /* NTFS journals renames */
     return true;
 }
 
@@ -427,7 +427,7 @@ bool pl_file_truncate(void* file, int64_t bytes)
     return fflush(file) == 0 && ftruncate(fileno(file), bytes) == 0;
 }
 
-/* O_NONBLOCK: opening a pipe would wait for its other end. It means nothing to a regular file. */
+/* O_NONBLOCK: opening a pipe would block until its other end opens. Regular files ignore it. */
 void* pl_file_open(const char* path, const char* mode)
 {
     bool create = mode[0] == 'w';
@@ -480,7 +480,7 @@ bool pl_directory_make(const char* path)
             continue;
         char separator = partial[i];
         partial[i] = 0;
-        make_one(partial); /* what fails here fails again below, with the right errno */
+        make_one(partial); /* an error here recurs below, with the right errno */
         partial[i] = separator;
     }
     return make_one(partial);

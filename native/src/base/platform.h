@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Everything that differs between operating systems; nothing else may include their headers. */
+/* Everything that depends on the operating system. Only platform.c includes system headers. */
 #ifndef PL_BASE_PLATFORM_H
 #define PL_BASE_PLATFORM_H
 
@@ -24,7 +24,7 @@ pl_monitor* pl_monitor_create(void);                        /* NULL on failure *
 void pl_monitor_destroy(pl_monitor* monitor);
 void pl_monitor_lock(pl_monitor* monitor);
 void pl_monitor_unlock(pl_monitor* monitor);
-void pl_monitor_wait(pl_monitor* monitor); /* locked on entry and on return; may wake for nothing */
+void pl_monitor_wait(pl_monitor* monitor); /* locked on entry and return; may wake spuriously */
 void pl_monitor_wake_one(pl_monitor* monitor);
 void pl_monitor_wake_all(pl_monitor* monitor);
 void pl_spin_pause(void);
@@ -33,17 +33,16 @@ void pl_spin_pause(void);
 uint32_t pl_fp_state_enter(void); /* sets round-to-nearest, flush-to-zero; returns the old state */
 void pl_fp_state_leave(uint32_t state);
 
-/* Files. Paths are UTF-8. Functions that return bool leave the cause in errno style text. */
+/* Files. Paths are UTF-8. Functions that return bool set errno on failure. */
 bool pl_file_sync(void* stdio_file);                    /* flush and fsync a FILE* */
-bool pl_directory_sync(const char* path);               /* so that a rename survives a crash */
-bool pl_file_replace(const char* from, const char* to); /* atomic rename over what is there */
+bool pl_directory_sync(const char* path);               /* makes a rename survive a crash */
+bool pl_file_replace(const char* from, const char* to); /* atomic rename over an existing file */
 bool pl_directory_make(const char* path);               /* with parents; true if it exists */
 bool pl_file_remove(const char* path);                  /* true if it is gone */
 int64_t pl_file_size(const char* path);                 /* -1: not there */
 bool pl_file_truncate(void* stdio_file, int64_t bytes);
-/* A FILE* for "rb", "r+b" or "wb", or NULL with errno set. Regular files only: a symbolic link is
-   not followed, a pipe is not waited for. "wb" makes a new file in place of the one that is there.
- */
+/* A FILE* for "rb", "r+b" or "wb", or NULL with errno set. Regular files only: it neither follows
+   symbolic links nor blocks on pipes. "wb" removes an existing file and creates a new one. */
 void* pl_file_open(const char* path, const char* mode);
 /* Calls "each" with every name in a folder (not . and ..); false if it cannot be read. */
 bool pl_directory_list(const char* path, void (*each)(void* user, const char* name), void* user);

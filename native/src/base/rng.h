@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* One small generator (PCG32, O'Neill 2014), so that runs repeat on every machine. */
+/* The random number generator PCG32 (O'Neill 2014): the same sequence on every machine. */
 #ifndef PL_BASE_RNG_H
 #define PL_BASE_RNG_H
 
@@ -35,8 +35,8 @@ static inline double pl_rng_unit(pl_rng* rng)
     return pl_rng_next(rng) * (1.0 / 4294967296.0);
 }
 
-/* A point of the unit cube. C leaves the order in which arguments are worked out to the compiler,
- * so never draw twice in one expression; this order is part of every sampling. */
+/* A point of the unit cube. C does not define the order in which arguments are evaluated, so never
+ * draw twice in one expression. All samplings depend on this order. */
 static inline vec3 pl_rng_unit3(pl_rng* rng)
 {
     double z = pl_rng_unit(rng);
@@ -45,7 +45,7 @@ static inline vec3 pl_rng_unit3(pl_rng* rng)
     return v3(x, y, z);
 }
 
-/* In [0, n), n > 0, without bias that could be seen. */
+/* In [0, n), n > 0; its bias is below n / 2^32. */
 static inline uint32_t pl_rng_below(pl_rng* rng, uint32_t n)
 {
     return (uint32_t)(((uint64_t)pl_rng_next(rng) * n) >> 32);

@@ -3,11 +3,11 @@
  * Eight float lanes, on every machine.
  *
  * A kernel is written once, with these eight-lane values, in a file *.simd.c. CMake compiles that
- * file once for each path (scalar, SSE2, AVX2, AVX-512, NEON) and the scene picks one at run time.
- * The lanes are the same eight everywhere: one 256-bit register with AVX, two 128-bit ones with
- * SSE2 or NEON, eight floats in the scalar path. Every operation is the IEEE one, rounded once (no
- * fused multiply-add, no approximate reciprocals), and sums over lanes use one tree, so all paths
- * give the same bits. Intrinsics are used here and nowhere else.
+ * file once for each path (scalar, SSE2, AVX2, AVX-512, NEON); the scene selects one at run time.
+ * Every path has eight lanes: one 256-bit register with AVX, two 128-bit registers with SSE2 or
+ * NEON, eight floats in the scalar path. Every operation is the IEEE one, rounded once (no fused
+ * multiply-add, no approximate reciprocals), and sums over lanes use one tree, so all paths give
+ * the same bits. Only simd.h and simd_double.h use vector intrinsics.
  */
 #ifndef PL_BASE_SIMD_H
 #define PL_BASE_SIMD_H
@@ -27,14 +27,14 @@
 #define PL_K_EXPAND(name, path) PL_K_JOIN(name, path)
 #define PL_K(name) PL_K_EXPAND(name, PL_PATH)
 
-/* Scalar lanes are structs: with AddressSanitizer's red zones around each of them, a kernel that is
- * inlined whole takes minutes to compile. */
+/* Scalar lanes are structs. AddressSanitizer puts red zones around each, and a fully inlined kernel
+ * would take minutes to compile. */
 #if defined(PL_PATH_SCALAR) && defined(__SANITIZE_ADDRESS__)
 #define PL_INLINE static __attribute__((noinline, unused))
 #else
 #define PL_INLINE static inline __attribute__((always_inline))
 #endif
-/* A loop that needs every register for itself: inlined, it would share them with its caller. */
+/* Not inlined: a loop that needs all registers and would share them with its caller. */
 #define PL_APART static __attribute__((noinline, unused))
 
 #if defined(PL_PATH_AVX2) || defined(PL_PATH_AVX512)
@@ -81,7 +81,7 @@ PL_INLINE vf vf_sqrt(vf a)
 {
     return _mm256_sqrt_ps(a);
 }
-/* a < b ? a : b, so b where either is not a number */
+/* a < b ? a : b, so b where either is NaN */
 PL_INLINE vf vf_min(vf a, vf b)
 {
     return _mm256_min_ps(a, b);
@@ -103,13 +103,12 @@ PL_INLINE vf vf_pow2(vf a)
 {
     return _mm256_and_ps(_mm256_set1_ps(INFINITY), a);
 }
-/* The bits of a, read as a signed integer and rounded to a float: a logarithm's and a root's seed.
- */
+/* The bits of a as a signed integer, converted to float: the seed of a logarithm or root. */
 PL_INLINE vf vf_bits_to_number(vf a)
 {
     return _mm256_cvtepi32_ps(_mm256_castps_si256(a));
 }
-/* The float whose bits are a cut to an integer; |a| < 2^31. */
+/* The float whose bits are a truncated to an integer; |a| < 2^31. */
 PL_INLINE vf vf_number_to_bits(vf a)
 {
     return _mm256_castsi256_ps(_mm256_cvttps_epi32(a));
@@ -156,7 +155,7 @@ PL_INLINE float vf_sum(vf a)
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
-/* Rows become columns: t[j] lane i is r[i] lane j. */
+/* 8x8 transpose: lane i of the new r[j] is lane j of r[i]. */
 PL_INLINE void vf_transpose(vf r[8])
 {
     vf a0 = _mm256_unpacklo_ps(r[0], r[1]), a1 = _mm256_unpackhi_ps(r[0], r[1]);
@@ -205,8 +204,7 @@ PL_INLINE vf vf_sum_halves(vf a, vf b)
 
 #elif defined(PL_PATH_SSE2) || defined(PL_PATH_NEON)
 
-/* Two four-lane registers. "q" is one of them; the rest of this part is made of the q operations.
- */
+/* Two four-lane registers. "q" is one of them; all else is built from the q operations. */
 #if defined(PL_PATH_SSE2)
 #include <emmintrin.h>
 typedef __m128 q4;
@@ -265,7 +263,7 @@ typedef float32x4_t q4;
 #define Q_OR(a, b) Q_F(vorrq_u32(Q_U(a), Q_U(b)))
 #define Q_ANDNOT(a, b) Q_F(vbicq_u32(Q_U(b), Q_U(a)))
 #define Q_XOR(a, b) Q_F(veorq_u32(Q_U(a), Q_U(b)))
-/* NEON's own min and max treat not-a-numbers differently */
+/* NEON's min and max treat NaN differently */
 #define Q_MIN(a, b) vbslq_f32(vcltq_f32(a, b), a, b)
 #define Q_MAX(a, b) vbslq_f32(vcgtq_f32(a, b), a, b)
 PL_INLINE unsigned q_bits(q4 a)
@@ -619,14 +617,14 @@ PL_INLINE vf vf_sum_halves(vf a, vf b)
 
 #endif
 
-/* a + b c, rounded twice: a fused one would make paths differ. */
+/* a + b c, rounded twice: a fused operation would make paths differ. */
 PL_INLINE vf vf_mad(vf a, vf b, vf c)
 {
     return vf_add(a, vf_mul(b, c));
 }
 
-/* Sums over lanes in three steps. What the first or the second gives can be added up over many
- * vectors before the next is made:
+/* Sums over lanes in three steps. Results of the first or second step may be accumulated over many
+ * vectors before the next step:
  *   pair(a, b)          in each half  a0 + a2, b0 + b2, a1 + a3, b1 + b3
  *   four(pair, pair)    in each half  the half's sum of a, of b, of c and of d
  *   halves(four, four)  the sums of all eight

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Choosing among what a file that is compiled once for each SIMD path has given: names end with the
- * path's. The scalar one is always there. */
+/* Selects among the variants of a *.simd.c file, which is compiled once for each SIMD path: names
+ * end with the path's name. The scalar variant always exists. */
 #ifndef PL_BASE_SIMD_DISPATCH_H
 #define PL_BASE_SIMD_DISPATCH_H
 
@@ -27,7 +27,7 @@
 #define PL_IF_NEON(X, name)
 #endif
 
-/* X(name, path, simd) for every path that was compiled but the scalar one. */
+/* X(name, path, simd) for every compiled path except the scalar one. */
 #define PL_WIDE_PATHS(X, name)                                                                     \
     PL_IF_SSE2(X, name) PL_IF_AVX2(X, name) PL_IF_AVX512(X, name) PL_IF_NEON(X, name)
 
@@ -36,7 +36,7 @@
     case simd:                                                                                     \
         return &name##_##path;
 
-/* Defines "const name* name_for(uint32_t simd)", where each path has a table of the type "name". */
+/* Defines "const name* name_for(uint32_t simd)"; each path has a table of the type "name". */
 #define PL_DEFINE_KERNELS_FOR(name)                                                                \
     PL_DECLARE_PATH(name, scalar, )                                                                \
     PL_WIDE_PATHS(PL_DECLARE_PATH, name)                                                           \

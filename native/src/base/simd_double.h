@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Eight double lanes, for the few sums that need them (simd.h has the floats and the rules). Lane i
- * of a vd belongs to lane i of a vf.
+ * Eight double lanes, for the few sums that need them, by the rules of simd.h. Lane i of a vd
+ * corresponds to lane i of a vf.
  */
 #ifndef PL_BASE_SIMD_DOUBLE_H
 #define PL_BASE_SIMD_DOUBLE_H
@@ -84,13 +84,13 @@ PL_INLINE void vd_load4(const double* const p[8], vd out[4])
 
 #else
 
-/* Plain C: two lanes would gain little over one, and a compiler may pair them. */
+/* Plain C: two lanes would gain little over one, and the compiler may vectorise them. */
 typedef struct vd
 {
     double l[8];
 } vd;
 
-/* Structs, as the scalar lanes are: see PL_INLINE. */
+/* Structs, like the scalar lanes: see PL_INLINE. */
 #if defined(__SANITIZE_ADDRESS__)
 #define VD_INLINE static __attribute__((noinline, unused))
 #else

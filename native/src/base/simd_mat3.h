@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Eight small matrices at a time, one in each lane. A 3x3 matrix is nine lane values, row-major; a
- * symmetric one is six: xx xy xz yy yz zz. Outputs may not be inputs. For kernels (*.simd.c). */
+/* Eight 3x3 matrices at a time, one in each lane. A matrix is nine lane values, row-major; a
+ * symmetric one is six: xx xy xz yy yz zz. Outputs may not alias inputs. For kernels (*.simd.c). */
 #ifndef PL_BASE_SIMD_MAT3_H
 #define PL_BASE_SIMD_MAT3_H
 
@@ -85,7 +85,7 @@ PL_INLINE vf pl_det8(const vf a[9])
                      pl_minor8(a[5], a[6], a[3], a[8]), pl_minor8(a[3], a[7], a[4], a[6]));
 }
 
-/* out = a^-1, or all zero where det(a) is exactly zero. Returns det(a): the caller judges it. */
+/* out = a^-1, or all zero where det(a) is exactly zero. Returns det(a). */
 PL_INLINE vf pl_inverse8(const vf a[9], vf out[9])
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
@@ -118,10 +118,10 @@ PL_INLINE void pl_ldl_solve8(const pl_ldl8* ldl, const vf b[3], vf x[3])
 }
 
 /*
- * Solves m x = b for symmetric positive semi-definite m. To m is added 2^-17 of its trace on the
- * diagonal, far above the rounding of an L D L^T in float, so that missing directions get bounded
- * answers; one step of refinement against m itself takes the bias that this has on the others from
- * about 1e-5 to about 1e-10. x is 0 where m is 0 (or negative: trace at most 0).
+ * Solves m x = b for symmetric positive semi-definite m, by a regularised L D L^T. Adding 2^-17 of
+ * the trace to the diagonal, far above the rounding error of the factorisation in float, bounds x
+ * in the null space of m. One step of iterative refinement against m reduces the bias in the other
+ * directions from about 1e-5 to about 1e-10. x is 0 where the trace of m is at most 0.
  */
 PL_INLINE void pl_sym_solve8(const vf m[6], const vf b[3], vf x[3])
 {
@@ -155,14 +155,14 @@ PL_INLINE void pl_sym_solve8(const vf m[6], const vf b[3], vf x[3])
         x[i] = vf_add(x[i], more[i]);
 }
 
-/* The cube root of a positive normal number, within 1 ulp; 0 for 0 and below. A third of the bits
- * is the root within 4 %; one step of Halley and one of Newton follow. */
+/* The cube root of a positive normal number, within 1 ulp; 0 for 0 and below. Dividing the bits by
+ * three gives the root within 4 %; one Halley and one Newton step follow. */
 PL_INLINE vf vf_cbrt8(vf a)
 {
     const vf third = vf_set1(1.0f / 3.0f);
     vf seed = vf_mad(vf_set1(709921077.0f), vf_bits_to_number(a), third);
     vf x = vf_number_to_bits(seed);
-    vf y = vf_div(a, vf_mul(x, x)); /* x and y enclose the root, and nothing overflows */
+    vf y = vf_div(a, vf_mul(x, x)); /* x and y bracket the root, without overflow */
     vf two_x = vf_add(x, x);
     x = vf_div(vf_mul(x, vf_add(x, vf_add(y, y))), vf_add(two_x, y));
     y = vf_div(a, vf_mul(x, x));

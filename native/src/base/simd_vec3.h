@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Vectors of three, eight of them in lanes (for *.simd.c). */
+/* Eight 3-vectors at a time, one in each lane. For kernels (*.simd.c). */
 #ifndef PL_BASE_SIMD_VEC3_H
 #define PL_BASE_SIMD_VEC3_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What belongs together: a forest of numbers, each with its parent, roots with themselves. Trees
- * that are united have the smallest number of all as their root, in whatever order that is done. */
+/* Union-find (disjoint sets) over indices. A root is its own parent, and is always the smallest
+ * index of its set: the result does not depend on the order of unions. */
 #ifndef PL_BASE_UNION_FIND_H
 #define PL_BASE_UNION_FIND_H
 
 #include <stdint.h>
 
-/* The root of i's tree, which gets flatter on the way. */
+/* The root of i's set, with path halving. */
 static inline uint32_t pl_union_find_root(uint32_t* parent, uint32_t i)
 {
     while (parent[i] != i)

@@ -105,7 +105,8 @@ TEST(an_archive_cut_short_anywhere_is_refused)
     unsigned char* block = make_block(&bytes);
     for (uint64_t cut = 0; cut < bytes; ++cut)
     {
-        unsigned char* part = pl_alloc(cut, 1); /* exact, so that a sanitizer sees overreading */
+        unsigned char* part =
+            pl_alloc(cut, 1); /* exact size, so that a sanitizer detects reads beyond it */
         memcpy(part, block, cut);
         pl_clear_error();
         CHECK_MSG(read_block(part, cut, &t) == PLIANT_ERROR_FORMAT, "cut to %d bytes", (int)cut);
@@ -132,8 +133,8 @@ TEST(an_archive_with_any_bit_flipped_is_refused)
     pl_free(block);
 }
 
-/* Someone who also repairs the checksum can still ask for no memory that the block cannot fill. */
-TEST(an_archive_that_lies_allocates_nothing)
+/* A forged length with a valid checksum must not allocate more than the block holds. */
+TEST(forged_array_length_allocates_nothing)
 {
     uint64_t bytes;
     thing t;
@@ -197,7 +198,7 @@ TEST(an_archive_must_be_used_up_and_in_order)
     REQUIRE_OK(pl_archive_read(&a, block, bytes, VERSION));
     pl_archive_tag(&a, "THNG");
     CHECK(!pl_archive_failed(&a));
-    CHECK(pl_archive_finish(&a, NULL) == PLIANT_ERROR_FORMAT); /* much is left */
+    CHECK(pl_archive_finish(&a, NULL) == PLIANT_ERROR_FORMAT); /* unread bytes remain */
     REQUIRE_OK(pl_archive_read(&a, block, bytes, VERSION));
     pl_archive_tag(&a, "BODY");
     CHECK(pl_archive_failed(&a));

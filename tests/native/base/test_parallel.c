@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What threads cost and save. Times are compared as ratios within a run, of rounds that alternate,
- * and the best of some attempts counts: other programs may disturb any of them.
+ * Costs and gains of threads. Times are compared as ratios within a run, in alternating rounds, and
+ * the best of several attempts counts, since other programs may disturb any of them.
  */
 #define _GNU_SOURCE 1
 #include "native/support/test.h"
@@ -79,7 +79,7 @@ static void close_pair(pair* p)
     scene_close(&p->opened);
 }
 
-/* Alternates between both, and notes the sums of their times. */
+/* Alternates between both and sums their times. */
 static bool run_pair(pair* p, uint32_t rounds, uint32_t steps)
 {
     for (int k = 0; k < 2; ++k)
@@ -113,7 +113,7 @@ static void check_pair(pair* p, const char* where, uint32_t particles, uint32_t 
               where, cpu);
 }
 
-/* Every step would wait for workers that the busy processes keep from their core. */
+/* Busy processes preempt the workers; a step must not wait for them. */
 TEST_SLOW(busy_cores_cost_all_threads_little_more_than_one)
 {
     pid_t busy[MOST_BUSY];
@@ -162,7 +162,7 @@ TEST(workers_sleep_when_there_is_nothing_to_do)
     pl_pool_destroy(pool);
 }
 
-/* Calls that are shared, probed and run by the caller alone give the same. */
+/* Shared, probed and single-threaded calls give the same results. */
 TEST(every_item_is_done_once_whether_shared_or_not)
 {
     static uint32_t sums[200], expected[200];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The eight lanes: each operation against plain C, and every path against the scalar one. */
+/* SIMD operations: each against plain C, and every path against the scalar one. */
 #include "native/support/simd_ops.h"
 #include "native/support/test.h"
 
@@ -72,8 +72,8 @@ static float cut1(float x)
     return isnan(x) ? 0 : x < -2e9f ? -2e9f : x > 2e9f ? 2e9f : x;
 }
 
-/* The same bits, or both not a number (whose bits may differ). In a step's floating-point state a
- * subnormal is a zero: whether min and max pass it on as it is differs between machines. */
+/* The same bits, or both NaN (whose bits may differ). The floating-point state of a step treats a
+ * subnormal as zero; whether min and max return it unchanged differs between machines. */
 static bool same(float a, float b)
 {
     volatile float least = FLT_MIN;
@@ -163,7 +163,7 @@ TEST(every_operation_is_the_plain_one_in_every_path)
         }
 }
 
-/* Inputs of the 3x3 helpers, eight of each, and what double makes of one lane. */
+/* Inputs of the 3x3 helpers, eight of each, and the double-precision result of one lane. */
 typedef struct small_inputs
 {
     float a[72], b[72], symmetric[48], right[24];
@@ -263,7 +263,7 @@ TEST(small_matrices_agree_with_double)
     }
 }
 
-/* Rank 2, 1 and 0: the answer in the directions that are there, nothing wild in the others. */
+/* Rank 2, 1 and 0: exact within the range of the matrix, bounded in its null space. */
 TEST(a_singular_symmetric_system_has_a_bounded_answer)
 {
     pl_rng rng = pl_rng_seed(13);
