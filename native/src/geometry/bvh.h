@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The tree over a mesh's triangles: winding numbers, nearest points, what touches a box.
+ * A BVH over a mesh's triangles, for winding numbers, nearest points and box overlap.
  *
  *        whole                 Triangles form patches (joined across edges that two triangles
  *       /     \                share), patches form shells, shells form the whole. Each of the
- *    shell    shell            three is a subtree of its own, so that one shell or one patch can be
- *    /   \       \             asked alone. Nodes of a patch are contiguous.
+ *    shell    shell            three is a subtree, so that a query can be restricted to one shell
+ *    /   \       \             or one patch. Nodes of a patch are contiguous.
  *  patch patch  patch
  */
 #ifndef PL_GEOMETRY_BVH_H
@@ -26,15 +26,15 @@ typedef struct pl_node
     uint32_t first, count; /* triangles, in tree order */
 } pl_node;
 
-/* What a node looks like from afar; see bvh.c. */
-typedef struct pl_far
+/* The far-field expansion of a node's winding number; see winding_number.c. */
+typedef struct pl_far_field
 {
     vec3 centre;
     double radius; /* of a ball about the centre that holds all its triangles */
     double area;
     float moment[19];
-    uint32_t silent; /* left out of the whole: it lies in other shells' material */
-} pl_far;
+    uint32_t excluded; /* from queries of its ancestors: it lies in other shells' material */
+} pl_far_field;
 
 typedef struct pl_corners
 {
@@ -46,7 +46,7 @@ typedef struct pl_bvh
     uint32_t node_count;
     uint32_t patch_nodes; /* nodes below this number are inside patches */
     pl_node* nodes;
-    pl_far* far;
+    pl_far_field* far;
     uint32_t triangle_count;
     pl_corners* corners; /* of each triangle, in tree order */
     uint32_t* order;     /* the mesh's number of each triangle in tree order */
@@ -64,18 +64,23 @@ typedef struct pl_bvh
 pl_status pl_bvh_build(pl_bvh* tree, const vec3* vertices, const uint32_t* triangles,
                        uint32_t triangle_count, const uint32_t* patch, uint32_t patch_count,
                        const uint32_t* patch_shell, uint32_t shell_count);
-/* Turns a patch inside out. */
+/* Reverses the orientation of a patch. */
 void pl_bvh_flip(pl_bvh* tree, uint32_t patch);
-/* After all flips and silencing: the moments above patches. */
+/* Computes the moments above patches. Call it after all flips and exclusions. */
 void pl_bvh_finish(pl_bvh* tree);
 void pl_bvh_free(pl_bvh* tree);
 
-/* The generalised winding number of what lies below a node. A ball of radius r is looked at as one
- * from "accuracy" r away: 3 is good to about 1e-3, 1.3 to about 3e-2 (and five times as fast). */
+/* Sets the far field of a node (winding_number.c): of a leaf from its triangles, of an inner node
+ * from its children. */
+void pl_winding_leaf(pl_bvh* tree, uint32_t index);
+void pl_winding_inner(pl_bvh* tree, uint32_t index);
+/* The generalised winding number of the triangles below a node. A node of radius r is expanded at
+ * distances above "accuracy" r: 3 gives errors of about 1e-3, 1.3 of 3e-2 (and is five times as
+ * fast). */
 double pl_bvh_winding(const pl_bvh* tree, uint32_t root, vec3 point, double accuracy);
 
-/* The nearest point below a node that is closer than "within": its triangle in tree order, or
- * UINT32_MAX. */
+/* The nearest point below a node within a distance of "within". Returns its triangle in tree order,
+ * or UINT32_MAX. */
 uint32_t pl_bvh_nearest(const pl_bvh* tree, uint32_t root, vec3 point, double within,
                         double weights[3], vec3* nearest);
 
@@ -86,11 +91,11 @@ bool pl_bvh_touches(const pl_bvh* tree, const pl_box* box);
 typedef void (*pl_visit_fn)(void* context, uint32_t triangle);
 void pl_bvh_visit(const pl_bvh* tree, const pl_box* box, pl_visit_fn visit, void* context);
 
-/* The most that a walk down the tree ever has waiting. Depth is at most 63 bits of the curve and 32
- * of count, for each of the three storeys. */
+/* Stack size of a traversal. Depth is at most 63 bits of the code and 32 of the count, for each of
+ * the three stages of the tree. */
 #define PL_BVH_STACK 320
 
-/* fmin and fmax without their care for not-a-numbers: one instruction each. */
+/* fmin and fmax without NaN handling: one instruction each. */
 static inline double pl_min(double a, double b)
 {
     return a < b ? a : b;
@@ -127,7 +132,7 @@ static inline vec3 pl_box_centre(const pl_box* box)
 /* Triangle geometry shared by set-up (triangle.c). */
 vec3 pl_triangle_nearest(const pl_corners* t, vec3 point, double weights[3]);
 bool pl_triangle_touches_box(const pl_corners* t, vec3 centre, vec3 half);
-/* Whether two triangles cross, or come within "tolerance" of each other. */
+/* Whether two triangles intersect, or are within "tolerance" of each other. */
 bool pl_triangles_touch(const pl_corners* s, const pl_corners* t, double tolerance);
 
 #endif

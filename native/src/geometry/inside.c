@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The map is found from the top: a cube that no triangle touches is all in or all out; others are
- * divided into eight until they are blocks of 8x8x8 cells. Only blocks at the surface look at their
- * cells:
+ * Top-down construction: a cube that no triangle touches is uniform (inside or outside); other
+ * cubes are divided into octants down to blocks of 8x8x8 cells. Only blocks at the surface classify
+ * their cells:
  *
- *   . . . . . . . .     a cell without triangles is all in or all out;
+ *   . . . . . . . .     a cell without triangles is uniform;
  *   . . . s s s s s     a surface cell (s) has the list of its triangles, a reference point and the
  *   s s s s + + + +     winding number there. For another point of the cell it differs by 1 for
  *   + + + + + + + +     each triangle that the segment to the reference point crosses.
  *
- * From cell to cell the winding number is found in the same way, so a whole block needs one full
- * winding number, if the mesh is closed. If it is open, the winding number changes smoothly as
- * well: then each surface cell asks for its own, and regions without triangles ask at several
- * points; where these are not clearly on one side, their points ask for themselves (PL_CELL_ASK).
+ * Winding numbers propagate from cell to cell in the same way, so a block of a closed mesh needs
+ * one full evaluation. In an open mesh the winding number also varies smoothly: each surface cell
+ * evaluates its own, and regions without triangles sample several points. If the samples are
+ * ambiguous, each query there evaluates the winding number (PL_CELL_UNDECIDED).
  *
- * Reference points are not the cells' centres: segments between those would run exactly through
+ * Reference points are not the cells' centres: segments between centres would pass exactly through
  * the edges of boxes and grids.
  */
 #include "geometry/inside.h"
@@ -23,7 +23,8 @@
 
 #include <string.h>
 
-/* Clearly in or out, where no surface is near: the winding number is this far from 1/2. */
+/* A region without triangles is decided if its winding numbers differ from 1/2 by more than this.
+ */
 static const double CLEAR = .2;
 
 typedef struct scratch
@@ -36,11 +37,11 @@ typedef struct scratch
 typedef struct filler
 {
     pl_inside* map;
-    scratch* scratches; /* one a worker */
+    scratch* scratches; /* one per worker */
     uint32_t first;     /* block of the current portion */
 } filler;
 
-/* What a visitor of triangles needs. */
+/* Context of the triangle visitor. */
 typedef struct rasteriser
 {
     const pl_inside* map;
@@ -95,8 +96,8 @@ const pl_inside_block* pl_inside_find(const pl_inside* map, vec3 point, uint32_t
 
 /* ------------------------------------------------------------------ crossings */
 
-/* What the winding number at p has more than at q, because of one triangle between them. Edges
- * shared by two triangles give exactly opposite numbers, so nothing slips through. */
+/* The difference of the winding numbers at p and q caused by one triangle between them. An edge
+ * shared by two triangles gives exactly opposite signs, so the test is watertight. */
 static int crossing(const pl_corners* t, vec3 p, vec3 q)
 {
     vec3 a = v3_sub(t->a, p), b = v3_sub(t->b, p), c = v3_sub(t->c, p), d = v3_sub(q, p);
@@ -105,7 +106,8 @@ static int crossing(const pl_corners* t, vec3 p, vec3 q)
     bool out = u > 0 && v > 0 && w > 0, in = u < 0 && v < 0 && w < 0;
     if (!out && !in)
         return 0;
-    double height = v3_dot(a, bc), along = u + v + w; /* the plane is met at height / along */
+    double height = v3_dot(a, bc),
+           along = u + v + w; /* the segment meets the plane at height / along */
     if (out)
         return height > 0 && height < along;
     return height < 0 && height > along ? -1 : 0;
@@ -133,12 +135,12 @@ bool pl_inside_cell(const pl_inside* map, const pl_inside_block* block, uint32_t
     uint32_t kind = block->cells ? block->cells[cell] : block->uniform;
     if (kind <= PL_CELL_IN)
         return kind == PL_CELL_IN;
-    if (kind == PL_CELL_ASK)
+    if (kind == PL_CELL_UNDECIDED)
         return pl_mesh_inside(map->mesh, point);
     vec3 reference = reference_point(map, block, cell);
     double w = block->winding[kind - PL_CELL_SURFACE];
     bool inside = insideness(map, w + crossings(map, block, cell, point, reference)) > .5;
-    /* Through a hole within the cell, the segment may have come from the other side. */
+    /* In an open mesh, the segment may have passed through a hole within the cell. */
     return inside && (map->mesh->closed || pl_mesh_inside(map->mesh, point));
 }
 
@@ -171,7 +173,7 @@ static void rasterise(void* context, uint32_t triangle)
     rasteriser* r = context;
     const pl_bvh* tree = r->map->mesh->tree;
     const pl_corners* t = &tree->corners[triangle];
-    if (tree->far[tree->shell_root[r->map->mesh->shell[tree->order[triangle]]]].silent)
+    if (tree->far[tree->shell_root[r->map->mesh->shell[tree->order[triangle]]]].excluded)
         return;
     const double size = r->map->cell, margin = 1e-6;
     pl_box box = pl_box_empty();
@@ -240,7 +242,7 @@ static int neighbour_of(int cell, int side)
     return at + step < 0 || at + step > 7 ? -1 : cell + step * (1 << shift);
 }
 
-/* The winding number of a closed mesh, from cell to cell. */
+/* Flood fill of a closed mesh's winding number, from cell to cell. */
 static void spread_winding(const pl_inside* map, pl_inside_block* block)
 {
     bool seen[PL_INSIDE_CELLS] = {false};
@@ -264,7 +266,7 @@ static void spread_winding(const pl_inside* map, pl_inside_block* block)
             int sum = 0;
             if (block->cells[cell] >= PL_CELL_SURFACE || block->cells[other] >= PL_CELL_SURFACE)
             {
-                /* Each half of the way lies in one cell. */
+                /* Each part of the segment lies in one cell. */
                 vec3 q = reference_point(map, block, (uint32_t)other);
                 double from = side < 2 ? p.x : side < 4 ? p.y : p.z;
                 double to = side < 2 ? q.x : side < 4 ? q.y : q.z;
@@ -290,11 +292,11 @@ static void spread_winding(const pl_inside* map, pl_inside_block* block)
 
 static uint16_t kind_of(double least, double most)
 {
-    return least > .5 + CLEAR ? PL_CELL_IN : most < .5 - CLEAR ? PL_CELL_OUT : PL_CELL_ASK;
+    return least > .5 + CLEAR ? PL_CELL_IN : most < .5 - CLEAR ? PL_CELL_OUT : PL_CELL_UNDECIDED;
 }
 
-/* A region of cells without triangles, in an open mesh. */
-static void ask_region(const pl_inside* map, pl_inside_block* block, bool* seen, int first)
+/* Classifies a connected region of cells without triangles, in an open mesh. */
+static void classify_region(const pl_inside* map, pl_inside_block* block, bool* seen, int first)
 {
     uint16_t queue[PL_INSIDE_CELLS];
     uint32_t head = 0, tail = 0;
@@ -326,7 +328,7 @@ static void ask_region(const pl_inside* map, pl_inside_block* block, bool* seen,
         block->cells[queue[i]] = kind;
 }
 
-static void ask_winding(const pl_inside* map, pl_inside_block* block)
+static void evaluate_winding(const pl_inside* map, pl_inside_block* block)
 {
     bool seen[PL_INSIDE_CELLS] = {false};
     const pl_bvh* tree = map->mesh->tree;
@@ -336,7 +338,7 @@ static void ask_winding(const pl_inside* map, pl_inside_block* block)
             block->winding[block->cells[c] - PL_CELL_SURFACE] = (float)pl_bvh_winding(
                 tree, tree->root, reference_point(map, block, (uint32_t)c), 1.3);
         else if (!seen[c])
-            ask_region(map, block, seen, c);
+            classify_region(map, block, seen, c);
     }
 }
 
@@ -363,11 +365,11 @@ static void fill_blocks(void* context, uint32_t begin, uint32_t end, uint32_t wo
         if (f->map->mesh->closed)
             spread_winding(f->map, block);
         else
-            ask_winding(f->map, block);
+            evaluate_winding(f->map, block);
     }
 }
 
-/* ------------------------------------------------------------------ from the top */
+/* ------------------------------------------------------------------ octree */
 
 typedef struct cube
 {
@@ -391,14 +393,14 @@ static bool add_blocks(pl_inside* map, cube c, uint8_t kind)
     return true;
 }
 
-/* What a cube without triangles is. Corners are asked only where the mesh is open. */
+/* Classifies a cube without triangles. Corners are evaluated only if the mesh is open. */
 static uint16_t cube_kind(const pl_inside* map, vec3 corner, double size)
 {
     double w = pl_mesh_insideness(map->mesh, v3_add(corner, v3(size * .5, size * .5, size * .5)));
     if (map->mesh->closed)
         return w > .5 ? PL_CELL_IN : PL_CELL_OUT;
     double least = w, most = w;
-    for (int i = 0; i < 8 && kind_of(least, most) != PL_CELL_ASK; ++i)
+    for (int i = 0; i < 8 && kind_of(least, most) != PL_CELL_UNDECIDED; ++i)
     {
         vec3 at = v3(i & 1 ? .95 : .05, i & 2 ? .95 : .05, i & 4 ? .95 : .05);
         w = pl_mesh_insideness(map->mesh, v3_mad(corner, at, size));
@@ -457,7 +459,7 @@ static pl_status make_table(pl_inside* map)
     return PLIANT_OK;
 }
 
-/* In portions of some milliseconds, to look for a cancel in between. */
+/* In portions of some milliseconds, to check for cancellation between them. */
 static pl_status fill(pl_inside* map, pl_pool* pool, pl_task* task)
 {
     const uint32_t threads = pl_pool_threads(pool), portion = 8 * threads;
@@ -484,7 +486,7 @@ static void count_cells(pl_inside* map)
         {
             uint32_t kind = pl_inside_kind(&map->blocks[i], c);
             map->cells_in += kind == PL_CELL_IN;
-            map->cells_ask += kind == PL_CELL_ASK;
+            map->cells_undecided += kind == PL_CELL_UNDECIDED;
             map->cells_surface += kind == PL_CELL_SURFACE;
         }
 }
@@ -500,10 +502,10 @@ pl_status pl_inside_init(pl_inside* map, const pl_mesh* mesh, double cell, pl_po
         ++levels;
     if (levels == 26)
         return pl_fail(PLIANT_ERROR_ARGUMENT,
-                       "Spacing %g is too small for a mesh of size %g: a hundred millionth is the "
-                       "least",
+                       "Spacing %g is too small for a mesh of size %g: the minimum is a hundred "
+                       "millionth of the size",
                        cell, longest);
-    /* An odd part of a cell, so that faces of boxes do not lie on the walls of cells. */
+    /* Irregular offsets, so that faces of boxes do not coincide with faces of cells. */
     map->origin = v3_sub(mesh->lower, v3(.7134 * cell, .6721 * cell, .7458 * cell));
     PL_TRY(find_blocks(map, levels, task));
     PL_TRY(make_table(map));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "geometry/kdtree.h"
 
-/* Small leaves make queries with few results fast; larger ones mean fewer boxes to test: measured.
- */
+/* Measured. Small leaves favour queries with few results, larger ones need fewer box tests. */
 #define LEAF_POINTS 16
 
 typedef struct item
@@ -13,8 +12,8 @@ typedef struct item
 
 /* ------------------------------------------------------------------ splitting */
 
-/* By coordinate, then by index: a total order, so that the split does not depend on the way the
- * selection goes about it. */
+/* By coordinate, then by index: a total order, so that the split does not depend on the selection
+ * algorithm. */
 static bool before(const item* a, const item* b, int axis)
 {
     return a->p[axis] < b->p[axis] || (a->p[axis] == b->p[axis] && a->index < b->index);
@@ -27,7 +26,7 @@ static void swap_items(item* a, item* b)
     *b = t;
 }
 
-/* Hoare's selection: afterwards items[0 .. middle) come before all of items[middle .. count). */
+/* Quickselect (Hoare): afterwards items[0 .. middle) precede all of items[middle .. count). */
 static void split(item* items, uint32_t count, uint32_t middle, int axis)
 {
     int64_t from = 0, to = (int64_t)count - 1, wanted = middle;
@@ -183,7 +182,7 @@ void pl_kd_free(pl_kd* tree)
 
 /* ------------------------------------------------------------------ queries */
 
-/* Functions, not macros: the compiler then has no branches in the box tests. */
+/* Functions, not macros: the compiler then generates box tests without branches. */
 static inline double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -214,12 +213,12 @@ typedef struct range
     uint32_t room, count;
 } range;
 
-/* "part" of 2^level parts. */
+/* Searches node "part" of the 2^level nodes of a level. */
 static void search_range(range* r, uint32_t node, uint32_t level, uint32_t part)
 {
     const pl_kd* tree = r->tree;
     const pl_kd_box* box = &tree->box[node];
-    /* Boxes hold their points exactly and rounding is monotone: no point inside is lost here. */
+    /* Boxes are exact and rounding is monotone: this culls no point in range. */
     if (box_distance2(box, r->centre) > r->radius2)
         return;
     bool whole = box_reach2(box, r->centre) <= r->radius2;
@@ -242,7 +241,7 @@ static void search_range(range* r, uint32_t node, uint32_t level, uint32_t part)
                 ++count;
             }
     }
-    else /* written first and counted after: whether a point is in cannot be predicted */
+    else /* branch-free: the test is unpredictable, so write first and advance by the result */
         for (uint32_t i = begin; i < end; ++i)
         {
             r->found[count] = i;

@@ -2,11 +2,10 @@
 /*
  * A balanced kd-tree over points, for range and nearest queries.
  *
- * Points are stored in tree order, so that each node's points, and a node's neighbourhood, lie side
- * by side in memory. There are 2^depth leaves of nearly the same size; leaf j holds the points from
- * count * j / 2^depth on, so nodes need no pointers: only their bounding boxes are stored. A tree
- * was chosen over a grid of cells because its cost does not depend on how the points are spread
- * (thin rods, far outliers), nor on the radius of the queries.
+ * Points are stored in tree order, so that the points of a node are contiguous in memory. There are
+ * 2^depth leaves of nearly equal size; leaf j holds the points from count * j / 2^depth on. So
+ * nodes need no pointers: only their AABBs are stored. Unlike a grid of cells, the cost depends
+ * neither on the distribution of points (thin rods, far outliers) nor on the radius of queries.
  */
 #ifndef PL_GEOMETRY_KDTREE_H
 #define PL_GEOMETRY_KDTREE_H
@@ -39,21 +38,20 @@ uint32_t pl_kd_within(const pl_kd* tree, vec3 centre, double radius, uint32_t* f
 
 typedef struct pl_kd_hit
 {
-    uint32_t place;   /* of the nearest point, in tree order */
+    uint32_t place;   /* index of the nearest point in tree order */
     double distance2; /* to it, squared */
-    double second2;   /* to the second nearest, squared; INFINITY where there is none */
+    double second2;   /* to the second nearest, squared; INFINITY if there is none */
 } pl_kd_hit;
 
-/* The two nearest points; of several at the same distance the one with the lowest caller's index
- * comes first. "guess" is a place to start from: any valid one, a near one is faster. */
+/* The two nearest points; ties go to the lowest caller's index. "guess" is any valid index in tree
+ * order; one near the point is faster. */
 pl_kd_hit pl_kd_nearest(const pl_kd* tree, vec3 point, uint32_t guess);
 
-/* Puts indices 0 .. count in "order" so that they fall into "parts" compact groups of nearly the
- * same size: group j is from count * j / parts on. Groups lie in the order of a kd-tree's leaves.
- */
+/* Permutes the indices 0 .. count in "order" into "parts" compact groups of nearly equal size:
+ * group j begins at count * j / parts. Groups are in the order of a kd-tree's leaves. */
 pl_status pl_kd_partition(uint32_t count, const vec3* points, uint32_t parts, uint32_t* order);
 
-/* The squared distance, written once so that every query decides alike at the rim. */
+/* The squared distance. All queries use this expression, so that they round alike. */
 static inline double pl_kd_distance2(const pl_kd* tree, uint32_t place, vec3 centre)
 {
     double dx = tree->x[place] - centre.x, dy = tree->y[place] - centre.y,

@@ -2,18 +2,18 @@
 /*
  * Mesh intake, and the rule for inside and outside.
  *
- * What is left out: vertices that are not finite, triangles that use them or have indices out of
- * range, triangles without area, and repetitions of a triangle (the same corners, by position, the
- * same way round). Two triangles with the same corners facing opposite ways both stay: together
- * they wind around nothing, as the wall between two rooms should; their area counts once.
+ * Rejected: vertices that are not finite, triangles that use them or have indices out of range,
+ * triangles without area, and duplicates of a triangle (the same corners, by position, in the same
+ * orientation). Two triangles with the same corners and opposite orientation both stay: their
+ * winding numbers cancel, as they should for the wall between two rooms; their area counts once.
  *
- * Inside is where the generalised winding number's size exceeds 1/2 (Jacobson et al. 2013). Holes
- * then close themselves. What goes wrong with it are parts that face the wrong way, and shells that
- * overlap; therefore, before:
+ * A point is inside if the magnitude of the generalised winding number exceeds 1/2 (Jacobson et al.
+ * 2013). This closes holes. It fails for parts with the wrong orientation, and for shells that
+ * overlap. Therefore, first:
  *
- *   1. Triangles of a patch are made to face one way (mesh_components.c).
- *   2. Closed patches are made to face outward, or inward where they are cavities, and what lies in
- *      other shells' material is left out (mesh_orient.c).
+ *   1. Triangles of a patch get a consistent orientation (mesh_components.c).
+ *   2. Closed patches are oriented outward, or inward if they are cavities, and patches inside
+ *      other shells' material are excluded (mesh_orient.c).
  *
  * So: a body given inside out is solid; of two overlapping bodies, whichever way they face, the
  * union is solid; a sphere inside a sphere is a cavity if it faces the other way, and changes
@@ -30,12 +30,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this, cubes of cubes of lengths would leave the range of doubles. */
+/* Beyond this, ninth powers of lengths would overflow a double. */
 static const double LARGEST = 1e40;
 
 static const double ACCURATE = 3, QUICK = 1.3;
 
-/* Share of a shell's area that may be in open patches if it is to enclose something. */
+/* The largest share of a closed shell's area that may be in open patches. */
 static const double MOST_OPEN = .3;
 
 /* ------------------------------------------------------------------ vertices */
@@ -69,7 +69,7 @@ static uint32_t table_size(size_t entries)
     return size;
 }
 
-/* For each vertex the first at the same place. */
+/* For each vertex, the first one with the same position. */
 static pl_status weld_vertices(pl_mesh* mesh)
 {
     uint32_t size = table_size(mesh->vertex_count);
@@ -112,7 +112,7 @@ static pl_status copy_vertices(pl_mesh* mesh, const pliant_mesh_desc* desc, vec3
     for (size_t i = 0; i < desc->vertex_count; ++i)
     {
         vec3 p = v3_add(v3_from(desc->vertices + 3 * i), shift);
-        /* adding zero turns -0 into 0, so that equal places have equal bits */
+        /* adding zero turns -0 into 0, so that equal positions have equal bits */
         mesh->vertices[i] = v3_add(p, v3(0, 0, 0));
         mesh->bad_vertices += !usable(p);
     }
@@ -140,45 +140,45 @@ static bool has_area(vec3 a, vec3 b, vec3 c)
     return v3_length(v3_cross(ab, ca)) > 1e-12 * longest2;
 }
 
-/* Triangles by their smallest corner (by position), to find repetitions. */
-typedef struct sieve
+/* Triangles by their smallest corner (by position), to find duplicates. */
+typedef struct triangle_key
 {
     uint32_t key[2]; /* the other two corners, the smaller first */
     uint32_t triangle;
-    bool reversed; /* smallest, second, third go round the other way than the triangle */
-} sieve;
+    bool reversed; /* ascending corners have the opposite orientation of the triangle */
+} triangle_key;
 
-static uint32_t sieve_entry(const pl_mesh* mesh, uint32_t triangle, sieve* entry)
+static uint32_t make_key(const pl_mesh* mesh, uint32_t triangle, triangle_key* entry)
 {
     const uint32_t* t = mesh->triangles + 3 * (size_t)triangle;
     const uint32_t a = mesh->weld[t[0]], b = mesh->weld[t[1]], c = mesh->weld[t[2]];
     uint32_t least = PL_MIN(a, PL_MIN(b, c)), most = PL_MAX(a, PL_MAX(b, c));
     bool forward = (a < b && b < c) || (b < c && c < a) || (c < a && a < b);
-    *entry = (sieve){{a ^ b ^ c ^ least ^ most, most}, triangle, !forward};
+    *entry = (triangle_key){{a ^ b ^ c ^ least ^ most, most}, triangle, !forward};
     return least;
 }
 
-static int compare_sieve(const void* a, const void* b)
+static int compare_keys(const void* a, const void* b)
 {
-    const sieve *x = a, *y = b;
+    const triangle_key *x = a, *y = b;
     for (int i = 0; i < 2; ++i)
         if (x->key[i] != y->key[i])
             return x->key[i] < y->key[i] ? -1 : 1;
     return x->triangle < y->triangle ? -1 : 1;
 }
 
-/* Marks repetitions (drop) and twins among triangles that share their smallest corner. */
-static void sift(sieve* entries, uint32_t count, uint8_t* drop, uint8_t* twin)
+/* Marks duplicates (drop) and twins among triangles that share their smallest corner. */
+static void mark_duplicates(triangle_key* entries, uint32_t count, uint8_t* drop, uint8_t* twin)
 {
     if (count > 1)
-        qsort(entries, count, sizeof *entries, compare_sieve);
+        qsort(entries, count, sizeof *entries, compare_keys);
     for (uint32_t i = 0; i < count; ++i)
     {
         bool seen[2] = {false, false};
         uint32_t first = i;
         for (;; ++i)
         {
-            const sieve* e = &entries[i];
+            const triangle_key* e = &entries[i];
             drop[e->triangle] = seen[e->reversed];
             twin[e->triangle] = seen[!e->reversed] && !seen[e->reversed];
             seen[e->reversed] = true;
@@ -188,27 +188,27 @@ static void sift(sieve* entries, uint32_t count, uint8_t* drop, uint8_t* twin)
     }
 }
 
-static pl_status drop_repeated(pl_mesh* mesh)
+static pl_status drop_duplicates(pl_mesh* mesh)
 {
     uint32_t count = mesh->triangle_count, kept = 0;
     uint32_t* begin = PL_NEW(uint32_t, (size_t)mesh->vertex_count + 1);
-    sieve* entries = PL_NEW(sieve, count);
+    triangle_key* entries = PL_NEW(triangle_key, count);
     uint8_t* drop = PL_NEW(uint8_t, count);
     bool ready = begin && entries && drop;
-    sieve entry;
+    triangle_key entry;
     if (ready)
     {
         for (uint32_t t = 0; t < count; ++t)
-            ++begin[sieve_entry(mesh, t, &entry) + 1];
+            ++begin[make_key(mesh, t, &entry) + 1];
         for (uint32_t v = 0; v < mesh->vertex_count; ++v)
             begin[v + 1] += begin[v];
         for (uint32_t t = 0; t < count; ++t)
         {
-            uint32_t least = sieve_entry(mesh, t, &entry);
+            uint32_t least = make_key(mesh, t, &entry);
             entries[begin[least]++] = entry;
         }
         for (uint32_t v = 0, first = 0; v < mesh->vertex_count; first = begin[v++])
-            sift(entries + first, begin[v] - first, drop, mesh->twin);
+            mark_duplicates(entries + first, begin[v] - first, drop, mesh->twin);
         for (uint32_t t = 0; t < count; ++t)
             if (!drop[t])
             {
@@ -248,7 +248,7 @@ static pl_status copy_triangles(pl_mesh* mesh, const pliant_mesh_desc* desc)
                        "None of the mesh's %u triangles can be used: %u have vertex numbers of %u "
                        "or more, the others have no area or corners that are not finite",
                        desc->triangle_count, out_of_range, mesh->vertex_count);
-    PL_TRY(drop_repeated(mesh));
+    PL_TRY(drop_duplicates(mesh));
     mesh->dropped_triangles = desc->triangle_count - mesh->triangle_count;
     return PLIANT_OK;
 }
@@ -266,7 +266,7 @@ double pl_mesh_triangle_area(const pl_mesh* mesh, uint32_t triangle)
     return v3_length(v3_cross(ab, ac)) * .5;
 }
 
-/* ------------------------------------------------------------------ all of it */
+/* ------------------------------------------------------------------ intake */
 
 static void measure(pl_mesh* mesh, pl_box* box)
 {
@@ -296,12 +296,12 @@ static void measure_triangles(pl_mesh* mesh)
         vec3 b = v3_sub(pl_mesh_corner(mesh, t, 1), centre);
         vec3 c = v3_sub(pl_mesh_corner(mesh, t, 2), centre);
         mesh->area += mesh->twin[t] ? 0 : pl_mesh_triangle_area(mesh, t);
-        if (!mesh->tree->far[mesh->tree->shell_root[mesh->shell[t]]].silent)
+        if (!mesh->tree->far[mesh->tree->shell_root[mesh->shell[t]]].excluded)
             mesh->volume += v3_dot(a, v3_cross(b, c)) / 6;
     }
 }
 
-/* A head is closed although eyes that touch it, each a bowl, are not. */
+/* By area, since small open patches may touch a closed one: eyes (bowls) that touch a head. */
 static void find_open_shells(pl_mesh* mesh, const pl_mesh_components* patches)
 {
     mesh->closed = true;
@@ -311,7 +311,7 @@ static void find_open_shells(pl_mesh* mesh, const pl_mesh_components* patches)
         double open = 0, area = 0;
         for (end = p; end < patches->count && patches->patches[end].shell == shell; ++end)
         {
-            const pl_embed_region* patch = &patches->patches[end];
+            const pl_mesh_patch* patch = &patches->patches[end];
             area += patch->area;
             open += patch->nearly_closed ? 0 : patch->area;
             mesh->closed = mesh->closed && patch->closed;
@@ -373,7 +373,7 @@ void pl_mesh_free(pl_mesh* mesh)
     *mesh = (pl_mesh){0};
 }
 
-/* ------------------------------------------------------------------ questions */
+/* ------------------------------------------------------------------ queries */
 
 double pl_mesh_winding(const pl_mesh* mesh, vec3 point, uint32_t shell)
 {
@@ -408,6 +408,6 @@ pl_mesh_hit pl_mesh_nearest(const pl_mesh* mesh, vec3 point)
         return hit; /* only for a point that is not finite */
     hit.triangle = mesh->tree->order[found];
     hit.distance = v3_length(v3_sub(hit.point, point));
-    /* The tree's corners may be turned; the mesh's are turned alike. */
+    /* The tree's corners may be flipped; the mesh's are flipped in the same way. */
     return hit;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Shells are components joined by shared or coincident vertices. Patches are smaller: components
- * joined across edges that exactly two triangles share. Within a patch it is known how triangles
- * should face each other, so those that face the wrong way are turned: the patch keeps the side
- * that most of its area had. (A Moebius strip keeps a seam somewhere.)
+ * Shells are connected components of triangles over shared or coincident vertices. Patches are
+ * smaller: connected components over edges that exactly two triangles share. A patch has a
+ * consistent orientation, so inconsistent triangles are flipped: the patch keeps the orientation of
+ * most of its area. (A Moebius strip keeps a seam.)
  */
 #include "geometry/mesh_components.h"
 
@@ -29,7 +29,7 @@ typedef struct finder
     edge_entry* entries; /* sorted by the other vertex */
     uint32_t* neighbour; /* of each half-edge, or NONE */
     uint8_t* turned;     /* of each triangle */
-    uint32_t* parent;    /* of vertices, for joining */
+    uint32_t* parent;    /* of vertices, for union-find */
     uint32_t* stack;     /* triangles; later open half-edges by patch */
     double* length;      /* of open edges, by component */
 } finder;
@@ -148,7 +148,7 @@ static vec3 area_vector(const pl_mesh* mesh, uint32_t t)
     return v3_scale(v3_cross(v3_sub(mesh->vertices[v[1]], a), v3_sub(mesh->vertices[v[2]], a)), .5);
 }
 
-/* Walks the patch of a triangle; returns the area that would have to turn, less what would not. */
+/* Walks the patch of a triangle; returns the area of triangles to flip minus that of the others. */
 static double walk_patch(finder* f, uint32_t first, uint32_t number)
 {
     uint32_t waiting = 0;
@@ -174,7 +174,7 @@ static double walk_patch(finder* f, uint32_t first, uint32_t number)
     return turned;
 }
 
-/* Patches in order of their first triangles; turning is noted only, per patch in "whole". */
+/* Patches in order of their first triangles. Flips are only recorded, per patch in "whole". */
 static uint32_t find_patches(finder* f, uint8_t* whole)
 {
     uint32_t count = 0;
@@ -188,7 +188,7 @@ static uint32_t find_patches(finder* f, uint8_t* whole)
     return count;
 }
 
-/* Numbers patches by shell and measures them. "number" has room for one a patch. */
+/* Numbers patches by shell and measures them. "number" has one entry per patch. */
 static void measure_patches(finder* f, uint32_t* number)
 {
     pl_mesh* mesh = f->mesh;
@@ -213,7 +213,7 @@ static void measure_patches(finder* f, uint32_t* number)
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
         out->of[t] = number[out->of[t]];
-        pl_embed_region* patch = &out->patches[out->of[t]];
+        pl_mesh_patch* patch = &out->patches[out->of[t]];
         const uint32_t* v = mesh->triangles + 3 * (size_t)t;
         double area = v3_length(area_vector(mesh, t));
         vec3 sum = v3_add(mesh->vertices[v[0]], v3_add(mesh->vertices[v[1]], mesh->vertices[v[2]]));
@@ -224,7 +224,7 @@ static void measure_patches(finder* f, uint32_t* number)
         out->patches[p].centre = v3_scale(out->patches[p].centre, 1 / out->patches[p].area);
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
-        pl_embed_region* patch = &out->patches[out->of[t]];
+        pl_mesh_patch* patch = &out->patches[out->of[t]];
         vec3 arm = v3_sub(mesh->vertices[mesh->triangles[3 * (size_t)t]], patch->centre);
         double volume = v3_dot(arm, area_vector(mesh, t)) / 3;
         patch->volume += f->turned[t] ? -volume : volume;
@@ -233,8 +233,8 @@ static void measure_patches(finder* f, uint32_t* number)
 
 /* ------------------------------------------------------------------ holes */
 
-/* Marks the half-edges where a patch ends: an edge is open where the triangles of that patch do
- * not cancel. Edges with absurdly many triangles count as open. */
+/* Marks the boundary half-edges of patches: an edge is open if the orientations of the patch's
+ * triangles at it do not cancel. Edges with very many triangles count as open. */
 static uint32_t find_open_edges(finder* f, uint32_t* open)
 {
     uint32_t count = 0, entries = 3 * f->mesh->triangle_count;
@@ -276,7 +276,7 @@ static int compare_open(const void* a, const void* b)
     return (x->half_edge > y->half_edge) - (x->half_edge < y->half_edge);
 }
 
-/* A hole of circumference L has at most the area L^2 / (4 pi): a disk's. */
+/* A hole of circumference L has at most the area of a disk, L^2 / (4 pi). */
 static double hole_area(finder* f, const open_edge* edges, uint32_t count)
 {
     double sum = 0;
@@ -321,7 +321,7 @@ static pl_status measure_holes(finder* f)
     qsort(edges, count, sizeof *edges, compare_open);
     for (uint32_t i = 0, end; i < count; i = end)
     {
-        pl_embed_region* patch = &out->patches[edges[i].patch];
+        pl_mesh_patch* patch = &out->patches[edges[i].patch];
         for (end = i; end < count && edges[end].patch == edges[i].patch;)
             ++end;
         patch->closed = false;
@@ -331,7 +331,7 @@ static pl_status measure_holes(finder* f)
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ all of it */
+/* ------------------------------------------------------------------ entry point */
 
 static bool make_room(finder* f)
 {
@@ -361,10 +361,10 @@ static pl_status find_all(finder* f)
     out->count = find_patches(f, whole);
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
         f->turned[t] ^= whole[out->of[t]];
-    out->patches = PL_NEW(pl_embed_region, out->count);
+    out->patches = PL_NEW(pl_mesh_patch, out->count);
     out->of_shell = PL_NEW(uint32_t, out->count);
     if (!out->patches || !out->of_shell)
-        return pl_fail_memory(out->count * sizeof(pl_embed_region));
+        return pl_fail_memory(out->count * sizeof(pl_mesh_patch));
     measure_patches(f, f->stack);
     PL_TRY(measure_holes(f));
     for (uint32_t t = 0; t < mesh->triangle_count; ++t) /* last: half-edges are named by corners */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Which closed patches are solid, and which are cavities. From the largest to the smallest, each
- * against the larger ones (their winding numbers at a few of its own points):
+ * Classifies closed patches as solid, cavity or redundant. In order of decreasing volume, each is
+ * compared with the larger ones, by their winding numbers at a few of its points:
  *
- *   not inside their material       solid: made to face outward
- *   inside it, facing the other way a cavity: made to face inward
- *   inside it, facing the same way  adds nothing: left out of the winding number
+ *   not inside their material       solid: oriented outward
+ *   inside, opposite orientation    cavity: oriented inward
+ *   inside, same orientation        redundant: excluded from the winding number
  *
- * "The other way" is judged by how the mesh was given, before anything was turned: so a body with
- * cavities may be given inside out as a whole. What only partly lies inside a larger one overlaps
- * it, and the two are united. Open patches stay as they are.
+ * Orientations are compared as given, before any flip: so a body with cavities may be given inside
+ * out as a whole. A patch that lies only partly inside a larger one overlaps it; the two form a
+ * union. Open patches are not changed.
  */
 #include "geometry/bvh.h"
 #include "geometry/mesh_components.h"
@@ -18,7 +18,7 @@
 
 enum
 {
-    PROBES = 6 /* points of a patch that are asked */
+    PROBES = 6 /* points of a patch where winding numbers are evaluated */
 };
 
 typedef struct ranked
@@ -30,8 +30,8 @@ typedef struct ranked
 typedef struct nesting
 {
     const pl_bvh* tree;
-    uint32_t* rank; /* of each patch, from the largest; UINT32_MAX: not decided (yet) */
-    int8_t* factor; /* on its winding number as given: -1 turned, 0 adds nothing */
+    uint32_t* rank; /* of each patch, from the largest; UINT32_MAX: not decided */
+    int8_t* factor; /* of its winding number as given: -1 flipped, 0 redundant */
 } nesting;
 
 static int compare_sizes(const void* a, const void* b)
@@ -56,8 +56,8 @@ static uint32_t patch_of_root(const pl_bvh* tree, uint32_t node)
     return low;
 }
 
-/* Winding numbers at a point, of the patches decided so far: as given, and as decided. */
-static void wind(const nesting* n, vec3 p, double* given, double* decided)
+/* Winding numbers at a point of the patches decided so far: as given, and as decided. */
+static void winding_at(const nesting* n, vec3 p, double* given, double* decided)
 {
     uint32_t stack[PL_BVH_STACK], waiting = 0;
     const pl_box at = {p, p};
@@ -84,14 +84,14 @@ static void wind(const nesting* n, vec3 p, double* given, double* decided)
     }
 }
 
-typedef enum verdict
+typedef enum patch_kind
 {
     SOLID,
     CAVITY,
     REDUNDANT
-} verdict;
+} patch_kind;
 
-static verdict judge(const nesting* n, uint32_t patch, bool faces_out)
+static patch_kind classify(const nesting* n, uint32_t patch, bool faces_out)
 {
     const pl_bvh* tree = n->tree;
     uint32_t first = tree->patch_first[patch], count = tree->patch_first[patch + 1] - first;
@@ -101,7 +101,7 @@ static verdict judge(const nesting* n, uint32_t patch, bool faces_out)
         const pl_corners* t = &tree->corners[first + (uint64_t)i * count / PROBES];
         vec3 middle = v3_scale(v3_add(t->a, v3_add(t->b, t->c)), 1.0 / 3);
         double given, decided;
-        wind(n, middle, &given, &decided);
+        winding_at(n, middle, &given, &decided);
         least = fmin(least, decided);
         given_sum += given;
         decided_sum += decided;
@@ -111,14 +111,14 @@ static verdict judge(const nesting* n, uint32_t patch, bool faces_out)
     return faces_out == (given_sum > 0) ? REDUNDANT : CAVITY;
 }
 
-static void silence(pl_bvh* tree, const pl_mesh_components* patches, const nesting* n)
+static void exclude_redundant(pl_bvh* tree, const pl_mesh_components* patches, const nesting* n)
 {
     for (uint32_t p = 0, end; p < patches->count; p = end)
     {
         bool all = true;
         for (end = p; end < patches->count && patches->of_shell[end] == patches->of_shell[p]; ++end)
             all = all && n->factor[end] == 0;
-        tree->far[tree->shell_root[patches->of_shell[p]]].silent = all;
+        tree->far[tree->shell_root[patches->of_shell[p]]].excluded = all;
     }
 }
 
@@ -133,12 +133,12 @@ static void decide(pl_mesh* mesh, pl_mesh_components* patches, nesting* n, const
     {
         uint32_t p = order[i].patch;
         bool faces_out = patches->patches[p].volume > 0;
-        verdict v = i ? judge(n, p, faces_out) : SOLID;
+        patch_kind v = i ? classify(n, p, faces_out) : SOLID;
         n->factor[p] = v == REDUNDANT ? 0 : faces_out == (v == SOLID) ? 1 : -1;
         n->rank[p] = i;
         tree->has_cavities = tree->has_cavities || v == CAVITY;
     }
-    silence(tree, patches, n);
+    exclude_redundant(tree, patches, n);
     for (uint32_t i = 0; i < count; ++i)
     {
         uint32_t p = order[i].patch;
@@ -162,7 +162,7 @@ pl_status pl_mesh_components_orient(pl_mesh* mesh, pl_mesh_components* patches)
         uint32_t count = 0;
         for (uint32_t p = 0; p < patches->count; ++p)
         {
-            const pl_embed_region* patch = &patches->patches[p];
+            const pl_mesh_patch* patch = &patches->patches[p];
             double size = fabs(patch->volume);
             if (patch->nearly_closed && size > 1e-9 * patch->area * sqrt(patch->area))
                 order[count++] = (ranked){size, p};

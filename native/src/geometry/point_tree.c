@@ -49,7 +49,7 @@ static void swap_points(tree_point* a, tree_point* b)
     *b = t;
 }
 
-/* Quickselect (Hoare): points[middle] gets what a sort would put there, smaller ones before it.
+/* Quickselect (Hoare): points[middle] becomes the element of that rank, smaller ones before it.
  * Pivots come from a fixed pseudo-random sequence, so no ordered input makes it quadratic. */
 static void select_middle(tree_point* points, uint32_t begin, uint32_t end, uint32_t middle,
                           uint32_t axis)
@@ -132,7 +132,7 @@ void pl_point_tree_destroy(pl_point_tree* tree)
     pl_free(tree);
 }
 
-/* The best so far: a list in any order until it is full, then a heap with the farthest on top. */
+/* The nearest points so far: unordered until full, then a max-heap by distance. */
 typedef struct best_list
 {
     pl_nearest_point* items;
@@ -191,8 +191,8 @@ static void sort_found(pl_nearest_point* items, uint32_t count)
     }
 }
 
-/* A subtree still to be looked at, with the offset of its box from the position. Its square is
- * summed in the order of v3_dot and rounding is monotone, so it never exceeds a point's. */
+/* A subtree on the stack, with the offset of its box from the position. The squared offset is
+ * summed in the order of v3_dot and rounding is monotone, so it never exceeds that of a point. */
 typedef struct waiting
 {
     double offset[3], squared;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The nearest of a set of points: a balanced k-d tree (Bentley 1975), chosen over a grid because
- * the points may be anything (outliers, all in one place) and a query may be far from all of them.
- */
+/* Nearest-neighbour queries by a balanced k-d tree (Bentley 1975). A grid would be slow for
+ * outliers, coincident points and queries far from all points. */
 #ifndef PL_GEOMETRY_POINT_TREE_H
 #define PL_GEOMETRY_POINT_TREE_H
 
@@ -20,8 +19,8 @@ typedef struct pl_point_tree pl_point_tree;
 pl_point_tree* pl_point_tree_create(uint32_t count, const vec3* points);
 void pl_point_tree_destroy(pl_point_tree* tree);
 
-/* The points with a squared distance of at most "within", the nearest first, equally near ones by
- * index, at most "most" of them (1 or more). Returns how many. From any thread. */
+/* The nearest points, at most "most" (1 or more), with a squared distance of at most "within", by
+ * ascending distance and index. Returns their number. Thread-safe. */
 uint32_t pl_point_tree_query(const pl_point_tree* tree, vec3 position, double within, uint32_t most,
                              pl_nearest_point* found);
 

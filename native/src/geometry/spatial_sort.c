@@ -27,7 +27,7 @@ static int longest_side(const vec3* points, const uint32_t* order, uint32_t coun
     return side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
 }
 
-/* Hoare's selection: afterwards the "middle" smallest stand in front. */
+/* Quickselect (Hoare): afterwards the "middle" smallest come first. */
 static void select_smallest(const vec3* points, int axis, uint32_t* order, uint32_t count,
                             uint32_t middle)
 {

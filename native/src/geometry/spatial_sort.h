@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-/* Permutes "order" (count indices into points) into kd order: halves along the longest side, cut at
- * multiples of "chunk" first and of eight below, so that every run of eight, and of "chunk", is a
- * compact box. Ties are broken by index: the same input gives the same order. */
+/* Permutes "order" (count indices into points) into kd order: median splits along the longest side,
+ * at multiples of "chunk" first and of eight below. So each run of eight, and of "chunk", has a
+ * compact AABB. Ties are broken by index: the result is deterministic. */
 void pl_spatial_sort(uint32_t count, const vec3* points, uint32_t chunk, uint32_t* order);
 
 #endif

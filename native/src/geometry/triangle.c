@@ -39,7 +39,7 @@ vec3 pl_triangle_nearest(const pl_corners* t, vec3 p, double weights[3])
     return v3_mad(v3_mad(t->a, ab, v), ac, w);
 }
 
-/* Do the projections of the (centred) triangle and box onto an axis stay apart? */
+/* Whether the axis separates the triangle (relative to the box's centre) from the box. */
 static bool separated(vec3 axis, vec3 a, vec3 b, vec3 c, vec3 half)
 {
     double pa = v3_dot(axis, a), pb = v3_dot(axis, b), pc = v3_dot(axis, c);
@@ -68,14 +68,14 @@ bool pl_triangle_touches_box(const pl_corners* t, vec3 centre, vec3 half)
     return true;
 }
 
-/* Does the segment p q cross the triangle? */
+/* Whether the segment p q intersects the triangle. */
 static bool pierces(vec3 p, vec3 q, const pl_corners* t)
 {
     vec3 ab = v3_sub(t->b, t->a), ac = v3_sub(t->c, t->a), pq = v3_sub(q, p);
     vec3 h = v3_cross(pq, ac), s = v3_sub(p, t->a);
     double det = v3_dot(ab, h);
     if (det == 0)
-        return false; /* parallel: a matter of distances */
+        return false; /* parallel: the distance tests decide */
     double u = v3_dot(s, h) / det;
     vec3 k = v3_cross(s, ab);
     double v = v3_dot(pq, k) / det, along = v3_dot(ac, k) / det;

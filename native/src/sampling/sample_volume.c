@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Does a mesh enclose a volume, and how much?
+ * The volume that a mesh encloses.
  *
- * A closed mesh does, if the divergence theorem gives anything. An open one does if its winding
- * numbers are decided: inside a closed mesh they are 1, inside one with holes somewhat less; in
- * front of a sheet they are at most 1/2. The line is drawn at a mean of .77 over what counts as
- * inside: a box without lid (.83) and a ball that lacks a quarter of its height (.82) enclose
- * something, half a sphere (.71) and a tray (.69) do not.
+ * A closed mesh encloses one if the divergence theorem gives one. An open mesh encloses one if its
+ * winding numbers are high: inside a closed mesh they are 1, inside one with holes somewhat less,
+ * in front of a sheet at most 1/2. The threshold is a mean of .77 over all inside points: a box
+ * without lid (.83) and a ball that lacks a quarter of its height (.82) enclose a volume, half a
+ * sphere (.71) and a tray (.69) do not.
  *
- * The amount: cells of the map that are inside, and of those at the surface the part that random
- * points say. Where the divergence theorem agrees within that estimate's error, it is right and
- * exact; where it does not, shells overlap or holes are large.
+ * Its size: the inside cells of the map, plus a Monte Carlo estimate of the cells at the surface.
+ * If the divergence theorem agrees within the estimate's error, its exact value is used. Otherwise
+ * shells overlap or holes are large, and the estimate is used.
  */
 #include "base/rng.h"
 #include "sampling/sample_internal.h"
 
-/* Points asked in cells at the surface; fewer where each takes a winding number. */
+/* Sample points in cells at the surface; fewer if each needs a winding number. */
 enum
 {
     ASKED = 40000,
@@ -23,7 +23,7 @@ enum
 };
 
 static const double DECIDED = .77;
-/* A volume thinner than this part of the mesh's size is none. */
+/* Minimum thickness of a volume over the mesh's size. */
 static const double THINNEST = 1e-7;
 
 static bool is_something(const pl_mesh* mesh, double volume)
@@ -40,7 +40,7 @@ static vec3 triangle_middle(const pl_mesh* mesh, uint32_t t)
     return v3_scale(sum, 1.0 / 3);
 }
 
-/* For shapes that points in the bounds miss: close to the surface, on both sides. */
+/* For shapes that samples in the bounds miss: samples near the surface, on both sides. */
 static bool is_decided_near_surface(const pl_mesh* mesh)
 {
     const uint32_t probes = PL_MIN(mesh->triangle_count, 1000u);
@@ -85,19 +85,19 @@ static bool is_decided(const pl_mesh* mesh)
 
 /* ------------------------------------------------------------------ measuring */
 
-/* Cells that are neither in nor out: how much of them is inside, and how sure that is. */
+/* Monte Carlo estimate of the volume inside undecided and surface cells, with its deviation. */
 static double undecided_part(const pl_volume* v, double* deviation)
 {
     const pl_inside* map = &v->map;
     const uint64_t wanted = v->mesh->closed ? ASKED : ASKED_OF_OPEN;
-    uint64_t cells = map->cells_surface + map->cells_ask, step = cells / wanted + 1;
+    uint64_t cells = map->cells_surface + map->cells_undecided, step = cells / wanted + 1;
     uint64_t each = cells ? wanted / cells + 1 : 0, seen = 0, asked = 0, inside = 0;
     pl_rng rng = pl_rng_seed(29);
     for (uint32_t b = 0; b < map->block_count; ++b)
         for (uint32_t c = 0; c < PL_INSIDE_CELLS; ++c)
         {
             const pl_inside_block* block = &map->blocks[b];
-            if (pl_inside_kind(block, c) < PL_CELL_ASK || seen++ % step)
+            if (pl_inside_kind(block, c) < PL_CELL_UNDECIDED || seen++ % step)
                 continue;
             for (uint64_t i = 0; i < each; ++i, ++asked)
             {
@@ -119,7 +119,7 @@ static void measure(pl_volume* v)
     double measured = cells * cell, error = 4 * deviation * cell + 1e-3 * measured;
     bool agrees = v->mesh->closed && fabs(v->mesh->volume - measured) <= error;
     v->measured = true;
-    /* Nothing: too thin for these cells. */
+    /* 0 in a closed mesh: too thin for these cells. */
     if (!agrees && (measured > 0 || !v->mesh->closed))
         v->volume = measured;
 }
@@ -130,7 +130,7 @@ static pl_status make_map(pl_volume* v, double cell)
     return pl_inside_init(&v->map, v->mesh, cell, v->pool, v->task);
 }
 
-/* Cells to measure with: thirty thousand or so in the bounds, however flat these are. */
+/* Cell size for measuring: about thirty thousand in the bounds, however flat these are. */
 static double measuring_cell(const pl_mesh* mesh)
 {
     vec3 size = v3_sub(mesh->upper, mesh->lower);
@@ -164,9 +164,9 @@ void pl_volume_free(pl_volume* v)
     pl_inside_free(&v->map);
 }
 
-/* As large as a cell of blue noise. Where the volume is thinner than the spacing no cell would be
- * wholly inside anyway: then larger ones, of which there are fewer. And never many more at the
- * surface than particles: a soup that encloses next to nothing has a large surface for it. */
+/* The cell size of blue noise. Larger if the volume is thinner than the spacing, since no cell is
+ * completely inside then, and so that surface cells are not many more than particles: a soup with
+ * little volume has a large surface. */
 static double suitable_cell(const pl_volume* v, double spacing)
 {
     double area = v->mesh->area, thickness = 2 * v->volume / area;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The map of the inside, and the grid of points that keep a distance. */
+/* The inside map, and the Poisson-disk grid. */
 #include "native/support/load_mesh.h"
 
 #include <base/rng.h>
@@ -78,7 +78,8 @@ TEST(the_map_is_the_same_for_every_thread_count)
         pl_inside map;
         CHECK_OK(pl_inside_init(&map, &mesh, .03, pool, NULL));
         CHECK(map.block_count == first.block_count && map.cells_in == first.cells_in &&
-              map.cells_surface == first.cells_surface && map.cells_ask == first.cells_ask);
+              map.cells_surface == first.cells_surface &&
+              map.cells_undecided == first.cells_undecided);
         for (uint32_t b = 0; b < map.block_count; ++b)
             for (uint32_t s = 0; s < map.blocks[b].surface_count; ++s)
                 CHECK(map.blocks[b].winding[s] == first.blocks[b].winding[s]);

@@ -67,7 +67,7 @@ TEST(tree_ranges_are_those_of_brute_force)
                     CHECK(in == inside[i]);
                 }
                 CHECK(count == expected);
-                /* too little room: counted all the same, and nothing is written beyond */
+                /* room for one only: all are counted, and nothing is written beyond */
                 found[1] = 12345;
                 CHECK(pl_kd_within(&tree, centre, radii[r], found, 1) == expected);
                 CHECK(found[1] == 12345);

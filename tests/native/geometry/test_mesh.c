@@ -18,7 +18,7 @@ static pliant_mesh_desc describe(const scene_mesh* mesh)
                               .triangles = mesh->triangles};
 }
 
-/* Takes the scene mesh over. */
+/* Takes ownership of the scene mesh. */
 static pl_mesh load(scene_mesh scene)
 {
     pl_mesh mesh;
@@ -75,7 +75,7 @@ static scene_mesh random_soup(uint32_t triangles, uint64_t seed)
     return mesh;
 }
 
-/* The sum of all solid angles, of the triangles as the mesh has turned them. */
+/* The sum of all solid angles, of the triangles as oriented by the mesh. */
 static double exact_winding(const pl_mesh* mesh, vec3 q)
 {
     double sum = 0;
@@ -280,7 +280,7 @@ static double exact_nearest(const pl_mesh* mesh, vec3 p)
     double best = INFINITY;
     for (uint32_t t = 0; t < mesh->triangle_count; ++t)
     {
-        /* an independent way: the plane's foot if it is inside, otherwise the edges */
+        /* an independent method: the projection onto the plane if inside, otherwise the edges */
         vec3 v[3] = {pl_mesh_corner(mesh, t, 0), pl_mesh_corner(mesh, t, 1),
                      pl_mesh_corner(mesh, t, 2)};
         vec3 n = v3_normalised(v3_cross(v3_sub(v[1], v[0]), v3_sub(v[2], v[0])));
@@ -352,7 +352,7 @@ TEST(defects_are_left_out_and_counted)
                               0, inf, 0, 5, 5, 5, 0, 0, 0, 2, 0, 0, 0,   0, -inf};
     const uint32_t triangles[] = {
         0, 2, 1,          0, 1, 3, 1, 2, 3, 0, 3, 2, /* a tetrahedron */
-        0, 1, 4,                                     /* not a number */
+        0, 1, 4,                                     /* NaN */
         0, 1, 5,                                     /* infinite */
         0, 1, 77,                                    /* no such vertex */
         0, 1, UINT32_MAX,                            /* no such vertex */
