@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The background grid of Bridson 2007: cells so small (distance / sqrt(3)) that each holds one
- * point at most, so a new point has to look at the 5x5x5 cells around it, less the eight corners.
+ * The background grid of Bridson 2007. A cell of width distance / sqrt(3) holds at most one point,
+ * so a test of a new point searches the 5x5x5 cells around it, except the eight corners.
  *
  * Departure: the grid is sparse, for surfaces and for parts far from each other. Blocks of 8x8x8
- * cells are made where points are and know their neighbours. Each has a bit for every cell that is
- * taken, its own and those of a border two cells wide: 25 rows of bits, next to each other in
- * memory, tell where to look. Nearest cells come first, since most places are refused.
+ * cells are allocated where points are, and link to their neighbours. Each has an occupancy bit for
+ * each of its cells and of a border two cells wide: 25 rows of bits, contiguous in memory, select
+ * the cells to search. Nearest cells come first, since most candidates are rejected.
  */
 #include "sampling/poisson.h"
 
@@ -16,7 +16,7 @@
 
 enum
 {
-    NO_BLOCK = 0 /* block 0 stays empty: the neighbour of those that have none */
+    NO_BLOCK = 0 /* block 0 stays empty: it stands for missing neighbours */
 };
 
 typedef struct pl_poisson_block
@@ -27,7 +27,7 @@ typedef struct pl_poisson_block
     uint32_t point[512];     /* without border */
 } pl_poisson_block;
 
-/* Where to look around a cell: rows as (y, z) and which of their five cells, nearest first. */
+/* The cells to search around a cell: rows (y, z) and a mask of their five cells, nearest first. */
 typedef struct row
 {
     int8_t y, z;
@@ -111,7 +111,7 @@ static bool grow_table(pl_poisson* grid)
     return true;
 }
 
-/* A new block, made known to its neighbours; NO_BLOCK: out of memory. */
+/* Adds a block and links it with its neighbours; NO_BLOCK: out of memory. */
 static uint32_t make_block(pl_poisson* grid, const int32_t at[3])
 {
     uint32_t index = grid->block_count;
@@ -154,10 +154,10 @@ static uint32_t point_at(const pl_poisson* grid, const pl_poisson_block* block, 
     return grid->blocks[block->neighbour[side]].point[((z & 7) * 8 + (y & 7)) * 8 + (x & 7)];
 }
 
-/* The nearest point that is closer than *distance2, which becomes its own; with "any", any such
- * point will do. "self" (a number, or UINT32_MAX) is passed over. */
-static inline uint32_t look_around(const pl_poisson* grid, uint32_t index, const int32_t cell[3],
-                                   vec3 p, uint32_t self, bool any, double* distance2)
+/* The nearest point closer than *distance2, which is updated; with "any", the first such point
+ * found. Ignores point "self" (or UINT32_MAX). */
+static inline uint32_t find_nearest(const pl_poisson* grid, uint32_t index, const int32_t cell[3],
+                                    vec3 p, uint32_t self, bool any, double* distance2)
 {
     const pl_poisson_block* block = &grid->blocks[index];
     const uint16_t* middle = &block->taken[(cell[2] + 2) * 12 + cell[1] + 2];
@@ -190,11 +190,11 @@ bool pl_poisson_free_at(pl_poisson* grid, vec3 p)
     cell_of(grid, p, at, cell);
     uint32_t index = find_block(grid, at);
     return index == NO_BLOCK ||
-           look_around(grid, index, cell, p, UINT32_MAX, true, &limit) == UINT32_MAX;
+           find_nearest(grid, index, cell, p, UINT32_MAX, true, &limit) == UINT32_MAX;
 }
 
-/* Marks a cell in its block and in the borders of blocks within two cells. These are made if they
- * are not there: so where there is no block, no point is near. */
+/* Marks a cell in its block and in the borders of blocks within two cells, which are allocated if
+ * necessary. So no point is near a missing block. */
 static bool mark(pl_poisson* grid, const int32_t at[3], const int32_t cell[3])
 {
     int32_t low[3], high[3], b[3];
@@ -242,5 +242,5 @@ uint32_t pl_poisson_nearest(pl_poisson* grid, uint32_t point, double* distance2)
     vec3 p = grid->points[point];
     cell_of(grid, p, at, cell);
     *distance2 = INFINITY;
-    return look_around(grid, find_block(grid, at), cell, p, point, false, distance2);
+    return find_nearest(grid, find_block(grid, at), cell, p, point, false, distance2);
 }

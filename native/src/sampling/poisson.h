@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Points that keep a distance from each other, and a grid that knows which places are still free
- * (Bridson, "Fast Poisson Disk Sampling in Arbitrary Dimensions", 2007, step 0). */
+/* A Poisson-disk point set with a grid for distance queries (Bridson, "Fast Poisson Disk Sampling
+ * in Arbitrary Dimensions", 2007, step 0). */
 #ifndef PL_SAMPLING_POISSON_H
 #define PL_SAMPLING_POISSON_H
 
@@ -13,10 +13,10 @@ typedef struct pl_poisson
     vec3 origin;
     double cells_per_length;
     uint32_t count;
-    uint32_t most; /* whoever adds points may stop at more than this; 0: no such limit */
+    uint32_t most; /* a caller may stop adding points beyond this number; 0: no limit */
     size_t capacity, tag_capacity;
     vec3* points;
-    uint32_t* tags; /* whatever the caller gave with each point */
+    uint32_t* tags; /* the caller's value of each point */
     /* The grid; see poisson.c. */
     uint32_t block_count, last;
     size_t block_capacity;
@@ -34,9 +34,9 @@ static inline bool pl_poisson_full(const pl_poisson* grid)
     return grid->most && grid->count > grid->most;
 }
 
-/* Whether no point is closer than the distance. */
+/* Whether no point is closer than the grid's distance. */
 bool pl_poisson_free_at(pl_poisson* grid, vec3 point);
-/* Adds a point that pl_poisson_free_at allowed. */
+/* Adds a point for which pl_poisson_free_at returned true. */
 pl_status pl_poisson_add(pl_poisson* grid, vec3 point, uint32_t tag);
 /* The nearest other point, if it is within about 1.15 distances; otherwise UINT32_MAX. */
 uint32_t pl_poisson_nearest(pl_poisson* grid, uint32_t point, double* distance2);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * From a mesh to particles: chooses the mode, finds the points, and gives them volumes and shells.
+ * From a mesh to particles: selects the mode, samples points, and assigns volumes and shells.
  *
- * Particles of a volume have equal shares of it (blue noise and grids are even); those on a surface
- * equal shares of area times thickness; a mesh's own vertices by the area around each.
+ * Particles of a volume have equal shares of it (blue noise and grids are even); particles on a
+ * surface have equal shares of area times thickness; mesh vertices share by the area around each.
  *
- * Points that a caller brings have no volume to share. With s the median distance to the nearest
- * neighbour, a particle of blue noise has PACKING s^3 of it: measured on our own 1.27 (5,000
- * particles, many of them at the surface) to 1.38 (125,000), on two published sets that fill known
- * boxes 1.36 and 1.46. (On a regular grid it would be 1.)
+ * For points supplied by the caller the volume is unknown. With s the median distance to the
+ * nearest neighbour, a particle of blue noise has the volume PACKING s^3. Measured: 1.27 (5,000
+ * particles, many of them at the surface) to 1.38 (125,000) for our samplings, 1.36 and 1.46 for
+ * two published sets that fill known boxes. (A regular grid has 1.)
  */
 #include "sampling/sample.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 
 static const double PACKING = 1.36;
-/* Shells this near to each other are one, in spacings: their particles are neighbours. */
+/* Shells within this distance, in spacings, are one: their particles are neighbours. */
 static const double TOUCHING = 1;
 
 enum
@@ -25,7 +25,7 @@ enum
     DARTS_A_POINT = 1000 /* in a walk over a surface (sample_surface.c), at most */
 };
 
-/* ------------------------------------------------------------------ what particles are given */
+/* ------------------------------------------------------------------ volumes and shells */
 
 static pl_status make_room(pl_samples* out, uint32_t count)
 {
@@ -56,7 +56,7 @@ typedef struct shell_finder
     const pl_mesh* mesh;
     const pl_owners* owners;
     const uint32_t* group;    /* of each shell */
-    const uint32_t* triangle; /* of each particle, or NULL: by what encloses it */
+    const uint32_t* triangle; /* of each particle, or NULL: use the enclosing shell */
     pl_samples* out;
     uint32_t first;
 } shell_finder;
@@ -79,7 +79,7 @@ static void find_shells(void* context, uint32_t begin, uint32_t end, uint32_t wo
         f->out->shell[i] = f->group[shell_of(f, i)];
 }
 
-/* Groups in the order of their first particles; those without any have no number. */
+/* Numbers groups in the order of their first particles; empty groups get no number. */
 static void number_shells(pl_samples* out, uint32_t* number, uint32_t groups)
 {
     memset(number, 255, groups * sizeof *number);
@@ -153,14 +153,14 @@ static pl_status blue_noise(sampler* s, pl_volume* volume, pl_poisson* grid, boo
         PL_TRY(pl_poisson_init(grid, spacing, s->mesh->lower));
         return pl_blue_noise(volume, grid);
     }
-    /* The map tells the volume more exactly: ask twice. */
+    /* The map refines the volume estimate: compute the distance again. */
     PL_TRY(pl_volume_refine(volume, pl_blue_noise_distance(s->desc->count, volume->volume, area)));
     double guess = pl_blue_noise_distance(s->desc->count, volume->volume, area);
     return pl_search_count(s->desc->count, guess, PL_LEAST_SPACING * s->mesh->extent, 3,
                            s->mesh->lower, pl_blue_noise, volume, grid, missed);
 }
 
-/* Where a body is much thinner than the spacing, a lattice meets it nowhere or in far too many. */
+/* If a body is much thinner than the spacing, a lattice has no or far too many points in it. */
 static bool is_far(const sampler* s, uint32_t count)
 {
     return count > 2 * (uint64_t)s->desc->count || 2 * (uint64_t)count < s->desc->count;
@@ -202,8 +202,8 @@ static double thickness_of(const sampler* s)
     return s->desc->thickness > 0 ? s->desc->thickness : s->out->spacing;
 }
 
-/* No distance below it is tried: where the surface lies on itself, or is no wider than the rounding
- * of its coordinates, darts hit without end what is taken already. */
+/* Lower bound of the search. If the surface overlaps itself, or is no wider than the rounding of
+ * its coordinates, there are fewer distinct positions than wanted points. */
 static double least_surface_distance(const sampler* s)
 {
     double darts = PL_MIN(DARTS_A_POINT * (double)s->desc->count, (double)PL_MOST_SAMPLES);
@@ -245,7 +245,7 @@ static pl_status sample_surface(sampler* s)
 
 /* ------------------------------------------------------------------ the mesh's own vertices */
 
-/* Each place once; how much area is around it, and a triangle that it belongs to. */
+/* Distinct vertex positions, each with the area around it and one of its triangles. */
 typedef struct places
 {
     uint32_t count;
@@ -288,7 +288,7 @@ static pl_status find_places(const pl_mesh* mesh, places* p)
     return PLIANT_OK;
 }
 
-/* What all vertices share. */
+/* The volume that all vertices share. */
 static pl_status total_volume(sampler* s, double* total)
 {
     const pl_mesh* mesh = s->mesh;
@@ -344,16 +344,16 @@ static pl_status sample_vertices(sampler* s)
 
 /* ------------------------------------------------------------------ the whole */
 
-/* Stages report their own fractions; outside only the highest so far is seen. */
-typedef struct only_forward
+/* Makes reported progress monotone: stages report their own fractions. */
+typedef struct monotone_progress
 {
     pl_task* task;
     double highest;
-} only_forward;
+} monotone_progress;
 
 static int32_t report(void* user, double fraction, const char* stage)
 {
-    only_forward* f = user;
+    monotone_progress* f = user;
     (void)stage;
     f->highest = PL_MAX(f->highest, fraction);
     return pl_task_step(f->task, f->highest);
@@ -414,7 +414,7 @@ pl_status pl_sample(const pl_mesh* mesh, const pliant_sample_desc* desc, pl_pool
 {
     *samples = (pl_samples){0};
     PL_TRY(check(mesh, desc));
-    only_forward f = {task, 0};
+    monotone_progress f = {task, 0};
     pl_task inner = {.progress = report, .user = &f, .to = 1};
     sampler s = {mesh, desc, pool, task ? &inner : NULL, samples};
     if (mesh->dropped_triangles || mesh->bad_vertices)

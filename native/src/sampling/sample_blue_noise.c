@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Blue noise in a volume: Bridson, "Fast Poisson Disk Sampling in Arbitrary Dimensions", 2007.
- * From each point, candidates are thrown around it; those that keep the distance from all others
- * become points, and have their turn later.
+ * Candidates are generated around each active point; those that keep the distance from all points
+ * are accepted and become active.
  *
  * Departures, all for evenness at less cost:
- *   - Candidates lie 1 to 1.15 distances away, not 1 to 2: they fill tighter, so 12 of them give
+ *   - Candidates lie 1 to 1.15 distances away, not 1 to 2. The packing is tighter: 12 of them give
  *     more points than the paper's 30 in a third of the time.
- *   - Points take turns in the order they were found, not at random: neighbours stay in cache.
- *   - Afterwards one candidate is thrown into every cell of the map. It finds what the first one
- *     could not reach (separate parts) and most gaps that are left.
- *   - Where the volume is thinner than the distance, candidates in space would miss it: some are
- *     thrown from the surface inward, to depths from a distance down to a millionth of it.
+ *   - Active points are processed in order, not at random: neighbours stay in cache.
+ *   - Afterwards one candidate is generated in every cell of the map. It reaches disconnected parts
+ *     and fills most remaining gaps.
+ *   - If the volume is thinner than the distance, candidates in space miss it. Some are therefore
+ *     placed below the surface, at depths from a distance down to a millionth of it.
  */
 #include "base/rng.h"
 #include "geometry/bvh.h"
@@ -25,13 +25,13 @@ enum
     SURFACE_ROUNDS = 12
 };
 
-/* From each surface cell in a round: at most so many, and no more than this for each point that
- * will fit (thin volumes have many more surface cells than points). */
+/* Maximum number of candidates per surface cell in a round, and per expected point (thin volumes
+ * have many more surface cells than points). */
 static const double SURFACE_CANDIDATES = 4, SURFACE_CANDIDATES_A_POINT = 6;
 
-/* n distance^3 = PACKING (volume + margin area distance): points at the surface need no room
- * outside. Measured on boxes, balls and rings of 500 to 200,000 points, where it is good to 1 %; on
- * plates thinner than the distance, where the margin is larger, to 15 %. */
+/* n distance^3 = PACKING (volume + margin area distance), since points at the surface need no room
+ * outside. Fitted to boxes, balls and rings of 500 to 200,000 points, with an error of 1 %, and to
+ * plates thinner than the distance, where the margin differs, with an error of 15 %. */
 static const double PACKING = .6525, MARGIN = .37, THIN_MARGIN = .09;
 
 double pl_blue_noise_count(double distance, double volume, double area)
@@ -60,8 +60,8 @@ typedef struct thrower
     const pl_volume* volume;
     pl_poisson* grid;
     pl_rng rng;
-    uint32_t turn; /* the point that throws next */
-    uint32_t work; /* since a cancel was looked for */
+    uint32_t turn; /* the next active point */
+    uint32_t work; /* since the last check for cancellation */
 } thrower;
 
 /* Uniform on the sphere (Marsaglia 1972), times the radius. */
@@ -97,7 +97,7 @@ static pl_status too_many(const pl_poisson* grid)
                    grid->distance, PL_MOST_SAMPLES);
 }
 
-/* All points that have not had their turn. */
+/* Generates candidates around all active points. */
 static pl_status spread(thrower* t)
 {
     pl_poisson* grid = t->grid;
@@ -143,7 +143,7 @@ static pl_status throw_into_cells(thrower* t)
     return PLIANT_OK;
 }
 
-/* A point just below a random place of a triangle; where the mesh is open, perhaps above it. */
+/* A point just below a random point of a triangle; in an open mesh, below or above. */
 static vec3 below_surface(thrower* t, const pl_corners* corners)
 {
     double u = pl_rng_unit(&t->rng), v = pl_rng_unit(&t->rng);
@@ -200,7 +200,7 @@ pl_status pl_blue_noise(void* context, pl_poisson* grid)
         if (before && grid->count <= before + before / 100)
             break;
     }
-    /* Thinner than a millionth of the distance: then somewhere on it. */
+    /* Thinner than a millionth of the distance: use a point of the surface. */
     if (!grid->count)
         PL_TRY(pl_poisson_add(grid, pl_mesh_corner(volume->mesh, 0, 0), 0));
     return PLIANT_OK;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A regular grid in a volume. It is centred on the bounds, with either a point or the middle
- * between two points at the centre, along each axis: that keeps what is symmetric symmetric, and
- * gives eight chances to meet a wanted number, which for boxes changes in large steps.
+ * A regular grid in a volume, centred on the bounds: along each axis the centre is either a point
+ * or halfway between two. That preserves symmetry, and gives eight phases to meet a wanted count,
+ * which for boxes changes in large steps.
  */
 #include "sampling/sample_internal.h"
 
-static const double SPACINGS = .12; /* how far from the first guess a spacing may be, relatively */
+static const double SPACINGS =
+    .12; /* maximum relative distance of a spacing from the first guess */
 
 typedef struct lattice
 {
     double spacing;
-    vec3 origin; /* a point of it */
+    vec3 origin; /* one of its points */
 } lattice;
 
-/* What looking at a lattice found. */
+/* Counts of one lattice. */
 typedef struct tally
 {
     uint32_t inside;
@@ -28,7 +29,7 @@ static lattice make_lattice(const pl_mesh* mesh, double spacing, int phase)
     return (lattice){spacing, v3_mad(centre, half, spacing)};
 }
 
-/* Points in one block of the map, added to "out" unless that is NULL; their number. */
+/* Counts the points in one block of the map, and adds them to "out" unless that is NULL. */
 static pl_status visit_block(const pl_volume* v, uint32_t index, const lattice* l, tally* seen,
                              pl_poisson* out)
 {
@@ -39,7 +40,7 @@ static pl_status visit_block(const pl_volume* v, uint32_t index, const lattice* 
     vec3 low = v3_scale(v3_sub(from, l->origin), 1 / l->spacing);
     vec3 high = v3_scale(v3_sub(to, l->origin), 1 / l->spacing);
     const double margin = 1e-6;
-    ++seen->tried; /* a block between the points is work too */
+    ++seen->tried; /* a block without points is work too */
     for (double z = ceil(low.z - margin); z < high.z + margin; ++z)
         for (double y = ceil(low.y - margin); y < high.y + margin; ++y)
             for (double x = ceil(low.x - margin); x < high.x + margin; ++x)
@@ -47,7 +48,7 @@ static pl_status visit_block(const pl_volume* v, uint32_t index, const lattice* 
                 vec3 p = v3_mad(l->origin, v3(x, y, z), l->spacing);
                 uint32_t cell;
                 ++seen->tried;
-                /* a point on the wall between blocks belongs to one of them */
+                /* a point on the face between blocks belongs to one of them */
                 if (pl_inside_find(map, p, &cell) != block || !pl_inside_cell(map, block, cell, p))
                     continue;
                 ++seen->inside;
@@ -84,10 +85,10 @@ typedef struct grid_search
     uint32_t wanted, tolerance;
     lattice best;
     uint32_t best_count, last_count;
-    uint64_t effort; /* what may still be tried: a second or so of it */
+    uint64_t effort; /* remaining budget of tries: about a second */
 } grid_search;
 
-/* Whether the search is over: this lattice does, or it has taken long enough. */
+/* Tries a lattice. *over: it has the wanted count, or the budget is used up. */
 static pl_status try_lattice(grid_search* g, double spacing, int phase, bool* over)
 {
     lattice l = make_lattice(g->volume->mesh, spacing, phase);
@@ -105,9 +106,8 @@ static pl_status try_lattice(grid_search* g, double spacing, int phase, bool* ov
     return PLIANT_OK;
 }
 
-/* Plates and needles thinner than the spacing: a lattice through their middle, whose number falls
- * with the spacing by a law that depends on how thin they are. Returns the spacing that fits best.
- */
+/* Plates and needles thinner than the spacing: a lattice through their middle. The exponent with
+ * which the count falls depends on their thickness. Returns the best spacing. */
 static pl_status search_thin(grid_search* g, double guess, bool* over, double* spacing)
 {
     double low = guess, high = PL_MAX(guess, g->volume->mesh->extent);
@@ -121,8 +121,8 @@ static pl_status search_thin(grid_search* g, double guess, bool* over, double* s
     return PLIANT_OK;
 }
 
-/* First by the law that the number falls as the cube of the spacing: most shapes obey. Then, for
- * boxes and the like, spacings around the guess, nearest first, each with all eight phases. */
+/* First assumes that the count falls as the cube of the spacing, which suits most shapes. Then, for
+ * boxes and the like, tries spacings around the guess, nearest first, with all eight phases. */
 static pl_status search(grid_search* g, double guess)
 {
     const int steps = g->wanted > 20000 ? 6 : 24;
@@ -161,7 +161,7 @@ pl_status pl_grid_points(pl_volume* v, uint32_t count, double spacing, pl_poisso
             l = make_lattice(v->mesh, guess, 0);
         else
         {
-            guess = PL_MIN(guess, cbrt(v->volume / count)); /* now that it is known better */
+            guess = PL_MIN(guess, cbrt(v->volume / count)); /* with the measured volume */
             grid_search g = {.volume = v, .wanted = count, .tolerance = count / 50};
             g.best = make_lattice(v->mesh, guess, 0);
             PL_TRY(search(&g, guess));

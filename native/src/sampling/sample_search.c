@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * From a wanted number of points to the distance between them. The number falls about as
- * distance^-dimension, with some noise, so a few trials suffice: a step by that law, then secants
- * (in logarithms) once there is a trial on either side.
+ * Finds the distance that gives a wanted number of points. The number falls about as
+ * distance^-dimension, with some noise, so a few trials suffice: steps by that law, then a secant
+ * method in logarithms once trials bracket the count.
  *
- * A trial that has far too many points is broken off: it only tells which way to go.
+ * A trial with far too many points is stopped early: it only bounds the distance.
  *
- * Noise can keep small numbers from being hit. Therefore the best trial with too many points is
- * kept, and the points closest to others are taken out of it.
+ * Noise can prevent small counts from being met. Therefore the best trial with too many points is
+ * kept, and the points closest to others are removed.
  */
 #include "sampling/sample_internal.h"
 
@@ -27,7 +27,7 @@ static int compare_pairs(const void* a, const void* b)
     return (x->point > y->point) - (x->point < y->point);
 }
 
-/* Takes points out, those nearest to others first, until "count" are left. */
+/* Removes points, those nearest to others first, until "count" are left. */
 static pl_status thin_out(pl_poisson* grid, uint32_t count)
 {
     pair* pairs = PL_NEW(pair, grid->count);
@@ -45,7 +45,7 @@ static pl_status thin_out(pl_poisson* grid, uint32_t count)
     }
     qsort(pairs, grid->count, sizeof *pairs, compare_pairs);
     uint32_t left = grid->count;
-    for (int round = 0; round < 2; ++round) /* first, only points whose neighbour is still there */
+    for (int round = 0; round < 2; ++round) /* first, only points whose neighbour still exists */
         for (uint32_t i = 0; i < grid->count && left > count; ++i)
         {
             bool alone = pairs[i].other == UINT32_MAX || gone[pairs[i].other];
@@ -89,7 +89,7 @@ static double next_distance(const side* over, const side* under, double distance
     {
         const pl_poisson* grid = over->known ? &over->grid : &under->grid;
         double ratio = PL_MAX((double)grid->count, .25) / count;
-        /* the further, the more often the same side was hit */
+        /* the step grows with the number of trials on the same side */
         return distance * pow(ratio, (1 + .5 * same_side) / dimension) * (ratio > 1 ? 1.001 : .999);
     }
     double d0 = log(over->grid.distance), n0 = log(over->grid.count);
@@ -107,16 +107,16 @@ static pl_status search(uint32_t count, double guess, double least, double dimen
     uint32_t same_side = 0;
     for (int i = 0; i < trials; ++i)
     {
-        distance = (float)PL_MAX(distance, least); /* whatever the last bit of a logarithm was */
+        distance = (float)PL_MAX(distance, least); /* float: independent of libm's last bits */
         if (distance == last)
-            break; /* this trial and all further ones would be the same again */
+            break; /* this and all further trials would be equal to the last */
         last = distance;
         PL_TRY(pl_poisson_init(grid, distance, origin));
         bool last_chance = i + 1 == trials && !under->known && !(over->known && over->whole);
         grid->most = last_chance ? 0 : (uint32_t)PL_MIN(4ull * count + 100, PL_MOST_SAMPLES);
         PL_TRY(trial(context, grid));
         uint32_t n = grid->count;
-        /* A hundredth of the points too many can be taken out unseen. */
+        /* Removing up to 1 % of the points is not visible. */
         if (n + tolerance >= count && n <= count + tolerance + count / 100)
             return n <= count + tolerance ? PLIANT_OK : thin_out(grid, count + tolerance);
         side* s = n > count ? over : under;
@@ -128,12 +128,12 @@ static pl_status search(uint32_t count, double guess, double least, double dimen
             pl_poisson_free(grid);
         double next = next_distance(over, under, distance, count, dimension, same_side);
         if (over->known && under->known && over->grid.distance >= under->grid.distance)
-            break; /* noise: the two sides have met */
+            break; /* noise: the bracket is empty */
         distance = next;
     }
     if (over->known && under->known && over->grid.count > 2 * (uint64_t)count &&
         count - under->grid.count < count / 4)
-        return PLIANT_OK; /* nothing in between, as with far-off tiny shells */
+        return PLIANT_OK; /* no count in between, as with distant tiny shells */
     if (over->known && over->whole)
     {
         *grid = over->grid;

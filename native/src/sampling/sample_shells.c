@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Which shells belong together, and whose each particle of a volume is.
+ * Groups shells, and finds the shell of each particle of a volume.
  *
- * Two shells are one group if their triangles come as near to each other as "reach" (a
- * spacing: then their particles are neighbours), or if one lies inside the other: as a cavity,
- * or in its material. Pairs are found by their bounds; triangles that might touch by walking both
- * trees at once. Where shells are wanted apart, only those inside of others that they do not touch
- * are one.
+ * Two shells are one group if their triangles are within "reach" (a spacing: then their particles
+ * are neighbours), or if one lies inside the other, as a cavity or in its material. Pairs are found
+ * by their AABBs, triangles by a simultaneous traversal of both BVHs. With "apart", only shells
+ * inside others that they do not touch are grouped.
  *
- * A particle belongs to the shell that encloses it, not to the one whose surface is nearest: what
- * is inside of a pot and right below its lid is the pot's. Of several that enclose it to the
- * smallest: a handle that ends in a pot's wall keeps its end. Where none does by itself (winding
- * number above a half), the one with the largest winding number is taken: open shells enclose
- * together.
+ * A particle belongs to the shell that encloses it, not to the one with the nearest surface: inside
+ * a pot and right below its lid it belongs to the pot. If several enclose it, it belongs to the
+ * smallest: a handle that ends in a pot's wall keeps its end. If none does alone (winding number
+ * above 1/2), it belongs to the one with the largest winding number: open shells enclose together.
  */
 #include "base/union_find.h"
 #include "geometry/bvh.h"
@@ -20,10 +18,10 @@
 
 enum
 {
-    MOST_OPEN = 64 /* open shells whose winding numbers are asked for one by one */
+    MOST_OPEN = 64 /* open shells whose winding numbers are evaluated one by one */
 };
 
-static const double LEAST_WINDING = .05; /* what is less belongs to the nearest surface */
+static const double LEAST_WINDING = .05; /* below it, the nearest surface decides */
 
 typedef struct grouping
 {
@@ -50,7 +48,7 @@ static bool leaves_touch(const pl_bvh* tree, const pl_node* a, const pl_node* b,
     return false;
 }
 
-/* Both trees at once, the larger node opened first: never deeper than both depths together. */
+/* Simultaneous traversal that opens the larger node first; the stack is bounded by both depths. */
 static bool trees_touch(const pl_bvh* tree, uint32_t a, uint32_t b, double tolerance)
 {
     const pl_node *p = &tree->nodes[a], *q = &tree->nodes[b];
@@ -72,7 +70,7 @@ static bool box_within(const pl_box* a, const pl_box* b)
            a->upper.x <= b->upper.x && a->upper.y <= b->upper.y && a->upper.z <= b->upper.z;
 }
 
-/* Whether shell b, whose triangles a does not touch, has a inside. */
+/* Whether shell a lies inside shell b. Their triangles must not touch. */
 static bool nests(const pl_bvh* tree, uint32_t a, uint32_t b)
 {
     uint32_t node = tree->shell_root[a];
@@ -102,7 +100,7 @@ static void compare_shells(grouping* g, uint32_t a, uint32_t b)
         pl_union_find_unite(g->parent, a, b);
 }
 
-/* Shells with higher numbers than "shell" whose bounds touch its. */
+/* Visits shells with higher numbers than "shell" whose AABBs overlap its AABB. */
 static void visit_shells(grouping* g, uint32_t shell, const uint32_t* shell_of_root)
 {
     const pl_bvh* tree = g->mesh->tree;
@@ -173,7 +171,7 @@ pl_status pl_group_shells(const pl_mesh* mesh, bool in_volume, bool apart, doubl
     return status == PLIANT_ERROR_MEMORY ? pl_fail_memory(count * sizeof *group) : status;
 }
 
-/* ------------------------------------------------------------------ whose a particle is */
+/* ------------------------------------------------------------------ the shell of a particle */
 
 static bool box_has(const pl_box* box, vec3 p)
 {
@@ -212,8 +210,8 @@ void pl_owners_free(pl_owners* owners)
     *owners = (pl_owners){0};
 }
 
-/* The smallest shell that encloses a point by itself, or UINT32_MAX; of the others that have it in
- * their bounds, the one with the largest winding number. */
+/* The smallest shell that encloses a point alone, or UINT32_MAX. *likely: among the others whose
+ * AABB contains it, the one with the largest winding number. */
 static uint32_t enclosing(const pl_owners* owners, vec3 point, double* most, uint32_t* likely)
 {
     const pl_bvh* tree = owners->mesh->tree;

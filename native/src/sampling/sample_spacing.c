@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The typical spacing of points: the median distance to the nearest neighbour, through a k-d tree
- * (Bentley 1975), since points that callers bring may lie anyhow. Balanced by construction: a
- * node is a range of points, its median point the root of it.
+ * The typical spacing of points: the median nearest-neighbour distance, by a k-d tree (Bentley
+ * 1975), since points supplied by callers may have any distribution. Balanced by construction: a
+ * node is a range of points, and the median point is its root.
  */
 #include "sampling/sample_internal.h"
 
@@ -12,7 +12,7 @@
 enum
 {
     LEAF = 12,
-    ASKED = 4096 /* a median of so many is good to a few parts in a thousand */
+    ASKED = 4096 /* sample size; the median's error is a few parts in a thousand */
 };
 
 static double coordinate(vec3 p, int axis)
@@ -20,7 +20,7 @@ static double coordinate(vec3 p, int axis)
     return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
 }
 
-/* A total order along an axis, so that equal coordinates cannot unbalance anything. */
+/* A total order along an axis, so that equal coordinates do not unbalance the tree. */
 static bool before(vec3 a, vec3 b, int axis)
 {
     for (int i = 0; i < 3; ++i)
@@ -39,8 +39,8 @@ static void swap_points(vec3* a, vec3* b)
     *b = t;
 }
 
-/* Puts the point that belongs at "nth" there, smaller ones before it (Hoare's quickselect, median
- * of three). */
+/* Quickselect (Hoare, median of three): puts the point of rank "nth" there, smaller ones before it.
+ */
 static void select_nth(vec3* p, size_t count, size_t nth, int axis)
 {
     size_t low = 0, high = count - 1;
@@ -84,7 +84,7 @@ static int widest_axis(const vec3* p, size_t count)
     return size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
 }
 
-/* "axes" has a place for each point: where a range has its root, the axis that it was cut along. */
+/* "axes" has an entry for each point: at the root of a range, its split axis. */
 static void build(vec3* p, uint8_t* axes, size_t count)
 {
     if (count <= LEAF)
@@ -140,7 +140,7 @@ static int compare_doubles(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-/* Sorts, and leaves one of each place. */
+/* Sorts, and removes duplicates. */
 static uint32_t drop_repeated(vec3* p, uint32_t count)
 {
     uint32_t kept = 1;

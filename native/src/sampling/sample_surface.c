@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Blue noise on a surface, by throwing darts (Cook 1986) that keep a distance in space.
+ * Blue noise on a surface, by dart throwing (Cook 1986) with a minimum Euclidean distance.
  *
- * The surface is walked triangle by triangle, dart by dart at equal steps of area, about one dart
- * for each point that will fit; then again, and again, with other random places in the triangles.
- * So no table of areas has to be searched, darts fall evenly, and each walk fills gaps that the
- * walks before it left, until hardly any are found.
+ * A pass visits the triangles in order and throws darts at equal steps of area, about one for each
+ * expected point. Passes repeat with other random points in the triangles until they find few gaps.
+ * So no table of areas has to be searched, and darts are evenly distributed.
  *
- * Open edges come first, with as many points as fit, and their corners before all: a rim without
- * particles of its own would be extrapolated by those behind it, and hang through what they rest
- * on.
+ * Corners of open edges come first, then open edges, with as many points as fit. A rim without
+ * particles would be extrapolated from the particles behind it, and penetrate what they rest on.
  */
 #include "base/rng.h"
 #include "sampling/sample_internal.h"
@@ -21,12 +19,12 @@ enum
     MOST_WALKS = 40
 };
 
-/* n distance^2 = PACKING area, on a surface that is smooth at that distance. (Darts without end
- * would reach .70, slowly.) */
+/* n distance^2 = PACKING area, on a surface that is smooth at that distance. (Dart throwing
+ * converges slowly to .70.) */
 static const double PACKING = .605;
-/* Places that are tried along open edges, over the distance. */
+/* Step between candidates along open edges, over the distance. */
 static const double RIM_STEP = .25;
-/* A rim that turns by more has a corner: half a radian. */
+/* The least angle of a corner of the rim, in radians. */
 static const double CORNER = .5;
 
 double pl_surface_noise_count(double distance, double area)
@@ -97,7 +95,7 @@ static int by_place(const void* a, const void* b)
     return (m > n) - (m < n);
 }
 
-/* Edges that one triangle has, in the order of the triangles. */
+/* Edges of exactly one triangle, in the order of the triangles. */
 static uint32_t list_rim(const pl_mesh* mesh, rim_edge* edges)
 {
     uint32_t count = 0, open = 0;
@@ -128,8 +126,8 @@ static double rim_length(const pl_mesh* mesh, const rim_edge* e)
                             pl_mesh_corner(mesh, e->triangle, (int)e->corner)));
 }
 
-/* Points at the rim's corners: where the unit vectors along its edges, away from a vertex, do not
- * cancel each other. */
+/* Adds points at the rim's corners: vertices where the unit vectors along its edges do not cancel.
+ */
 static pl_status add_corners(const pl_mesh* mesh, const rim_edge* edges, uint32_t count,
                              pl_poisson* grid)
 {
@@ -171,7 +169,7 @@ static pl_status walk_rim(const pl_surface* s, pl_poisson* grid)
     for (uint32_t i = 0; i < count; ++i)
         length += rim_length(mesh, &edges[i]);
     if (length > pl_surface_noise_count(grid->distance, mesh->area) * grid->distance)
-        count = 0; /* strips and shreds: all would be rim */
+        count = 0; /* narrow strips: all points would be rim */
     pl_status status = add_corners(mesh, edges, count, grid);
     for (uint32_t i = 0; i < count && status == PLIANT_OK && !pl_poisson_full(grid); ++i)
     {

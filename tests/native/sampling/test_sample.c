@@ -34,15 +34,14 @@ TEST(blue_noise_keeps_its_distance_and_fills_the_volume)
             gaps += gap >= .07;
             ++inside;
         }
-        /* a maximal sampling has no place at a spacing's distance from all points */
+        /* a maximal sampling has no point at a spacing's distance from all samples */
         CHECK_MSG(gaps < 30, "%d of 1000 places could take another point", gaps);
         pl_samples_free(&s);
         pl_mesh_free(&mesh);
     }
 }
 
-/* A bake on one machine goes on on another: no compiler may draw the same numbers in another order.
- */
+/* A bake may resume on another machine: compilers must not change the order of random numbers. */
 TEST(blue_noise_is_the_same_with_every_compiler)
 {
     pl_mesh mesh = load(scene_box(1, 1, 1, 1));
@@ -199,7 +198,7 @@ TEST(grids_are_regular)
     s = sample_scene(scene_box(1, 1, 1, 1), by_count(PLIANT_SAMPLE_GRID, 1));
     CHECK(s.count == 1);
     pl_samples_free(&s);
-    /* no grid in a cube has 50: the nearest, and a warning */
+    /* no grid in a cube has 50 points: the nearest count, and a warning */
     s = sample_scene(scene_box(1, 1, 1, 1), by_count(PLIANT_SAMPLE_GRID, 50));
     CHECK(s.count == 48 && s.warnings == PLIANT_WARN_COUNT_MISSED);
     pl_samples_free(&s);
@@ -236,7 +235,7 @@ TEST(surface_particles_lie_on_the_surface)
     }
 }
 
-/* Without them a rim would be extrapolated, and hang through the floor. */
+/* Otherwise a rim is extrapolated, and penetrates the floor. */
 TEST(open_edges_have_particles)
 {
     static const float corners[] = {0, 0, 0, 2, 0, 0, 2, 1, 0, 0, 1, 0, 1, .5f, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* How sampling behaves (threads, cancel, memory, junk), and points that callers bring. */
+/* Sampling with threads, cancellation, no memory and invalid input; points supplied by callers. */
 #include "native/support/clouds.h"
 #include "native/support/sample_scenes.h"
 
@@ -88,7 +88,7 @@ TEST(sampling_reports_progress_and_can_be_cancelled)
     pl_mesh_free(&mesh);
 }
 
-/* No wider than the rounding of its coordinates: there are fewer places than points wanted. */
+/* No wider than the rounding of its coordinates: fewer distinct positions than points wanted. */
 TEST(a_surface_with_few_places_takes_little_work)
 {
     float vertices[] = {0, 0, 0, 1e-15f, 0, 0, 1e-15f, 1e-24f, 0, 0, 1e-24f, 0};
@@ -145,7 +145,7 @@ static float junk(pl_rng* rng, float scale)
     return pick < PL_COUNTOF(odd) ? odd[pick] : scale * ((float)pl_rng_unit(rng) - .5f);
 }
 
-/* Anything but a sensible mesh: numbers out of all ranges, indices that do not exist. */
+/* An invalid mesh: numbers out of range, indices that do not exist. */
 static scene_mesh junk_mesh(pl_rng* rng)
 {
     float scale = powf(10, (float)pl_rng_below(rng, 13) - 6);
