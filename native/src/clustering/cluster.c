@@ -7,15 +7,15 @@
  *                                             ^           |
  *                                             '-- grow ---'    until every point is reached
  *
- * kmeans.c, fuzzy_cmeans.c and radius_search.c do the parts and say where they depart from the
- * paper; this file decides on count and radius and writes the result. Beyond the paper:
- *   - A shell (a part that shares no cluster with others) is clustered by itself. Clusters are
- *     shared out by numbers of points, at least one each; the radius is common. Only shells that
- *     did not converge get more clusters.
- *   - A radius of 0 is found: the one with the wanted overlap, or where that does not reach every
- *     point, the smallest found that does. Fuzzy centres move with the radius, so it is corrected
- *     until the overlap is within 3 %.
- *   - k-means counts as not converged where points are out of reach, as in fuzzy clustering.
+ * kmeans.c, fuzzy_cmeans.c and radius_search.c implement the parts and state their departures from
+ * the paper; this file selects count and radius and writes the result. Beyond the paper:
+ *   - A shell (a part that shares no cluster with others) is clustered separately. Clusters are
+ *     distributed in proportion to numbers of points, at least one each; the radius is common. Only
+ *     shells that did not converge get more clusters.
+ *   - A radius of 0 means automatic: the radius with the wanted overlap, or the smallest one found
+ *     that reaches every point. Fuzzy centres move with the radius, so it is corrected until the
+ *     overlap is within 3 %.
+ *   - k-means has not converged if points are out of reach, as in fuzzy clustering.
  */
 #include "clustering/cluster.h"
 
@@ -25,11 +25,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where nothing else is known; Kaliappan and Bargteil 2020, equation 13: 15 to 50. */
+/* The default; Kaliappan and Bargteil 2020, equation 13: 15 to 50. */
 #define POINTS_PER_CLUSTER 30
 #define GROWTH 1.25
 #define MOST_TRIES 60
-/* Iterations of k-means before fuzzy ones, which go on from there just as fast. */
+/* Iterations of k-means before the fuzzy ones; more do not make these faster. */
 #define FUZZY_START 3
 
 typedef struct work
@@ -45,7 +45,7 @@ typedef struct work
     double radius;
     uint32_t iterations;
     bool converged, grown;
-    double needed; /* radius that would reach the strays where they are */
+    double needed; /* radius that would reach the strays at their positions */
     pl_search search;
 } work;
 
@@ -128,9 +128,9 @@ static pl_status find_count(work* w, uint32_t* total)
     return PLIANT_OK;
 }
 
-/* One cluster for each shell; what is left is shared out by numbers of points, rounded so that the
- * total comes out. */
-static void share_out(work* w, uint32_t total)
+/* One cluster for each shell; the rest in proportion to numbers of points, rounded so that the
+ * total is exact. */
+static void distribute(work* w, uint32_t total)
 {
     double each = (double)w->point_count / PL_MAX(total, 1u), beyond = 0, sum = 0;
     double left = total > w->cloud_count ? total - w->cloud_count : 0;
@@ -236,7 +236,7 @@ static pl_status cloud_reach(const work* w, const pl_cloud* cloud, double* farth
     return status;
 }
 
-/* Points may all be in one place: any radius will do, but it is not zero. */
+/* If all points coincide, any radius above zero is valid. */
 static double usable_radius(const work* w, double radius)
 {
     double least = w->extent * 1e-9;
@@ -245,7 +245,7 @@ static double usable_radius(const work* w, double radius)
     return PL_MAX(radius, least);
 }
 
-/* k-means: the centres do not depend on the radius, so it is found at once. */
+/* k-means: the centres do not depend on the radius, so one search for it suffices. */
 static pl_status try_kmeans(work* w)
 {
     PL_TRY(run_kmeans(w, w->desc->max_iterations));
@@ -269,7 +269,7 @@ static pl_status try_kmeans(work* w)
     return PLIANT_OK;
 }
 
-/* Fuzzy with a radius of its own: the wanted overlap if that converges, otherwise larger. */
+/* Fuzzy with an automatic radius: of the wanted overlap if that converges, otherwise larger. */
 static pl_status try_fuzzy_radius(work* w)
 {
     double too_small = 0, right = 0;
@@ -291,7 +291,7 @@ static pl_status try_fuzzy_radius(work* w)
     return PLIANT_OK;
 }
 
-/* Random clusters reach every point, whatever the radius; a radius of 0 is found from the count. */
+/* Random clusters reach every point at any radius; an automatic radius follows from the count. */
 static pl_status run_random(work* w, uint64_t* clusters)
 {
     *clusters = 0;
@@ -346,7 +346,7 @@ static pl_status find_centres(work* w)
         return find_random(w);
     uint32_t total = 0;
     PL_TRY(find_count(w, &total));
-    share_out(w, total);
+    distribute(w, total);
     for (uint32_t round = 0; round < MOST_TRIES; ++round)
     {
         if (round > 0)
@@ -355,7 +355,7 @@ static pl_status find_centres(work* w)
         {
             PL_TRY(try_kmeans(w));
             if (w->needed <= w->radius)
-                return PLIANT_OK; /* unsettled or not, more clusters would not help */
+                return PLIANT_OK; /* more clusters would not help it to settle */
         }
         else
         {
@@ -370,7 +370,7 @@ static pl_status find_centres(work* w)
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ all together */
+/* ------------------------------------------------------------------ entry points */
 
 static pl_status cluster_points(work* w, const vec3* points, const double* masses,
                                 const uint32_t* shell, pl_clustering* clustering)

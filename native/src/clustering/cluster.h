@@ -28,16 +28,15 @@ typedef struct pl_clustering
 pl_status pl_cluster(uint32_t count, const vec3* points, const double* masses,
                      const uint32_t* shell, const pliant_cluster_desc* desc, pl_pool* pool,
                      pl_task* task, pl_clustering* clustering);
-/* The same for coarser levels: where it does not converge only the radius grows, so that a level
- * has as many clusters as the level below calls for. */
+/* The same for coarser levels: if it does not converge, only the radius grows, so that a level
+ * keeps the count that follows from the level below. */
 pl_status pl_cluster_level(uint32_t count, const vec3* points, const double* masses,
                            const uint32_t* shell, const pliant_cluster_desc* desc, pl_pool* pool,
                            pl_task* task, pl_clustering* clustering);
 void pl_clustering_free(pl_clustering* clustering);
 
-/* One raw kernel value at distance d; FCM needs the distances to the other clusters that contain
- * the particle and is left to pl_cluster (this gives d^(-2/(m-1)), which normalises to the same).
- */
+/* One raw kernel value at distance d. For FCM it is d^(-2/(m-1)), which normalises to equation 12
+ * without the distances to the particle's other clusters. */
 double pl_kernel_value(uint32_t kernel, double parameter, double d, double radius);
 
 #endif

@@ -5,41 +5,40 @@
  *
  * In each pass a cluster's members are the points within the radius of its centre, a point's
  * weights are its clusters' kernel values over their sum (equation 13), and a centre's target is
- * the weighted centre of mass of its members (equation 7). Points outside every radius join the
- * nearest cluster, and as long as there are any it has not converged.
+ * the weighted centre of mass of its members (equation 7). Points outside every radius (strays)
+ * join the nearest cluster; while there are strays, it has not converged.
  *
- * Where this departs, and why:
+ * Departures:
  *
- * Settling. The paper asks for the same memberships in two iterations and for centres that move by
- * at most 0.1 % of the radius. With thousands of clusters that never comes: a point that crosses a
- * rim moves a centre by about half a percent of the radius, which carries others across, and so
- * on. Here a centre that is within 0.1 % of the radius of its target rests, and moves again only
- * when its target has gone farther than that (once moving it goes on to half of that distance, so
- * that its neighbours do not wake it at once). When all rest, nothing changes from one pass to the
- * next: both conditions hold as printed, at every centre. In the last quarter of the iterations
- * allowed, the distance at which centres rest grows to 1 %, for kernels and sets in which single
- * points move centres by more than 0.1 %.
+ * Convergence. The paper requires equal memberships in two iterations, and centres that move by at
+ * most 0.1 % of the radius. With thousands of clusters that never happens: a point that crosses a
+ * rim moves a centre by about 0.5 % of the radius, which makes other points cross, and so on. Here
+ * a centre within 0.1 % of the radius of its target rests, and moves again only when its target is
+ * farther than that. A moving centre stops at half that distance (hysteresis), so that its
+ * neighbours do not restart it at once. When all rest, both conditions of the paper hold at every
+ * centre. In the last quarter of the allowed iterations the tolerance grows to 1 %, for kernels and
+ * sets in which single points move centres by more than 0.1 %.
  *
  * Strays. Thin tips and corners often keep one or two points just out of reach, for which the paper
- * would enlarge all clusters. When strays stay, the clusters that are missed least (whose members
- * all have the most others) are put where the strays are. If few strays come back time and again,
- * they pull twice, four times ... as hard as their mass; a centre may then end up off its members'
- * centre of mass, as random and k-means centres are. Many strays mean that the radius is too small.
+ * would enlarge all clusters. If strays persist, the most redundant clusters (whose members are all
+ * in the most other clusters) move to the strays. If few strays recur, their mass counts twice,
+ * four times ...; a centre may then differ from its members' centre of mass, as random and k-means
+ * centres do. Many strays mean that the radius is too small.
  *
- * Speed. Moving centres carry momentum, which they lose when it points away from their target (as
- * in gradient descent with restarts): kernels that fall to zero at the rim (poly6) have slow modes
- * that would take hundreds of plain iterations.
+ * Acceleration. Centres have momentum, which is reset when it points away from the target (gradient
+ * descent with restarts): kernels that fall to zero at the rim (poly6) have slow modes that would
+ * take hundreds of plain iterations.
  *
- * Counting. Passes become cheap when few centres move, since only what they touch is computed. So
- * one iteration is as many centre moves as there are clusters, however many passes they take.
+ * Iteration count. A pass recomputes only what moving centres affect, so it is cheap if few move.
+ * Therefore an iteration is as many centre moves as there are clusters, over any number of passes.
  *
  *      centres that moved --> values of their points --> sums of the points touched
  *             ^                                                     |
  *             `-- targets of all clusters with such points <--------'
  *
- * Each cluster keeps a list of the points within the radius and a margin, and only searches again
- * when its centre has left the margin. Sums over clusters go through them in ascending order, so
- * that neither threads nor what was skipped make a difference.
+ * Each cluster caches a list of the points within the radius plus a margin, and searches again only
+ * when its centre has moved by more than the margin. Sums over clusters are in ascending order, so
+ * that results depend neither on threads nor on what was skipped.
  */
 #include "clustering/cluster_internal.h"
 #include "clustering/kernel.h"
@@ -47,17 +46,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLERANCE 1e-3      /* over the radius: where a centre at rest may be */
-#define LAST_TOLERANCE 1e-2 /* what that becomes in the second half of the iterations allowed */
-#define REST 0.5            /* where a moving one comes to rest */
-#define MOMENTUM 0.8        /* of its last step that a centre keeps */
+#define TOLERANCE 1e-3      /* over the radius: distance of a resting centre from its target */
+#define LAST_TOLERANCE 1e-2 /* the tolerance at the end of the allowed iterations */
+#define REST 0.5            /* over the tolerance: distance at which a moving centre stops */
+#define MOMENTUM 0.8        /* share of its last step that a centre keeps */
 #define LEAST_MARGIN 0.03   /* over the radius */
 #define MOST_MARGIN 0.1
-#define STRAY_PATIENCE 15 /* passes without one stray fewer, after which something is done */
-#define MOST_RESCUES 4    /* how often clusters are put where strays are */
-#define MOST_PULLS 8      /* how often strays then pull twice as hard */
-#define FEW_STRAYS 3      /* and one in a thousand: so few say nothing about the radius */
-#define HOPELESS 5        /* the part of the points that may be strays */
+#define STRAY_PATIENCE 15 /* passes without progress before strays are treated */
+#define MOST_RESCUES 4    /* maximum number of times that clusters move to strays */
+#define MOST_PULLS 8      /* maximum number of times that the mass of strays is doubled then */
+#define FEW_STRAYS 3      /* plus 0.1 %: fewer strays do not mean that the radius is too small */
+#define HOPELESS 5        /* strays may be at most one point in this many */
 #define PASSES_PER_ITERATION 10
 
 typedef struct fuzzy
@@ -68,8 +67,8 @@ typedef struct fuzzy
     /* The clusters' lists: list c is entries begin[c] .. begin[c] + listed[c], of room[c]. */
     size_t* begin;
     uint32_t *room, *listed;
-    vec3* listed_at; /* where the centre was then */
-    double* margin;  /* that the list has beyond the radius */
+    vec3* listed_at; /* the centre at the time of the search */
+    double* margin;  /* of the list beyond the radius */
     uint32_t* place; /* of each entry: a point, in tree order */
     double* value;   /* its kernel value, 0 outside the radius */
     bool overflow;   /* a list did not fit */
@@ -77,7 +76,7 @@ typedef struct fuzzy
     double* inverse; /* of the sum of the point's values; 0: it is a stray */
     uint8_t* dirty;  /* a value has changed in this pass */
     bool all_dirty;
-    double* pull; /* the point's mass, or more where it was a stray for too long */
+    double* pull; /* the point's mass; a multiple of it for recurring strays */
     /* Clusters. */
     uint8_t *moved, *touched, *resting;
     vec3* step;
@@ -88,7 +87,7 @@ typedef struct fuzzy
     uint32_t stray_count;
     uint32_t* holders; /* of each point: clusters that contain it */
     double farthest;
-    uint32_t since, fewest; /* passes since there were the fewest strays, and how many */
+    uint32_t since, fewest; /* passes since the minimum number of strays, and that minimum */
     uint32_t rescues;
     double tolerance; /* how far from its target a centre may rest */
 } fuzzy;
@@ -139,7 +138,7 @@ static pl_status fuzzy_init(fuzzy* f, pl_cloud* cloud, double radius, const pl_s
 
 /* ------------------------------------------------------------------ lists and values */
 
-/* As much margin as lasts for a few steps of this size. */
+/* A margin for several steps of the present size. */
 static double margin_of(const fuzzy* f, uint32_t c)
 {
     double steps = 6 * v3_length(f->step[c]);
@@ -155,7 +154,7 @@ static void count_listed(void* context, uint32_t begin, uint32_t end, uint32_t w
                                     f->radius * (1 + MOST_MARGIN), NULL, 0);
 }
 
-/* Searches anew; a list that is too long is cut and reported. */
+/* Rebuilds a list; one that is too long is truncated, and "overflow" set. */
 static void list_points(fuzzy* f, uint32_t c, double margin)
 {
     size_t begin = f->begin[c];
@@ -174,7 +173,7 @@ static void list_all(void* context, uint32_t begin, uint32_t end, uint32_t worke
         list_points(context, c, ((fuzzy*)context)->radius * MOST_MARGIN);
 }
 
-/* Makes room for all lists, with some to spare, and fills them. */
+/* Allocates all lists, with spare room, and fills them. */
 static pl_status lay_out(fuzzy* f)
 {
     uint32_t n = f->cloud->clusters;
@@ -196,7 +195,7 @@ static pl_status lay_out(fuzzy* f)
     return PLIANT_OK;
 }
 
-/* Several threads may mark one point, always with the same mark. */
+/* Several threads may mark the same point, with the same value. */
 static void mark(uint8_t* dirty)
 {
     __atomic_store_n(dirty, 1, __ATOMIC_RELAXED);
@@ -204,8 +203,7 @@ static void mark(uint8_t* dirty)
 
 #define BLOCK 256
 
-/* Kernel values, in blocks so that the loop over the kernel has no calls and no branches but its
- * own. */
+/* Kernel values, in blocks, so that the inner loop has only the branches of the kernel. */
 static void find_values(fuzzy* f, uint32_t c)
 {
     const pl_kd* tree = &f->cloud->tree;
@@ -275,7 +273,7 @@ static void find_touched(void* context, uint32_t begin, uint32_t end, uint32_t w
 
 /* ------------------------------------------------------------------ sums */
 
-/* In one thread, clusters in ascending order. */
+/* Single-threaded, clusters in ascending order. */
 static void sum_values(fuzzy* f)
 {
     uint32_t points = f->cloud->count;
@@ -378,8 +376,7 @@ static uint32_t fewest_holders(const fuzzy* f, uint32_t c)
     return least;
 }
 
-/* Index into the strays of the one that is farthest from its cluster; UINT32_MAX: all are served.
- */
+/* Index of the stray that is farthest from its cluster; UINT32_MAX: none is left. */
 static uint32_t worst_stray(const fuzzy* f)
 {
     uint32_t worst = UINT32_MAX;
@@ -422,8 +419,8 @@ static int most_dispensable_first(const void* a, const void* b)
     return p->cluster < q->cluster ? -1 : p->cluster > q->cluster;
 }
 
-/* Puts clusters that are missed least, up to an eighth of them, where strays are. */
-static pl_status serve_strays(fuzzy* f, uint32_t* served)
+/* Moves the most redundant clusters, up to an eighth of all, to strays. */
+static pl_status relocate_clusters(fuzzy* f, uint32_t* served)
 {
     uint32_t n = f->cloud->clusters;
     candidate* candidates = PL_NEW(candidate, n);
@@ -437,7 +434,7 @@ static pl_status serve_strays(fuzzy* f, uint32_t* served)
     *served = 0;
     for (uint32_t k = 0; k < n && *served < 32 + n / 8 && stray != UINT32_MAX; ++k)
     {
-        /* Once more: those that were taken have left their members with fewer. */
+        /* Check again: clusters moved before have reduced the members' counts. */
         if (fewest_holders(f, candidates[k].cluster) < 2)
             continue;
         put_at_stray(f, candidates[k].cluster, stray);
@@ -450,8 +447,8 @@ static pl_status serve_strays(fuzzy* f, uint32_t* served)
 
 /* ------------------------------------------------------------------ the iteration */
 
-/* Momentum: nothing of a step that leads away from the target, and never more than a steady motion
- * toward it would have gathered (so that a cluster that was moved elsewhere does not fly on). */
+/* Momentum: none if the last step points away from the target, and at most that of a steady motion
+ * toward it (so that a relocated cluster does not continue its old motion). */
 static vec3 kept_step(vec3 step, vec3 way)
 {
     double along = v3_dot(step, way), most = v3_length(way) * MOMENTUM / (1 - MOMENTUM);
@@ -461,7 +458,7 @@ static vec3 kept_step(vec3 step, vec3 way)
     return v3_scale(step, length > most ? MOMENTUM * most / length : MOMENTUM);
 }
 
-/* Moves what is not at rest; returns how many centres that were. */
+/* Moves the centres that do not rest; returns their number. */
 static uint32_t move_centres(fuzzy* f)
 {
     uint32_t moving = 0;
@@ -501,7 +498,7 @@ static pl_status pass(fuzzy* f, uint32_t* moving)
     }
     for (uint32_t c = 0; c < n; ++c)
         moved += f->moved[c];
-    /* When many move, looking for what they leave alone costs more than it saves. */
+    /* When many move, finding the unaffected points costs more than it saves. */
     f->all_dirty = moved > n / 4;
     if (f->all_dirty)
     {
@@ -517,7 +514,7 @@ static pl_status pass(fuzzy* f, uint32_t* moving)
     return PLIANT_OK;
 }
 
-/* What to do about strays after a pass. "stop": nothing, it will not converge. */
+/* Treats strays after a pass. *stop: it will not converge. */
 static pl_status treat_strays(fuzzy* f, const pl_search* search, uint32_t* moving, bool* stop)
 {
     bool stuck = !*moving || f->since > STRAY_PATIENCE;
@@ -530,7 +527,7 @@ static pl_status treat_strays(fuzzy* f, const pl_search* search, uint32_t* movin
     f->fewest = f->stray_count;
     uint32_t served = 0;
     if (f->rescues < MOST_RESCUES)
-        PL_TRY(serve_strays(f, &served));
+        PL_TRY(relocate_clusters(f, &served));
     else if (f->rescues < MOST_RESCUES + MOST_PULLS && f->cloud->clusters > 1 &&
              f->stray_count <= FEW_STRAYS + f->cloud->count / 1000)
         for (uint32_t s = 0; s < f->stray_count; ++s)

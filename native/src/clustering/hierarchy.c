@@ -6,13 +6,13 @@
  *   level 0   particles --> N clusters of radius r
  *   level 1   ...       --> N / 8 clusters of radius 2 r, and so on down to a single one
  *
- * Independent levels are the paper's own: each clusters the particles anew. Nested levels, the
- * default, depart from it: a level's points are the centres of mass of the clusters below, with
- * those clusters' masses, and its kernel values are normalised, so that a particle's weight in a
- * coarse cluster is the sum over its fine clusters of weight times value, and always adds up to 1.
+ * Independent levels are those of the paper: each clusters the particles. Nested levels, the
+ * default, depart from it: a level's points are the centres of mass of the clusters below, with the
+ * masses of those clusters, and its kernel values are normalised. So a particle's weight in a
+ * coarse cluster is the sum over its fine clusters of weight times value, and its weights sum to 1.
  *
- * Where a coarse level does not converge its radius grows and its count stays, so that levels have
- * the counts of Algorithm 1. Shells stay apart on every level: the coarsest has a cluster for each.
+ * If a coarse level does not converge, its radius grows and its count stays, so that levels have
+ * the counts of Algorithm 1. Shells are separate on every level: the coarsest has one cluster each.
  */
 #include "clustering/hierarchy.h"
 
@@ -29,8 +29,8 @@ void pl_hierarchy_free(pl_hierarchy* hierarchy)
 
 /* ------------------------------------------------------------------ weights */
 
-/* Equations 14 to 20; the Gaussian's factor cancels. "distance" is in levels: from the finest where
- * coarse levels are favoured, from the coarsest where fine ones are. */
+/* Equations 14 to 20; the Gaussian's factor cancels. "distance" in levels is from the finest if
+ * coarse levels are favoured, from the coarsest if fine ones are. */
 static double raw_weight(const pliant_levels_desc* levels, uint32_t level, uint32_t count)
 {
     uint32_t distance = levels->favour_fine ? count - 1 - level : level;
@@ -79,14 +79,14 @@ pl_status pl_level_weights(const pliant_levels_desc* levels, uint32_t count,
 
 /* ------------------------------------------------------------------ levels */
 
-/* What a level is made of. */
+/* The points that a level clusters. */
 typedef struct elements
 {
     uint32_t count;
     const vec3* points;
     const double* masses;
     const uint32_t* shell;
-    vec3* own_points; /* NULL where the arrays are the caller's */
+    vec3* own_points; /* NULL if the caller owns the arrays */
     double* own_masses;
     uint32_t* own_shell;
 } elements;
@@ -108,9 +108,9 @@ static double* kernel_sums(const pl_clustering* clustering, uint32_t count)
     return sums;
 }
 
-/* The clusters of a level as elements of the next: centres of mass (Jones et al. 2015, equation 7)
- * and masses. "into" may not be "from". */
-static pl_status lump(const pl_clustering* clustering, const elements* from, elements* into)
+/* Makes the elements of the next level from a level's clusters: centres of mass (Jones et al. 2015,
+ * equation 7) and masses. "into" may not be "from". */
+static pl_status aggregate(const pl_clustering* clustering, const elements* from, elements* into)
 {
     uint32_t n = clustering->count;
     double* sums = kernel_sums(clustering, from->count);
@@ -175,8 +175,8 @@ static pl_status count_shells(const elements* e, uint32_t* shells)
     return PLIANT_OK;
 }
 
-/* The level above "fine". Random clusters have no count: their radius grows until there are fewer.
- */
+/* The level above "fine". Random clustering takes no count: its radius grows until there are fewer
+ * clusters. */
 static pl_status add_level(const elements* e, const pliant_cluster_desc* cluster,
                            const pliant_levels_desc* levels, const pl_clustering* fine,
                            pl_pool* pool, pl_task* task, pl_clustering* coarse)
@@ -196,8 +196,8 @@ static pl_status add_level(const elements* e, const pliant_cluster_desc* cluster
     return levels->kind == PLIANT_LEVELS_NESTED ? normalise(coarse, e->count) : PLIANT_OK;
 }
 
-/* Puts the clusters of a level into kd order, so that those that a chunk, or a coarser cluster,
- * reads together lie together. */
+/* Sorts the clusters of a level into kd order, so that clusters that a chunk, or a coarser cluster,
+ * reads together are near in memory. */
 static pl_status sort_clusters(pl_clustering* level)
 {
     uint32_t count = level->count, members = level->begin[count];
@@ -250,11 +250,11 @@ static pl_status add_levels(const elements* particles, const pliant_cluster_desc
         if (levels->kind == PLIANT_LEVELS_NESTED)
         {
             elements lumps = {0};
-            status = lump(fine, &below, &lumps);
+            status = aggregate(fine, &below, &lumps);
             elements_free(&own);
             below = own = lumps;
         }
-        part.to = part.from + (part.to - part.from) * 0.5; /* each takes half of what is left */
+        part.to = part.from + (part.to - part.from) * 0.5; /* each level takes half of the rest */
         if (status == PLIANT_OK)
             status = add_level(&below, cluster, levels, fine, pool, task ? &part : NULL,
                                &h->level[h->level_count]);

@@ -21,8 +21,8 @@ pl_status pl_hierarchy_build(uint32_t count, const vec3* points, const double* m
                              pl_task* task, pl_hierarchy* hierarchy);
 void pl_hierarchy_free(pl_hierarchy* hierarchy);
 
-/* The normalised weights of a scheme (equations 14 to 21). PLIANT_ERROR_ARGUMENT where manual
- * weights are negative, not finite or sum to nothing. */
+/* The normalised weights of a scheme (equations 14 to 21). PLIANT_ERROR_ARGUMENT if manual weights
+ * are negative, not finite or sum to 0. */
 pl_status pl_level_weights(const pliant_levels_desc* levels, uint32_t count,
                            double weights[PLIANT_MAX_LEVELS]);
 

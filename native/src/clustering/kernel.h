@@ -16,7 +16,7 @@
 
 /* poly6 is zero at the rim and negative beyond, where strays are. */
 #define PL_KERNEL_FLOOR 1e-6
-/* At a centre the kernels with a pole take this: everything, next to any other cluster's value. */
+/* Value at the centre of the kernels with a pole: it dominates any other cluster's value. */
 #define PL_KERNEL_POLE 1e12
 
 static inline double pl_kernel_default(uint32_t kernel, double parameter)

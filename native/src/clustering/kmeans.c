@@ -3,12 +3,11 @@
  * k-means (Lloyd 1982), as Jones et al. 2015, section 3.3, use it: each point belongs to the
  * nearest centre, each centre moves to its points' centre of mass, until nothing changes.
  *
- * Two departures. Seeds are random points, but one from each of as many compact groups of equal
- * size: they start out well spread, and a few iterations do what takes purely random ones dozens.
- * And a point is only looked at again when the centres have moved so far that another may have
- * become nearer than its own: with the distances d1 and d2 to the two nearest, it is not as long as
- * its own centre has moved by less than d2 - d1 minus what any other has (Hamerly 2010). Results
- * are those of looking at every point every time.
+ * Two departures. Seeds are stratified: a random point of each of as many compact groups of equal
+ * size. They are well spread, and a few iterations do the work of dozens from purely random seeds.
+ * And nearest centres are cached by the bound of Hamerly 2010: with distances d1 and d2 to the two
+ * nearest centres, a point is tested again only when its own centre and the fastest other one have
+ * together moved by d2 - d1. Results are the same as without the bound.
  */
 #include "base/rng.h"
 #include "clustering/cluster_internal.h"
@@ -61,7 +60,7 @@ typedef struct kmeans
     uint32_t* place;  /* of each centre in that tree */
     double* moved;    /* of each centre: all its steps so far, summed */
     double drift;     /* the largest step of each iteration, summed */
-    double* patience; /* of each point: looked at again when moved + drift have reached this */
+    double* limit;    /* of each point: tested again when moved + drift reach this */
     double (*sum)[4]; /* of each centre's points: mass times position, mass */
     uint32_t changed; /* points that went to another cluster */
 } kmeans;
@@ -71,7 +70,7 @@ static void kmeans_free(kmeans* k)
     pl_kd_free(&k->tree);
     pl_free(k->place);
     pl_free(k->moved);
-    pl_free(k->patience);
+    pl_free(k->limit);
     pl_free(k->sum);
 }
 
@@ -84,7 +83,7 @@ static void assign(void* context, uint32_t begin, uint32_t end, uint32_t worker)
     for (uint32_t i = begin; i < end; ++i)
     {
         uint32_t own = cloud->nearest[i];
-        if (k->moved[own] + k->drift < k->patience[i])
+        if (k->moved[own] + k->drift < k->limit[i])
             continue;
         vec3 point = v3(cloud->tree.x[i], cloud->tree.y[i], cloud->tree.z[i]);
         pl_kd_hit hit = pl_kd_nearest(&k->tree, point, k->place[own]);
@@ -92,7 +91,7 @@ static void assign(void* context, uint32_t begin, uint32_t end, uint32_t worker)
         changed += cluster != own;
         cloud->nearest[i] = cluster;
         double room = sqrt(hit.second2) - sqrt(hit.distance2);
-        k->patience[i] = k->moved[cluster] + k->drift + room * (1 - 1e-9);
+        k->limit[i] = k->moved[cluster] + k->drift + room * (1 - 1e-9);
     }
     __atomic_fetch_add(&k->changed, changed, __ATOMIC_RELAXED);
 }
@@ -111,7 +110,7 @@ static int farthest_first(const void* a, const void* b)
     return p->place < q->place ? -1 : p->place > q->place;
 }
 
-/* The points farthest from their centres, where clusters without points start anew. */
+/* The points farthest from their centres: new centres of clusters without points. */
 static far_point* farthest_points(const kmeans* k)
 {
     const pl_cloud* cloud = k->cloud;
@@ -124,7 +123,7 @@ static far_point* farthest_points(const kmeans* k)
     return far;
 }
 
-/* Sums in the points' order, in one thread: the same bits for any number of them. */
+/* Single-threaded sums in the order of points: the same bits for any number of threads. */
 static void sum_points(kmeans* k)
 {
     pl_cloud* cloud = k->cloud;
@@ -139,7 +138,7 @@ static void sum_points(kmeans* k)
     }
 }
 
-/* "restarted": a cluster was empty and begins elsewhere. */
+/* *restarted: an empty cluster got a new centre. */
 static pl_status move_centres(kmeans* k, bool* restarted)
 {
     pl_cloud* cloud = k->cloud;
@@ -203,7 +202,7 @@ static pl_status iterate(kmeans* k, uint32_t iterations, pl_search* search, uint
         PL_TRY(assign_all(k, search->pool));
         sum_points(k);
     }
-    /* Clusters that are empty now could not be placed: there are fewer different points. */
+    /* Clusters that are empty now got no centre: there are fewer distinct points. */
     uint32_t kept = 0;
     for (uint32_t c = 0; c < cloud->clusters; ++c)
         if (k->sum[c][3] > 0)
@@ -232,7 +231,7 @@ static pl_status seed_centres(pl_cloud* cloud, uint64_t seed)
             uint32_t end = (uint32_t)((uint64_t)cloud->count * (c + 1ull) / cloud->clusters);
             cloud->centres[c] = cloud->points[order[begin + pl_rng_below(&rng, end - begin)]];
             for (uint32_t i = begin; i < end; ++i)
-                cloud->nearest[place[order[i]]] = c; /* a guess to start from */
+                cloud->nearest[place[order[i]]] = c; /* an initial guess */
         }
     }
     pl_free(order);
@@ -250,11 +249,11 @@ pl_status pl_cloud_kmeans(pl_cloud* cloud, uint32_t clusters, uint64_t seed, uin
         .cloud = cloud,
         .place = PL_NEW(uint32_t, cloud->clusters),
         .moved = PL_NEW(double, cloud->clusters),
-        .patience = PL_NEW(double, cloud->count),
+        .limit = PL_NEW(double, cloud->count),
         .sum = pl_alloc(cloud->clusters, sizeof *k.sum),
     };
     pl_status status = PLIANT_OK;
-    if (!cloud->centres || !k.place || !k.moved || !k.patience || !k.sum)
+    if (!cloud->centres || !k.place || !k.moved || !k.limit || !k.sum)
         status = pl_fail_memory(cloud->count * 8ull + cloud->clusters * 68ull);
     if (status == PLIANT_OK)
         status = seed_centres(cloud, seed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * From centres and a radius to the clustering that everyone else sees: the members of each cluster
- * in ascending order, with their kernel values. Points that no cluster reaches join the nearest
- * one; clusters that have no member are left out.
+ * From centres and a radius to a pl_clustering: the members of each cluster in ascending order,
+ * with their kernel values. Points that no cluster reaches join the nearest one; empty clusters are
+ * removed.
  */
 #include "clustering/cluster.h"
 #include "clustering/cluster_internal.h"
@@ -47,7 +47,7 @@ static void find_members(void* context, uint32_t begin, uint32_t end, uint32_t w
     {
         vec3 centre = p->cloud->centres[c];
         size_t from = p->begin[p->first + c], to = p->begin[p->first + c + 1];
-        if (from == to) /* there may be no room at all, and nothing is added to NULL */
+        if (from == to) /* the arrays may be NULL */
             continue;
         pl_kd_within(&p->cloud->tree, centre, p->radius, p->place + from, (uint32_t)(to - from));
         for (size_t e = from; e < to; ++e)
@@ -76,7 +76,7 @@ static bool make_room(pairs* p, size_t count)
     return blocks[2] != NULL;
 }
 
-/* Points of the cloud that have no pair yet. */
+/* Adds the points of the cloud that have no pair. */
 static pl_status add_strays(pairs* p)
 {
     const pl_cloud* cloud = p->cloud;
@@ -124,8 +124,8 @@ static pl_status add_cloud(pairs* p)
     return add_strays(p);
 }
 
-/* Pairs sorted by point, then handed to the clusters in that order: each cluster's members come out
- * ascending. "members" holds each cluster's number of them. */
+/* Sorts pairs by point and distributes them to clusters in that order, so that each cluster's
+ * members are ascending. "members" is the number of members of each cluster. */
 static pl_status write_out(const pairs* p, uint32_t points, uint32_t clusters, pl_clustering* out)
 {
     size_t* at = PL_NEW(size_t, points + 1ull);

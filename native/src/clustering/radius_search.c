@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Finding the clusters' number and radius from what an artist knows: a size and an overlap
- * ("automatically tuning the neighbor radius would be an interesting area for future work", Jones
- * et al. 2015), and the random clustering of Bargteil and Jones 2014.
+ * Finds the number and radius of clusters from a size and an overlap ("automatically tuning the
+ * neighbor radius would be an interesting area for future work", Jones et al. 2015), and the random
+ * clustering of Bargteil and Jones 2014.
  */
 #include "base/rng.h"
 #include "clustering/cluster_internal.h"
@@ -70,7 +70,7 @@ static double wanted_pairs(const pl_cloud* clouds, uint32_t count, double overla
     return pairs;
 }
 
-/* A first guess: if the body were a block with as many clusters. */
+/* A first guess: that of a solid block with as many clusters. */
 static double first_reach(const pl_cloud* clouds, uint32_t count)
 {
     double reach = 0;
@@ -115,14 +115,14 @@ pl_status pl_clouds_radius(const pl_cloud* clouds, uint32_t count, double overla
 /* ------------------------------------------------------------------ the number for a size */
 
 #define SIZE_SAMPLES 512
-/* Particles for each cluster, however small it is asked to be. With one for each, all of them are
- * made of the same few particles: so stiff that no substeps carry them, and without a rotation. */
+/* Minimum number of particles per cluster, for any size. With one per cluster, clusters consist of
+ * the same few particles: too stiff for any number of substeps, and without a defined rotation. */
 #define LEAST_HELD 3u
 
-/* A cluster of that size holds what a ball of the volume size^3 around a point well inside the body
- * holds; the body has as many clusters as that goes into it. Points well inside are found by taking
- * nearly the largest of many such balls. This holds for volumes, sheets and strings alike, and does
- * not depend on how densely they are sampled. */
+/* The number of points over that of a cluster. A cluster of this size has as many points as a ball
+ * of the volume size^3 around a point well inside the body, estimated by nearly the largest of many
+ * such balls. This suits volumes, sheets and strings, and is independent of the sampling density.
+ */
 pl_status pl_clouds_count(const pl_cloud* clouds, uint32_t count, double size, uint32_t* clusters)
 {
     double radius = size * cbrt(3 / (4 * 3.14159265358979323846)), sum = 0;

@@ -100,7 +100,7 @@ TEST(fcm_weights_are_equation_12)
 
 /* ------------------------------------------------------------------ what always holds */
 
-/* Converges at once, with about so many memberships. Takes the cloud over. */
+/* Converges without growth, with about so many memberships. Takes ownership of the cloud. */
 static void check_convergence(cloud c, uint32_t clusters, double radius, double memberships)
 {
     pliant_cluster_desc desc = cloud_desc(clusters, radius);
@@ -139,7 +139,7 @@ TEST(published_sets_converge_as_published)
     }
 }
 
-/* The same for sets that are always there; their memberships were counted once. */
+/* The same for generated sets; the expected memberships were measured once. */
 TEST(bodies_like_the_published_ones_converge)
 {
     check_convergence(cloud_sampled(scene_creature(4), 3000), 120, .25, 24.3e3);
@@ -264,7 +264,7 @@ TEST(auto_radius_works_on_every_kernel_and_set)
             REQUIRE_OK(cloud_cluster(&sets[s], &desc, NULL, &g));
             double overlap = (double)g.begin[g.count] / sets[s].count;
             CHECK(g.converged && g.strays == 0);
-            /* More only where that is what it takes to reach every point. */
+            /* More only if needed to reach every point. */
             CHECK_MSG(overlap > 4.7 && overlap < 8, "set %zu, kernel %u: %g", s, kernel, overlap);
             pl_clustering_free(&g);
         }
@@ -272,7 +272,7 @@ TEST(auto_radius_works_on_every_kernel_and_set)
     }
 }
 
-/* A needle on a block, and crumbs far away: hard to reach, but no reason to enlarge everything. */
+/* A needle on a block, and distant crumbs: hard to reach, but clusters must not all grow. */
 TEST(tips_and_crumbs_do_not_enlarge_every_cluster)
 {
     cloud c = cloud_box(14, 14, 14, 1);
@@ -310,7 +310,7 @@ TEST(few_clusters_do_not_become_copies_of_each_other)
         REQUIRE_OK(cloud_cluster(&c, &desc, NULL, &g));
         CHECK(g.count == count && g.converged);
         double overlap = (double)g.begin[g.count] / c.count;
-        /* up to four have to be so large to reach the corners of a cube */
+        /* up to four must be that large to reach the corners of a cube */
         CHECK_MSG(count < 5 || overlap < count * .8, "%u clusters: %g", count, overlap);
         CHECK(overlap > fmin(5, (count + 1) * .5) * .95);
         pl_clustering_free(&g);
@@ -482,7 +482,7 @@ TEST(clusters_do_not_depend_on_threads)
     cloud_free(&c);
 }
 
-/* Powers of two change no bit of a computation that has no units hidden in it. */
+/* Scaling by powers of two changes no bit unless a computation contains a hidden length. */
 TEST(clusters_do_not_depend_on_the_unit)
 {
     cloud c = cloud_box(12, 12, 12, 6);
@@ -508,7 +508,7 @@ TEST(clusters_do_not_depend_on_the_unit)
     cloud_free(&c);
 }
 
-/* ------------------------------------------------------------------ strange sets */
+/* ------------------------------------------------------------------ degenerate sets */
 
 static void cluster_in_every_way(cloud* c, uint32_t most)
 {
@@ -571,7 +571,7 @@ TEST(no_points_are_an_error)
     pl_clustering_free(&g);
 }
 
-/* ------------------------------------------------------------------ stopping and running out */
+/* ------------------------------------------------------------------ cancel and no memory */
 
 TEST(clustering_can_be_cancelled)
 {

@@ -79,7 +79,7 @@ TEST(level_weights_are_equations_14_to_21)
     check_weights(PLIANT_WEIGHT_POLYNOMIAL, 0, 0, 2, 3, one);
     check_weights(PLIANT_WEIGHT_POLYNOMIAL, 0, 10, 0, 3, one);
     check_weights(PLIANT_WEIGHT_POLYNOMIAL, 1, 10, -1, 3, polynomial_fine);
-    /* a single level takes all, by any scheme */
+    /* a single level has all weight, by any scheme */
     for (uint32_t weighting = 0; weighting < PLIANT_WEIGHT_MANUAL; ++weighting)
         for (uint32_t fine = 0; fine < 2; ++fine)
             check_weights(weighting, fine, 0, 0, 1, one);
@@ -258,7 +258,7 @@ TEST(levels_stop_where_asked_and_where_they_must)
         check_counts(&h, counts, PL_MIN(count, 3u));
         pl_hierarchy_free(&h);
     }
-    /* so slow a reduction that the most levels come first */
+    /* a reduction so slow that the limit of levels applies first */
     pliant_levels_desc levels = levels_desc(0);
     levels.reduction = 2;
     pl_hierarchy h;
