@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-/* Slots of a chunk, by the size of the body. Small chunks give every thread some and keep their
- * rows close; large ones share fewer clusters with their neighbours, and each shared one costs a
- * row. */
+/* Slots of a chunk, by the size of the body. Small chunks balance the threads and keep their rows
+ * in cache; large ones share fewer clusters with their neighbours, and each shared one costs a row.
+ */
 enum
 {
     SMALL_BODY = 8000,
@@ -124,8 +124,8 @@ static uint32_t block_key(const uint32_t ids[8], const pl_by_particle* lists)
     return merge_entries(ids, lists, NULL, NULL) << 16 | merge_entries(half, lists, NULL, NULL);
 }
 
-/* Puts a chunk's whole blocks in the order of their numbers of entries: a loop that counts as far
- * as the one before is one that the processor foresees. */
+/* Sorts a chunk's full blocks by their numbers of entries: equal trip counts in succession are
+ * predicted well. */
 static void sort_blocks(uint32_t* order, uint32_t used, const pl_by_particle* lists)
 {
     uint32_t key[LARGE_CHUNK / 8];
@@ -390,7 +390,7 @@ pl_status pl_blocks_list_parts(pl_body* body)
     return PLIANT_OK;
 }
 
-/* Eight numbers, always in the same order. */
+/* The sum of eight numbers, in a fixed order. */
 static double sum_lanes(const double a[8])
 {
     return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));

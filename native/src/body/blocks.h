@@ -13,18 +13,18 @@ typedef struct pl_by_particle
     float* kernel;
 } pl_by_particle;
 
-/* Kernel values are kept to a sum of 1 for each particle and level. */
+/* Kernel values are normalised to a sum of 1 for each particle and level. */
 pl_status pl_by_particle_list(const pl_body* body, uint32_t count, const pl_hierarchy* h,
                               pl_by_particle* lists);
 void pl_by_particle_free(pl_by_particle* lists);
-/* How many levels hold particles themselves. */
+/* The number of levels whose members are particles. */
 uint32_t pl_particle_levels(const pl_body* body);
 
-/* Gives every particle its slot. */
+/* Assigns every particle a slot. */
 pl_status pl_blocks_place(pl_body* body, const pl_layout_input* in, const pl_by_particle* lists);
 /* The chunks' rows, entries and normalisers. */
 pl_status pl_blocks_build(pl_body* body, const pl_by_particle* lists);
-/* Where each cluster's partial sums are, chunks ascending. */
+/* Lists the partial sums of each cluster, chunks ascending. */
 pl_status pl_blocks_list_parts(pl_body* body);
 
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The state of a body: flat arrays, no logic. Who owns what:
+ * The state of a body: flat arrays, no logic. Ownership:
  *
  *   scene ── bodies ─┬─ particles   slots, sorted along a space-filling curve, eight to a block
  *                    ├─ chunks      runs of blocks with the memberships of their particles
  *                    ├─ clusters    all levels, finest first
  *                    └─ links       nested levels: which fine cluster is in which coarse one
  *
- * Slots and blocks. A particle lives in a slot; slots are cut into blocks of eight (PL_LANES) that
- * a kernel takes at once, and blocks into chunks, whose clusters' rows fit into the cache. About a
- * fifth of a chunk's slots is free, for particles that fracture and resampling will add. A free
- * slot has mass 0, no weights and a finite position, so kernels need no special case for it.
+ * Slots and blocks. A particle is stored in a slot. Eight slots (PL_LANES) form a block, the unit
+ * of a SIMD kernel; blocks form chunks, whose clusters' rows fit into the cache. About a fifth of a
+ * chunk's slots is free, for particles that fracture and resampling add. A free slot has mass 0, no
+ * weights and a finite position, so kernels need no special case for it.
  *
  *   chunk   | block 0         | block 1         | ...      entries of block 0:
  *   slots   | 0 1 2 3 4 5 6 7 | 8 9 ...                    row 3: w0 w1 w2 w3 w4 w5 w6 w7
@@ -18,13 +18,13 @@
  *
  * Memberships are stored by block: an entry is one cluster (as a 16-bit index into the chunk's own
  * list of clusters, its "rows") and eight raw kernel values, zero for lanes that are not members.
- * Entries that only the first four lanes have come first and those that only the last four have
- * come last, so that a kernel may take each half of a block with fewer entries.
- * They are normalised when used: w_ic = fade_c k_ic / sum_d fade_d k_id, with the sum's inverse
- * kept by particle. A chunk has "shared rest" (p_ic = r_i - r_c for all memberships: the fast way)
- * or "own rest": then every entry carries a rest position r_ic for each of its lanes, relative to
- * the chunk's rest origin like r_i, and p_ic = r_ic - r_c. What is made of r_i once a block is then
- * made of r_ic once an entry; all else is the same.
+ * Entries of only the first four lanes come first and entries of only the last four come last, so
+ * that a kernel may process each half of a block with fewer entries.
+ * Weights are normalised when used: w_ic = fade_c k_ic / sum_d fade_d k_id; the inverse of the sum
+ * is stored by particle. A chunk has "shared rest" (p_ic = r_i - r_c for all memberships, the fast
+ * path) or "own rest": then every entry stores a rest position r_ic for each of its lanes, relative
+ * to the chunk's rest origin like r_i, and p_ic = r_ic - r_c. A kernel then evaluates terms of r_ic
+ * per entry instead of terms of r_i per block; all else is the same.
  *
  * Positions are float32 relative to the body's origin, which is double and moves in steps of a
  * power of two. Rest positions are float32 relative to the chunk's rest origin.
@@ -94,9 +94,8 @@ typedef struct pl_body
     bool plastic;           /* it yields, or has yielded: F^p may not be the identity */
     float* acceleration[3]; /* by slot, or NULL: set by the caller */
     float* force[3];        /* by slot, or NULL: fields and pressure of this substep */
-    /* Impulses of clusters sum to nothing but for rounding. Rounding is not random where a body
-     * turns about an axis, so what is left over (as a change of velocity) is given back a substep
-     * later. */
+    /* Impulses of clusters sum to 0 except for rounding, which is systematic in a rotating body.
+     * The remainder (as a change of velocity) is given back in the next substep. */
     double remainder[3];
     double turn[3], pivot[3]; /* the same for angular momentum: a rotation about the pivot */
     double mass_quantum;
@@ -140,7 +139,7 @@ typedef struct pl_body
     pl_components components;
     /* Particle -> mesh binding for pins, built when first needed; derived, not saved. */
     struct pl_pin_binding* pin_binding;
-    /* What is known of its particles around each mesh collider (collision/mesh/triangle_cache.h).
+    /* Caches of triangles near its particles, by mesh collider (collision/mesh/triangle_cache.h).
      */
     struct pl_triangle_cache** triangle_caches;
     uint32_t triangle_cache_count;

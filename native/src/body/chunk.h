@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Chunks: runs of blocks of eight particles with the memberships of these (body.h has the drawing),
- * and what particles and clusters give each other. */
+/* Chunks: runs of blocks of eight particles with their memberships (drawing in body.h), and the
+ * data that particles and clusters exchange. */
 #ifndef PL_BODY_CHUNK_H
 #define PL_BODY_CHUNK_H
 
@@ -12,7 +12,7 @@
 
 /* Sums that a chunk makes over its particles for each of its rows, weighted by m w:
  * x r^T (row-major), x, v, x cross v, x x^T (xx yy zz xy yz zx); x is relative to the chunk's
- * pos_origin, r to its rest_origin. The sums of m w and m w r do not move: they are in pl_part. */
+ * pos_origin, r to its rest_origin. The sums of m w and m w r are constant: they are in pl_part. */
 enum
 {
     PL_SUM_XR = 0,
@@ -23,20 +23,19 @@ enum
     PL_SUM_FLOATS = 24
 };
 
-/* What a chunk's corrections by strain limiting add up to for a row: m w delta (3) and its moment
- * about the chunk's pos_origin (3). While a chunk is limited, all of the floats are used, for sums
- * that are still in lanes. */
+/* Sums of a chunk's corrections by strain limiting for a row: m w delta (3) and its moment about
+ * the chunk's pos_origin (3). While a chunk is processed, all floats hold sums by lane. */
 enum
 {
     PL_LIMIT_FLOATS = 16
 };
 
-/* What a cluster gives to its members: an impulse affine in the rest offset p and linear in x, v:
+/* A cluster's impulse on its members, affine in the rest offset p and linear in x, v:
  *
  *   dt dv = A p + b - a (x - ref) - k v,
  *
  * with A = alpha T + kappa dt [omega]x F and so on (match.simd.c), and in the last place 1 for the
- * finest level, 0 for others, which becomes the normaliser. Fades are multiplied in when a chunk
+ * finest level, 0 for others, which becomes the normaliser. A chunk multiplies by the fade when it
  * loads its rows. */
 enum
 {
@@ -59,10 +58,10 @@ enum
     PL_LEVER_FLOATS = 16
 };
 
-/* A chunk's share of a cluster: where its sums are, and what of them does not move, as the kernels
- * weigh it: the mass and its first moment at rest, relative to the chunk's rest origin. In double:
- * an error in the mass would push the cluster, always the same way. One cache line each, in the
- * order in which a cluster's sums are put together. */
+/* A chunk's share of a cluster: the location of its sums, and its constant moments with the weights
+ * of the kernels: the mass and its first moment at rest, relative to the chunk's rest origin. In
+ * double, since an error in the mass would be a systematic force. One cache line each, in the order
+ * in which a cluster's sums are reduced. */
 typedef struct pl_part
 {
     uint32_t chunk, row;
@@ -98,7 +97,7 @@ typedef struct pl_chunk
     uint16_t* entry_row;       /* entry -> local row */
     float* entry_kernel;       /* 8 for each entry */
     float* own_rest;           /* 24 for each entry (x8 y8 z8: r_ic), or NULL: shared rest */
-    float* sums;               /* row_count * PL_SUM_FLOATS: what the last particle pass left */
+    float* sums;               /* row_count * PL_SUM_FLOATS, of the last particle pass */
     float* quad_sums;          /* row_count * PL_QUAD_SUM_FLOATS, or NULL */
     uint32_t moments;          /* a pl_moments_state: whether the sums belong to the particles */
     float remainder[3];        /* what its particles' impulses from clusters sum to */
@@ -107,7 +106,7 @@ typedef struct pl_chunk
     uint32_t bound_wait;       /* times that the bound over all limits need not be asked for ... */
     uint32_t bound_pause;      /* ... since it said nothing so many times (strain_limit.simd.c) */
     uint32_t touched;          /* particles in contact in this substep */
-    uint32_t failed;           /* for want of memory */
+    uint32_t failed;           /* out of memory */
 } pl_chunk;
 
 /* The lanes of a block that are members of an entry's cluster, as bits. */
@@ -119,7 +118,7 @@ static inline uint32_t pl_entry_lanes(const float kernel[8])
     return lanes;
 }
 
-/* Blocks of a chunk whose particles something has moved, and what these were before. */
+/* Blocks of a chunk whose particles were moved, with their previous state. */
 enum
 {
     PL_BEFORE_FLOATS = 48 /* x, y, z and the velocity of eight particles */
@@ -133,10 +132,10 @@ typedef struct pl_moved_blocks
     uint8_t* touch; /* of the chunk's particles (pl_particles), or NULL */
 } pl_moved_blocks;
 
-/* A surface with less friction than this holds nothing (pl_particles.touch). */
+/* A surface with less friction than this supports no particle (pl_particles.touch). */
 #define PL_LEAST_GRIP .05
 
-/* Before the i-th particle of a chunk is moved by a contact; x and v are the chunk's. */
+/* Call it before a contact moves the i-th particle of a chunk; x and v are the chunk's. */
 static inline void pl_note_moved(pl_moved_blocks* moved, uint32_t i, float* const x[3],
                                  float* const v[3], double friction)
 {

@@ -6,16 +6,16 @@
 #include "base/core.h"
 #include "body/chunk.h"
 
-/* Which way a cluster's fade goes (plasticity/fade.c). */
+/* The direction of a cluster's fade (plasticity/fade.c). */
 typedef enum pl_fading
 {
     PL_STAYS = 0,
-    PL_COMES, /* made anew: up to 1, then it stays */
-    PL_GOES   /* its rest shape has flowed too far: down to nothing, then it is dead */
+    PL_COMES, /* new: rises to 1 */
+    PL_GOES   /* its rest shape has flowed too far: falls to 0, then it is dead */
 } pl_fading;
 
-/* A cluster that goes has gone but for a remainder: it does not flow any more, and is taken out as
- * soon as its members have others. */
+/* A fading cluster below this does not flow any more, and is removed as soon as its members have
+ * other clusters. */
 #define PL_FADE_LEAST .05
 
 /* Clusters: one array each, over all levels; level l is [level_begin[l], level_begin[l + 1]). */
@@ -63,14 +63,15 @@ typedef struct pl_clusters
                              that   flows in this substep; the yield strain */
     float (*rest_change)[9]; /* coarse clusters: what that did to their rest shape */
     float* flow_share;       /* of the strain over the yield strain: what flows in a substep */
-    /* What the last match found. Positions of a cluster are kept as a reference point, which is a
-     * chunk's pos_origin, and a small offset from it, so that a body's distance from its origin
-     * costs no precision: a rounding error of x_c would push all members the same way. */
+    /* Results of the last match. A position is stored as a reference point, which is a chunk's
+     * pos_origin, and a small offset from it, so that precision does not depend on the distance
+     * from the body's origin: a rounding error of x_c would be a systematic force on all members.
+     */
     float (*ref)[3];
     float (*limit_ref)[3]; /* of the fit that limit holds */
-    /* What strain limiting needs of the fit at the start of the substep (PL_LEVER_*): one side
-     * belongs to it, the other is written by the matches at its end; body->lever_side says which is
-     * which. */
+    /* Data of the fit at the start of the substep, for strain limiting (PL_LEVER_*), double
+     * buffered: matches at the end of the substep write the other side. body->lever_side is the
+     * side to read. */
     float (*lever[2])[PL_LEVER_FLOATS];
     float (*x)[3];      /* centre of mass now */
     float (*f)[9];      /* deformation gradient */
@@ -91,23 +92,22 @@ typedef struct pl_clusters
     pl_part* part;
 } pl_clusters;
 
-/* The clusters of a level are fitted in runs of as many: a multiple of eight that follows from
- * their number alone, so that sums over runs do not depend on threads. Long runs have fewer sums.
- */
+/* The clusters of a level are fitted in batches of this size: a multiple of eight that depends only
+ * on their number, so that sums over batches do not depend on threads. */
 static inline uint32_t pl_batch_size(uint32_t clusters)
 {
     return PL_CLAMP(clusters / 32 / 32 * 32, 32u, 256u);
 }
 
-/* Nested levels before plastic flow: a run of clusters is to the next coarser level what a chunk of
- * particles is to the finest. Derived from links when first needed (dynamics/level_batches.c), not
- * saved. */
+/* Nested levels before plastic flow: a batch of clusters has the role for the next coarser level
+ * that a chunk of particles has for the finest. Derived from links on demand
+ * (dynamics/level_batches.c), not saved. */
 typedef struct pl_level_batches
 {
     uint32_t count;
     uint32_t level_begin[PLIANT_MAX_LEVELS]; /* the first run of each level */
     pl_chunk* run; /* blocks, entries, rows, sums and origins; slot_begin is the first row */
-    /* What they point into, all runs one after the other. */
+    /* Their arrays, concatenated over all runs. */
     uint32_t* block_begin;
     uint32_t (*half)[2];
     uint16_t* entry_row;

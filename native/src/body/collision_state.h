@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What a body keeps for contacts between clusters: proxies and their poses, the distance field of
- * its rest surface, and which of its clusters may not collide. */
+/* A body's state for contacts between clusters: proxies and their poses, the signed distance field
+ * of its rest surface, and the filter of its clusters that may not collide. */
 #ifndef PL_BODY_COLLISION_STATE_H
 #define PL_BODY_COLLISION_STATE_H
 
@@ -11,7 +11,7 @@
  * about the query centre with the query radius, cut by half-spaces that bound the members. The
  * half-spaces are state, since LAPACK finds them; the list of members follows from the memberships.
  */
-/* A particle at the surface of the cluster that it is at home in. */
+/* A particle at the surface of its home cluster. */
 typedef struct pl_surface_slot
 {
     uint32_t slot;
@@ -49,8 +49,8 @@ typedef struct pl_proxies
                           by half a spacing; the middle is relative to clusters.in_body */
 } pl_proxies;
 
-/* The body's surface at rest: distances at the nodes of a grid (body/rest_sdf.c). It follows
- * from the rest positions. */
+/* Signed distances from the body's surface at rest, on a grid (body/rest_sdf.c). Derived from rest
+ * positions. */
 typedef struct pl_rest_sdf
 {
     uint32_t size[3];
@@ -66,23 +66,22 @@ typedef struct pl_collision_filter
     /* Clusters that share a particle: ascending, for each cluster. */
     uint32_t* share_begin;
     uint32_t* share;
-    /* Pairs that overlapped at rest and were not seen apart since: a << 32 | b, ascending. State:
-     * what is gone from it does not follow from the rest. */
+    /* Pairs that overlapped at rest and were never separated since: a << 32 | b, ascending. State,
+     * since removals cannot be derived from the rest shape. */
     uint64_t* held;
     size_t held_count;
-    /* Both together, for each cluster: what it does not collide with. */
+    /* Union of both, for each cluster: the clusters with which it does not collide. */
     uint32_t* near_begin;
     uint32_t* near;
-    /* Derived: those that were seen apart since the lists were made, as they came; and a number
-     * that no other lists have. */
+    /* Derived: pairs that separated since the lists were made, in order of time; and a unique
+     * number of these lists. */
     uint64_t* released;
     size_t released_count;
     uint64_t serial;
 } pl_collision_filter;
 
-/* A proxy as it is now: rest -> world is x + F (r - rest), all relative to the world's zero. Rest
- * is that of the body, and F the total deformation since, mended where it is flat or turned inside
- * out. */
+/* The pose of a proxy: rest -> world is x + F (r - rest), relative to the world's origin. Rest is
+ * that of the body, and F the total deformation, repaired if it is singular or inverted. */
 typedef struct pl_proxy_pose
 {
     double x[3], rest[3];

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What is needed while building, freed at the end in every case. */
+/* Temporary data of a build, freed at the end in every case. */
 typedef struct build
 {
     pl_mesh mesh;

@@ -9,8 +9,8 @@
 /* The descriptor has been checked. On failure the body is freed and zeroed. */
 pl_status pl_body_build(pl_body* body, const pliant_body_desc* desc, pl_pool* pool, pl_task* task);
 
-/* Values at mesh vertices ("width" floats each), at the particles' rest positions by id: on the
- * nearest point of the surface. */
+/* Interpolates values at mesh vertices ("width" floats each) at the surface points nearest to the
+ * particles' rest positions, by id. */
 pl_status pl_body_sample_values(const pl_body* body, uint32_t width, const float* values,
                                 pl_pool* pool, float* by_id);
 

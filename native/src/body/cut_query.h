@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Looking up what cuts have left of a body's material (fracture/cuts/cuts.c,
- * fracture/cuts/cracks.c). */
+/* Queries of a body's material after cuts (fracture/cuts/cuts.c, fracture/cuts/cracks.c). */
 #ifndef PL_BODY_CUT_QUERY_H
 #define PL_BODY_CUT_QUERY_H
 
 #include "body/rest_query.h"
 
-/* In spacings: farther away nobody asks how far a crack is. */
+/* In spacings: the largest distance from a crack that queries need. */
 #define PL_CRACK_REACH 1.5
 
-/* How far a rest point is across a plane that cuts, from the side that is above it or below. */
+/* Signed distance of a rest point beyond a cut plane, from the side above or below it. */
 static inline double pl_across_cut(const pl_cut_plane* cut, bool above, vec3 at)
 {
     double over = v3_dot(v3_from(cut->plane), at) + cut->plane[3];
     return above ? -over : over;
 }
 
-/* How far a rest point is from what a piece has of the material, negative inside; beyond some
- * distance no more than that. Trilinear, with the slope. */
+/* Signed distance of a rest point from a piece's material, negative inside, clamped. Trilinear,
+ * with the gradient. */
 static inline double pl_crack_distance(const pl_body* body, uint32_t piece, vec3 at, vec3* slope)
 {
     const pl_rest_sdf* shape = &body->rest_sdf;
@@ -56,8 +55,8 @@ static inline double pl_crack_distance(const pl_body* body, uint32_t piece, vec3
     return y[0] + f[2] * (y[1] - y[0]);
 }
 
-/* The distance of a rest point from the surface of what a finest cluster is part of: that of the
- * body, and that of its piece at cracks. */
+/* Signed distance of a rest point from the surface around a finest cluster: the surface of the
+ * body, and of its piece at cracks. */
 static inline double pl_cluster_distance(const pl_body* body, uint32_t cluster, vec3 at,
                                          vec3* slope)
 {
@@ -68,7 +67,7 @@ static inline double pl_cluster_distance(const pl_body* body, uint32_t cluster, 
     double crack = pl_crack_distance(body, body->cuts.piece[cluster], at, slope ? &away : NULL);
     if (!(crack > distance))
         return distance;
-    if (slope) /* cracks are too rough for their slopes to say more than a direction */
+    if (slope) /* cracks are rough: only the direction of the gradient is useful */
         *slope = v3_normalised(away);
     return crack;
 }
@@ -90,7 +89,7 @@ static inline bool pl_has_side(const pl_cuts* cuts, uint32_t cluster, uint32_t s
     return false;
 }
 
-/* Whether two finest clusters of one piece are on two sides of a plane. */
+/* Whether two finest clusters of one piece are on opposite sides of a plane. */
 static inline bool pl_cuts_between(const pl_cuts* cuts, uint32_t a, uint32_t b)
 {
     if (!cuts->plane_count)
@@ -107,9 +106,9 @@ static inline bool pl_cuts_between(const pl_cuts* cuts, uint32_t a, uint32_t b)
     return false;
 }
 
-/* How far a rest point is beyond the planes between a particle, at home in one finest cluster, and
- * another cluster of its piece: from the side of that one, the least of all, and the plane's
- * normal. False: there are none. */
+/* The planes between a particle in home cluster "home" and another cluster of its piece: the least
+ * distance of a rest point beyond them, from that cluster's side, and the normal of that plane.
+ * False: there are none. */
 static inline bool pl_cuts_part(const pl_body* body, uint32_t particle, uint32_t home,
                                 uint32_t cluster, vec3 at, double* beyond, vec3* normal)
 {

@@ -12,7 +12,7 @@ typedef struct pl_cut_plane
     float plane[4];
 } pl_cut_plane;
 
-/* On which side of a plane a particle went. */
+/* The side of a plane to which a particle went. */
 typedef struct pl_cut
 {
     uint32_t particle; /* external id */

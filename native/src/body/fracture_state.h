@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What a body knows of its fracture: pieces, splits, and who shares particles with whom. Flat
+ * A body's fracture state: pieces, splits, and the graph of clusters that share particles. Flat
  * arrays, no logic (fracture/fracture.h).
  *
- * A piece is a connected part of the graph whose nodes are the finest clusters and whose edges are
- * the particles that two of them share. clusters.piece says which piece a cluster is in; a particle
- * is in that of its clusters. Numbers of pieces are never used again.
+ * A piece is a connected component of the graph whose nodes are the finest clusters and whose edges
+ * are shared particles. clusters.piece is the piece of a cluster; a particle is in the piece of its
+ * clusters. Numbers of pieces are never reused.
  */
 #ifndef PL_BODY_FRACTURE_STATE_H
 #define PL_BODY_FRACTURE_STATE_H
@@ -54,7 +54,7 @@ typedef struct pl_small_piece
     float v[3];    /* velocity a substep before */
 } pl_small_piece;
 
-/* Clusters that one shares particles with, ascending, and how many. */
+/* Clusters that share particles with one cluster, ascending, and how many. */
 typedef struct pl_share
 {
     uint32_t cluster, count;

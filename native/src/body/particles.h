@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Particles: arrays over slots, and what is known of each by its external id. */
+/* Particles: arrays over slots, and arrays by external id. */
 #ifndef PL_BODY_PARTICLES_H
 #define PL_BODY_PARTICLES_H
 
@@ -38,7 +38,7 @@ static inline bool pl_lives(const pl_particles* p, uint32_t id)
     return p->id[p->slot_of[id]] == id;
 }
 
-/* How many particles there are that are no copies: the first ones. */
+/* The number of first particles, which are not copies. */
 static inline uint32_t pl_first_particles(const pl_particles* p)
 {
     uint32_t first = p->id_count;

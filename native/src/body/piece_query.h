@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Which piece particles are in (fracture_state.h), for whoever treats pieces one by one. */
+/* The piece of each particle (fracture_state.h). */
 #ifndef PL_BODY_PIECE_QUERY_H
 #define PL_BODY_PIECE_QUERY_H
 
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* By slot, that of its clusters, PL_NO_PIECE for free ones; NULL for want of memory. The caller
- * frees. */
+/* By slot, the piece of its clusters, or PL_NO_PIECE for free slots. NULL when out of memory. The
+ * caller frees it. */
 static inline uint32_t* pl_pieces_of_slots(const pl_body* body)
 {
     uint32_t* piece = PL_NEW(uint32_t, body->particles.slot_count);

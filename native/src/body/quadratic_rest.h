@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What quadratic goals need to know of a cluster at rest. */
+/* Rest data of a cluster for quadratic goals. */
 #ifndef PL_BODY_QUADRATIC_REST_H
 #define PL_BODY_QUADRATIC_REST_H
 

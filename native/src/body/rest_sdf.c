@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The surface of a body at rest, as a grid of distances. Proxies are balls: their union is bumpy,
- * reaches beyond the particles, and most of it is inside of the body. What rests on it is pushed
- * from bump to bump. Here a contact asks the body's own rest shape how deep it is and which way is
- * out, so that flat faces are flat and nothing inside counts.
+ * Signed distance field of a body's surface at rest, on a grid. Proxies are balls: their union is
+ * bumpy, extends beyond the particles, and is mostly inside the body. So contacts take depth and
+ * normal from this field instead: flat faces are flat, and the inside of the body has no contacts.
  *
  * The surface is that of Zhu and Bridson, Animating Sand as a Fluid, 2005: |x - mean(x)| - r, with
  * the weighted mean of the particles near x and r half their spacing. Farther away the distance is
@@ -20,7 +19,7 @@
 /* Particles are averaged within this many spacings, and the grid ends this many beyond them. */
 #define REACH 1.5
 #define PADDING 2.0
-/* Farther away than this many spacings nobody asks how far it is. */
+/* The largest distance, in spacings, that queries need. */
 #define MOST_DISTANCE 5.0
 /* Nodes of the grid at the most, and for each particle: memory follows the particles, whatever the
  * extent of the mesh is in spacings. */
@@ -34,14 +33,14 @@ void pl_rest_sdf_free(pl_rest_sdf* shape)
     memset(shape, 0, sizeof *shape);
 }
 
-/* What a node has gathered of the particles near it. */
+/* Weighted sums of a node over the particles near it. */
 typedef struct near_sum
 {
     float weight, to[3]; /* the sum of the weights, and of weighted ways to the particles */
 } near_sum;
 
-/* Copies that splits have made lie where their parents do and say nothing new: with or without
- * them, before a body broke or restored after it, the shape is the same to the bit. */
+/* Copies made by splits have the rest positions of their parents and are skipped: the field has the
+ * same bits before fracture and when restored after it. */
 static bool is_of_shape(const pl_body* body, uint32_t slot)
 {
     const pl_particles* p = &body->particles;
@@ -65,7 +64,7 @@ static double bounds_of(const pl_body* body, double low[3], double high[3])
     return size;
 }
 
-/* Half a spacing a cell, larger only where that were too many. */
+/* Cells of half a spacing; larger if that were too many. */
 static void lay_grid(const pl_body* body, pl_rest_sdf* shape)
 {
     double low[3], high[3], largest = bounds_of(body, low, high);
@@ -122,7 +121,7 @@ static void add_particle(const pl_rest_sdf* shape, vec3 r, near_sum* sums)
         }
 }
 
-/* Nodes next to the surface: from where it crosses the grid's lines. 0 elsewhere. */
+/* Distances of nodes next to the surface, from its crossings with grid edges; 0 elsewhere. */
 static float crossing_distance(const pl_rest_sdf* shape, const float* d, size_t node,
                                const uint32_t at[3])
 {
@@ -219,8 +218,8 @@ static void sweep(const pl_rest_sdf* shape, const uint8_t* fixed, float* d, int 
  * and not a cavity of the body. */
 #define LEAST_CAVITY 0.6
 
-/* Visits all nodes outside that hang together with one; returns how far the farthest is. Marks
- * them, and lists them from the queue's begin on. */
+/* Flood fill of the outside nodes connected with one; returns the largest distance. Marks the nodes
+ * and lists them from the queue's begin. */
 static float flood(const pl_rest_sdf* shape, const float* level, uint32_t first, uint8_t* seen,
                    uint32_t* queue, size_t* count)
 {
@@ -250,8 +249,7 @@ static float flood(const pl_rest_sdf* shape, const float* level, uint32_t first,
     return most;
 }
 
-/* Where particles are not quite dense there are holes between them, which would be surfaces inside
- * of the body: they belong to it. */
+/* Gaps between sparse particles would be surfaces inside the body: count them as material. */
 static pl_status fill_holes(const pl_rest_sdf* shape, float* level, size_t nodes)
 {
     uint8_t* seen = PL_NEW(uint8_t, nodes);
