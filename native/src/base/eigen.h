@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Eigenvectors of a symmetric 3x3 matrix by Jacobi rotations (Golub and Van Loan, "Matrix
- * Computations", section 8.5), in plain IEEE operations. A step may not call LAPACKE: its results
- * depend on the LAPACK that is installed. */
+ * Computations"), in plain IEEE operations. A step may not call LAPACKE, whose results depend on
+ * the library that is installed. */
 #ifndef PL_BASE_EIGEN_H
 #define PL_BASE_EIGEN_H
 
