@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * An edit keeps the new memberships of the particles that change, by slot, beside the body's own;
- * whoever asks sees both as one. pl_edit_end then builds the chunks with changed slots anew, and
- * what follows from them:
+ * An edit stores the new memberships of changed particles by slot; its queries overlay them on the
+ * body's. pl_edit_end then rebuilds the chunks with changed slots, and derived data:
  *
  *   changes ──► chunks ───────► parts ──► rest of clusters ──► coarse levels
  *               build.c              rest.c
