@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * One cluster fitted to its members in double, as an edit has them so far: F = A_xr A_rr^-1 without
- * directions in which the cluster has no extent, completed there as matching does it
- * (degenerate.c), and of F^e = F (F^p)^-1 the largest stretch with its direction in the world, the
- * left singular vector. (Published code took the right one, which is a direction at rest, and used
- * it in the world.)
+ * Fit of one cluster to its current members in double precision, with the pending edit applied:
+ * F = A_xr A_rr^-1 over the directions in which the cluster has extent, completed in the others as
+ * in matching (degenerate.c); and the largest singular value of F^e = F (F^p)^-1 with its left
+ * singular vector, which is the direction in the world. (Published code used the right singular
+ * vector, a rest direction, as a world direction.)
  */
 #include "base/eigen.h"
 #include "body/rest_moments.h"
@@ -34,12 +34,12 @@ static vec3 position(const pl_particles* p, uint32_t slot)
     return v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]);
 }
 
-/* A member as it is in the cluster: its weight m w, and where it is now and at rest. */
-typedef struct weighed
+/* A member: weight m w, current position, rest position in the cluster. */
+typedef struct weighted_member
 {
     double mw;
     vec3 x, rest;
-} weighed;
+} weighted_member;
 
 /* Sums over members, weighted by m w. */
 typedef struct sums
@@ -50,7 +50,7 @@ typedef struct sums
     mat3 axr, arr;
 } sums;
 
-/* What the members are in. */
+/* Caches the memberships of all members in b->known. */
 static bool read_members(pl_breaking* b, uint32_t count)
 {
     pl_known* known = &b->known;
@@ -72,7 +72,7 @@ static bool read_members(pl_breaking* b, uint32_t count)
     return true;
 }
 
-/* One member: its share m w of the cluster, and where it is in the cluster's rest shape. */
+/* Weight m w of one member, and its position in the cluster's rest shape. */
 static double share_of(const pl_breaking* b, uint32_t cluster, uint32_t index, uint32_t slot,
                        vec3* rest)
 {
@@ -93,8 +93,8 @@ static double share_of(const pl_breaking* b, uint32_t cluster, uint32_t index, u
     return all > 0 ? b->body->particles.mass[slot] * own / all : 0;
 }
 
-/* Centres first, then moments about them. */
-static void add_members(const pl_breaking* b, uint32_t cluster, weighed* members, sums* s)
+/* First pass: centroids. Second pass: moments about them. */
+static void add_members(const pl_breaking* b, uint32_t cluster, weighted_member* members, sums* s)
 {
     const pl_particles* p = &b->body->particles;
     const pl_chunk* chunk = b->body->chunks;
@@ -105,8 +105,8 @@ static void add_members(const pl_breaking* b, uint32_t cluster, weighed* members
             ++chunk; /* slots ascend */
         vec3 rest =
             v3_add(v3(p->r[0][slot], p->r[1][slot], p->r[2][slot]), v3_from(chunk->rest_origin));
-        weighed* one = &members[i];
-        *one = (weighed){.x = position(p, slot)};
+        weighted_member* one = &members[i];
+        *one = (weighted_member){.x = position(p, slot)};
         one->mw = share_of(b, cluster, i, slot, &one->rest);
         s->mass += one->mw;
         s->x = v3_mad(s->x, one->x, one->mw);
@@ -129,7 +129,7 @@ static void add_members(const pl_breaking* b, uint32_t cluster, weighed* members
     }
 }
 
-/* F, completed: the same rules as pl_set_shape and matching. */
+/* F, completed by the same rules as in pl_set_shape and matching. */
 static mat3 gradient_of(const pl_body* body, const sums* s)
 {
     double values[3], least = body->spacing * body->spacing * 1e-8 * s->mass;
@@ -173,7 +173,7 @@ pl_status pl_fracture_fit(pl_breaking* b, uint32_t cluster, pl_fit* fit)
     PL_TRY(pl_list_ids(b, cluster, UINT32_MAX, &s.count));
     if (!read_members(b, s.count))
         return pl_fail_memory(b->known.count * sizeof(pl_member));
-    weighed* members = PL_BARE(weighed, s.count);
+    weighted_member* members = PL_BARE(weighted_member, s.count);
     if (!members)
         return pl_fail_memory(s.count * sizeof *members);
     add_members(b, cluster, members, &s);

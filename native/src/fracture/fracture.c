@@ -7,16 +7,16 @@
  *
  *   1 + toughness (1 + boost exp(-falloff t)),   t seconds after it was split last,
  *
- * and, after a split, only once it has been below 1 + toughness or has had the time of one of its
- * own swings for that: what is still overstretched then is so for another reason, and a body that
- * waits for it hangs by threads of gum. The most overloaded comes first; each is fitted again
- * before it is split, since those before it changed its members.
+ * and, after a split, only once its stretch has been below 1 + toughness or one period of its own
+ * oscillation has passed. Without that time limit, stretched bridges never break. Candidates are
+ * split in order of decreasing overload; each is fitted again first, because earlier splits change
+ * its members.
  *
- * A cluster whose stiffness the substeps cannot carry is stretched further by the same force. Its
- * toughness is raised as much: it breaks at the force at which it would, and bears its own weight.
+ * The same force stretches a cluster further where the substep limits its stiffness. The toughness
+ * is scaled by the same factor, so that the breaking force does not depend on the substep.
  *
- * Departures from published code: stretch alone breaks, compression never; the most overloaded
- * first, not last; the boost is a factor on the toughness and decays by the second.
+ * Departures from published code: only stretch breaks, compression never does; the most overloaded
+ * cluster is split first, not last; the boost is a factor on the toughness and decays per second.
  */
 #include "fracture/fracture.h"
 
@@ -30,7 +30,7 @@
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
-/* Particles over those at first: so many may there be in any case. */
+/* Least limit of the particle count, relative to the initial count (see is_spent). */
 static const double MOST_PARTICLES = 4;
 
 /* ------------------------------------------------------------------ thresholds */
@@ -41,7 +41,7 @@ double pl_toughness_of(const pl_breaking* b, uint32_t c)
            pl_material_softness(b->body, c, b->dt);
 }
 
-/* The stretch that a cluster bears but for the boost, and with it. */
+/* Breaking stretch of a cluster without the boost (plain_threshold) and with it (threshold). */
 static double plain_threshold(const pl_breaking* b, uint32_t c)
 {
     return 1 + pl_toughness_of(b, c);
@@ -56,7 +56,8 @@ static double threshold(const pl_breaking* b, uint32_t c)
     return 1 + (plain_threshold(b, c) - 1) * (1 + more);
 }
 
-/* A spring of this alpha a substep swings once in 2 pi / sqrt(alpha) of them. */
+/* One period has passed: a spring with stiffness alpha per substep has a period of
+ * 2 pi / sqrt(alpha) substeps. */
 static bool has_settled(const pl_breaking* b, uint32_t c)
 {
     double since = (b->time - b->body->clusters.split_time[c]) / b->dt;
@@ -71,8 +72,8 @@ static mat3 gradient_of(const pl_clusters* k, uint32_t c)
     return (mat3){{{f[0], f[1], f[2]}, {f[3], f[4], f[5]}, {f[6], f[7], f[8]}}};
 }
 
-/* No singular value is larger than this (Gershgorin, on the product with the transpose): enough for
- * nearly all clusters nearly always. */
+/* Upper bound on the singular values (Gershgorin circles of a a^T). It decides most clusters
+ * without an eigendecomposition. */
 static double stretch_bound(mat3 a)
 {
     mat3 g = m3_mul(a, m3_transpose(a));
@@ -88,7 +89,7 @@ typedef struct scan
     uint32_t run;
 } scan;
 
-/* How many times its threshold a cluster is stretched, 0 if it bears it. */
+/* overload = stretch / threshold of each cluster, 0 below the threshold. */
 static void scan_clusters(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const scan* s = context;
@@ -104,7 +105,7 @@ static void scan_clusters(void* context, uint32_t begin, uint32_t end, uint32_t 
         double plain = 1 + b->fracture->desc.toughness * fmax(0, k->toughness_factor[c]);
         mat3 elastic = pl_elastic_of(b->body, c, gradient_of(k, c));
         double stretch = stretch_bound(elastic);
-        if (stretch > plain) /* the least that it bears */
+        if (stretch > plain) /* over the lower bound: compute the threshold itself */
             plain = plain_threshold(b, c);
         if (stretch > plain)
             stretch = pl_largest_stretch_of(elastic, NULL);
@@ -131,9 +132,9 @@ static int most_overloaded_first(const void* a, const void* b)
     return (x->cluster > y->cluster) - (x->cluster < y->cluster);
 }
 
-/* Whether nothing may be split any more. Without new clusters there are never more particles or
- * splits than memberships at first, since each takes some from others. A body that flows gets new
- * clusters, and its copies new memberships, so it could be divided for ever. */
+/* Whether the body has reached its limit of particles and splits. Without reclustering both stay
+ * below the initial number of memberships, because each split uses some up. A body that flows gets
+ * new clusters, and its copies new memberships, so it needs an explicit limit. */
 static bool is_spent(const pl_body* body)
 {
     double each = fmax(body->first_overlap, MOST_PARTICLES);
@@ -179,7 +180,7 @@ void pl_breaking_free(pl_breaking* b)
     pl_free(b->after);
 }
 
-/* One edit for all of them. */
+/* Performs all splits of one substep as one edit. */
 static pl_status break_body(pl_breaking* b, candidate* list, uint32_t count)
 {
     pl_fracture* f = b->fracture;
@@ -213,7 +214,7 @@ static bool may_break(const pl_breaking* b)
 {
     const pl_fracture* f = b->body->fracture;
     if (!f || b->body->asleep || b->body->pins.follow || !(f->desc.toughness < INFINITY) ||
-        b->time < f->desc.first_time - 1e-3 * b->dt) /* times add up to nearly what they should */
+        b->time < f->desc.first_time - 1e-3 * b->dt) /* tolerance for rounding of summed times */
         return false;
     return !f->desc.most_pieces || pl_pieces_now(b->body) < f->desc.most_pieces;
 }
@@ -240,7 +241,7 @@ static pl_status fracture_body(pl_breaking* b, bool* any)
             list[at++] = (candidate){f->overload[c], c};
     pl_status status = break_body(b, list, count);
     pl_free(list);
-    /* room that was made stays, whatever came of it */
+    /* capacity that was added stays, even if nothing was split */
     *any = *any || b->any || clusters != b->body->level_begin[1] || chunks != b->body->chunk_count;
     return status;
 }
@@ -297,21 +298,21 @@ void pl_fracture_free(pl_body* body)
 
 pl_status pl_fracture_set(pl_body* body, const pliant_fracture_desc* desc)
 {
-    pl_fracture* fresh = body->fracture ? NULL : PL_NEW(pl_fracture, 1);
-    if (!body->fracture && !fresh)
-        return pl_fail_memory(sizeof *fresh);
-    if (fresh)
+    pl_fracture* created = body->fracture ? NULL : PL_NEW(pl_fracture, 1);
+    if (!body->fracture && !created)
+        return pl_fail_memory(sizeof *created);
+    if (created)
     {
-        body->fracture = fresh;
+        body->fracture = created;
         pl_status status = pl_pieces_ready(body, 0, 0);
         if (status != PLIANT_OK)
         {
             body->fracture = NULL;
-            for (uint32_t c = 0; c < fresh->share_count; ++c)
-                pl_free(fresh->shares[c].items);
-            pl_free(fresh->shares);
-            pl_free(fresh->pieces);
-            pl_free(fresh);
+            for (uint32_t c = 0; c < created->share_count; ++c)
+                pl_free(created->shares[c].items);
+            pl_free(created->shares);
+            pl_free(created->pieces);
+            pl_free(created);
             return status;
         }
     }

@@ -1,62 +1,61 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Members that a crack has left behind (Jones et al. 2016). A particle of several clusters leaves
- * one whose centre is farther away than
+ * Outliers: members separated from their cluster by a crack (Jones et al. 2016). A particle of
+ * several clusters leaves one whose centre is farther away than
  *
- *   2 (1 + gamma) |F^p p|,   p its rest offset, gamma the strain limit,
+ *   2 (1 + gamma) |F^p p|,   p its rest offset, gamma the strain limit.
  *
- * with F^p, since without it taffy would shed its members; half a spacing is added, since near the
- * centre of a cluster any distance is many times the one at rest.
+ * F^p is included so that plastically stretched clusters keep their members. Half a spacing is
+ * added because near the centre of a cluster the ratio to the rest distance is ill-conditioned.
  *
- * That alone leaves bodies hanging by threads: a few particles that two clusters still share hardly
- * stretch either of them, however far the two have gone. So a member also leaves when it is off
- * from where the cluster's own F has it by more than THREAD times the toughness of the cluster's
- * width, which is many times what a cluster bears before it is split.
+ * Departure: that test alone leaves thin bridges, because a few particles shared by two clusters
+ * hardly stretch either of them, however far the two are apart. So a member also leaves when it is
+ * farther than THREAD * toughness * cluster width from its place by the cluster's F, which is many
+ * times the strain at which a cluster is split.
  *
- * Only clusters beside cracks are looked at, all of them in every fourth substep: a look whose
- * outcome has to be built into chunks and clusters costs far more than the look. A kernel sorts
- * out those that are surely near enough (outliers.simd.c); the few that remain are measured.
+ * Only clusters beside cracks are tested, in every fourth substep, because rebuilding chunks and
+ * clusters afterwards costs far more than the test. A SIMD kernel culls members that are certainly
+ * close enough (outliers.simd.c); the rest are measured in double precision.
  */
 #include "fracture/outliers.h"
 
 #include "fracture/fracture_internal.h"
 
 #define THREAD 4
-/* What rounding in float leaves of certainty. */
+/* Margin for rounding in float: the cull must be conservative. */
 #define SURELY .998
 enum
 {
     TURNS = 4
 };
 
-/* What is compared for the members of a cluster. */
-typedef struct looked_at
+/* Limits for the members of a cluster. */
+typedef struct member_limits
 {
     uint32_t cluster;
     vec3 x, rest;
     mat3 f, fp;
-    double times, slack; /* of the distance at rest */
-    double off;          /* from where F has a member */
-} looked_at;
+    double times, slack; /* factor of the plastic rest distance, and constant added to it */
+    double off;          /* distance from a member's place by F */
+} member_limits;
 
-static looked_at look_at(const pl_breaking* b, uint32_t c)
+static member_limits limits_of(const pl_breaking* b, uint32_t c)
 {
     const pl_clusters* k = &b->body->clusters;
     double tough = pl_toughness_of(b, c);
-    return (looked_at){.cluster = c,
-                       .x = v3_from(k->x[c]),
-                       .rest = v3_from(k->rest[c]),
-                       .f = m3_from(k->f[c]),
-                       .fp = b->body->plastic ? m3_from(k->fp[c]) : m3_identity(),
-                       .times = 2 * (1 + b->body->material.strain_limit),
-                       .slack = .5 * b->body->spacing,
-                       .off = fmax(THREAD * tough * k->width_max[c], .5 * b->body->spacing)};
+    return (member_limits){.cluster = c,
+                           .x = v3_from(k->x[c]),
+                           .rest = v3_from(k->rest[c]),
+                           .f = m3_from(k->f[c]),
+                           .fp = b->body->plastic ? m3_from(k->fp[c]) : m3_identity(),
+                           .times = 2 * (1 + b->body->material.strain_limit),
+                           .slack = .5 * b->body->spacing,
+                           .off = fmax(THREAD * tough * k->width_max[c], .5 * b->body->spacing)};
 }
 
-/* Who is off by less than it may be is no farther away than |F p| + off, and |F p| is at most
- * |F^e| |F^p p|. For clusters that are not stretched beyond all measure that is within what the
- * distance may be: it need not be asked. */
-static bool is_within_anyway(const pl_breaking* b, const looked_at* at)
+/* Whether the second test implies the first: a member that passes it is at most |F p| + off away,
+ * and |F p| <= |F^e| |F^p p|. True unless the cluster is stretched extremely. */
+static bool off_test_suffices(const pl_breaking* b, const member_limits* at)
 {
     mat3 e = pl_elastic_of(b->body, at->cluster, at->f);
     double square = 0;
@@ -65,14 +64,14 @@ static bool is_within_anyway(const pl_breaking* b, const looked_at* at)
     return square < SURELY * at->times * at->times && at->off < SURELY * at->times * at->slack;
 }
 
-/* The same for the kernel, but for where it is seen from. */
-static pl_outlier_bound look_of(const pl_breaking* b, uint32_t c)
+/* The limits in the kernel's form, without from_rest, which depends on the chunk. */
+static pl_outlier_bound bound_of(const pl_breaking* b, uint32_t c)
 {
-    looked_at at = look_at(b, c);
+    member_limits at = limits_of(b, c);
     pl_outlier_bound l = {.off = (float)(SURELY * at.off * at.off),
                           .times = (float)(SURELY * at.times * at.times),
                           .slack = (float)(at.slack * at.slack),
-                          .on = is_within_anyway(b, &at) ? PL_OUTLIER_OFF : PL_OUTLIER_BOTH};
+                          .on = off_test_suffices(b, &at) ? PL_OUTLIER_OFF : PL_OUTLIER_BOTH};
     for (int i = 0; i < 9; ++i)
     {
         l.f[i] = (float)at.f.m[i / 3][i % 3];
@@ -83,8 +82,8 @@ static pl_outlier_bound look_of(const pl_breaking* b, uint32_t c)
     return l;
 }
 
-/* How many times as far away as it may be; over 1: it leaves. */
-static double farness(const looked_at* l, vec3 x, vec3 rest)
+/* Distance of a member over the allowed distance; over 1: it is an outlier. */
+static double relative_distance(const member_limits* l, vec3 x, vec3 rest)
 {
     vec3 arm = v3_sub(x, l->x), p = v3_sub(rest, l->rest);
     double far = v3_length(arm) / (l->times * (v3_length(m3_mulv(l->fp, p)) + l->slack));
@@ -92,13 +91,13 @@ static double farness(const looked_at* l, vec3 x, vec3 rest)
     return fmax(far, off);
 }
 
-/* Scratch of a look. */
-typedef struct looking
+/* Scratch of a search. */
+typedef struct outlier_scratch
 {
-    pl_outlier_bound *clusters,
-        *rows; /* by finest cluster, if it is cracked; by row of the chunk at hand */
+    pl_outlier_bound* clusters; /* by finest cluster, set where it is cracked */
+    pl_outlier_bound* rows;     /* by row of the current chunk */
     pl_suspect* suspects;
-} looking;
+} outlier_scratch;
 
 static bool note(pl_breaking* b, uint32_t id, uint32_t cluster, double far)
 {
@@ -109,7 +108,7 @@ static bool note(pl_breaking* b, uint32_t id, uint32_t cluster, double far)
     return true;
 }
 
-/* One cluster at a time: of those that a particle of the block is to leave, the farthest off. */
+/* A particle leaves one cluster at a time: keeps the farthest of each particle of the block. */
 static void keep_farthest(pl_outlier_list* list, size_t first)
 {
     size_t kept = first;
@@ -127,11 +126,11 @@ static void keep_farthest(pl_outlier_list* list, size_t first)
     list->count = kept;
 }
 
-/* The suspects of an entry, one by one. */
-static bool look_closely(pl_breaking* b, const pl_chunk* chunk, const pl_suspect* suspect)
+/* Measures the suspect lanes of an entry. */
+static bool measure_suspect(pl_breaking* b, const pl_chunk* chunk, const pl_suspect* suspect)
 {
     const pl_particles* p = &b->body->particles;
-    looked_at at = look_at(b, chunk->rows[chunk->entry_row[suspect->entry]]);
+    member_limits at = limits_of(b, chunk->rows[chunk->entry_row[suspect->entry]]);
     for (uint32_t lane = 0; lane < 8; ++lane)
     {
         uint32_t s = chunk->slot_begin + 8 * suspect->block + lane;
@@ -140,16 +139,16 @@ static bool look_closely(pl_breaking* b, const pl_chunk* chunk, const pl_suspect
         const float* own =
             chunk->own_rest ? chunk->own_rest + 24 * (size_t)suspect->entry + lane : NULL;
         vec3 rest = own ? v3(own[0], own[8], own[16]) : v3(p->r[0][s], p->r[1][s], p->r[2][s]);
-        double far = farness(&at, v3(p->x[0][s], p->x[1][s], p->x[2][s]),
-                             v3_add(rest, v3_from(chunk->rest_origin)));
+        double far = relative_distance(&at, v3(p->x[0][s], p->x[1][s], p->x[2][s]),
+                                       v3_add(rest, v3_from(chunk->rest_origin)));
         if (far > 1 && !note(b, p->id[s], at.cluster, far))
             return false;
     }
     return true;
 }
 
-/* What is known of the rows of a chunk; whether any of them is to be looked at. */
-static bool look_at_rows(const pl_breaking* b, const pl_chunk* chunk, const looking* l)
+/* Sets the bounds of a chunk's rows; whether any row has to be tested. */
+static bool set_row_bounds(const pl_breaking* b, const pl_chunk* chunk, const outlier_scratch* l)
 {
     const pl_clusters* k = &b->body->clusters;
     bool any = false;
@@ -167,16 +166,16 @@ static bool look_at_rows(const pl_breaking* b, const pl_chunk* chunk, const look
     return any;
 }
 
-static pl_status look_at_chunk(pl_breaking* b, const pl_chunk* chunk, const looking* l)
+static pl_status test_chunk(pl_breaking* b, const pl_chunk* chunk, const outlier_scratch* l)
 {
-    if (!look_at_rows(b, chunk, l))
+    if (!set_row_bounds(b, chunk, l))
         return PLIANT_OK;
     const pl_suspect* suspects = l->suspects;
     uint32_t count = b->scene->kernels->outliers(chunk, &b->body->particles, l->rows, l->suspects);
     size_t first = b->outliers.count;
     for (uint32_t i = 0; i < count; ++i)
     {
-        if (!look_closely(b, chunk, &suspects[i]))
+        if (!measure_suspect(b, chunk, &suspects[i]))
             return pl_fail_memory(b->outliers.count * sizeof *b->outliers.items);
         if (i + 1 < count && suspects[i + 1].block == suspects[i].block)
             continue;
@@ -199,15 +198,15 @@ pl_status pl_outliers_find(pl_breaking* b)
         most_rows = PL_MAX(most_rows, body->chunks[c].row_count);
         most_entries = PL_MAX(most_entries, body->chunks[c].entry_count);
     }
-    looking l = {PL_BARE(pl_outlier_bound, clusters), PL_BARE(pl_outlier_bound, most_rows),
-                 PL_BARE(pl_suspect, most_entries)};
+    outlier_scratch l = {PL_BARE(pl_outlier_bound, clusters), PL_BARE(pl_outlier_bound, most_rows),
+                         PL_BARE(pl_suspect, most_entries)};
     bool fine = l.clusters && l.rows && l.suspects;
     for (uint32_t c = 0; fine && c < clusters; ++c)
         if (cracked[c])
-            l.clusters[c] = look_of(b, c);
+            l.clusters[c] = bound_of(b, c);
     pl_status status = fine ? PLIANT_OK : pl_fail_memory((size_t)most_entries * sizeof(pl_suspect));
     for (uint32_t c = 0; c < body->chunk_count && status == PLIANT_OK; ++c)
-        status = look_at_chunk(b, &body->chunks[c], &l);
+        status = test_chunk(b, &body->chunks[c], &l);
     pl_free(l.clusters);
     pl_free(l.rows);
     pl_free(l.suspects);

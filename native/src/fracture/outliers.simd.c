@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Tells the members that may be too far from their clusters from those that surely are not, in
- * float and without roots: of 2 (1 + gamma) (|F^p p| + slack) the square is taken to be at least
- * the sum of its parts' squares. Particles of one cluster alone stay where they are.
+ * Conservative SIMD culling of members that cannot be outliers (outliers.c), in float and without
+ * square roots: (a + b)^2 >= a^2 + b^2 bounds the square of 2 (1 + gamma) (|F^p p| + slack) from
+ * below. Particles with a single cluster are skipped, because they never leave it.
  */
 #include "fracture/outliers.h"
 
@@ -20,7 +20,7 @@ PL_INLINE void mapped(const float m[9], const vf p[3], vf out[3])
                         vf_set1(m[3 * i + 2]), p[2]);
 }
 
-/* The lanes that are surely near enough. */
+/* The lanes that are certainly close enough. */
 PL_INLINE vm near_enough(const pl_outlier_bound* l, const vf x[3], const vf r[3])
 {
     vf arm[3], p[3], to[3];

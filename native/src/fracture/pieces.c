@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pieces: connected parts of the graph of finest clusters that share particles. The graph is kept
- * as counts, one for each pair, and changes with every membership that a split changes; an edge
- * goes with the last particle that two clusters share.
+ * Pieces: connected components of the graph of finest clusters that share particles. The graph is
+ * stored as one count of shared particles for each pair, updated with every membership that a split
+ * changes; an edge is removed when its count reaches 0.
  *
- * When edges have gone, the piece is searched from all clusters that lost one, from each in turn
- * by one cluster, and searches that meet become one:
+ * After edges were removed, breadth-first searches start at all clusters that lost one. They visit
+ * one cluster each in turn, and searches that meet are merged:
  *
- *      o-o-o-o-o   x   o-o      each part that has come off contains a cluster that lost an edge;
- *      | |  search |   |s|      the search ends when all parts but one have been seen whole, so it
- *      o-o-o-o-<   x   >-o      costs what the smaller parts cost, not what the piece does
+ *      o-o-o-o-o   x   o-o      each detached component contains a cluster that lost an edge; the
+ *      | |  search |   |s|      search ends when all components but one are complete, so the cost
+ *      o-o-o-o-<   x   >-o      is that of the smaller components, not of the whole piece
  */
 #include "body/validity.h"
 #include "fracture/fracture_internal.h"
@@ -18,9 +18,8 @@
 
 /* ------------------------------------------------------------------ shares */
 
-/* Where a cluster is, or would be, among those that another shares with; "last" is where it was
- * when it was asked for last, perhaps. */
-static uint32_t place_of(const pl_shares* shares, uint32_t cluster, uint32_t last)
+/* Lower bound of a cluster in a sorted share list. "last" is a cached guess. */
+static uint32_t find_share(const pl_shares* shares, uint32_t cluster, uint32_t last)
 {
     uint32_t low = 0, high = shares->count;
     if (last < high && shares->items[last].cluster == cluster)
@@ -36,13 +35,14 @@ static uint32_t place_of(const pl_shares* shares, uint32_t cluster, uint32_t las
     return low;
 }
 
-/* Adds to the count of particles that a cluster shares with another; *gone: that was the last. */
+/* Adds "by" to the count of particles that two clusters share, in the list of the first. *gone: the
+ * count is 0 now and the edge was removed. */
 static bool change_share(pl_fracture* f, uint32_t cluster, uint32_t other, int by,
                          pl_share_places* places, bool* gone)
 {
     pl_shares* shares = &f->shares[cluster];
     uint32_t* last = &places->at[(7 * cluster + other) % PL_COUNTOF(places->at)];
-    uint32_t at = *last = place_of(shares, other, *last);
+    uint32_t at = *last = find_share(shares, other, *last);
     bool there = at < shares->count && shares->items[at].cluster == other;
     *gone = false;
     if (!there)
@@ -85,14 +85,14 @@ bool pl_pieces_lose(pl_breaking* b, uint32_t cluster)
     if (!pl_grow((void**)&b->lost, &b->lost_capacity, b->lost_count + 1, sizeof *b->lost))
         return false;
     b->lost[b->lost_count++] = cluster;
-    /* of all that happens in a substep */
+    /* lost is reset for each change, parted collects over the whole substep */
     if (!pl_grow((void**)&b->parted, &b->parted_capacity, b->body->level_begin[1], 1))
         return false;
     b->parted[cluster] = 1;
     return true;
 }
 
-/* Marks those of a list that are in another; both ascend. */
+/* Sets a bit for each element of a list that is also in another; both are sorted. */
 static void mark(uint8_t* marks, uint8_t bit, pl_list_of list, pl_list_of other)
 {
     for (uint32_t i = 0, at = 0; i < list.count && at < other.count;)
@@ -105,7 +105,7 @@ static void mark(uint8_t* marks, uint8_t bit, pl_list_of list, pl_list_of other)
     }
 }
 
-/* Pairs of one list that are in neither of two others change by one. */
+/* Adds "by" to the counts of the pairs of a list that are in neither of two other lists. */
 static bool change_pairs(pl_breaking* b, pl_list_of list, pl_list_of first, pl_list_of second,
                          int by)
 {
@@ -159,7 +159,7 @@ static void clear_shares(pl_fracture* f)
         f->shares[c].count = 0;
 }
 
-/* The shares that the particle in a lane of a block makes. */
+/* Counts the pairs of clusters of the particle in a lane of a block. */
 static bool add_lane(pl_fracture* f, const pl_chunk* chunk, uint32_t block, uint32_t lane,
                      pl_share_places* places)
 {
@@ -201,8 +201,8 @@ static pl_status add_piece(pl_fracture* f, uint32_t parent, uint64_t substep, do
     return PLIANT_OK;
 }
 
-/* Everything that can be reached from a cluster of the same piece gets a mark; "list" has room for
- * all. Returns how many there are. */
+/* Breadth-first search within the piece of "from": marks and lists the clusters reached. "list" has
+ * room for all clusters. Returns their number. */
 static uint32_t reach(const pl_body* body, uint32_t from, uint32_t mark, uint32_t* marks,
                       uint32_t* list)
 {
@@ -228,10 +228,10 @@ typedef struct component
     uint32_t piece;
 } component;
 
-/* Every connected part of every piece; the heaviest part of each keeps its number. Without pieces
- * yet every part becomes one. */
-static pl_status number_parts(pl_body* body, uint64_t substep, double moment, uint32_t* marks,
-                              uint32_t* list, component* parts)
+/* Numbers all connected components. The heaviest component of each existing piece keeps its number;
+ * without pieces every component becomes one. */
+static pl_status number_components(pl_body* body, uint64_t substep, double moment, uint32_t* marks,
+                                   uint32_t* list, component* parts)
 {
     pl_fracture* f = body->fracture;
     pl_clusters* k = &body->clusters;
@@ -279,7 +279,7 @@ pl_status pl_pieces_ready(pl_body* body, uint64_t substep, double moment)
     uint32_t* list = PL_NEW(uint32_t, clusters);
     component* parts = PL_NEW(component, clusters);
     pl_status status = marks && list && parts
-                           ? number_parts(body, substep, moment, marks, list, parts)
+                           ? number_components(body, substep, moment, marks, list, parts)
                            : pl_fail_memory((size_t)clusters * 24);
     pl_free(marks);
     pl_free(list);
@@ -297,32 +297,32 @@ uint32_t pl_pieces_now(const pl_body* body)
     return count;
 }
 
-/* ------------------------------------------------------------------ what came off */
+/* ------------------------------------------------------------------ detached components */
 
-/* A search: clusters seen whole, and clusters to be looked at, as lists through "next". */
-typedef struct seeker
+/* A search: its finished and open clusters, as linked lists through "next". */
+typedef struct search
 {
-    uint32_t into; /* the search that it has become one with; its own number otherwise */
+    uint32_t into; /* the search it was merged into; its own number otherwise */
     uint32_t done, done_last, open, open_last; /* 1 + cluster, or 0 */
     uint32_t count;
-} seeker;
+} search;
 
-typedef struct seeking
+typedef struct piece_search
 {
     pl_breaking* b;
-    seeker* seekers;
-    uint32_t *label, *next; /* by cluster: 1 + seeker; 1 + cluster */
+    search* searches;
+    uint32_t *label, *next; /* by cluster: 1 + search; 1 + cluster */
     uint32_t unfinished;
-} seeking;
+} piece_search;
 
-static uint32_t root_of(const seeking* s, uint32_t i)
+static uint32_t root_of(const piece_search* s, uint32_t i)
 {
-    while (s->seekers[i].into != i)
-        i = s->seekers[i].into;
+    while (s->searches[i].into != i)
+        i = s->searches[i].into;
     return i;
 }
 
-static void append(seeking* s, uint32_t* first, uint32_t* last, uint32_t from, uint32_t to)
+static void append(piece_search* s, uint32_t* first, uint32_t* last, uint32_t from, uint32_t to)
 {
     if (!from)
         return;
@@ -333,17 +333,17 @@ static void append(seeking* s, uint32_t* first, uint32_t* last, uint32_t from, u
     *last = to;
 }
 
-static void open_cluster(seeking* s, uint32_t seeker_index, uint32_t cluster)
+static void open_cluster(piece_search* s, uint32_t seeker_index, uint32_t cluster)
 {
-    seeker* one = &s->seekers[seeker_index];
+    search* one = &s->searches[seeker_index];
     s->label[cluster] = seeker_index + 1;
     s->next[cluster] = 0;
     append(s, &one->open, &one->open_last, cluster + 1, cluster + 1);
 }
 
-static void join(seeking* s, uint32_t into, uint32_t other)
+static void join(piece_search* s, uint32_t into, uint32_t other)
 {
-    seeker *a = &s->seekers[into], *c = &s->seekers[other];
+    search *a = &s->searches[into], *c = &s->searches[other];
     append(s, &a->done, &a->done_last, c->done, c->done_last);
     append(s, &a->open, &a->open_last, c->open, c->open_last);
     a->count += c->count;
@@ -351,10 +351,10 @@ static void join(seeking* s, uint32_t into, uint32_t other)
     --s->unfinished;
 }
 
-/* Looks at one more cluster. */
-static void advance(seeking* s, uint32_t index)
+/* Visits one more cluster. */
+static void advance(piece_search* s, uint32_t index)
 {
-    seeker* one = &s->seekers[index];
+    search* one = &s->searches[index];
     const pl_fracture* f = s->b->fracture;
     uint32_t c = one->open - 1;
     one->open = s->next[c];
@@ -374,22 +374,22 @@ static void advance(seeking* s, uint32_t index)
         --s->unfinished;
 }
 
-static void seek(seeking* s, uint32_t count)
+static void run_searches(piece_search* s, uint32_t count)
 {
     s->unfinished = count;
     for (uint32_t i = 0; i < count; ++i)
     {
-        s->seekers[i].into = i;
+        s->searches[i].into = i;
         open_cluster(s, i, s->b->lost[i]);
     }
     while (s->unfinished > 1)
         for (uint32_t i = 0; i < count && s->unfinished > 1; ++i)
-            if (s->seekers[i].into == i && s->seekers[i].open)
+            if (s->searches[i].into == i && s->searches[i].open)
                 advance(s, i);
 }
 
-/* Lists the parts that were seen whole. */
-static pl_status list_parts(const seeking* s, uint32_t count)
+/* Lists the completed components in b->found. */
+static pl_status list_components(const piece_search* s, uint32_t count)
 {
     pl_parts_found* found = &s->b->found;
     const pl_clusters* k = &s->b->body->clusters;
@@ -397,7 +397,7 @@ static pl_status list_parts(const seeking* s, uint32_t count)
     found->cluster_count = 0;
     for (uint32_t i = 0; i < count; ++i)
     {
-        const seeker* one = &s->seekers[i];
+        const search* one = &s->searches[i];
         if (one->into != i || one->open)
             continue;
         if (!pl_grow((void**)&found->parts, &found->part_capacity, (size_t)found->count + 2,
@@ -416,8 +416,8 @@ static pl_status list_parts(const seeking* s, uint32_t count)
     return PLIANT_OK;
 }
 
-/* Mass of the piece but for what was seen. */
-static double rest_of(const pl_breaking* b)
+/* Mass of the piece without the completed components. */
+static double remaining_mass(const pl_breaking* b)
 {
     const pl_clusters* k = &b->body->clusters;
     uint32_t piece = k->piece[b->lost[0]];
@@ -441,45 +441,45 @@ pl_status pl_pieces_look(pl_breaking* b)
     found->parts[0] = (pl_part_found){0};
     if (count < 2)
         return PLIANT_OK;
-    seeking s = {
-        .b = b, .seekers = PL_NEW(seeker, count), .label = b->label, .next = b->label + clusters};
-    if (!s.seekers)
-        return pl_fail_memory(count * sizeof *s.seekers);
+    piece_search s = {
+        .b = b, .searches = PL_NEW(search, count), .label = b->label, .next = b->label + clusters};
+    if (!s.searches)
+        return pl_fail_memory(count * sizeof *s.searches);
     memset(s.label, 0, clusters * sizeof *s.label);
-    seek(&s, count);
-    pl_status status = list_parts(&s, count);
-    pl_free(s.seekers);
+    run_searches(&s, count);
+    pl_status status = list_components(&s, count);
+    pl_free(s.searches);
     PL_TRY(status);
-    if (s.unfinished == 0) /* the last part was seen whole as well: it has the rest */
+    if (s.unfinished == 0) /* the last one was completed as well: it becomes the remainder */
         --found->count;
-    found->parts[found->count] = (pl_part_found){.mass = found->count ? rest_of(b) : 0};
+    found->parts[found->count] = (pl_part_found){.mass = found->count ? remaining_mass(b) : 0};
     ++found->count;
     return PLIANT_OK;
 }
 
-/* A part, or the rest, gets a number of its own; "stays" is the part that keeps the old one. */
-static pl_status part_off(pl_breaking* b, uint32_t index, uint32_t stays, uint32_t old)
+/* Gives a component, or the remainder, a new number; component "stays" keeps the old one. */
+static pl_status detach_component(pl_breaking* b, uint32_t index, uint32_t stays, uint32_t old)
 {
     pl_fracture* f = b->fracture;
     pl_clusters* k = &b->body->clusters;
     const pl_parts_found* found = &b->found;
     const pl_part_found *part = &found->parts[index], *other = &found->parts[stays];
-    uint32_t fresh = 0, count = part->count;
-    PL_TRY(add_piece(f, old, b->substep, b->moment, &fresh));
+    uint32_t created = 0, count = part->count;
+    PL_TRY(add_piece(f, old, b->substep, b->moment, &created));
     for (uint32_t i = 0; i < count; ++i)
-        k->piece[found->clusters[part->first + i]] = fresh;
-    if (count == 0) /* the rest: all parts before it have their numbers */
+        k->piece[found->clusters[part->first + i]] = created;
+    if (count == 0) /* the remainder: all components before it have their numbers */
     {
         for (uint32_t i = 0; i < other->count; ++i)
             b->label[found->clusters[other->first + i]] = UINT32_MAX;
         for (uint32_t c = 0; c < b->body->level_begin[1]; ++c)
             if (k->piece[c] == old && k->fade[c] > 0 && b->label[c] != UINT32_MAX)
             {
-                k->piece[c] = fresh;
+                k->piece[c] = created;
                 ++count;
             }
     }
-    f->pieces[fresh].clusters = count;
+    f->pieces[created].clusters = count;
     f->pieces[old].clusters -= count;
     return PLIANT_OK;
 }
@@ -495,6 +495,6 @@ pl_status pl_pieces_part(pl_breaking* b)
             heaviest = i;
     for (uint32_t i = 0; i < found->count; ++i)
         if (i != heaviest)
-            PL_TRY(part_off(b, i, heaviest, old));
+            PL_TRY(detach_component(b, i, heaviest, old));
     return PLIANT_OK;
 }

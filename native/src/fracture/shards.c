@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Fragments of brittle bodies. A fragment of few clusters holds together by the few particles that
- * they share: it bends there as at a hinge, and the elastic energy that it was born with makes it
- * curl. Glass and ceramic do neither. So a small fragment of a body that breaks at little strain,
- * and does not flow, acts as one rigid cluster:
+ * Rigid motion of small fragments of brittle bodies. Few shared particles connect the clusters of a
+ * small fragment: it bends there as at a hinge, and its residual elastic energy makes it curl.
+ * Glass and ceramic do neither. So a small fragment of a body that breaks at little strain and does
+ * not flow is damped toward its rigid motion:
  *
  *   dv_i = -kappa (v_i - V - Omega x (x_i - X)),
  *
- * V and Omega being the rigid motion of all its particles, which keeps linear and angular momentum.
- * The clusters' own goals still pull it back to its shape. kappa is nearly one in every substep,
- * whatever its length: it is a constraint, not a damping.
+ * V and Omega being the rigid motion of all its particles; that conserves linear and angular
+ * momentum. The clusters' goals still restore the shape. kappa is nearly 1 whatever the length of
+ * the substep: it acts as a constraint, not as damping.
  *
- * Large fragments stay elastic, or they could not break again: kappa falls from its most at a share
- * RIGID of the body's mass to nothing at ELASTIC. Lever arms within clusters are F p, as in
- * damping.c, of which this is a companion; but what touches a fragment has no part in its motion
- * here, so that it may roll and tip over.
+ * Large fragments stay elastic, or they could not break again: kappa falls from MOST at a share
+ * RIGID of the body's mass to 0 at ELASTIC. Lever arms within clusters are F p as in damping.c. In
+ * contrast to damping.c contacts do not affect the frame, so that fragments can roll and tip over.
  */
 #include "fracture/shards.h"
 
@@ -22,16 +21,16 @@
 
 #include <string.h>
 
-static const double BRITTLE = .02; /* toughness: what breaks at less does not bend visibly */
+static const double BRITTLE = .02; /* toughness below which a material does not bend visibly */
 static const double RIGID = .05, ELASTIC = .2;
-static const double MOST = .95; /* kappa with all that the clusters have already */
+static const double MOST = .95; /* largest kappa, including the clusters' own damping */
 
 typedef struct shard
 {
     double mass, kappa;
-    vec3 x, v, spin;
+    vec3 x, v, angular_momentum;
     mat3 inertia;
-    vec3 turn;
+    vec3 angular_velocity;
     bool held;
 } shard;
 
@@ -49,7 +48,7 @@ static bool is_alive(const pl_body* body, uint32_t c)
            !body->fracture->pieces[k->piece[c]].asleep;
 }
 
-/* Particles that are held keep their pieces from being rigid. */
+/* Pieces with held particles are not made rigid. */
 static void mark_held(const pl_body* body, shard* shards)
 {
     const pl_clusters* k = &body->clusters;
@@ -70,7 +69,7 @@ static void mark_held(const pl_body* body, shard* shards)
     }
 }
 
-/* How rigid each piece is to be; false: none at all. */
+/* Sets kappa of each piece; false: all are 0. */
 static bool weigh(const pl_body* body, double dt, shard* shards)
 {
     const pl_clusters* k = &body->clusters;
@@ -86,7 +85,7 @@ static bool weigh(const pl_body* body, double dt, shard* shards)
         shards[p].kappa = shards[p].held || !(share > 0) ? 0 : part * part * (3 - 2 * part) * MOST;
         any = any || shards[p].kappa > 0;
     }
-    /* one for the whole piece, or momentum would not be kept */
+    /* one value for the whole piece, which conserves momentum */
     for (uint32_t c = 0; any && c < body->level_begin[1]; ++c)
         if (is_alive(body, c))
         {
@@ -116,8 +115,8 @@ static void find_motions(const pl_body* body, shard* shards)
             vec3 away = v3_sub(v3_from(k->sums[c] + 12), s->v);
             mat3 around = m3_add(m3_mul(moments, m3_transpose(lever)),
                                  m3_scale(m3_outer(arm, arm), k->sums[c][18]));
-            s->spin = v3_mad(s->spin, v3_cross(arm, away), k->sums[c][18]);
-            s->spin = v3_add(s->spin, v3_from(k->sums[c] + 15));
+            s->angular_momentum = v3_mad(s->angular_momentum, v3_cross(arm, away), k->sums[c][18]);
+            s->angular_momentum = v3_add(s->angular_momentum, v3_from(k->sums[c] + 15));
             s->inertia = m3_add(s->inertia, pl_inertia_from(around));
         }
     for (uint32_t p = 0; p < body->fracture->piece_count; ++p)
@@ -126,10 +125,11 @@ static void find_motions(const pl_body* body, shard* shards)
         if (!(shards[p].kappa > 0) || !(size > 0))
             continue;
         mat3 inertia = m3_scale(shards[p].inertia, 1 / size);
-        if (m3_det(inertia) < 1e-5) /* a thin rod: no turn about its axis */
+        if (m3_det(inertia) < 1e-5) /* a thin rod: regularise the rotation about its axis */
             for (int i = 0; i < 3; ++i)
                 inertia.m[i][i] += 1e-4;
-        shards[p].turn = v3_scale(m3_mulv(m3_inverse(inertia), shards[p].spin), 1 / size);
+        shards[p].angular_velocity =
+            v3_scale(m3_mulv(m3_inverse(inertia), shards[p].angular_momentum), 1 / size);
     }
 }
 
@@ -138,8 +138,8 @@ static void add_row(pl_clusters* k, uint32_t c, const shard* s, double dt)
 {
     double kappa = s->kappa * dt;
     mat3 lever = pl_cluster_lever(k, c);
-    mat3 a = m3_scale(m3_mul(m3_cross(s->turn), lever), kappa);
-    vec3 v = v3_add(s->v, v3_cross(s->turn, v3_sub(pl_cluster_place(k, c), s->x)));
+    mat3 a = m3_scale(m3_mul(m3_cross(s->angular_velocity), lever), kappa);
+    vec3 v = v3_add(s->v, v3_cross(s->angular_velocity, v3_sub(pl_cluster_place(k, c), s->x)));
     pl_row_add_affine(k, c, a, v, kappa);
 }
 

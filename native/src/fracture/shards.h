@@ -5,8 +5,8 @@
 
 #include "body/body.h"
 
-/* Adds what makes small fragments rigid to the finest rows, which belong to the particles as they
- * are. */
+/* Adds the rigid motion of small fragments to the rows of the finest level, which must be
+ * current. */
 pl_status pl_shards_add(pl_body* body, double dt);
 
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Clusters of few particles. Fewer than four say next to nothing about a rotation; some more, which
- * hang on a body by a particle or two, dangle.
+ * Clusters of few particles. Fewer than four particles do not determine a rotation; clusters of a
+ * few more, connected to a body by one or two particles, dangle from it.
  *
- *   their particles are in other clusters too ──► they leave it, and it is gone
- *   some are in no other                      ──► those join one of their companions' first
- *   none is, and there are fewer than four    ──► a small piece: it flies on its own
+ *   all members are in other clusters too     ──► they leave it, and it is removed
+ *   some members are in no other              ──► these first join a cluster of another member
+ *   no member is, and there are fewer than 4  ──► it becomes a small piece
  *
- * Nothing that can be seen vanishes. A small piece of one or two particles has an orientation: what
- * it carries of the surface turns on with the spin that its cluster had. Its inertia is that of a
- * ball of its mass, for which spin is kept as it is; about the axis of two particles likewise.
- * Where something pushes it, it begins to roll there. The stretch that it was born with goes back.
+ * No visible material is removed. A small piece of one or two particles has an orientation, which
+ * keeps rotating with the angular velocity of its cluster and turns the part of the surface that it
+ * carries. Its inertia is that of a ball of its mass, so angular velocity is constant; likewise
+ * about the axis of two particles. A push makes it roll. Its residual stretch relaxes to 1.
  */
 #include "base/eigen.h"
 #include "base/elementary.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define FEWEST 4
-/* Seconds in which a small piece takes its shape back, and in which it begins to roll, to 1/e. */
+/* Time constants in seconds of the relaxing stretch, and of the approach to rolling. */
 #define RELAX_TIME 0.1
 #define ROLL_TIME 0.05
 
@@ -42,7 +42,7 @@ bool pl_note_small(pl_breaking* b, uint32_t cluster)
     return true;
 }
 
-/* Whether what came off is large enough. */
+/* Whether the components found satisfy smallest_piece and most_pieces. */
 static bool is_allowed(const pl_breaking* b)
 {
     const pliant_fracture_desc* desc = &b->fracture->desc;
@@ -75,7 +75,7 @@ pl_status pl_members_change(pl_breaking* b, uint32_t id, const pl_member* before
     return pl_edit_put(b->edit, b->body->particles.slot_of[id], after, kept);
 }
 
-/* What a particle has, kept while it is changed. */
+/* Copies the memberships of a particle to b->before. */
 static pl_status read_members(pl_breaking* b, uint32_t id, uint32_t* count)
 {
     const pl_member* old = pl_edit_members(b->edit, b->body->particles.slot_of[id], count);
@@ -100,7 +100,7 @@ pl_status pl_member_leave(pl_breaking* b, uint32_t id, uint32_t cluster)
 
 /* ------------------------------------------------------------------ small clusters */
 
-/* The other cluster of its companions in which a particle is nearest to the middle, at rest. */
+/* Among the other clusters of the members of "cluster", the one whose centre is nearest at rest. */
 static pl_status nearest_other(pl_breaking* b, uint32_t cluster, uint32_t count, vec3 rest,
                                uint32_t* found)
 {
@@ -125,8 +125,7 @@ static pl_status nearest_other(pl_breaking* b, uint32_t cluster, uint32_t count,
     return PLIANT_OK;
 }
 
-/* A particle that is in no other cluster joins one: its place there is where the body's rest shape
- * has it. */
+/* Adds a particle that is in no other cluster to one, at its place in the body's rest shape. */
 static pl_status join(pl_breaking* b, uint32_t id, uint32_t cluster, uint32_t count)
 {
     const pl_clusters* k = &b->body->clusters;
@@ -145,7 +144,7 @@ static pl_status join(pl_breaking* b, uint32_t id, uint32_t cluster, uint32_t co
     return pl_edit_set(b->edit, slot, &one, 1);
 }
 
-/* Angular velocity of the cluster that it was a part of, from the moments of the last fit. */
+/* Angular velocity of a cluster, from the moments of the last fit. */
 static vec3 spin_of(const pl_clusters* k, uint32_t c)
 {
     mat3 f = m3_from(k->f[c]), second = m3_mul(m3_from(k->sums[c]), m3_transpose(f));
@@ -179,15 +178,15 @@ static pl_status add_small_piece(pl_breaking* b, uint32_t cluster, uint32_t part
     return PLIANT_OK;
 }
 
-/* A cluster without members: fewer than ever. */
-static void bury(pl_breaking* b, uint32_t cluster)
+/* Marks a cluster without members as dead. */
+static void mark_dead(pl_breaking* b, uint32_t cluster)
 {
     pl_clusters* k = &b->body->clusters;
     k->fade[cluster] = k->mass[cluster] = 0;
     --b->fracture->pieces[k->piece[cluster]].clusters;
 }
 
-/* How many members are few: a part of what clusters have, on average. */
+/* Member count below which a cluster is small: an eighth of the mean, between FEWEST and 12. */
 static uint32_t few_of(const pl_breaking* b)
 {
     const pl_body* body = b->body;
@@ -218,7 +217,7 @@ static pl_status dissolve(pl_breaking* b, uint32_t cluster)
         PL_TRY(pl_member_leave(b, b->ids[i], cluster));
     PL_TRY(pl_list_ids(b, cluster, 1, &count));
     if (count == 0)
-        bury(b, cluster);
+        mark_dead(b, cluster);
     return PLIANT_OK;
 }
 
@@ -230,9 +229,9 @@ pl_status pl_small_dissolve(pl_breaking* b)
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ small pieces on their way */
+/* ------------------------------------------------------------------ motion of small pieces */
 
-/* The rotation of what is flat, thin or turned inside out: the two longest of its axes say it. */
+/* Rotation of a degenerate or inverted matrix, from its two longest principal axes. */
 static mat3 rotation_of_two(mat3 a, mat3 v)
 {
     vec3 longest = v3(v.m[0][2], v.m[1][2], v.m[2][2]), next = v3(v.m[0][1], v.m[1][1], v.m[2][1]);
@@ -242,14 +241,14 @@ static mat3 rotation_of_two(mat3 a, mat3 v)
         return m3_identity();
     to = v3_scale(to, 1 / length);
     also = v3_mad(also, to, -v3_dot(also, to));
-    if (!(v3_length(also) > 1e-6 * length)) /* a needle: any will do */
+    if (!(v3_length(also) > 1e-6 * length)) /* rank 1: any perpendicular direction will do */
         also = v3_cross(to, fabs(to.x) < .7 ? v3(1, 0, 0) : v3(0, 1, 0));
     also = v3_normalised(also);
     mat3 sum = m3_add(m3_outer(to, longest), m3_outer(also, next));
     return m3_add(sum, m3_outer(v3_cross(to, also), v3_cross(longest, next)));
 }
 
-/* The rotation in a: a (a^T a)^-1/2. */
+/* Rotation of the polar decomposition: a (a^T a)^-1/2. */
 static mat3 rotation_of(mat3 a)
 {
     double values[3];
@@ -265,21 +264,21 @@ static mat3 rotation_of(mat3 a)
     return m3_mul(a, root);
 }
 
-/* Turned by a small angle: exact in length to the third order, and mended by rotation_of. */
-static mat3 turned(mat3 a, vec3 by)
+/* Rotates a by a small angle: second-order series; rotation_of removes the remaining error. */
+static mat3 rotate(mat3 a, vec3 by)
 {
     mat3 w = m3_cross(by);
     mat3 turn = m3_add(m3_add(m3_identity(), w), m3_scale(m3_mul(w, w), .5));
     return m3_mul(turn, a);
 }
 
-/* The shortest turn from one direction to another, as a vector; small in a substep. */
+/* Shortest rotation between two directions, as a vector; valid for the small angle of a substep. */
 static vec3 turn_between(vec3 from, vec3 to)
 {
     return v3_cross(v3_normalised(from), v3_normalised(to));
 }
 
-/* The slots of a cluster of at most three members, by its parts; how many. */
+/* Lists at most FEWEST slots of a cluster; returns their number. */
 static uint32_t list_slots(const pl_body* body, uint32_t cluster, uint32_t slots[FEWEST])
 {
     const pl_clusters* k = &body->clusters;
@@ -296,7 +295,7 @@ static uint32_t list_slots(const pl_body* body, uint32_t cluster, uint32_t slots
     return count;
 }
 
-/* A push gives a ball the spin that it has when it rolls on what pushes it. */
+/* Relaxes the angular velocity toward that of a ball rolling on the surface that pushes it. */
 static void roll(const pl_breaking* b, pl_small_piece* small_piece, uint32_t slot)
 {
     const pl_particles* p = &b->body->particles;
@@ -332,8 +331,8 @@ static void move_small_piece(const pl_breaking* b, pl_small_piece* small_piece,
         vec3 about = v3_scale(axis, v3_dot(axis, turn));
         turn = v3_add(about, turn_between(m3_mulv(f, rest), way));
     }
-    double length = v3_length(turn); /* never more than half a radian at once */
-    f = turned(f, length > .5 ? v3_scale(turn, .5 / length) : turn);
+    double length = v3_length(turn); /* at most half a radian in a substep */
+    f = rotate(f, length > .5 ? v3_scale(turn, .5 / length) : turn);
     mat3 r = rotation_of(f);
     double share = 1 - pl_exp(-b->dt / RELAX_TIME);
     store(m3_add(f, m3_scale(m3_add(r, m3_scale(f, -1)), share)), small_piece->f);
@@ -348,10 +347,10 @@ void pl_small_pieces_move(pl_breaking* b)
         pl_small_piece* small_piece = &f->small_pieces[i];
         uint32_t count = list_slots(b->body, small_piece->cluster, slots);
         if (count == 0 || count >= FEWEST)
-            continue; /* it is none any more */
+            continue; /* no longer a small piece */
         bool still = f->pieces[b->body->clusters.piece[small_piece->cluster]].asleep;
         if (b->body->clusters.rank[small_piece->cluster] < 2 &&
-            !still) /* others tell it themselves */
+            !still) /* rank 2 and 3: the fit gives the rotation */
             move_small_piece(b, small_piece, slots, count);
         f->small_pieces[kept++] = *small_piece;
     }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Splitting a cluster (Jones, Martin, Levine, Shinar, Bargteil: Ductile Fracture for Clustered
- * Shape Matching, 2016). The plane goes through the centre of mass, across the direction that is
- * stretched most; what lies beyond it leaves for a new cluster. Particles that are in other
- * clusters too are divided: of those, the ones whose centre is across the plane from the particle
- * get a copy of it,
+ * Shape Matching, 2016). The plane goes through the centre of mass, normal to the direction of
+ * largest stretch; members beyond it move to a new cluster. A particle that is also in clusters
+ * whose centre is across the plane from it is divided, and these clusters get its copy:
  *
  *        . o . | D .        particle i is left of the plane, in the split cluster C and in D, whose
- *        . i . |   .        centre is right of it: i stays in what C keeps, its copy is in D with
- *         C's  | new's      m w_D / W of its mass, W being the sum of its weights
+ *        . i . |   .        centre is right of it: i stays in C, its copy is in D with m w_D / W of
+ *         C's  | new's      its mass, W being the sum of its weights
  *
- * so that no particle of C holds the two sides together any more, and every cluster keeps its mass.
- * Masses are whole quanta: the body's mass is kept exactly.
+ * So no particle of C connects the two sides any more, and every cluster keeps its mass. Masses are
+ * whole quanta: the body's mass is conserved exactly.
  *
- * Departures: planes map to the rest shape with the transpose of F (published code took the
- * inverse), and are recorded for the surfaces of cracks.
+ * Departures: normals map to the rest shape by the transpose of F (published code used the
+ * inverse), and the planes are recorded for the surfaces of cracks.
  */
 #include "fracture/fracture_internal.h"
 
@@ -29,7 +28,7 @@ static pl_member* add_members(pl_plan* plan, uint32_t count)
     return plan->members + plan->member_count - count;
 }
 
-/* Puts a membership in its place among "count" that ascend. */
+/* Inserts a membership into a list of "count" sorted by cluster. */
 static void insert_member(pl_member* list, uint32_t count, pl_member one)
 {
     uint32_t at = count;
@@ -43,7 +42,7 @@ static bool is_beyond(vec3 x, const pl_fit* fit)
     return v3_dot(v3_sub(x, fit->x), fit->normal) > 0;
 }
 
-/* The side of another cluster: that of its centre, unless something too small would come off. */
+/* Side of another cluster: that of its centre, unless turn_small reversed it. */
 static bool side_of(const pl_breaking* b, uint32_t cluster, const pl_fit* fit)
 {
     bool beyond = is_beyond(v3_from(b->body->clusters.x[cluster]), fit);
@@ -53,14 +52,14 @@ static bool side_of(const pl_breaking* b, uint32_t cluster, const pl_fit* fit)
     return beyond;
 }
 
-/* The copy's share of the mass: as near to w1 / W as whole quanta allow, and something for each. */
+/* Mass of the copy: moved / all of the quanta, rounded, with at least one quantum for each. */
 static uint64_t share_quanta(uint64_t quanta, double moved, double all)
 {
     uint64_t share = (uint64_t)(moved / all * (double)quanta + .5);
     return quanta < 2 ? 0 : PL_CLAMP(share, (uint64_t)1, quanta - 1);
 }
 
-/* The member of this place in b->ids. */
+/* Plans the member b->ids[index]. */
 static bool plan_particle(pl_breaking* b, uint32_t index, const pl_fit* fit)
 {
     const pl_body* body = b->body;
@@ -76,8 +75,8 @@ static bool plan_particle(pl_breaking* b, uint32_t index, const pl_fit* fit)
     vec3 x = v3(p->x[0][slot], p->x[1][slot], p->x[2][slot]);
     bool beyond = plan->by_cells ? pl_voronoi_cells_side(b, id) : is_beyond(x, fit);
     pl_planned item = {.id = id, .side = beyond, .first = (uint32_t)first};
-    pl_member* moved = list + count; /* for a while */
-    double all = 0, gone = 0, own = 0;
+    pl_member* moved = list + count; /* temporary, moved behind the kept ones below */
+    double all = 0, moved_weight = 0, own = 0;
     for (uint32_t i = 0; i < count; ++i)
     {
         pl_member one = old.members[i];
@@ -94,14 +93,14 @@ static bool plan_particle(pl_breaking* b, uint32_t index, const pl_fit* fit)
         else
         {
             moved[item.moved++] = one;
-            gone += weight;
+            moved_weight += weight;
         }
     }
     for (uint32_t i = 0; i < item.moved; ++i) /* close the gap */
         list[item.kept + i] = moved[i];
     plan->member_count -= count;
-    if (item.moved && !(item.quanta = share_quanta(p->quanta[slot], gone, all)))
-        item.moved = 0; /* too light to be divided: it leaves those clusters */
+    if (item.moved && !(item.quanta = share_quanta(p->quanta[slot], moved_weight, all)))
+        item.moved = 0; /* a single quantum cannot be divided: the particle leaves those clusters */
     double mw = p->mass[slot] * own / all;
     plan->mass[item.side] += mw;
     plan->x[item.side] = v3_mad(plan->x[item.side], x, mw);
@@ -128,14 +127,14 @@ static pl_status make_plan(pl_breaking* b, uint32_t cluster, uint32_t fresh, con
 
 /* ------------------------------------------------------------------ limits */
 
-/* Whether a member stays what it was. */
+/* Whether the plan does not change a member. */
 static bool is_left_alone(const pl_breaking* b, size_t index)
 {
     const pl_planned* item = &b->plan.items[index];
     return item->side == 0 && item->kept == pl_known_of(&b->known, index).count;
 }
 
-/* The graph as the plan would have it, or as it was. */
+/* Applies the plan to the graph, or reverts it. */
 static pl_status share_plan(pl_breaking* b, bool undo)
 {
     const pl_plan* plan = &b->plan;
@@ -152,7 +151,7 @@ static pl_status share_plan(pl_breaking* b, bool undo)
     return PLIANT_OK;
 }
 
-/* What would come of the plan: the graph has it from now on. */
+/* Applies the plan to the graph and finds the resulting components. */
 static pl_status try_plan(pl_breaking* b)
 {
     const pl_plan* plan = &b->plan;
@@ -166,8 +165,9 @@ static pl_status try_plan(pl_breaking* b)
     return pl_pieces_look(b);
 }
 
-/* Whether a part is smaller than allowed, and can be kept: it hangs on clusters whose centres are
- * on the far side of what it shares particles with. On the near side they go on sharing them. */
+/* If components are too small (*any), reverses the side of their clusters: on the other side they
+ * stay connected to the clusters that they share particles with. *hopeless: that cannot help,
+ * because such a component contains a half of the split cluster or is the remainder. */
 static pl_status turn_small(pl_breaking* b, bool* any, bool* hopeless)
 {
     pl_plan* plan = &b->plan;
@@ -193,9 +193,10 @@ static pl_status turn_small(pl_breaking* b, bool* any, bool* hopeless)
     return PLIANT_OK;
 }
 
-/* Where less than the smallest piece lies beyond a plane, a crack along it can only lead to what is
- * not allowed: it is not begun, or the body would hang there as if it were made of gum. */
-static bool leads_on(const pl_breaking* b, uint32_t cluster, const pl_fit* fit)
+/* Whether both sides of the plane have at least the mass of the smallest piece. Otherwise a crack
+ * along it can only detach a piece that is not allowed; starting it would leave a stretched bridge
+ * that never breaks. */
+static bool can_detach(const pl_breaking* b, uint32_t cluster, const pl_fit* fit)
 {
     const pl_clusters* k = &b->body->clusters;
     double least = b->fracture->desc.smallest_piece * b->body->mass, mass[2] = {0, 0};
@@ -207,7 +208,7 @@ static bool leads_on(const pl_breaking* b, uint32_t cluster, const pl_fit* fit)
     return mass[0] + .5 * fit->mass >= least && mass[1] + .5 * fit->mass >= least;
 }
 
-/* Finds a plan that keeps to the limits; *allowed: there is one, and the graph has it. */
+/* Finds a plan within the limits. *allowed: it was found and applied to the graph. */
 static pl_status find_plan(pl_breaking* b, const pl_fit* fit, bool* allowed)
 {
     const pliant_fracture_desc* desc = &b->fracture->desc;
@@ -223,14 +224,14 @@ static pl_status find_plan(pl_breaking* b, const pl_fit* fit, bool* allowed)
         if (*allowed)
             return PLIANT_OK;
         PL_TRY(share_plan(b, true));
-        if (!small || b->plan.by_cells) /* there is no other way along the pattern */
+        if (!small || b->plan.by_cells) /* cells allow no alternative plan */
             return PLIANT_OK;
         PL_TRY(make_plan(b, cluster, fresh, fit));
     }
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ doing it */
+/* ------------------------------------------------------------------ applying the plan */
 
 static pl_status divide(pl_breaking* b, const pl_planned* item)
 {
@@ -264,7 +265,7 @@ static pl_status apply_plan(pl_breaking* b)
     return PLIANT_OK;
 }
 
-/* What is known of the two clusters till they are fitted again. */
+/* Sets the state of the two clusters until the next fit, and marks clusters beside the crack. */
 static void note_sides(pl_breaking* b)
 {
     const pl_plan* plan = &b->plan;
@@ -280,7 +281,7 @@ static void note_sides(pl_breaking* b)
     }
     for (size_t i = 0; i < plan->count; ++i)
     {
-        /* where none is divided, any cluster around may hold on to members across the crack */
+        /* without divided particles any cluster around may have members across the crack */
         const pl_planned* item = &plan->items[i];
         uint32_t from = plan->by_cells ? 0 : item->kept;
         for (uint32_t n = from; n < item->kept + item->moved; ++n)
@@ -288,7 +289,7 @@ static void note_sides(pl_breaking* b)
     }
 }
 
-/* The plane in the body's rest shape. */
+/* Records the split with its plane in the body's rest shape. */
 static pl_status record(pl_breaking* b, const pl_fit* fit)
 {
     pl_fracture* f = b->fracture;
@@ -315,7 +316,7 @@ static pl_status record(pl_breaking* b, const pl_fit* fit)
     return PLIANT_OK;
 }
 
-/* For whoever touches it: where material ends now. */
+/* Records the cut for contacts (cuts.h). */
 static pl_status cut(pl_breaking* b)
 {
     const pl_fracture* f = b->fracture;
@@ -326,7 +327,7 @@ static pl_status cut(pl_breaking* b)
                            (float)-v3_dot(normal, v3_from(split->point))}};
     uint32_t index;
     if (!(v3_length(normal) > .5))
-        return PLIANT_OK; /* crushed flat: there is no plane to see */
+        return PLIANT_OK; /* singular F: the plane is undefined */
     PL_TRY(pl_cuts_plane(b->body, &plane, &index));
     for (size_t i = 0; i < plan->count; ++i)
         PL_TRY(pl_cuts_note(b->body, plan->items[i].id, index, plan->items[i].side));
@@ -335,7 +336,7 @@ static pl_status cut(pl_breaking* b)
     return PLIANT_OK;
 }
 
-/* Whether both sides of the plane, or of the pattern, have members. */
+/* Whether both sides of the plane, or of the cells, have members. */
 static pl_status find_sides(pl_breaking* b, const pl_fit* fit, bool* has)
 {
     const pl_particles* p = &b->body->particles;
@@ -352,7 +353,7 @@ static pl_status find_sides(pl_breaking* b, const pl_fit* fit, bool* has)
     return PLIANT_OK;
 }
 
-/* It may ask again after a while. */
+/* Delays the next attempt as after a split. */
 static void refuse(pl_breaking* b, uint32_t cluster)
 {
     b->body->clusters.settling[cluster] = 1;
@@ -366,7 +367,7 @@ pl_status pl_split_cluster(pl_breaking* b, uint32_t cluster, const pl_fit* fit, 
     bool parts;
     *done = false;
     PL_TRY(find_sides(b, fit, &parts));
-    if (!parts || !leads_on(b, cluster, fit))
+    if (!parts || !can_detach(b, cluster, fit))
         return PLIANT_OK;
     PL_TRY(pl_edit_add_cluster(b->edit, cluster, &fresh));
     ++piece->clusters;

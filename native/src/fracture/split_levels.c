@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Coarse clusters of nested levels when their fine ones come apart. A coarse cluster is made of
- * finer ones, and these of others, down to the finest, which hold together by the particles that
- * they share. When those that one coarse cluster is made of fall into parts, it is divided, level
- * by level from the finest up: the heaviest part keeps it, each of the others gets one like it,
- * with the same links upward.
+ * Division of coarse clusters of nested levels. A coarse cluster consists of finer ones, and these
+ * of others, down to the finest, which are connected by shared particles. When the descendants of a
+ * coarse cluster are no longer connected, it is divided, level by level from the finest up: the
+ * heaviest connected component keeps it, each of the others gets a copy with the same links upward.
  *
  *     level 2        C                C                      the crack is between f and g: c has
- *                   / \              / \ \                   both and is divided, and then C is
- *     level 1      c   d     ──►    c  c' d                  asked: c' and d are connected by h,
- *                 /|\ / \          / \ | / \                 so it stays whole
+ *                   / \              / \ \                   both and is divided; then C is tested:
+ *     level 1      c   d     ──►    c  c' d                  c' and d are connected by h, so it
+ *                 /|\ / \          / \ | / \                 stays whole
  *     finest     e f g   h        e  f g    h
  *
- * Links keep their u, B and q, which is about the centre again afterward.
+ * Links keep their u, B and q; pl_rest_refresh then makes q relative to the new centre.
  */
 #include "base/union_find.h"
 #include "body/edit/edit.h"
@@ -26,15 +25,15 @@ typedef struct dividing
 {
     pl_breaking* b;
     pl_body* body;
-    uint32_t* into; /* by finest cluster: for finding what is connected */
-    uint32_t* mark; /* by finest cluster: whose descendant it was found to be */
+    uint32_t* into; /* by finest cluster: union-find forest */
+    uint32_t* mark; /* by finest cluster: 1 + the coarse cluster it was last visited from */
     uint32_t* list; /* of descendants */
     uint32_t count;
-    uint32_t* part;   /* by link: 0, or 1 + the part of its coarse cluster that it goes to */
+    uint32_t* part;   /* by link: component of its coarse cluster, from 1 */
     uint8_t* divided; /* by cluster: its links changed */
 } dividing;
 
-/* The finest clusters below a cluster, each once; their first one is what it is known by. */
+/* Lists the finest clusters below a cluster, without duplicates. */
 static void descend(dividing* d, uint32_t level, uint32_t cluster, uint32_t mark)
 {
     const pl_links* links = &d->body->links;
@@ -60,7 +59,7 @@ static uint32_t first_below(const dividing* d, uint32_t level, uint32_t cluster)
     return cluster;
 }
 
-/* Joins the descendants that share particles; whether any of them lost a neighbour. */
+/* Unites the descendants that share particles, if any of them lost an edge (the return value). */
 static bool connect(dividing* d, uint32_t mark)
 {
     const pl_fracture* f = d->b->fracture;
@@ -77,7 +76,7 @@ static bool connect(dividing* d, uint32_t mark)
     return any;
 }
 
-/* The parts of a coarse cluster, by its links; how many there are. */
+/* Assigns the links of a coarse cluster to connected components; returns their number. */
 static uint32_t find_parts(dividing* d, uint32_t level, uint32_t c)
 {
     const pl_links* links = &d->body->links;
@@ -106,7 +105,7 @@ static uint32_t find_parts(dividing* d, uint32_t level, uint32_t c)
         if (mass > heaviest)
             heaviest = mass, stays = count;
     }
-    for (uint32_t i = begin; i < end; ++i) /* the heaviest is the first */
+    for (uint32_t i = begin; i < end; ++i) /* the heaviest becomes number 1 */
         d->part[i] = d->part[i] == stays ? 1 : d->part[i] == 1 ? stays : d->part[i];
     return count;
 }
@@ -119,7 +118,7 @@ static int by_coarse(const void* a, const void* b)
     return (x->fine > y->fine) - (x->fine < y->fine);
 }
 
-/* A dead cluster of the level, from "at" on; there are enough. */
+/* The next dead cluster from "at" on; make_room has made sure that there is one. */
 static uint32_t next_dead(const pl_body* body, uint32_t at)
 {
     while (body->clusters.fade[at] > 0)
@@ -127,7 +126,7 @@ static uint32_t next_dead(const pl_body* body, uint32_t at)
     return at;
 }
 
-/* Room for so many more clusters in a level. */
+/* Makes room for "more" clusters in a level. */
 static pl_status make_room(pl_body* body, uint32_t level, uint32_t more)
 {
     uint32_t dead = 0;
@@ -136,7 +135,8 @@ static pl_status make_room(pl_body* body, uint32_t level, uint32_t more)
     return dead >= more ? PLIANT_OK : pl_clusters_room(body, level, PL_MAX(more - dead, 8u));
 }
 
-/* Links of the level with their parts, and copies of the links upward for new clusters. */
+/* Rebuilds the links: those of the level by component, and copies of the links upward for the new
+ * clusters. */
 static pl_status relink(dividing* d, uint32_t level, const uint32_t* parts_of, size_t most)
 {
     pl_body* body = d->body;
@@ -167,8 +167,8 @@ static pl_status relink(dividing* d, uint32_t level, const uint32_t* parts_of, s
     return status;
 }
 
-/* Clusters of a level that nothing is linked to any more: they are linked to nothing, too. */
-static pl_status bury_empty(dividing* d, uint32_t level)
+/* Marks clusters of a level without finer clusters as dead and removes their links upward. */
+static pl_status remove_empty(dividing* d, uint32_t level)
 {
     pl_body* body = d->body;
     const pl_links* links = &body->links;
@@ -198,7 +198,7 @@ static pl_status bury_empty(dividing* d, uint32_t level)
 static pl_status divide_level(dividing* d, uint32_t level)
 {
     pl_body* body = d->body;
-    PL_TRY(bury_empty(d, level));
+    PL_TRY(remove_empty(d, level));
     uint32_t first = body->level_begin[level], clusters = body->level_begin[level + 1] - first;
     uint32_t* parts_of = PL_NEW(uint32_t, clusters);
     uint32_t more = 0;
@@ -220,7 +220,7 @@ static pl_status divide_level(dividing* d, uint32_t level)
     pl_status status = more ? make_room(body, level, more) : PLIANT_OK;
     if (more && status == PLIANT_OK)
     {
-        /* clusters behind this level may have moved: flags go with them */
+        /* the number of clusters may have grown: arrays by cluster grow with it */
         uint32_t* wider = pl_realloc(parts_of, body->level_begin[level + 1] - first, sizeof *wider);
         uint8_t* flags = pl_realloc(d->divided, body->clusters.count, 1);
         parts_of = wider ? wider : parts_of;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A pattern that is cut beforehand. Every particle is in the Voronoi cell of one of some points of
- * the body's rest shape; a cluster that is overloaded comes apart between cells, not across the
- * direction in which it is stretched most:
+ * Prefractured bodies: every particle belongs to the Voronoi cell of one of a set of points in the
+ * rest shape. An overloaded cluster is split between cells, not at the plane through its centre:
  *
- *     a a a | b b         cells of the cluster's members in order along that direction, cut where
- *     a a c | b b         its mass is halved best; no particle is divided, and a cluster inside of
- *     c c c   d d         one cell never breaks
+ *     a a a | b b         cells of the cluster's members, sorted along the direction of largest
+ *     a a c | b b         stretch, are divided where the masses of the sides are most nearly equal;
+ *     c c c   d d         no particle is divided, and a cluster within one cell never breaks
  *
- * Points are the caller's, or follow from the rest shape and the settings; cells follow from
- * points. Only the caller's points are saved.
+ * The points are the caller's, or are computed from the rest shape and the settings; the cells
+ * follow from the points. Only the caller's points are saved.
  */
 #include "base/rng.h"
 #include "fracture/fracture_internal.h"
@@ -17,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds of moving each point to the middle of its cell (Lloyd 1982): enough that no two are next
- * to each other, few enough that cells differ in size. */
+/* Iterations of Lloyd relaxation (Lloyd 1982): enough to separate the points, few enough that the
+ * cells still differ in size. */
 enum
 {
     LLOYD = 2
@@ -45,7 +44,7 @@ static uint32_t nearest(const vec3* points, uint32_t count, vec3 at)
     return found;
 }
 
-/* Those that are no copies come first. */
+/* Number of particles that are not copies; their ids come first. */
 static uint32_t first_ones(const pl_particles* p)
 {
     uint32_t count = 0;
@@ -54,7 +53,7 @@ static uint32_t first_ones(const pl_particles* p)
     return count;
 }
 
-/* Copies are where the particles are that they are copies of. */
+/* Assigns each particle to the nearest point, and each copy to the cell of its parent. */
 static void assign(const pl_body* body, const vec3* points, uint32_t count, uint32_t* cell)
 {
     for (uint32_t id = 0; id < body->particles.id_count; ++id)
@@ -79,7 +78,7 @@ static void move_points(const pl_body* body, const uint32_t* cell, uint32_t coun
             points[i] = v3_scale(points[i], 1.0 / members[i]);
 }
 
-/* As many of the particles as there are to be cells, evened out. */
+/* Starts with randomly chosen particles and relaxes them. */
 static void choose_points(pl_body* body, uint32_t count, uint32_t seed, vec3* points,
                           uint32_t* members)
 {
@@ -112,7 +111,7 @@ static pl_status make_cells(pl_body* body, uint32_t count)
         else
             point[0] = (float)points[i].x, point[1] = (float)points[i].y,
             point[2] = (float)points[i].z;
-        points[i] = v3_from(point); /* what is read is what counts */
+        points[i] = v3_from(point); /* the same precision as PLIANT_CELL_POINT */
     }
     if (fine)
         assign(body, points, count, f->cell);
@@ -151,13 +150,13 @@ pl_status pl_voronoi_cells_give(pl_body* body, uint32_t count, float* points)
     return pl_voronoi_cells_ready(body);
 }
 
-/* ------------------------------------------------------------------ which cells go where */
+/* ------------------------------------------------------------------ dividing cells */
 
-/* What a cluster has of a cell. */
+/* The part of a cell that is in a cluster. */
 typedef struct share
 {
     uint32_t cell;
-    double mass, along; /* along the direction of the stretch, from the cluster's centre */
+    double mass, along; /* along: mass times coordinate along the stretch, from the centre */
 } share;
 
 static int by_cell(const void* a, const void* b)
@@ -188,7 +187,7 @@ static uint32_t join_shares(share* shares, uint32_t count)
     return kept;
 }
 
-/* Where the mass is halved best: the first cell of the far side. */
+/* First cell of the far side for the most equal masses. */
 static uint32_t halve(share* shares, uint32_t count)
 {
     double all = 0, sum = 0, best = INFINITY;

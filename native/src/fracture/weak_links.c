@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Joints that hold no angle. What two clusters share after cracks went by may be a particle or two:
- * each of them then turns about these as it likes, and what should be one stiff shard folds up.
+ * Weak links. Beside a crack two clusters may share only one or two particles: they rotate freely
+ * about these, and a fragment that should be stiff folds up there.
  *
- *      o o o            o o o           fewer than four shared particles say next to nothing about
- *      o c o─o d o      o c o o d o     how two clusters lie to each other: each of them stays with
- *      o o o   o o      o o o   o o     the one that it weighs more in, and the shard comes in two
+ *      o o o            o o o           fewer than four shared particles do not determine the
+ *      o c o─o d o      o c o o d o     relative rotation of two clusters: each particle stays in
+ *      o o o   o o      o o o   o o     the cluster where its weight is larger, and the link breaks
  *
- * Only clusters beside cracks are meant: what has few shared particles from the start was made so.
- * Along a pattern nothing comes apart but its cells (voronoi_cells.c).
+ * Only clusters beside cracks are tested: pairs that share few particles initially stay connected.
+ * Bodies with Voronoi cells are skipped, because only cells may separate (voronoi_cells.c).
  */
 #include "fracture/fracture_internal.h"
 
 #define FEWEST 4
 
-typedef struct joint
+typedef struct weak_link
 {
     uint32_t cluster, other;
-} joint;
+} weak_link;
 
-typedef struct joint_list
+typedef struct weak_link_list
 {
-    joint* items;
+    weak_link* items;
     size_t count, capacity;
-} joint_list;
+} weak_link_list;
 
-static bool list_weak(const pl_breaking* b, joint_list* list)
+static bool list_weak(const pl_breaking* b, weak_link_list* list)
 {
     const pl_clusters* k = &b->body->clusters;
     const pl_fracture* f = b->fracture;
@@ -39,13 +39,13 @@ static bool list_weak(const pl_breaking* b, joint_list* list)
             if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1,
                          sizeof *list->items))
                 return false;
-            list->items[list->count++] = (joint){c, share->cluster};
+            list->items[list->count++] = (weak_link){c, share->cluster};
         }
     return true;
 }
 
-/* Which of two clusters a particle weighs less in; UINT32_MAX if it weighs nothing in one. */
-static pl_status lesser_of(pl_breaking* b, uint32_t id, const joint* j, uint32_t* lesser)
+/* The one of two clusters in which a particle weighs less; UINT32_MAX unless it is in both. */
+static pl_status lesser_of(pl_breaking* b, uint32_t id, const weak_link* j, uint32_t* lesser)
 {
     const float* fade = b->body->clusters.fade;
     uint32_t count;
@@ -62,8 +62,8 @@ static pl_status lesser_of(pl_breaking* b, uint32_t id, const joint* j, uint32_t
     return PLIANT_OK;
 }
 
-/* Whether the two share particles still: others that parted may have taken them. */
-static bool is_joint(const pl_fracture* f, const joint* j)
+/* Whether the two clusters still share particles: breaking other links may have ended that. */
+static bool is_linked(const pl_fracture* f, const weak_link* j)
 {
     const pl_shares* shares = &f->shares[j->cluster];
     for (uint32_t i = 0; i < shares->count; ++i)
@@ -72,10 +72,10 @@ static bool is_joint(const pl_fracture* f, const joint* j)
     return false;
 }
 
-static pl_status part(pl_breaking* b, const joint* j)
+static pl_status break_link(pl_breaking* b, const weak_link* j)
 {
     uint32_t count, lesser = UINT32_MAX;
-    if (!is_joint(b->fracture, j))
+    if (!is_linked(b->fracture, j))
         return PLIANT_OK;
     const uint32_t* slots = pl_edit_shared(b->edit, j->cluster, j->other, &count);
     if (!slots || !pl_grow((void**)&b->ids, &b->id_capacity, (size_t)count + 1, sizeof *b->ids))
@@ -96,12 +96,12 @@ static pl_status part(pl_breaking* b, const joint* j)
 
 pl_status pl_weak_links_split(pl_breaking* b)
 {
-    joint_list list = {0};
+    weak_link_list list = {0};
     if (b->fracture->cell_count)
         return PLIANT_OK;
     pl_status status = list_weak(b, &list) ? PLIANT_OK : pl_fail_memory(list.count * 8);
     for (size_t i = 0; i < list.count && status == PLIANT_OK; ++i)
-        status = part(b, &list.items[i]);
+        status = break_link(b, &list.items[i]);
     pl_free(list.items);
     return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Small shots of what breaks: a ball on a beam, crumbs. */
+/* Small fracture scenes: a ball on a beam, small pieces. */
 #include "native/support/breaking.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool at_ends(const float at[3])
     return fabsf(at[0]) > .85f;
 }
 
-/* Jones et al. 2015, Figure 3: both are bodies; the beam breaks under the ball, which goes on. */
+/* Jones et al. 2015, Figure 3: both are bodies; the beam breaks under the ball, which falls on. */
 TEST(a_ball_that_falls_on_a_beam_breaks_it)
 {
     breaking b = body_of(40, 6, 6, 40);
@@ -58,9 +58,9 @@ TEST(a_ball_that_falls_on_a_beam_breaks_it)
     breaking_free(&b);
 }
 
-/* ------------------------------------------------------------------ crumbs */
+/* ------------------------------------------------------------------ small pieces */
 
-/* Bits of one to three particles fly as thrown, turn on, and keep a size that can be seen. */
+/* Pieces of one to three particles keep their velocity and rotation, and a visible size. */
 TEST(crumbs_fly_on_and_stay_visible)
 {
     breaking b = breaking_bar(120);

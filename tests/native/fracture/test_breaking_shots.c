@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Small shots of what breaks, looked at as a whole: a ball through a brittle plate, taffy, rubble
- * that comes to rest. */
+/* Small fracture scenes, judged by their overall result: a ball through a brittle plate, taffy,
+ * rubble that comes to rest. */
 #include "native/support/breaking.h"
 
 #include <body/rest_query.h>
@@ -19,11 +19,11 @@ static breaking body_of(uint32_t nx, uint32_t ny, uint32_t nz, uint32_t clusters
 
 /* ------------------------------------------------------------------ plates */
 
-/* A piece, as far as shape goes. */
+/* Shape of a piece. */
 typedef struct shard
 {
     uint32_t count;
-    double off, size; /* sums of squares: how distances between members changed, and these */
+    double off, size; /* sums of squares: changes of distances between members, and distances */
     vec3 centre;
 } shard;
 
@@ -85,7 +85,7 @@ TEST(a_ball_shatters_a_brittle_plate)
     {
         shard s = shard_of(plate, piece, i);
         double off = s.count > 3 ? sqrt(s.off / s.size) : 0;
-        bool large = 2 * s.count > plate->particles.id_count; /* what is left of the plate bends */
+        bool large = 2 * s.count > plate->particles.id_count; /* the rest of the plate may bend */
         CHECK_MSG(off < (large ? .12 : .06), "a shard of %u particles in %u clusters is off by %g",
                   s.count, plate->fracture->pieces[i].clusters, off);
         apart += fabs(s.centre.z) > 1;
@@ -123,9 +123,9 @@ static double girth(const breaking* b, double from, double to)
 
 typedef struct torn
 {
-    double drawn;       /* how far it was pulled when it first broke */
-    double neck, thigh; /* girths then, in the middle and beside the grips */
-    uint32_t pieces;    /* at last */
+    double drawn;       /* elongation at the first break */
+    double neck, thigh; /* radii at that time, in the middle and beside the grips */
+    uint32_t pieces;    /* at the end */
 } torn;
 
 static torn draw_out(uint32_t levels, double yield)
@@ -172,8 +172,8 @@ TEST(what_flows_necks_before_it_tears)
 
 /* ------------------------------------------------------------------ rubble */
 
-/* A bar that falls and spins itself apart on its way; there is some air, or round pieces would roll
- * on. */
+/* A bar that falls and breaks by its own rotation; with some drag, or round pieces would keep
+ * rolling. */
 static breaking rubble_of(uint32_t threads, double young)
 {
     breaking b = body_of(24, 6, 6, 40);
@@ -210,8 +210,8 @@ static int till_it_sleeps(breaking* b, int most)
     return frame;
 }
 
-/* Contacts of particles that are pressed far into the other side of a crack came and went every few
- * substeps: two of these four never slept. */
+/* Regression: contacts of particles deep in the other side of a crack flickered, so that two of
+ * these four never slept. */
 TEST(rubble_of_any_stiffness_comes_to_rest)
 {
     static const double young[] = {.8e5, .9e5, .95e5, 1.2e5};
@@ -235,8 +235,8 @@ TEST(rubble_comes_to_rest_sleeps_and_wakes)
     CHECK(memcmp(before, after, 12 * (size_t)count) == 0 && breaking_info(&b).pieces == pieces);
     pl_scene* scene;
     REQUIRE_OK(pl_get_scene(b.scene, &scene));
-    CHECK(scene->chunks.count == 0 && scene->fine.count == 0); /* no stage has anything to do */
-    b.body = world_renew(b.scene); /* saved and restored, it sleeps on */
+    CHECK(scene->chunks.count == 0 && scene->fine.count == 0); /* no stage has work */
+    b.body = world_renew(b.scene); /* saved and restored, it stays asleep */
     CHECK(breaking_body(&b)->asleep);
     scene_points points = scene_points_ball(150, .25, 1);
     pliant_body_desc desc = b.desc;

@@ -35,8 +35,8 @@ static pl_body* body_of(const contact_scene* s)
     return s->scene->bodies[0];
 }
 
-/* Which half a particle went with: by the side of the first split that it was divided by, or by
- * where it is. */
+/* Half that a particle belongs to: by the side of the first split that divided it, or by its
+ * position. */
 static bool is_right(const pl_body* body, uint32_t slot)
 {
     uint32_t at = body->cuts.last[body->particles.id[slot]];
@@ -115,7 +115,7 @@ TEST(halves_of_a_beam_know_their_sides)
             if (pl_cuts_between(&body->cuts, c, d))
                 CHECK(across);
         }
-        /* what is a hand's breadth inside of the other half is outside of this one */
+        /* a point well inside the other half is outside this one */
         vec3 middle = v3_from(body->clusters.in_body[c]);
         vec3 inside = v3(right ? -.1 : .1, .5 * middle.y, .5 * middle.z);
         if (body->cuts.side_begin[c] < body->cuts.side_begin[c + 1] && fabs(middle.x) < .15)
@@ -130,7 +130,7 @@ TEST(halves_of_a_beam_know_their_sides)
         }
     }
     CHECK(cut > 10);
-    /* what is next to it is a surface */
+    /* there is a surface beside it */
     for (uint32_t c = 0; c < k->count; ++c)
         for (uint32_t m = k->member_begin[c]; m < k->surface_end[c]; ++m)
         {
@@ -141,8 +141,8 @@ TEST(halves_of_a_beam_know_their_sides)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* Clusters that are split one after the other leave copies with those on the other side: these are
- * ghosts, and touch nothing. */
+/* Splitting clusters one after the other leaves copies in clusters of the other side: these are
+ * ghosts without contacts. */
 TEST(copies_across_a_crack_are_ghosts)
 {
     contact_scene s = beam(1, 0);
@@ -177,8 +177,8 @@ TEST(copies_across_a_crack_are_ghosts)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* Splits as fracture makes them, one cluster after the other, leave crumbs and pieces that lie in
- * each other. They stay together, and are not thrown about. */
+/* Splits by the fracture stage, one cluster after the other, leave small pieces and pieces that
+ * interpenetrate. Contacts must not push them apart. */
 TEST(crumbs_stay_where_they_are)
 {
     contact_scene s = beam(1, 0);
@@ -202,7 +202,7 @@ TEST(crumbs_stay_where_they_are)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* The largest speed within some frames after a break without any load. */
+/* Largest speed within some frames after a break without load. */
 TEST(nothing_jumps_when_a_body_breaks)
 {
     contact_scene s = beam(1, 0);
@@ -223,20 +223,20 @@ TEST(nothing_jumps_when_a_body_breaks)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* Where a body breaks while it is bent and twisted, its clusters do not agree on where the crack
- * is. Still contacts move nothing when it breaks. */
+/* In a bent and twisted body, clusters disagree about the position of the crack. Contacts must
+ * still not move anything when it breaks. */
 TEST(nothing_jumps_when_a_bent_body_breaks)
 {
     contact_scene s = beam(1, 0);
     pl_body* body = body_of(&s);
     pl_particles* p = &body->particles;
     REQUIRE_OK(contact_scene_advance(&s, 1, 4));
-    /* nothing but contacts moves it */
+    /* only contacts can move it */
     body->material.stiffness = body->material.strain_limit = 0;
     pl_material_changed(body);
     for (uint32_t slot = 0; slot < p->slot_count; ++slot)
     {
-        /* twisted about x, and bent to a bow */
+        /* twisted about x, and bent */
         vec3 x = contact_world(body, slot);
         double angle = 2 * x.x, bow = .8 * x.x * x.x;
         p->x[1][slot] = (float)(cos(angle) * x.y - sin(angle) * x.z - body->origin[1]);
@@ -258,8 +258,8 @@ TEST(nothing_jumps_when_a_bent_body_breaks)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* Halves that are pressed together, and that meet again after they were apart, keep their places
- * and their momentum. */
+/* Halves that are pressed together, also after they were separated, do not interpenetrate and
+ * conserve momentum. */
 static void press(bool bent, double apart)
 {
     contact_scene s = beam(1, 0);
@@ -344,7 +344,7 @@ TEST(faces_of_a_slit_touch)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* A half that stands on its crack stands on the particles that are there, not on ghosts. */
+/* A half that stands on its crack is supported by solid particles, not by ghosts. */
 TEST(a_piece_rests_on_its_crack)
 {
     contact_scene s = beam(1, -9.81);
@@ -378,7 +378,7 @@ TEST(a_piece_rests_on_its_crack)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* Breaks, saves in between, goes on. */
+/* Breaks a body, with an optional save and restore in between. */
 static uint64_t played(uint32_t threads, bool save)
 {
     contact_scene s = beam(threads, 0);
@@ -429,7 +429,7 @@ TEST(splits_that_are_none_are_refused)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* A body whose clusters have rest spaces of their own is where it was, for whoever touches it. */
+/* The contact surface does not change when clusters get rest shapes of their own. */
 TEST(own_rest_spaces_have_the_same_surface)
 {
     contact_scene s = beam(1, 0);
@@ -479,7 +479,7 @@ TEST(own_rest_spaces_have_the_same_surface)
     }
     CHECK_MSG(off < 1e-4, "a surface is %g off", off);
     CHECK_MSG(ball < 1e-4, "bounds of particles are %g off", ball);
-    /* and it still lies against another body as before: nothing touches that did not */
+    /* contacts with a neighbouring body do not change either */
     REQUIRE_OK(contact_scene_advance(&s, 1, 1));
     CHECK(s.scene->contacts == 0);
     free(before);
@@ -487,7 +487,7 @@ TEST(own_rest_spaces_have_the_same_surface)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* A cluster that has died is not there to be touched. */
+/* A dead cluster has no contacts. */
 TEST(dead_clusters_are_not_touched)
 {
     contact_scene s = beam(1, 0);
@@ -496,7 +496,7 @@ TEST(dead_clusters_are_not_touched)
     pl_edit* edit = NULL;
     uint32_t dead = 0, count, slot = body->particles.slot_of[0];
     CHECK_OK(pl_edit_begin(body, 1, &edit));
-    CHECK_OK(pl_edit_add_cluster(edit, 12, &dead)); /* nobody joins it */
+    CHECK_OK(pl_edit_add_cluster(edit, 12, &dead)); /* it gets no members */
     pl_member own[64];
     memcpy(own, pl_edit_members(edit, slot, &count), sizeof own[0]);
     CHECK_OK(pl_edit_set(edit, slot, own, 1));
@@ -516,7 +516,7 @@ TEST(dead_clusters_are_not_touched)
     CHECK_OK(pliant_scene_destroy(s.handle));
 }
 
-/* Welds hold on to what their anchors are part of now. */
+/* Welds follow the piece that their anchor is part of. */
 TEST(welds_follow_what_breaks)
 {
     contact_scene s = beam(1, 0);

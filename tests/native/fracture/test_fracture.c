@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Where, when and how bodies break; among the tests are the mistakes of published code. */
+/* Where, when and how bodies break, with regression tests for errors of published code. */
 #include "native/support/breaking.h"
 
 #include <stdlib.h>
@@ -46,8 +46,8 @@ TEST(a_turned_body_splits_across_the_direction_in_which_it_is_stretched)
     breaking_free(&b);
 }
 
-/* A plane of the world is, at rest, where F takes it from: normals go there with F^T. With the
- * inverse the sheared body below is cut askew. */
+/* A plane in the world maps to the rest shape by the inverse of F, its normal by F^T. With the
+ * inverse for the normal the sheared body below is cut at a wrong angle. */
 TEST(planes_map_to_the_rest_shape_with_the_transpose)
 {
     breaking b = breaking_ghost(12, 12, 8, 1);
@@ -115,7 +115,7 @@ TEST(infinite_toughness_gives_the_bits_of_fracture_off)
     CHECK(hash[1] == hash[0] && hash[2] != hash[0]);
 }
 
-/* The substep that splits leaves particles where they would be without. */
+/* A split does not change positions and velocities. */
 TEST(splits_keep_mass_places_and_velocities)
 {
     breaking whole = breaking_bar(40), b = breaking_bar(40);
@@ -165,7 +165,7 @@ static double stretch_of(const float* f)
 TEST(the_most_overloaded_splits_first)
 {
     breaking b = breaking_ghost(30, 6, 6, 40);
-    for (uint32_t i = 0; i < b.count; ++i) /* more and more toward the end, so with every cluster */
+    for (uint32_t i = 0; i < b.count; ++i) /* stretch grows along the body, so clusters differ */
         b.x[3 * i] += .08f * (b.x[3 * i] + 2) * (b.x[3 * i] + 2);
     breaking_place(&b);
     float* f = breaking_read(&b, PLIANT_CLUSTER_GRADIENT, 36, NULL);
@@ -198,7 +198,7 @@ TEST(nothing_breaks_before_its_time)
     breaking_free(&b);
 }
 
-/* ------------------------------------------------------------------ again */
+/* ------------------------------------------------------------------ repeated splits */
 
 static void stretch(breaking* b, double times)
 {
@@ -227,7 +227,7 @@ TEST(a_cluster_that_was_split_settles_first)
     breaking_free(&b);
 }
 
-/* Twice the toughness is borne as long as 1 + 3 exp(-2 t) > 2: for .55 s, 13.2 frames. */
+/* A stretch of twice the toughness breaks when 1 + 3 exp(-2 t) <= 2: after .55 s, 13.2 frames. */
 static int frames_till_next(float factor, double times)
 {
     breaking b = breaking_ghost(16, 6, 6, 1);
@@ -343,7 +343,7 @@ TEST(what_cannot_break_is_refused)
     breaking_free(&b);
 }
 
-/* Values by particle go on to be given for as many as there were. */
+/* Values per particle may still be given for the initial particles only. */
 TEST(copies_take_after_the_particles_that_they_are_copies_of)
 {
     breaking b = breaking_bar(40);

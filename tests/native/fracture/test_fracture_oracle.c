@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Breaking against the oracle, and how much of a body splits rewrite. */
+/* Fracture compared with the oracle, and bounds on the memberships that splits rewrite. */
 #include "native/oracle/oracle.h"
 #include "native/support/test.h"
 #include "native/support/world.h"
@@ -42,7 +42,7 @@ static void end(broken* b)
     scene_close(&b->scene);
 }
 
-/* How many particles are elsewhere than the oracle has them. */
+/* Number of particles whose position differs from the oracle's. */
 static uint32_t elsewhere(const broken* b, uint32_t count)
 {
     uint64_t bytes;
@@ -55,9 +55,9 @@ static uint32_t elsewhere(const broken* b, uint32_t count)
     return off;
 }
 
-/* The oracle breaks at the beginning of a step as the library did at the end of the one before.
- * Rounding tells them apart in the end; the first splits are the same, but for particles that lie
- * in a plane. */
+/* The oracle breaks at the beginning of a step, the library at the end of the one before. They
+ * diverge by rounding later; the first splits are the same, except for particles that lie in a
+ * plane. */
 TEST(the_oracle_breaks_the_same_way)
 {
     broken b = start("breaking-beam");
@@ -82,7 +82,7 @@ TEST(the_oracle_breaks_the_same_way)
     end(&b);
 }
 
-/* ------------------------------------------------------------------ how much is rewritten */
+/* ------------------------------------------------------------------ rewritten memberships */
 
 /* Memberships of each finest cluster. */
 static void count_members(const pl_body* body, uint32_t* members)
@@ -98,7 +98,7 @@ static void count_members(const pl_body* body, uint32_t* members)
     }
 }
 
-/* Clusters of a body as they are before a step. */
+/* Clusters of a body before a step. */
 typedef struct before
 {
     uint32_t clusters, *members;
@@ -117,7 +117,7 @@ static before remember(const pl_body* body)
     return was;
 }
 
-/* Memberships that the clusters which were split had, and their neighbours. */
+/* Memberships of the split clusters and their neighbours, before the step. */
 static uint64_t involved(const before* was, const pl_fracture* f, size_t first)
 {
     uint8_t* in = calloc(was->clusters, 1);

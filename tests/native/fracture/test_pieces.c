@@ -19,13 +19,14 @@ static uint32_t root_of(uint32_t* into, uint32_t c)
     return c;
 }
 
-/* Whether pieces are exactly what shared particles connect, asking every particle; how many. */
+/* Checks that pieces are the connected components by shared particles, by brute force; returns
+ * their number. */
 static uint32_t check_pieces(pl_breaking* b)
 {
     pl_body* body = b->body;
     uint32_t clusters = body->level_begin[1], count = 0;
     uint32_t* into = malloc(sizeof *into * clusters);
-    uint32_t* piece = malloc(sizeof *piece * clusters); /* of a root, plus one */
+    uint32_t* piece = malloc(sizeof *piece * clusters); /* by root: 1 + piece */
     uint8_t* seen = calloc(b->fracture->piece_count, 1);
     uint32_t* has = calloc(b->fracture->piece_count, sizeof *has);
     bool* alive = calloc(clusters, 1);
@@ -116,7 +117,7 @@ TEST(pieces_are_what_brute_force_finds_after_every_split)
     breaking_free(&b);
 }
 
-/* ------------------------------------------------------------------ the same every time */
+/* ------------------------------------------------------------------ determinism */
 
 static uint64_t played(uint32_t levels, uint32_t threads, uint32_t simd, int saved_at,
                        uint32_t* pieces)
@@ -183,7 +184,7 @@ TEST(breaking_goes_on_the_same_after_a_restore)
 
 /* ------------------------------------------------------------------ levels */
 
-/* The finest clusters that a cluster is made of are connected among themselves. */
+/* The finest clusters below a coarse cluster are connected. */
 static void collect(const pl_body* body, uint32_t level, uint32_t c, bool* has)
 {
     const pl_links* links = &body->links;
@@ -266,7 +267,7 @@ TEST(coarse_clusters_come_apart_with_what_they_are_made_of)
 
 /* ------------------------------------------------------------------ momentum */
 
-/* A bar that spins itself apart: each piece goes on with what it has. */
+/* A bar that breaks by its own rotation: each piece conserves its momentum. */
 static void spin_apart(uint32_t levels)
 {
     breaking b = breaking_bar(40);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Patterns that are cut beforehand: bodies break between cells, and nowhere else. */
+/* Voronoi cells: bodies break between cells, and nowhere else. */
 #include "native/support/breaking.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ TEST(cells_are_those_of_voronoi)
         for (int k = 0; k < 3; ++k)
             at[cell[i]][k] += b.points.at[3 * i + (uint32_t)k];
     }
-    /* nearly everyone is nearest to the middle of its own cell */
+    /* nearly all particles are nearest to the centre of their own cell */
     uint32_t off = 0;
     for (uint32_t i = 0; i < count; ++i)
     {
@@ -65,7 +65,7 @@ TEST(cells_are_those_of_voronoi)
     breaking_free(&b);
 }
 
-/* A bar that is pulled: pieces have whole cells; the same bits every time. */
+/* A bar that is pulled: pieces consist of whole cells; bit-identical in each run. */
 static uint64_t pull(uint32_t threads, int saved_at, uint32_t* pieces)
 {
     breaking b = breaking_bar(40);
@@ -105,7 +105,8 @@ TEST(a_bar_breaks_between_its_cells)
     CHECK(pull(8, 9, &others) == expected && pull(1, 14, &others) == expected);
 }
 
-/* Everyone is in the cell of the nearest of the caller's points, to the bit, and that is saved. */
+/* Every particle is in the cell of the nearest of the caller's points, exactly, also after a
+ * restore. */
 TEST(points_may_be_given)
 {
     enum

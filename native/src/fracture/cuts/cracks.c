@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Where the pieces of a body end. Material belongs to the piece that has the particle that is
- * nearest (cuts.c), so a crack runs between the particles of two pieces, in the middle:
+ * Crack surfaces node_sums the pieces of a body. Material belongs to the piece that has the nearest
+ * particle (cuts.c), so a crack runs midway node_sums the particles of two pieces:
  *
  *        o    o  |  .   .      w = exp(-d^2 / 2 s^2): for two rows of particles a spacing h apart
  *          o     |    .        s^2 / h ln(sum w_o / sum w_.) is the distance from the middle; with
  *        o    o  |  .   .      more of them the surface is smooth.
  *
- * Which particle is nearest to a node of the grid of rest_shape does not change; that is found
- * once. What lies in between changes where pieces part, and is found anew near particles that were
- * cut.
+ * The nearest particle of each node of the rest SDF grid does not change and is found once. The
+ * distance to the crack is recomputed for nodes near particles with cuts.
  */
 #include "base/elementary.h"
 #include "body/cut_query.h"
@@ -19,12 +18,12 @@
 #include <float.h>
 #include <string.h>
 
-/* In spacings: how far particles are looked for, and s. */
+/* In spacings: search radius for particles, and s. */
 #define REACH 2.0
 #define SMOOTHNESS 0.55
 #define STEPS 512 /* of the table of w */
 
-/* Calls with every node within some distance of a point, and the square of it. */
+/* Callback for every node within a distance of a point, with the squared distance. */
 typedef void (*node_fn)(void* context, size_t node, float square);
 
 static void each_node(const pl_rest_sdf* shape, vec3 r, double reach, node_fn call, void* context)
@@ -36,7 +35,7 @@ static void each_node(const pl_rest_sdf* shape, vec3 r, double reach, node_fn ca
     {
         double low = (at[k] - reach - shape->lower[k]) * shape->per_cell;
         double high = (at[k] + reach - shape->lower[k]) * shape->per_cell;
-        from[k] = (uint32_t)PL_CLAMP(low, 0, (double)shape->size[k]); /* a hostile r is far off */
+        from[k] = (uint32_t)PL_CLAMP(low, 0, (double)shape->size[k]); /* r may be from a bad file */
         to[k] = (uint32_t)PL_CLAMP(high, 0, shape->size[k] - 1.0);
     }
     for (uint32_t z = from[2]; z <= to[2]; ++z)
@@ -65,23 +64,24 @@ static bool is_there(const pl_particles* p, uint32_t id)
 
 /* ------------------------------------------------------------------ the nearest particle */
 
-typedef struct nearing
+typedef struct nearest_search
 {
     uint32_t* nearest;
     float* square;
     uint32_t id;
-} nearing;
+} nearest_search;
 
 static void offer(void* context, size_t node, float square)
 {
-    const nearing* n = context;
+    const nearest_search* n = context;
     if (!(square < n->square[node]))
         return;
     n->square[node] = square;
     n->nearest[node] = n->id;
 }
 
-/* Nodes that no particle is near take the label of a neighbour, along each axis and back. */
+/* Nodes without a particle in reach take the label of a neighbour, swept along each axis in both
+ * directions. */
 static void spread_labels(const pl_rest_sdf* shape, uint32_t* nearest)
 {
     const size_t step[3] = {1, shape->size[0], (size_t)shape->size[0] * shape->size[1]};
@@ -104,7 +104,7 @@ static pl_status find_nearest(pl_body* body)
     const pl_particles* p = &body->particles;
     pl_cuts* cuts = &body->cuts;
     size_t nodes = count_nodes(shape);
-    nearing n = {PL_NEW(uint32_t, nodes), PL_NEW(float, nodes), 0};
+    nearest_search n = {PL_NEW(uint32_t, nodes), PL_NEW(float, nodes), 0};
     cuts->other = PL_NEW(uint32_t, nodes);
     cuts->crack = PL_NEW(float, nodes);
     if (n.nearest && n.square && cuts->other && cuts->crack)
@@ -122,7 +122,7 @@ static pl_status find_nearest(pl_body* body)
                           &n);
         }
         spread_labels(shape, n.nearest);
-        /* no particle is near any node in a state that was tampered with */
+        /* in a corrupt snapshot no particle may be near any node */
         for (size_t i = 0; i < nodes; ++i)
             n.nearest[i] = n.nearest[i] == UINT32_MAX ? 0 : n.nearest[i];
         cuts->nearest = n.nearest;
@@ -134,36 +134,36 @@ static pl_status find_nearest(pl_body* body)
     return fine ? PLIANT_OK : pl_fail_memory(nodes * 12);
 }
 
-/* ------------------------------------------------------------------ in between */
+/* ------------------------------------------------------------------ distances to cracks */
 
-/* What is known of a node near a crack: sums of a few pieces. */
+/* The sums of w for the FEW pieces with the largest sums, of a node near a crack. */
 enum
 {
     FEW = 4
 };
-typedef struct between
+typedef struct node_sums
 {
     uint32_t piece[FEW];
     float sum[FEW];
-} between;
+} node_sums;
 
-typedef struct parting
+typedef struct crack_update
 {
     pl_cuts* cuts;
     const pl_rest_sdf* shape;
-    uint32_t* place; /* by node: 1 + where it is in the list, or 0 */
-    between* list;
+    uint32_t* place; /* by node: 1 + its index in the list, or 0 */
+    node_sums* list;
     uint32_t* node;
     size_t count, capacity, node_capacity;
     uint32_t piece;
-    float per_square; /* steps of the table for each */
+    float per_square; /* table steps per unit of squared distance */
     float weight[STEPS + 1];
     bool failed;
-} parting;
+} crack_update;
 
 static void mark_node(void* context, size_t node, float square)
 {
-    parting* p = context;
+    crack_update* p = context;
     (void)square;
     if (p->place[node] || p->failed)
         return;
@@ -173,19 +173,19 @@ static void mark_node(void* context, size_t node, float square)
         p->failed = true;
         return;
     }
-    p->list[p->count] = (between){{0}, {0}};
+    p->list[p->count] = (node_sums){{0}, {0}};
     p->node[p->count] = (uint32_t)node;
     p->place[node] = (uint32_t)++p->count;
 }
 
 static void offer_piece(void* context, size_t node, float square)
 {
-    const parting* p = context;
+    const crack_update* p = context;
     if (!p->place[node])
         return;
-    between* b = &p->list[p->place[node] - 1];
+    node_sums* b = &p->list[p->place[node] - 1];
     float w = p->weight[PL_MIN((uint32_t)(square * p->per_square), (uint32_t)STEPS)];
-    /* the sums of pieces, the largest first; a fifth one is lost, and the least of all others */
+    /* sorted by sum, largest first; a piece beyond FEW replaces the least */
     int at = 0;
     while (at < FEW - 1 && b->sum[at] > 0 && b->piece[at] != p->piece)
         ++at;
@@ -197,7 +197,7 @@ static void offer_piece(void* context, size_t node, float square)
     b->piece[at] = p->piece, b->sum[at] = w;
 }
 
-static void mark_nodes(const pl_body* body, parting* p)
+static void mark_nodes(const pl_body* body, crack_update* p)
 {
     const pl_particles* k = &body->particles;
     for (uint32_t id = 0; id < p->cuts->id_count; ++id)
@@ -206,8 +206,8 @@ static void mark_nodes(const pl_body* body, parting* p)
                       PL_CRACK_REACH * p->shape->spacing, mark_node, p);
 }
 
-/* Whether any node around a point is in the list. */
-static bool is_near(const parting* p, vec3 r)
+/* Whether any of the eight nodes around a point is in the list. */
+static bool is_near(const crack_update* p, vec3 r)
 {
     const double at[3] = {r.x, r.y, r.z};
     const size_t step[3] = {1, p->shape->size[0], (size_t)p->shape->size[0] * p->shape->size[1]};
@@ -223,12 +223,12 @@ static bool is_near(const parting* p, vec3 r)
     return false;
 }
 
-static void measure_nodes(parting* p)
+static void measure_nodes(crack_update* p)
 {
     double h = p->shape->spacing, most = PL_CRACK_REACH * h, scale = SMOOTHNESS * SMOOTHNESS * h;
     for (size_t i = 0; i < p->count; ++i)
     {
-        const between* b = &p->list[i];
+        const node_sums* b = &p->list[i];
         uint32_t node = p->node[i], piece = p->cuts->owner[p->cuts->nearest[node]];
         float own = 0, other = 0;
         p->cuts->other[node] = PL_NO_PIECE;
@@ -251,7 +251,7 @@ pl_status pl_cracks_refresh(pl_body* body)
     if (!cuts->nearest)
         PL_TRY(find_nearest(body));
     size_t nodes = count_nodes(&body->rest_sdf);
-    parting p = {.cuts = cuts, .shape = &body->rest_sdf, .place = PL_NEW(uint32_t, nodes)};
+    crack_update p = {.cuts = cuts, .shape = &body->rest_sdf, .place = PL_NEW(uint32_t, nodes)};
     double most = REACH * REACH * p.shape->spacing * p.shape->spacing * (1 + 1e-6);
     p.per_square = (float)(STEPS / most);
     for (int i = 0; i <= STEPS; ++i)

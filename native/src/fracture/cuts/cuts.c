@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What is left of a body's material where it was cut. Particles are the truth: clusters split one
- * after the other, each along a plane of its own, and these planes do not meet. So a cut is noted
- * with the particles: which side of which plane each of them went to. From that follows, with any
- * memberships,
+ * Extent of a body's material at cuts. Clusters split one after the other, each along its own
+ * plane, and these planes do not meet. So a cut is stored per particle: the side of the plane that
+ * it went to. From these and the current memberships follow
  *
- *   - pieces: clusters that hang together by shared particles;
- *   - who has the material around a particle. Of several copies it is one that is on its own side
- *     of the planes, and the one of the heaviest piece. The others are ghosts: they move with their
- *     clusters, but are not there to be touched;
+ *   - pieces: connected components of the clusters by shared particles;
+ *   - the owner of the material around a particle. Of several copies it is one on the correct side
+ *     of its planes, and of these the one of the heaviest piece. The others are ghosts: they move
+ *     with their clusters, but have no contacts;
  *
- *           piece A |  piece B       o  has the material around it
+ *           piece A |  piece B       o  owns the material around it
  *          o   o    o |  o    o      x  a copy of a particle of B, which a cluster of A got when
  *             o    o  |x   o            the two shared it: a ghost
  *
- *   - for planes that end inside of a piece, the sides of its clusters. A slit has two faces, and
- *     those that are on two sides of it meet at its plane.
+ *   - for planes that end inside a piece (slits), the sides of its clusters.
  *
  * Surfaces between pieces are in cracks.c.
  *
- * Jones et al. 2015 (section 3.4) give half-spaces to the clusters that are split, alone: their
- * neighbours, which reach across the plane as well, overlap with what came off.
+ * Departure: Jones et al. 2015 (section 3.4) give half-spaces only to the split clusters; their
+ * neighbours, which reach across the plane as well, then overlap with the other piece.
  */
 #include "fracture/cuts/cuts.h"
 
@@ -33,7 +31,7 @@
 #include <float.h>
 #include <string.h>
 
-/* In spacings: a copy that is farther on the wrong side leaves the material to others if it can. */
+/* In spacings: a copy farther than this on the wrong side owns material only if all are. */
 #define WRONG_SIDE 0.5
 
 void pl_cuts_free(pl_cuts* cuts)
@@ -56,9 +54,9 @@ void pl_cuts_free(pl_cuts* cuts)
     memset(cuts, 0, sizeof *cuts);
 }
 
-/* ------------------------------------------------------------------ noting */
+/* ------------------------------------------------------------------ recording cuts */
 
-/* Room for all ids; new ones have no cuts. */
+/* Makes room for all ids; new ones have no cuts. */
 static pl_status reserve(pl_body* body)
 {
     pl_cuts* cuts = &body->cuts;
@@ -118,7 +116,7 @@ pl_status pl_cuts_copy(pl_body* body, uint32_t from, uint32_t to)
     if (!cuts->plane_count)
         return PLIANT_OK;
     PL_TRY(reserve(body));
-    /* oldest first, as the parent has them */
+    /* oldest first, in the parent's order */
     uint32_t count = 0, at = cuts->last[from];
     for (uint32_t n = at; n; n = cuts->cut[n - 1].before)
         ++count;
@@ -154,14 +152,14 @@ void pl_cuts_trim(pl_body* body)
 
 /* ------------------------------------------------------------------ pieces */
 
-typedef struct joining
+typedef struct piece_search
 {
     uint32_t *piece, *first; /* by cluster; by slot: 1 + a cluster that it is in */
-} joining;
+} piece_search;
 
 static void join_member(void* context, uint32_t cluster, uint32_t slot, float weight)
 {
-    joining* j = context;
+    piece_search* j = context;
     (void)weight;
     if (!j->first[slot])
         j->first[slot] = cluster + 1;
@@ -172,7 +170,7 @@ static void join_member(void* context, uint32_t cluster, uint32_t slot, float we
 static pl_status find_pieces(const pl_body* body, uint32_t* piece)
 {
     uint32_t clusters = body->level_begin[1];
-    joining j = {piece, PL_NEW(uint32_t, body->particles.slot_count)};
+    piece_search j = {piece, PL_NEW(uint32_t, body->particles.slot_count)};
     if (!j.first)
         return pl_fail_memory((size_t)body->particles.slot_count * 4);
     for (uint32_t c = 0; c < clusters; ++c)
@@ -186,8 +184,8 @@ static pl_status find_pieces(const pl_body* body, uint32_t* piece)
 
 /* ------------------------------------------------------------------ sides */
 
-/* Sides in order, without planes of which a cluster has both, or from whose side it has been moved
- * away by later ones: a cluster is where its centre of mass is. Returns how many there are. */
+/* Sorts the sides of a cluster and removes planes with both sides, and sides that its centre of
+ * mass is not on. Returns the number kept. */
 static uint32_t settle_sides(const pl_cuts* cuts, vec3 centre, uint32_t* side, uint32_t count)
 {
     uint32_t kept = 0;
@@ -202,30 +200,30 @@ static uint32_t settle_sides(const pl_cuts* cuts, vec3 centre, uint32_t* side, u
     return kept;
 }
 
-/* Members that have cuts. */
-typedef struct gathering
+/* Members with cuts, in CSR form. */
+typedef struct cut_members
 {
     const pl_body* body;
     uint32_t* begin;   /* by cluster */
     uint32_t* members; /* slots */
-} gathering;
+} cut_members;
 
 static void count_cut(void* context, uint32_t cluster, uint32_t slot, float weight)
 {
-    gathering* g = context;
+    cut_members* g = context;
     (void)weight;
     g->begin[cluster + 2] += g->body->cuts.last[g->body->particles.id[slot]] != 0;
 }
 
 static void store_cut(void* context, uint32_t cluster, uint32_t slot, float weight)
 {
-    gathering* g = context;
+    cut_members* g = context;
     (void)weight;
     if (g->body->cuts.last[g->body->particles.id[slot]])
         g->members[g->begin[cluster + 1]++] = slot;
 }
 
-static pl_status list_sides(pl_body* body, const gathering* g)
+static pl_status list_sides(pl_body* body, const cut_members* g)
 {
     pl_cuts* cuts = &body->cuts;
     uint32_t* seen = PL_NEW(uint32_t, 2 * (size_t)cuts->plane_count);
@@ -260,8 +258,8 @@ static pl_status list_sides(pl_body* body, const gathering* g)
     return fine ? PLIANT_OK : pl_fail_memory(((size_t)count + cuts->plane_count) * 8);
 }
 
-/* How far members are across the planes, from the sides of their clusters. */
-static void measure_members(pl_body* body, const gathering* g, bool inner)
+/* Largest distance of each slot across the planes of its clusters' sides. */
+static void measure_members(pl_body* body, const cut_members* g, bool inner)
 {
     pl_cuts* cuts = &body->cuts;
     for (uint32_t s = 0; s < body->particles.slot_count; ++s)
@@ -283,12 +281,12 @@ static void measure_members(pl_body* body, const gathering* g, bool inner)
         }
 }
 
-/* Planes that have both sides in one piece. */
+/* Marks sides whose plane has both of its sides in one piece. */
 static pl_status find_slits(pl_body* body)
 {
     pl_cuts* cuts = &body->cuts;
     uint32_t clusters = body->level_begin[1], count = cuts->side_begin[clusters];
-    /* the clusters of each side */
+    /* the clusters of each side, in CSR form */
     uint32_t* begin = PL_NEW(uint32_t, 2 * (size_t)cuts->plane_count + 2);
     uint32_t* of_side = PL_NEW(uint32_t, count);
     bool fine = begin && of_side;
@@ -308,7 +306,7 @@ static pl_status find_slits(pl_body* body)
     return fine ? PLIANT_OK : pl_fail_memory((size_t)count * 4 + (size_t)cuts->plane_count * 8);
 }
 
-/* ------------------------------------------------------------------ who has the material */
+/* ------------------------------------------------------------------ owners of material */
 
 static uint32_t first_of(const pl_particles* p, uint32_t id)
 {
@@ -317,7 +315,7 @@ static uint32_t first_of(const pl_particles* p, uint32_t id)
     return id;
 }
 
-/* The piece of each slot; by piece, its mass, and whether it has material. */
+/* piece: by slot. mass, and rich (owns material): by piece. */
 typedef struct ownership
 {
     uint32_t *piece, *best; /* best: by external id, 1 + the slot that has the material */
@@ -346,7 +344,7 @@ static bool is_better(const pl_body* body, const ownership* o, uint32_t slot, ui
     return a > b || (a == b && o->piece[slot] < o->piece[than]);
 }
 
-static void share_out(pl_body* body, ownership* o)
+static void assign_owners(pl_body* body, ownership* o)
 {
     pl_cuts* cuts = &body->cuts;
     const pl_particles* p = &body->particles;
@@ -387,7 +385,7 @@ static pl_status find_owners(pl_body* body)
     if (fine)
     {
         pl_each_member(body, 0, body->level_begin[1], note_piece, both);
-        share_out(body, &o);
+        assign_owners(body, &o);
     }
     pl_free(o.best);
     pl_free(o.mass);
@@ -395,10 +393,10 @@ static pl_status find_owners(pl_body* body)
     return fine ? PLIANT_OK : pl_fail_memory((size_t)p->slot_count * 8);
 }
 
-/* ------------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------------ refresh */
 
-/* Arrays for all clusters and slots, nil. */
-static pl_status renew(pl_body* body)
+/* Allocates zeroed arrays for all clusters and slots. */
+static pl_status allocate(pl_body* body)
 {
     pl_cuts* cuts = &body->cuts;
     uint32_t clusters = body->level_begin[1], slots = body->particles.slot_count;
@@ -421,18 +419,18 @@ static pl_status renew(pl_body* body)
                : pl_fail_memory((size_t)slots * 9 + (size_t)clusters * 8);
 }
 
-static pl_status refresh(pl_body* body, gathering* g)
+static pl_status refresh(pl_body* body, cut_members* g)
 {
     uint32_t clusters = body->level_begin[1];
     PL_TRY(reserve(body));
-    PL_TRY(renew(body));
+    PL_TRY(allocate(body));
     PL_TRY(find_pieces(body, body->cuts.piece));
     g->begin = PL_NEW(uint32_t, (size_t)clusters + 2);
     if (!g->begin)
         return pl_fail_memory((size_t)clusters * 4);
     pl_each_member(body, 0, body->level_begin[1], count_cut, g);
     for (uint32_t c = 0; c <= clusters; ++c)
-        g->begin[c + 1] += g->begin[c]; /* one further, so that filling leaves the begins */
+        g->begin[c + 1] += g->begin[c]; /* shifted by one: filling turns ends into begins */
     g->members = PL_NEW(uint32_t, g->begin[clusters + 1]);
     if (!g->members)
         return pl_fail_memory((size_t)g->begin[clusters + 1] * 4);
@@ -447,7 +445,7 @@ static pl_status refresh(pl_body* body, gathering* g)
 
 pl_status pl_cuts_refresh(pl_body* body)
 {
-    gathering g = {.body = body};
+    cut_members g = {.body = body};
     pl_status status = body->cuts.plane_count ? refresh(body, &g) : PLIANT_OK;
     pl_cuts_made(body, status == PLIANT_OK);
     pl_free(g.begin);

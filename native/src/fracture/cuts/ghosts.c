@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Ghosts (cuts.c) are not there to be touched as long as they are about where the crack left them:
- * beside a particle of their piece that is. They carry mass all the same. In a body that flows, a
- * piece that has few other particles would be drawn out by them, through any wall: those that are
- * too far from all that had the material beside them are touched like others.
+ * Contacts of ghosts (cuts.c). A ghost has no contacts as long as it is near its anchor: the
+ * nearest particle of its piece that owns material. It still has mass, so in a body that flows
+ * ghosts can pull a piece with few other particles through a collider. Ghosts that are too far from
+ * their anchor therefore have contacts like other particles.
  */
 #include "body/rest_query.h"
 #include "fracture/cuts/cuts.h"
@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-/* In spacings: how far from a ghost its anchor may be, at rest and now. */
+/* In spacings: largest distance of a ghost from its anchor, at rest and now. */
 #define LEASH 2.0
 enum
 {
-    MOST_FOUND = 24 /* of the particles around a ghost, those of its piece may be few */
+    MOST_FOUND = 24 /* query size: few of the particles around a ghost may be of its piece */
 };
 
 typedef struct solids
@@ -36,7 +36,7 @@ static void list_solids(const pl_body* body, solids* s)
         }
 }
 
-/* The nearest particle of a ghost's own piece, at rest, that is there to be touched. */
+/* Sets the anchor of each ghost: the nearest solid particle of its piece at rest. */
 static void find_anchors(const pl_body* body, const solids* s, const pl_point_tree* tree,
                          uint32_t* anchor)
 {
@@ -97,7 +97,7 @@ pl_status pl_ghosts_follow(pl_body* body)
 {
     pl_cuts* cuts = &body->cuts;
     if (!cuts->plane_count || !body->plastic)
-        return PLIANT_OK; /* otherwise none gets far */
+        return PLIANT_OK; /* without flow ghosts stay near their anchors */
     if (!cuts->anchor)
         PL_TRY(make_anchors(body));
     for (uint32_t i = 0; i < body->particles.slot_count; ++i)
