@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The bodies' part of the API. */
+/* API of bodies. */
 #include "api/api.h"
 #include "body/create.h"
 #include "body/layout.h"
@@ -72,7 +72,7 @@ pliant_status pliant_body_destroy(pliant_body handle)
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ figures */
+/* ------------------------------------------------------------------ info */
 
 static void motion_figures(const pl_body* body, pliant_body_info* info)
 {
@@ -148,9 +148,9 @@ pliant_status pliant_body_get_info(pliant_body handle, pliant_body_info* info)
     return PLIANT_OK;
 }
 
-/* The sentence on stiffness that the substeps of the last frame did not reach. */
-static size_t tell_cut(const pl_scene* scene, const pl_body* body, char* text, size_t room,
-                       const char* before)
+/* Formats the warning that the substeps of the last frame limited the stiffness. */
+static size_t format_stiffness_cut(const pl_scene* scene, const pl_body* body, char* text,
+                                   size_t room, const char* before)
 {
     double dt = scene->frame_dt > 0 ? scene->frame_dt : 1.0 / 24;
     uint32_t needed = pl_material_substeps(body, dt, PL_MOST_SUBSTEPS), most = needed;
@@ -209,15 +209,16 @@ const char* pliant_body_warning_text(pliant_body handle)
             at += (size_t)snprintf(body->warning_text + at, 2048 - at, "%s%s", at ? "\n" : "",
                                    sentences[i].text);
         else
-            at += tell_cut(scene, body, body->warning_text + at, 2048 - at, at ? "\n" : "");
+            at += format_stiffness_cut(scene, body, body->warning_text + at, 2048 - at,
+                                       at ? "\n" : "");
     }
     return body->warning_text;
 }
 
 /* ------------------------------------------------------------------ changes */
 
-/* Values for all particles, or for as many as there were before some were divided: then each copy
- * gets what the particle has that it is a copy of. */
+/* Accepts values for all particles, or for the initial ones only: copies then get the values of
+ * their parents. */
 static pl_status check_count(const pl_body* body, uint32_t count, const char* what)
 {
     const pl_particles* p = &body->particles;
@@ -232,7 +233,7 @@ static pl_status check_count(const pl_body* body, uint32_t count, const char* wh
                    what, count, p->id_count, first);
 }
 
-/* Whose value among "count" a particle gets. */
+/* The ancestor with an id below "count", whose value a particle gets. */
 static uint32_t source_of(const pl_particles* p, uint32_t id, uint32_t count)
 {
     while (id >= count)
@@ -289,7 +290,7 @@ pliant_status pliant_body_set_material(pliant_body handle, const pliant_material
     PL_TRY(pl_get_body(handle, &body, &scene));
     PL_TRY(pl_check_material(material));
     if (memcmp(&body->material, material, sizeof *material) != 0)
-        pl_wake(body); /* the same again, as after a restore, changes nothing */
+        pl_wake(body); /* identical settings, as after a restore, do not wake it */
     if (material->density != body->material.density || material->goal != body->material.goal)
         return pl_fail(PLIANT_ERROR_STATE,
                        "Density and goal are fixed once a body is made (%g to %g, %u to %u)",
@@ -364,7 +365,7 @@ pliant_status pliant_body_sample_mesh_values(pliant_body handle, uint32_t vertex
     return pl_body_sample_values(body, width, values, scene->pool, particle_values);
 }
 
-/* Allocates three arrays over slots where they are not there yet. */
+/* Allocates three arrays over slots unless they exist. */
 static pl_status need_slots(const pl_body* body, float* arrays[3])
 {
     for (int k = 0; k < 3; ++k)
@@ -401,7 +402,7 @@ pliant_status pliant_body_set_accelerations(pliant_body handle, uint32_t count,
 
 /* ------------------------------------------------------------------ pins */
 
-/* Pin targets exist from the first use on, at first where the particles are. */
+/* Allocates pin targets on first use; they start at the particles' positions. */
 static pl_status need_targets(pl_body* body)
 {
     pl_pins* pins = &body->pins;
@@ -463,7 +464,7 @@ pliant_status pliant_body_set_pin_targets(pliant_body handle, uint32_t count,
     pl_scene* scene;
     PL_TRY(pl_get_body(handle, &body, &scene));
     if (!body->pins.any)
-        pl_wake(body); /* otherwise those that follow them are awake */
+        pl_wake(body); /* pieces with pins do not sleep */
     PL_TRY(check_count(body, count, "Pin targets"));
     PL_TRY(pl_check_floats(positions, (uint64_t)count * 3, "positions"));
     if (origin)

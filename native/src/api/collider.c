@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Colliders behind handles: simple shapes and meshes. */
+/* API of colliders: simple shapes and meshes. */
 #include "api/api.h"
 #include "collision/mesh/triangle_cache.h"
 #include "sleep/sleep.h"
@@ -24,7 +24,7 @@ static void set_surface(pl_collider* collider, const pliant_collider_desc* desc)
     memcpy(collider->surface_centre, desc->surface_centre, sizeof desc->surface_centre);
 }
 
-/* Takes the mesh (may be NULL) where it succeeds. */
+/* Takes ownership of the mesh (may be NULL) on success. */
 static pl_status add_collider(pl_scene* scene, const pliant_collider_desc* desc,
                               pl_mesh_collider* mesh, pliant_collider* out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Contacts between bodies: checks and settings. */
+/* API of contacts between bodies, welds and sleep. */
 #include "api/api.h"
 #include "collision/cluster/stage.h"
 #include "sleep/sleep.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Descriptors: defaults, and the checks that turn a wrong value into a sentence. */
+/* Descriptors: defaults, and validation with an error sentence for each invalid value. */
 #include "api/api.h"
 
 #include <string.h>
 
-/* Zeroes what the caller has, sets the size, and says whether defaults may be written. */
+/* Zeroes the caller's descriptor and sets its size; returns whether defaults may be written. */
 static bool start(void* desc, size_t size, size_t known)
 {
     if (!desc || size < sizeof(uint32_t))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Fracture's part of the API: settings, and channels of pieces and splits. */
+/* API of fracture: settings, and channels of pieces and splits. */
 #include "fracture/fracture.h"
 
 #include "api/api.h"
@@ -31,7 +31,7 @@ pliant_status pliant_body_set_fracture(pliant_body handle, const pliant_fracture
             "The body has been under pressure and would leak: make it with pressure 0 for "
             "it to break");
     if (!body->fracture || memcmp(&body->fracture->desc, desc, sizeof *desc) != 0)
-        pl_wake(body); /* the same again, as after a restore, changes nothing */
+        pl_wake(body); /* identical settings, as after a restore, do not wake it */
     return pl_fracture_set(body, desc);
 }
 

@@ -160,7 +160,7 @@ static void add_renewed(void* user, uint32_t cluster, uint32_t slot, float weigh
     b->out[b->body->particles.id[slot]] += b->body->clusters.own[cluster] ? weight : 0;
 }
 
-/* What a particle's clusters have, by its weights in them. */
+/* Cluster values blended by each particle's weights. */
 static void read_blended(const pl_body* body, uint32_t channel, float* out)
 {
     blended b = {body, out};
@@ -170,9 +170,8 @@ static void read_blended(const pl_body* body, uint32_t channel, float* out)
     pl_merged_inherit(body, 4, out);
 }
 
-/* The cluster whose query centre is nearest at rest, among those of the level that hold the
- * particle; for nested coarse levels, the coarse cluster with the largest share in the nearest
- * finer one. */
+/* Of the particle's clusters in the level, the one whose query centre is nearest at rest; for
+ * nested coarse levels, the coarse cluster with the largest share in the nearest finer one. */
 typedef struct nearest
 {
     const pl_body* body;
@@ -246,7 +245,7 @@ typedef struct members
 {
     const pl_body* body;
     uint32_t first; /* cluster */
-    uint32_t* at;   /* by cluster: where its next member goes */
+    uint32_t* at;   /* by cluster: output index of its next member */
     uint32_t* particle;
     float* weight;
 } members;
@@ -268,8 +267,7 @@ static void put_member(void* user, uint32_t cluster, uint32_t slot, float weight
         m->weight[at] = weight;
 }
 
-/* Members of the clusters of a level, in the order in which memory holds them. begin: clusters + 1.
- */
+/* Members of the clusters of a level, in memory order. begin: clusters + 1. */
 pl_status pl_body_members(const pl_body* body, uint32_t level, uint32_t* begin, uint32_t* particle,
                           float* weight)
 {
@@ -326,9 +324,8 @@ static void put_by_particle(void* user, uint32_t cluster, uint32_t slot, float w
     m->weight[at] = weight;
 }
 
-/* Memberships of the finest level by particle. Each particle's come in the order in which
- * pl_body_deformation() adds them, so that sums over them have the same bits. begin: particles + 1.
- */
+/* Memberships of the finest level by particle, each in the order in which pl_body_deformation()
+ * adds them, so that sums over them have the same bits. begin: particles + 1. */
 void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster, float* weight)
 {
     uint32_t particles = body->particles.id_count;
@@ -339,7 +336,7 @@ void pl_body_memberships(const pl_body* body, uint32_t* begin, uint32_t* cluster
     for (uint32_t i = 0; i < particles; ++i)
         begin[i + 1] += begin[i];
     pl_each_member(body, 0, body->level_begin[1], put_by_particle, &m);
-    /* each begin has become an end, but of those that have gone */
+    /* filling has turned each begin into an end, except for merged particles */
     for (uint32_t i = 0; i < particles; ++i)
     {
         if (pl_lives(&body->particles, i))
@@ -542,7 +539,7 @@ pliant_status pliant_body_read(pliant_body handle, uint32_t channel, uint32_t le
     PL_TRY(pl_get_body(handle, &body, &scene));
     bool of_cells = channel == PLIANT_CELL || channel == PLIANT_CELL_POINT;
     if (of_cells && body->fracture)
-        PL_TRY(pl_voronoi_cells_ready(body)); /* a restore leaves it to be made */
+        PL_TRY(pl_voronoi_cells_ready(body)); /* not built by a restore */
     if ((channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED) || of_cells)
         return pl_body_read_fracture(body, channel, origin, buffer, bytes);
     channel_shape shape = shape_of(channel);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* How the finest clusters deform what they carry, and how fast. */
+/* Deformation gradients of the finest clusters, and their rates. */
 #include "api/api.h"
 
 #include <string.h>
 
-/* The orientation of a small piece that cannot tell it from its particles, or NULL. */
+/* The small piece of a cluster whose particles do not determine its orientation, or NULL. */
 static const pl_small_piece* small_piece_of(const pl_body* body, uint32_t c)
 {
     const pl_fracture* f = body->fracture;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Reading particles that were merged with others (resample_state.h): those that have their mass
- * now carry what they were. */
+/* Reading particles that were merged with others (resample_state.h), from their successors. */
 #include "api/api.h"
 
 #include <string.h>
 
-/* The entries of the block that a slot is in. */
+/* The chunk of a slot, and the range of entries of the slot's block. */
 static const pl_chunk* block_of(const pl_body* body, uint32_t slot, uint32_t* begin, uint32_t* end)
 {
     uint32_t low = 0, high = body->chunk_count;
@@ -34,7 +33,7 @@ void pl_merged_offset(const pl_body* body, uint32_t id,
         uint32_t cluster = chunk->rows[chunk->entry_row[e]];
         if (!(kernel > 0))
             continue;
-        float weight = kernel * p->norm[slot] * body->clusters.fade[cluster]; /* as it is stored */
+        float weight = kernel * p->norm[slot] * body->clusters.fade[cluster]; /* rounded to float */
         map(body, cluster, m);
         for (size_t k = 0; k < 3; ++k)
             sum[k] += weight * ((double)m[3 * k] * offset[0] + (double)m[3 * k + 1] * offset[1] +

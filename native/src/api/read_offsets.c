@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Reading where members are in their clusters' rest shapes. */
+/* Reading the rest offsets of members in their clusters. */
 #include "api/api.h"
 
 void pl_body_offsets(const pl_body* body, uint32_t first, uint32_t end, uint32_t* at,

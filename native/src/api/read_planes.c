@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Reading the half-spaces that cut the contact shapes of the finest clusters. */
+/* Reading the half-spaces that bound the collision proxies of the finest clusters. */
 #include "api/api.h"
 #include "body/rest_sdf.h"
 #include "collision/broadphase/proxy.h"
@@ -24,7 +24,7 @@ static void copy_planes(const pl_body* body, const pl_proxies* proxies, const do
     }
 }
 
-/* Cuts come first where there is no room for all: they are what has changed. */
+/* Copies cuts first: where there is no room for all planes, cuts have priority. */
 static void copy_cuts(const pl_body* body, const double to[3], float* out)
 {
     const pl_cuts* cuts = &body->cuts;
@@ -48,8 +48,8 @@ static void copy_cuts(const pl_body* body, const double to[3], float* out)
     }
 }
 
-/* A body that has touched nothing yet has no shapes. They are made aside: reading changes nothing
- * of what a simulation goes on with. */
+/* A body without contacts so far has no proxies. They are then built in a temporary copy, because
+ * reading must not change the simulated state. */
 pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3], float* out)
 {
     uint32_t count = body->level_begin[level + 1] - body->level_begin[level];
@@ -65,7 +65,7 @@ pl_status pl_body_planes(const pl_body* body, uint32_t level, const double to[3]
     pl_body aside = *body;
     memset(&aside.rest_sdf, 0, sizeof aside.rest_sdf);
     memset(&aside.proxies, 0, sizeof aside.proxies);
-    memset(&aside.cuts, 0, sizeof aside.cuts); /* sides of cuts are made by contacts, if at all */
+    memset(&aside.cuts, 0, sizeof aside.cuts); /* sides of cuts are built only for contacts */
     pl_proxy_desc desc = pl_proxy_defaults(&aside);
     pl_status status = pl_rest_sdf_build(&aside, &aside.rest_sdf);
     if (status == PLIANT_OK)

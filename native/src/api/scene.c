@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The scene's part of the API: handles, argument checks, dispatch. No physics. */
+/* API of scenes: handles, argument checks, dispatch. No physics. */
 #include "api/api.h"
 #include "base/cpu.h"
 #include "base/hash.h"
@@ -291,7 +291,7 @@ pliant_status pliant_scene_set_threads(pliant_scene handle, uint32_t threads)
     return PLIANT_OK;
 }
 
-/* What an array of floats over slots and one over clusters weigh, without asking the allocator. */
+/* Estimates the memory of a body from its counts. */
 static uint64_t body_bytes(const pl_body* body)
 {
     const pl_particles* p = &body->particles;
@@ -556,7 +556,7 @@ pliant_status pliant_field_set(pliant_field handle, const pliant_field_desc* des
     return PLIANT_OK;
 }
 
-/* Three floats a point, as the field functions want them: by component. */
+/* Converts from three floats per point to one array per component, as field functions expect. */
 pliant_status pliant_field_evaluate(const pliant_field_desc* desc, uint32_t count,
                                     const float* positions, const float* velocities,
                                     float* accelerations)

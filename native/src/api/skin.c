@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Skins. */
+/* API of skins: binding to a body or a store, and skinning of one frame. */
 #include "api/api.h"
 #include "output/skin/binding_track.h"
 #include "output/skin/lineage.h"
@@ -15,18 +15,18 @@ typedef struct skin_object
     uint64_t store; /* handle, or 0 */
     uint32_t body_index;
     uint32_t particles;
-    /* Of skins of stores, which have no scene. */
+    /* Only for skins of stores, which have no scene. */
     pl_pool* pool;
-    pl_binding_track track; /* has the binding */
+    pl_binding_track track; /* owns the binding */
     bool rebind;
-    /* The frame that was skinned last, for the track to look at when the next one is asked for:
-     * until then it can be asked for again. */
-    pl_flow_frame seen; /* all of it in one block, at x; NULL: none */
+    /* The frame skinned last, kept for the track's step to the next frame. The track does not step
+     * before that, so that the same frame can be skinned again. */
+    pl_flow_frame seen; /* one allocation, starting at x; NULL: none */
     int32_t seen_frame;
     uint64_t seen_hash;
 } skin_object;
 
-/* What a frame has by particle. */
+/* Particle values of a frame. */
 typedef struct frame_values
 {
     float *f, *rate, *strain, *x, *v;
@@ -66,7 +66,7 @@ static pl_status check_skin_desc(const pliant_skin_desc* desc, const pliant_skin
                : pl_fail(PLIANT_ERROR_ARGUMENT, "The place for the skin's handle is NULL");
 }
 
-/* Binds to particles at rest, which are relative to rest_origin; "shell" of each. */
+/* Binds to particles at rest; "rest" is relative to rest_origin, "shell" is by particle. */
 static pl_status bind_skin(const pliant_skin_desc* desc, uint32_t particles, const float* rest,
                            const uint32_t* shell, const double rest_origin[3], double spacing,
                            pl_pool* pool, skin_object* skin)
@@ -126,7 +126,7 @@ pliant_status pliant_skin_create(pliant_body body_handle, const pliant_skin_desc
     }
     skin->body = body_handle;
     pl_body_rest(body, body->rest_origin, rest);
-    /* copies lie where their parents do: a surface follows the first ones, before and after */
+    /* bound to the initial particles only: copies lie at their parents' rest positions */
     pl_status status =
         bind_skin(desc, pl_first_particles(&body->particles), rest, body->particles.shell,
                   body->rest_origin, body->spacing, scene->pool, skin);
@@ -178,19 +178,19 @@ pliant_status pliant_skin_destroy(pliant_skin handle)
     return PLIANT_OK;
 }
 
-/* Where skinned vertices are wanted. */
-typedef struct placing
+/* Output of skinned vertices: origins, transform, buffer. */
+typedef struct placement
 {
     const double *to, *transform; /* either may be NULL */
     double from[3];
     float* vertices;
-} placing;
+} placement;
 
-/* Each number is rounded to float before the transform: what comes of it is then the same as if the
- * caller had transformed the vertices that it would have got without. */
+/* Rounds each coordinate to float before the transform, so that the result equals transforming the
+ * untransformed output. */
 static void place_block(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
-    const placing* job = context;
+    const placement* job = context;
     const double *t = job->transform, *to = job->to ? job->to : ZERO;
     (void)worker;
     for (float* v = job->vertices + 3 * (size_t)begin; v < job->vertices + 3 * (size_t)end; v += 3)
@@ -220,9 +220,9 @@ static pl_status check_apply(const skin_object* skin, const double* origin, cons
     return PLIANT_OK;
 }
 
-/* Applies with particle arrays that are relative to place->from. */
+/* Skins with particle arrays that are relative to place->from. */
 static void apply(const pl_skin_binding* binding, const float* x, const float* f, const float* v,
-                  const float* rate, placing* place, pl_pool* pool, float* normals,
+                  const float* rate, placement* place, pl_pool* pool, float* normals,
                   float* velocities)
 {
     pl_skin_apply(binding, x, f, v, rate, pool, place->vertices, normals, velocities);
@@ -230,7 +230,7 @@ static void apply(const pl_skin_binding* binding, const float* x, const float* f
         pl_parallel_for(pool, binding->vertex_count, 4096, place_block, place);
 }
 
-/* Surfaces follow all that came of a particle as one. */
+/* Replaces the values of each initial particle by the mean over its descendants. */
 static pl_status join_lineages(uint32_t particles, uint32_t first, const uint32_t* parent,
                                const float* share, const frame_values* values, bool rate)
 {
@@ -282,7 +282,7 @@ pliant_status pliant_skin_apply(pliant_skin handle, const double origin[3],
     pl_body_positions(body, body->origin, x);
     pl_body_velocities(body, v);
     pl_status status = pl_body_deformation(body, f, velocities ? rate : NULL);
-    placing place = {
+    placement place = {
         origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
     if (status == PLIANT_OK && !body->fracture && count > skin->particles)
         status = join_body_lineages(body, skin->particles, &values, velocities != NULL);
@@ -335,7 +335,7 @@ static bool has_flowed(const pl_frame_body* body)
     return false;
 }
 
-/* A list of a flow frame, behind those that the block has. */
+/* Appends an array to the block of a flow frame. */
 static const void* put_by(char** at, const void* data, size_t bytes)
 {
     void* to = *at;
@@ -344,9 +344,9 @@ static const void* put_by(char** at, const void* data, size_t bytes)
     return to;
 }
 
-/* Remembers a frame. Without memory for it, it is read again. */
-static void see(skin_object* skin, pl_frame_store* frames, int32_t frame, const pl_frame_body* body,
-                const frame_values* values)
+/* Caches a frame in skin->seen. If out of memory, it is read again later. */
+static void cache_frame(skin_object* skin, pl_frame_store* frames, int32_t frame,
+                        const pl_frame_body* body, const frame_values* values)
 {
     size_t n = skin->particles, members = body->begin[n];
     forget_seen(skin);
@@ -365,8 +365,8 @@ static void see(skin_object* skin, pl_frame_store* frames, int32_t frame, const 
     skin->seen.weight = put_by(&at, body->weight, 4 * members);
 }
 
-/* The track looks at the frame that it comes to next. */
-static pl_status look_on(skin_object* skin, pl_frame_store* frames)
+/* Advances the track by one frame, cached or read from the store. */
+static pl_status advance_track(skin_object* skin, pl_frame_store* frames)
 {
     const pl_frame_body* body;
     frame_values values = {0};
@@ -385,8 +385,8 @@ static pl_status look_on(skin_object* skin, pl_frame_store* frames)
     return status;
 }
 
-/* Goes to the latest state before this frame that the track has. What was made of frames that the
- * store has others for now, since it was baked again, is forgotten. */
+/* Moves to the latest saved state of the track before this frame. Discards states made from frames
+ * that have been baked again since. */
 static pl_status seek(pl_binding_track* track, pl_frame_store* frames, int32_t frame)
 {
     for (;;)
@@ -401,12 +401,12 @@ static pl_status seek(pl_binding_track* track, pl_frame_store* frames, int32_t f
     }
 }
 
-/* The binding of a frame: all frames before it, from one on of which it is known, are looked at. */
+/* Computes the binding of a frame by advancing the track from the nearest saved state. */
 static pl_status bind_at(skin_object* skin, pl_frame_store* frames, int32_t frame)
 {
     PL_TRY(seek(&skin->track, frames, frame));
     while (skin->track.now.next < frame)
-        PL_TRY(look_on(skin, frames));
+        PL_TRY(advance_track(skin, frames));
     return PLIANT_OK;
 }
 
@@ -433,12 +433,12 @@ pliant_status pliant_skin_apply_stored(pliant_skin handle, int32_t frame, const 
         PL_TRY(pl_frames_read(store->frames, frame, skin->body_index, &body));
     }
     PL_TRY(values_of(skin, frame, body, velocities != NULL, &values));
-    placing place = {
+    placement place = {
         origin, transform, {body->origin[0], body->origin[1], body->origin[2]}, vertices};
     apply(binding, values.x, values.f, values.v, values.rate, &place, skin->pool, normals,
           velocities);
     if (flowed)
-        see(skin, store->frames, frame, body, &values);
+        cache_frame(skin, store->frames, frame, body, &values);
     pl_free(values.f);
     return PLIANT_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Frame stores: writing what a scene is, and reading it on the final set of particles. */
+/* API of frame stores: writing a scene's state, and reading it on the final set of particles. */
 #include "api/api.h"
 #include "base/hash.h"
 #include "fracture/fracture.h"
@@ -83,8 +83,7 @@ pliant_status pliant_store_get_body_info(pliant_store handle, uint32_t body_inde
     return PLIANT_OK;
 }
 
-/* What has become of a body that may break. Times are moved by "shift", from the scene's frames to
- * the store's. */
+/* Fracture data of a body. Times are shifted by "shift" from the scene's frames to the store's. */
 static pl_status fill_fracture(const pl_body* body, double shift, pl_frame_body* frame)
 {
     const pl_fracture* f = body->fracture;
@@ -107,7 +106,7 @@ static pl_status fill_fracture(const pl_body* body, double shift, pl_frame_body*
         frame->copy_parent[i] = p->parent[first + i];
         frame->copy_birth[i] = pl_fracture_birth(body, first + i) + shift;
     }
-    for (uint32_t c = 0; c < frame->clusters; ++c) /* dead ones may be in any */
+    for (uint32_t c = 0; c < frame->clusters; ++c) /* the piece of a dead cluster is arbitrary */
         frame->piece[c] = body->clusters.fade[c] > 0 ? body->clusters.piece[c] : 0;
     for (uint32_t i = 0; i < frame->pieces; ++i)
     {
@@ -131,7 +130,7 @@ static pl_status fill_fracture(const pl_body* body, double shift, pl_frame_body*
     return PLIANT_OK;
 }
 
-/* Of a body whose particles were resampled; their births are counted in frames (resample.c). */
+/* Copies of a resampled body; their births are counted in frames (resample.c). */
 static pl_status fill_copies(const pl_body* body, double shift, pl_frame_body* frame)
 {
     const pl_particles* p = &body->particles;
@@ -227,8 +226,8 @@ static pl_status write_checkpoint(pl_store_object* store, pl_scene* scene, int32
     return status;
 }
 
-/* Which layout a scene has: it changes with its bodies and their memberships. */
-static uint64_t stamp_of(const pl_scene* scene)
+/* Hash that identifies the layout of a scene: it changes with bodies and memberships. */
+static uint64_t layout_hash(const pl_scene* scene)
 {
     uint64_t hash = pl_hash(PL_HASH_START, &scene->handle, sizeof scene->handle);
     for (uint32_t b = 0; b < scene->body_count; ++b)
@@ -245,7 +244,7 @@ static pl_status write_frame(pl_store_object* store, pl_scene* scene, int32_t fr
     uint64_t hash;
     PL_TRY(pl_make_current(scene));
     PL_TRY(pl_scene_hash_state(scene, &hash));
-    uint64_t stamp = stamp_of(scene);
+    uint64_t stamp = layout_hash(scene);
     bool layout = store->layout_of != stamp;
     double shift = frame - (double)scene->frame;
     pl_frame_body* bodies = PL_NEW(pl_frame_body, scene->body_count);
@@ -347,7 +346,7 @@ static void read_stored_pieces(const pl_frame_body* body, uint32_t* out)
                      : 0;
 }
 
-/* What a frame has of its own particles. */
+/* Reads a channel for the particles that exist in the frame. */
 static pl_status read_own(const pl_frame_body* body, uint32_t channel, const double* to, void* out)
 {
     switch (channel)
@@ -387,8 +386,8 @@ static pl_status read_own(const pl_frame_body* body, uint32_t channel, const dou
     return PLIANT_OK;
 }
 
-/* Particles that are not born yet are where those are that they will be copies of, and have all of
- * theirs but their mass. */
+/* Particles not born yet get the values of the particle that they will be copied from, with mass
+ * 0. */
 static void present(const pl_frame_body* final, uint32_t own, uint32_t channel, uint32_t width,
                     char* out)
 {
@@ -409,7 +408,7 @@ static bool is_stored(uint32_t channel)
            (channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED);
 }
 
-/* Bytes of an item, and how many there are. */
+/* Bytes of one item of a channel. */
 static uint32_t width_of(uint32_t channel)
 {
     if (channel >= PLIANT_PARENT && channel <= PLIANT_DIVIDED)
@@ -517,7 +516,7 @@ pliant_status pliant_store_read(pliant_store handle, uint32_t body_index, int32_
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ who held together */
+/* ------------------------------------------------------------------ connectivity */
 
 pliant_status pliant_store_read_pairs(pliant_store handle, uint32_t body_index, double reach,
                                       uint32_t* pairs, double* until, uint64_t* count)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Reading the surface at which others touch a body. */
+/* Reading distances from a body's contact surface. */
 #include "api/api.h"
 #include "body/rest_query.h"
 #include "body/rest_sdf.h"
 
 #include <string.h>
 
-/* A body that has touched nothing yet has no surface. It is made aside: reading changes nothing of
- * what a simulation goes on with. */
+/* A body without contacts so far has no rest SDF. It is then built in a temporary copy, because
+ * reading must not change the simulated state. */
 pliant_status pliant_body_surface_distance(pliant_body handle, uint32_t count, const double* origin,
                                            const float* points, float* distances)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The public header under nonsense: whatever comes in, a status and a sentence come out, and what
- * is accepted can be simulated without a number that is none. */
+/* Invalid arguments to the public API: every failure has a status and a sentence, and accepted
+ * settings can be simulated without NaN or infinity. */
 #include "native/support/small_body.h"
 
 #include <float.h>
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ helpers */
 
-/* Stops what takes longer than any of these small bodies should. */
+/* Cancels calls that take longer than any of these small bodies should. */
 static int32_t give_up(void* user, double fraction, const char* stage)
 {
     (void)fraction, (void)stage;
@@ -28,7 +28,7 @@ static pliant_status advance(pliant_scene scene, double dt)
     return pliant_scene_advance(scene, &frame);
 }
 
-/* A failure must have a sentence that ends like one and is about something. */
+/* A failure must have a sentence, and must not be an internal error. */
 static void check_sentence(pliant_status status, const char* what, double value)
 {
     const char* sentence = pliant_last_error();
@@ -51,7 +51,7 @@ static bool is_finite(pliant_body body)
     return finite;
 }
 
-/* Makes the body and, if the library takes it, simulates it for a while. */
+/* Creates the body and, if that succeeds, simulates it for a while. */
 static pliant_status try_body(const pliant_body_desc* given, const char* what, double value)
 {
     pliant_scene scene = make_scene();
@@ -369,7 +369,7 @@ static scene_mesh strange_mesh(int kind)
         case 13:
             mesh.vertices[7] = INFINITY;
             break;
-        case 14: /* an index that names no vertex */
+        case 14: /* an index out of range */
             mesh.triangles[5] = 0xffffffff;
             break;
         case 15: /* every triangle a line */
@@ -444,7 +444,7 @@ TEST(few_flat_and_coincident_points_are_bodies)
             }
 }
 
-/* One particle has no size of its own: its mesh has. */
+/* One particle has no extent: its size comes from the mesh. */
 TEST(rejects_tiny_meshes_of_one_particle)
 {
     pliant_scene scene = make_scene();

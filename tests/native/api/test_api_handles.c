@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Handles that name nothing, pointers that are missing and arrays of nonsense, for every call. */
+/* Invalid handles, NULL pointers and invalid arrays, for every call. */
 #include "native/support/small_body.h"
 
 #include <string.h>
 
-/* A call of a function with a handle in every place where it takes one. */
+/* A call of a function with a given handle as every handle argument. */
 typedef struct handle_call
 {
-    const char *name, *kinds; /* of the handles that it takes */
+    const char *name, *kinds; /* kinds of its handle arguments */
     pliant_status (*call)(uint64_t handle);
 } handle_call;
 
-static double zeros[1024]; /* what pointers that are not descriptors point to */
+static double zeros[1024]; /* target of pointers to anything but descriptors */
 
-/* A function that gives a text gives none for a stale handle, and says why. */
+/* A function that returns text returns "" for a stale handle and sets the error. */
 static pliant_status status_of_text(const char* text)
 {
     bool told = strstr(pliant_last_error(), "any more") != NULL;
@@ -22,7 +22,7 @@ static pliant_status status_of_text(const char* text)
 
 #include "handle_calls.h"
 
-/* Calls all of them but those that take a handle of the kind "but", which may be NULL. */
+/* Calls all functions except those that take a handle of the kind "but" (may be NULL). */
 static void check_handles(uint64_t handle, const char* but, const char* what)
 {
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i)
@@ -140,7 +140,7 @@ TEST(missing_pointers_are_refused)
     scene_mesh_free(&box);
 }
 
-TEST(numbers_that_are_none_in_arrays_are_refused)
+TEST(rejects_nan_and_inf_in_arrays)
 {
     enum
     {

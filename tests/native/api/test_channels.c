@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Every channel of a body can be read in every state that a body can be in. */
+/* Every channel can be read in every state of a body. */
 #include "native/support/breaking.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 enum
 {
     LAST_CHANNEL =
-        PLIANT_SUCCESSOR, /* the next one is refused: the test sees when there are more */
+        PLIANT_SUCCESSOR, /* the last one; the next must be refused, so that new ones are noticed */
     LONG = 12,
     WIDE = 3,
     POINTS = LONG * WIDE * WIDE
@@ -33,10 +33,10 @@ static void read_all(pliant_scene scene, const char* state)
             {
                 uint64_t bytes = 0;
                 pliant_status status = pliant_body_read(body, channel, level, NULL, NULL, &bytes);
-                char* buffer = malloc(bytes + 1); /* exact: a sanitizer sees what is beyond */
+                char* buffer = malloc(bytes + 1); /* exact size, for the address sanitizer */
                 if (status == PLIANT_OK)
                     status = pliant_body_read(body, channel, level, NULL, buffer, &bytes);
-                /* those of the finest level only say so */
+                /* channels of the finest level return an error for others */
                 CHECK_MSG(status == PLIANT_OK || (level > 0 && status == PLIANT_ERROR_ARGUMENT),
                           "%s: channel %u of level %u gave %d: %s", state, channel, level, status,
                           pliant_last_error());
@@ -45,7 +45,7 @@ static void read_all(pliant_scene scene, const char* state)
     }
 }
 
-/* As it is, and restored. */
+/* Reads the body, and the body after a restore. */
 static void read_both(pliant_scene scene, const char* state)
 {
     uint64_t bytes = 0;
@@ -155,6 +155,6 @@ TEST(resampled_bodies_can_be_read)
             read_both(scene, "resampled");
     }
     CHECK_OK(pliant_body_read(body, PLIANT_PARENT, 0, NULL, NULL, &bytes));
-    CHECK(bytes > 4 * POINTS); /* some were made */
+    CHECK(bytes > 4 * POINTS); /* particles were added */
     CHECK_OK(pliant_scene_destroy(scene));
 }

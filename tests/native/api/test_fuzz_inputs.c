@@ -45,7 +45,7 @@ TEST(fuzz_inputs_of_meshes)
     replay_all("mesh", fuzz_mesh);
 }
 
-/* The small scenes are in the states that they are named after. */
+/* The small scenes are in the states that their names state. */
 TEST(fuzz_scenes_are_broken_resampled_asleep_and_partly_advanced)
 {
     static const uint32_t kinds[] = {SMALL_BROKEN,  SMALL_FRAGMENTS, SMALL_CELLS,  SMALL_DRAWN,
