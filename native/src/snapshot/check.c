@@ -5,9 +5,9 @@
 
 enum
 {
-    MOST_ROWS = 1 << 16 /* of a chunk: entries name them by 16 bits */
+    MOST_ROWS = 1 << 16 /* of a chunk: entries have 16-bit row indices */
 };
-static const uint64_t MOST_QUANTA = 1ull << 41; /* a body has 2^40, but for rounding */
+static const uint64_t MOST_QUANTA = 1ull << 41; /* a body has about 2^40 */
 
 bool pl_numbers_fit(const void* numbers, size_t count, size_t size)
 {
@@ -19,7 +19,7 @@ bool pl_numbers_fit(const void* numbers, size_t count, size_t size)
     return true;
 }
 
-/* Of one that has gone: that its successor lives, in the slot that it is said to be in. */
+/* Whether the successor of a merged particle exists, in the slot that is stored for it. */
 static bool has_successor(const pl_particles* p, uint32_t id)
 {
     const pl_resampled* s = &p->resampled;
@@ -55,7 +55,7 @@ bool pl_particles_fit(const pl_particles* p)
         return false;
     for (uint32_t i = 0; i < p->id_count; ++i)
     {
-        bool copy = i > 0 && p->parent[i - 1] < i - 1; /* behind one, all are */
+        bool copy = i > 0 && p->parent[i - 1] < i - 1; /* after the first copy all are copies */
         if (p->slot_of[i] >= p->slot_count || p->parent[i] > i || (copy && p->parent[i] == i) ||
             !(p->id[p->slot_of[i]] == i || has_successor(p, i)))
             return false;
@@ -96,7 +96,7 @@ bool pl_levels_fit(const pl_body* body)
            is_positive(body->mass_quantum) && is_positive(body->mass);
 }
 
-/* Masses are whole quanta, and all of them together are the body's. */
+/* Masses are whole quanta, and their sum is the body's mass. */
 bool pl_masses_fit(const pl_body* body)
 {
     const pl_particles* p = &body->particles;
@@ -110,7 +110,7 @@ bool pl_masses_fit(const pl_body* body)
     return body->mass == (double)all * body->mass_quantum;
 }
 
-/* One beyond the clusters that hold particles themselves. */
+/* End of the clusters whose members are particles. */
 static uint32_t held_end(const pl_body* body)
 {
     return body->level_begin[body->level_kind == PLIANT_LEVELS_NESTED ? 1 : body->level_count];
@@ -269,14 +269,14 @@ bool pl_memberships_fit(const pl_body* body)
                     sum[lane] += (double)kernel[lane] * body->clusters.fade[cluster];
             }
             particles += (uint32_t)__builtin_popcount(held);
-            for (uint32_t lane = 0; lane < 8; ++lane) /* weights add up to 1, but for rounding */
+            for (uint32_t lane = 0; lane < 8; ++lane) /* weights sum to 1 up to rounding */
                 if (held >> lane & 1 ? !(fabs(sum[lane] * norm[lane] - 1) < 1e-3) : norm[lane] != 0)
                     return false;
         }
-        if (counted[0] - before != chunk->member_count) /* edits add these up */
+        if (counted[0] - before != chunk->member_count) /* edits sum these */
             return false;
     }
-    if (particles != body->particles.count) /* some would be in no cluster */
+    if (particles != body->particles.count) /* a particle without a cluster */
         return false;
     for (uint32_t l = 1; l < body->level_count && body->level_kind == PLIANT_LEVELS_NESTED; ++l)
         counted[l] = body->links.by_coarse_begin[body->level_begin[l + 1]] -
@@ -297,7 +297,7 @@ bool pl_optional_fit(const pl_body* body)
     if ((!body->mesh_vertices && body->mesh_vertex_count) ||
         (!body->mesh_triangles && body->mesh_triangle_count))
         return false;
-    return true; /* vertices and corners may be anything, as those that callers give */
+    return true; /* the mesh itself needs no check: callers may pass any vertices and corners */
 }
 
 bool pl_collider_fits(const pl_collider* c)

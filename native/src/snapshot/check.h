@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What a restored state must be. The block's checksum says that nobody changed it by chance; these
- * checks make one that was written wrong, or changed and sealed again, an error and not a crash.
- * Everything that is used as an index, a count or the length of a loop is looked at; other numbers
- * may be anything: a body of nonsense leaves the range of numbers, which advance() reports.
+ * Validation of a restored state. The checksum of the block detects accidental damage; these checks
+ * turn a state that was written wrongly, or modified with a correct checksum, into an error instead
+ * of a crash. They cover every value that is used as an index, a count or a loop bound. Other
+ * values may be arbitrary: nonsense overflows, which advance() reports.
  *
- * Each is true if its part may be used by code that checks nothing. They build on each other in
- * this order, as the parts are read.
+ * Each function returns whether its part is safe for code without checks. They depend on each other
+ * in this order, in which the parts are read.
  */
 #ifndef PL_SNAPSHOT_CHECK_H
 #define PL_SNAPSHOT_CHECK_H
 
 #include "dynamics/scene.h"
 
-/* Whether floats, or with size 8 doubles, are finite. */
+/* Whether floats (size 4) or doubles (size 8) are finite. */
 bool pl_numbers_fit(const void* numbers, size_t count, size_t size);
 bool pl_particles_fit(const pl_particles* p);
 bool pl_masses_fit(const pl_body* body);
 bool pl_levels_fit(const pl_body* body);
-/* "before" is the chunk in front of it, or NULL. */
+/* "before" is the preceding chunk, or NULL. */
 bool pl_chunk_fits(const pl_body* body, const pl_chunk* chunk, const pl_chunk* before);
 bool pl_parts_fit(const pl_body* body);
 bool pl_links_fit(const pl_body* body);
-/* Every particle is in a finest cluster, with weights that add up to 1. How many memberships each
- * level has must be what is there: readers size buffers by it. */
+/* Every particle is in a finest cluster, with weights that sum to 1. The stored number of
+ * memberships of each level must be correct, because readers size buffers by it. */
 bool pl_memberships_fit(const pl_body* body);
-/* Arrays that come together or not at all. */
+/* Optional arrays are present together or not at all. */
 bool pl_optional_fit(const pl_body* body);
 bool pl_collider_fits(const pl_collider* collider);
-/* Where the scene is in its frame. */
+/* The scene's position in its frame. */
 bool pl_place_fits(const pl_scene* scene);
 
 #endif

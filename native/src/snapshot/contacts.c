@@ -129,7 +129,7 @@ void pl_save_contact_settings(pl_archive* a, pl_scene* scene)
                        "the settings of contacts");
 }
 
-/* Whether welds are between what there is. */
+/* Whether a weld refers to existing objects. */
 static bool weld_fits(const pl_scene* scene, const pl_weld* weld)
 {
     if (weld->body >= scene->body_count || !(weld->most >= 0) || !v3_finite(v3_fromd(weld->anchor)))

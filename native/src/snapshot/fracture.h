@@ -6,7 +6,7 @@
 #include "api/api.h"
 #include "base/archive.h"
 
-/* After the body's particles and clusters. */
+/* Call after the body's particles and clusters. */
 void pl_save_fracture(pl_archive* a, pl_body* body);
 
 #endif

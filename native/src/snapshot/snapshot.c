@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The whole state in one block (base/archive.h), and its hash. What follows from the rest (sums,
- * rows, fits, scratch) is not saved: the first substep after a restore makes it again, to the same
- * bits, because gathering and matching depend on positions, velocities and set-up alone. Sums that
- * contacts have corrected are the exception (dynamics/update_moments.simd.c).
+ * Snapshot of the whole state in one block (base/archive.h), and its hash. Derived data (sums,
+ * rows, fits, scratch) is not saved: the first substep after a restore recomputes it
+ * bit-identically, because gathering and matching depend only on positions, velocities and set-up.
+ * Exception: sums that contacts have updated incrementally are saved
+ * (dynamics/update_moments.simd.c).
  */
 #include "api/api.h"
 #include "base/archive.h"
@@ -118,7 +119,7 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
     pl_archive_tag(a, "CLUS");
     pl_archive_u32(a, &count);
     pl_archive_require(a, count > 0 && count < 1u << 30, "the number of clusters");
-    if (pl_archive_reading(a)) /* at least a hundred bytes each are still to come */
+    if (pl_archive_reading(a)) /* each cluster needs at least a hundred more bytes */
         pl_archive_require(a, count <= (a->end - a->at) / 100, "the number of clusters");
     if (pl_archive_failed(a))
         return;
@@ -130,7 +131,7 @@ static void visit_clusters(pl_archive* a, pl_body* body, bool quadratic)
     struct
     {
         void* data;
-        size_t size, number; /* number: of what it consists, 0 for whole ones */
+        size_t size, number; /* number: size of its floats or doubles, 0 for integers */
     } saved[] = {
         {k->centre, sizeof *k->centre, sizeof(float)},
         {k->radius, sizeof *k->radius, sizeof(float)},
@@ -349,7 +350,7 @@ static void visit_collider(pl_archive* a, pl_collider* c)
         visit_collider_mesh(a, c);
 }
 
-/* Who is known to be outside of which mesh. */
+/* Which particles are known to be outside a mesh. */
 static void visit_sides(pl_archive* a, pl_body* body, const pl_mesh_collider* mesh)
 {
     pl_triangle_cache* near = pl_triangle_cache_find(body, mesh);
@@ -363,7 +364,7 @@ static void visit_sides(pl_archive* a, pl_body* body, const pl_mesh_collider* me
     pl_free(outside);
 }
 
-/* Everything of a scene; bodies, colliders and fields into arrays of fresh objects when reading. */
+/* Saves or reads a whole scene; reading creates new bodies, colliders and fields. */
 static void visit_scene(pl_archive* a, pl_scene* scene)
 {
     pl_archive_tag(a, "SCEN");
@@ -464,7 +465,7 @@ static void free_contents(pl_scene* contents)
     pl_free(contents->fields);
 }
 
-/* New handles, and what is derived but needs memory: all that can still fail. */
+/* Creates handles and allocates derived data: the last steps that can fail. */
 static pl_status adopt(pl_scene* fresh, pl_scene* owner)
 {
     for (uint32_t i = 0; i < fresh->body_count; ++i)
@@ -516,7 +517,7 @@ pl_status pl_scene_restore_block(pl_scene* scene, const void* buffer, uint64_t b
     scene->contact_settings = fresh.contact_settings;
     scene->welds = fresh.welds;
     scene->encounters = fresh.encounters;
-    pl_contacts_free(&scene->cluster_scratch); /* knows bodies that are gone */
+    pl_contacts_free(&scene->cluster_scratch); /* refers to the destroyed bodies */
     scene->sleep_speed = fresh.sleep_speed, scene->sleep_seconds = fresh.sleep_seconds;
     return PLIANT_OK;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Damaged state blocks. A block that was cut or changed by chance fails its checksum; one that was
- * changed and sealed again (by a bug, a bad disk below a good checksum, or malice) meets the checks
- * of what is read. Either PLIANT_ERROR_FORMAT and a scene as it was, or a scene that survives
- * whatever is asked of it.
+ * Damaged state blocks. Accidental truncation or change fails the checksum. A change with a
+ * recomputed checksum (by a bug or an attacker) reaches the validation of the contents. The result
+ * is either PLIANT_ERROR_FORMAT and an unchanged scene, or a scene on which every call is safe.
  */
 #include "native/support/call_everything.h"
 #include "native/support/world.h"
@@ -46,7 +45,7 @@ TEST(a_cut_block_is_refused)
         check_refused(scene, block, length, before, "cut", length);
         if (length <= PL_ARCHIVE_HEADER)
             continue;
-        /* sealed again: it is the visitor that finds the end too early */
+        /* with a correct checksum: the reader finds the end too early */
         unsigned char* exact = malloc(length);
         memcpy(exact, block, length);
         seal_block(exact, length);
@@ -94,10 +93,10 @@ TEST(every_changed_bit_is_noticed)
     CHECK_OK(pliant_scene_destroy(scene));
 }
 
-/* ------------------------------------------------------------------ changed and sealed */
+/* ------------------------------------------------------------------ correct checksum */
 
-/* One change: a bit, a byte, or a whole number that means trouble. Most of a block is floats, which
- * cannot do harm; so the search is on for small whole numbers. */
+/* One change: a bit, a byte, or a harmful integer. Most of a block is floats, which are harmless,
+ * so small integers are searched for. */
 static void change(unsigned char* block, uint64_t bytes, pl_rng* rng)
 {
     static const uint32_t numbers[] = {0,          1,          2,          7,
@@ -251,7 +250,7 @@ static void spacing_of_a_galaxy(pl_body* body)
     body->spacing = 1e300;
 }
 
-/* What edits of memberships, contacts and fracture rely on without asking. */
+/* Invariants that edits of memberships, contacts and fracture rely on without checks. */
 TEST(a_block_with_one_wrong_number_is_refused)
 {
     static void (*const wrong[])(pl_body*) = {

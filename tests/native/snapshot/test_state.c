@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Saving and restoring through the public header: the same bits as never having stopped. */
+/* Saving and restoring by the public API: bit-identical to an uninterrupted run. */
 #include "native/support/world.h"
 
 #include <base/cpu.h>
@@ -12,7 +12,7 @@ enum
     SAVED_AFTER = 3
 };
 
-/* The hashes of a run that nobody disturbs. */
+/* Hashes of an uninterrupted run. */
 static bool run_whole(uint32_t kind, uint64_t hashes[FRAMES])
 {
     pliant_scene scene = world_make(kind);
@@ -51,7 +51,7 @@ static pliant_scene empty_scene(uint32_t threads, uint32_t simd)
     return scene;
 }
 
-/* Restores a block into a fresh scene and checks that saving it again gives the same bytes. */
+/* Restores a block into a new scene and checks that saving it again gives the same bytes. */
 static pliant_scene restored(const void* block, uint64_t bytes, uint32_t threads)
 {
     pliant_scene scene = empty_scene(threads, PLIANT_SIMD_AUTO);
@@ -79,7 +79,7 @@ TEST(a_restored_scene_goes_on_to_the_same_bits)
         scene = restored(block, bytes, 2);
         CHECK(world_hash(scene) == hashes[SAVED_AFTER - 1]);
         check_rest(kind, scene, SAVED_AFTER, hashes, "restored");
-        /* and once more into the scene that has gone on */
+        /* again into the scene that has advanced */
         CHECK_OK(pliant_scene_restore(scene, block, bytes));
         check_rest(kind, scene, SAVED_AFTER, hashes, "restored again");
         CHECK_OK(pliant_scene_destroy(scene));
@@ -87,7 +87,7 @@ TEST(a_restored_scene_goes_on_to_the_same_bits)
     }
 }
 
-/* Cancels before the substep that it is told to. */
+/* Cancels before the n-th substep, n = *user. */
 static int32_t cancel_at(void* user, double fraction, const char* stage)
 {
     int* left = user;
@@ -170,7 +170,7 @@ TEST(looking_at_a_scene_does_not_change_it)
     }
 }
 
-/* The origin of positions follows the body: when it moves may not depend on reading either. */
+/* The origin of positions follows the body; reading must not affect when it moves. */
 TEST(looking_at_a_body_that_was_moved_does_not_change_it)
 {
     uint64_t hashes[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Saved states that were changed and sealed again: refused, or safe for every later call. */
+/* Saved states changed with a correct checksum: refused, or safe for every later call. */
 #include "native/support/world.h"
 
 #include <base/archive.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mends the checksum: the last eight bytes of the header, of all before and behind it. */
+/* Recomputes the checksum: the last eight bytes of the header, over all other bytes. */
 static void seal(unsigned char* block, uint64_t bytes)
 {
     uint64_t hash = pl_hash(PL_HASH_START, block, PL_ARCHIVE_HEADER - 8);
@@ -40,7 +40,7 @@ static void read_all(pliant_scene scene)
     }
 }
 
-/* Restores a changed block and does everything with what comes of it. True: it was accepted. */
+/* Restores a changed block and makes every call with the result. True: it was accepted. */
 static bool try_block(pliant_scene scene, unsigned char* block, uint64_t bytes, uint64_t at)
 {
     pliant_frame_desc frame = world_frame_desc();
@@ -101,7 +101,7 @@ static void change_words(uint32_t kind, int times, uint64_t seed)
     free(block);
 }
 
-/* PLIANT_TEST_BLOCKS: how many of each kind, and PLIANT_TEST_SEED, for longer runs by hand. */
+/* PLIANT_TEST_BLOCKS (number per kind) and PLIANT_TEST_SEED allow longer manual runs. */
 static uint64_t setting(const char* name, uint64_t otherwise)
 {
     const char* text = getenv(name);
@@ -125,7 +125,7 @@ TEST(successors_and_counts_of_particles_must_fit)
     float zero[SLOTS] = {0}, offset[IDS][3] = {{0}}, piece[IDS][6] = {{0}};
     double rest[IDS][3] = {{0}};
     uint32_t id[SLOTS], slot_of[IDS] = {0, 1, 1}, parent[IDS] = {0, 1, 1};
-    uint32_t successor[IDS] = {0, 2, 2}; /* particle 1 became 2 */
+    uint32_t successor[IDS] = {0, 2, 2}; /* particle 1 was merged into 2 */
     uint64_t quanta[SLOTS] = {1, 1};
     for (uint32_t s = 0; s < SLOTS; ++s)
         id[s] = s == 0 ? 0 : s == 1 ? 2 : PL_NO_PARTICLE;
@@ -142,11 +142,11 @@ TEST(successors_and_counts_of_particles_must_fit)
     p.resampled = (pl_resampled){
         .count = IDS, .successor = successor, .offset = offset, .rest = rest, .piece = piece};
     CHECK(pl_particles_fit(&p));
-    successor[0] = 2; /* it lives */
+    successor[0] = 2; /* invalid: particle 0 exists */
     CHECK(!pl_particles_fit(&p));
     successor[0] = 1000;
     CHECK(!pl_particles_fit(&p));
-    successor[0] = 0, successor[1] = 1; /* it does not */
+    successor[0] = 0, successor[1] = 1; /* invalid: particle 1 does not exist */
     CHECK(!pl_particles_fit(&p));
     successor[1] = 1000;
     CHECK(!pl_particles_fit(&p));
