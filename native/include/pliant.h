@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * pliant.h: the public face of the Pliant soft-body library.
+ * pliant.h: the public interface of the Pliant soft-body library.
  *
  *   mesh or points --> body (particles, clusters, levels) --> frames --> skinned vertices
  *
- * Clustered shape matching: a body is sampled with particles; overlapping clusters of particles
- * each fit their rest shape to where their members are now, and pull the members toward the fit.
+ * Clustered shape matching: a body is sampled with particles. Each of many overlapping clusters
+ * fits its rest shape to the current positions of its members and pulls the members toward the fit.
  *
  * How the library is used
  *   1. Check pliant_abi_version() against PLIANT_ABI_VERSION before any other call.
  *   2. Create a scene, then bodies, colliders and fields in it.
- *   3. For each frame: tell where colliders, pins and fields are at the END of that frame, then
- *      call pliant_scene_advance(). What moves is interpolated over the frame's substeps.
+ *   3. For each frame: set the state of colliders, pins and fields at the END of that frame, then
+ *      call pliant_scene_advance(). It interpolates them over the frame's substeps.
  *   4. Read particles back, skin meshes with them, or write frames to a store on disk.
  *
  * Conventions
  *   Units are metres, seconds, kilograms (or any consistent set). Arrays of vectors are tightly
  *   packed x y z. Matrices are row-major. Quaternions are w x y z. Indices start at 0.
- *   Positions enter and leave as float relative to an origin in double that the caller names
- *   ("origin", NULL means the world's zero), so that far from zero nothing is lost.
- *   Everything passed in is copied; the caller owns every buffer it gives, for the call only.
+ *   Positions are passed as float relative to an origin in double that the caller chooses
+ *   ("origin", NULL means the world's zero), so that precision is kept far from zero.
+ *   Input is copied. The caller owns every buffer; the library uses it during the call only.
  *   Descriptors start with their own size: call the matching ..._init() with sizeof, then change
- *   what you want. Zero-initialising a descriptor by hand is an error that is reported.
+ *   members. A descriptor that was zeroed by hand is rejected with PLIANT_ERROR_ARGUMENT.
  *
  * Errors
- *   Every call that can fail returns a pliant_status. pliant_last_error() then gives a sentence for
- *   a person, naming the offending value; it belongs to the calling thread. Unless a call says
- *   otherwise, a failed call changes nothing.
+ *   Every call that can fail returns a pliant_status. pliant_last_error() then returns a sentence
+ *   that names the offending value; it is stored per thread. A failed call changes nothing, unless
+ *   documented otherwise.
  *
  * Handles
- *   A handle is an integer with a generation: one that was destroyed, or is from another scene or
- *   invented, gives PLIANT_ERROR_STALE_HANDLE and never a crash. Zero is never a valid handle.
+ *   A handle is an integer with a generation. A handle of a destroyed object, or any invalid
+ *   number, gives PLIANT_ERROR_STALE_HANDLE and never a crash. Zero is never a valid handle.
  *
  * Threads and callbacks
  *   A scene may be used by one thread at a time, except pliant_scene_cancel(), which any thread may
- *   call at any time. Different scenes may be used side by side. While pliant_scene_advance(),
+ *   call at any time. Different scenes may be used concurrently. While pliant_scene_advance(),
  *   pliant_body_create(), pliant_scene_save(), pliant_scene_restore(), pliant_store_write_frame()
- *   or pliant_store_restore() runs on a scene, every other call on it or on its bodies, colliders,
- *   fields and skins of bodies, also one that only reads, is PLIANT_ERROR_STATE and changes
- *   nothing, from another thread as from a progress callback. Only pliant_scene_cancel() works, and
- *   calls on other scenes and on stores. The number of threads a scene uses never changes its
- *   results, nor does the SIMD path.
+ *   or pliant_store_restore() runs on a scene, every other call on the scene or on its bodies,
+ *   colliders, fields and skins of bodies, including reads, returns PLIANT_ERROR_STATE and changes
+ *   nothing, both from other threads and from a progress callback. pliant_scene_cancel() and calls
+ *   on other scenes and on stores are allowed. Results do not depend on the number of threads or
+ *   on the SIMD path.
  */
 #ifndef PLIANT_H
 #define PLIANT_H
@@ -61,15 +61,15 @@ extern "C"
 #define PLIANT_API
 #endif
 
-/* Raised whenever a struct, an enum or a function changes meaning. */
+/* Incremented whenever a struct, an enum or a function changes meaning. */
 #define PLIANT_ABI_VERSION 6
 
-/* Most levels of clusters that a body may have. */
+/* Maximum number of levels of clusters of a body. */
 #define PLIANT_MAX_LEVELS 16
 
 /* ------------------------------------------------------------------ status */
 
-/* One list makes the codes, their names and their general meaning. */
+/* X macro: codes, names and general meanings. */
 #define PLIANT_STATUS_LIST(X)                                                                      \
     X(PLIANT_OK, 0, "done")                                                                        \
     X(PLIANT_CANCELLED, 1, "stopped because a cancel was asked for")                               \
@@ -99,15 +99,15 @@ extern "C"
     /* "major.minor.patch", static storage. */
     PLIANT_API const char* pliant_version(void);
 
-    /* What the library was built with: LAPACK, compression, SIMD paths. Static storage. */
+    /* Build options: LAPACK, compression, SIMD paths. Static storage. */
     PLIANT_API const char* pliant_build_info(void);
 
-    /* The name of a status ("PLIANT_ERROR_MESH"), and what it means in general. Static storage. */
+    /* Name of a status ("PLIANT_ERROR_MESH"), and its general meaning. Static storage. */
     PLIANT_API const char* pliant_status_name(pliant_status status);
     PLIANT_API const char* pliant_status_text(pliant_status status);
 
-    /* The sentence for this thread's last failure; "" if there was none. Valid until the next
-     * call. */
+    /* Sentence for the calling thread's last failure; "" if there was none. Valid until the
+     * thread's next call. */
     PLIANT_API const char* pliant_last_error(void);
 
     /* ------------------------------------------------------------------ handles and callbacks */
@@ -119,16 +119,16 @@ extern "C"
     typedef uint64_t pliant_skin;
     typedef uint64_t pliant_store;
 
-    /* Called while something long goes on, on the calling thread. "fraction" grows from 0 to 1,
-     * "stage" names what is being done (static storage). Return non-zero to cancel. It may call
-     * pliant_scene_cancel(); other calls on the same scene are refused, see above. */
+    /* Progress callback of long calls, on the calling thread. "fraction" grows from 0 to 1, "stage"
+     * names the current stage (static storage). Return non-zero to cancel. The callback may call
+     * pliant_scene_cancel(); other calls on the same scene fail, see above. */
     typedef int32_t (*pliant_progress_fn)(void* user, double fraction, const char* stage);
 
     /* ------------------------------------------------------------------ scene */
 
     typedef enum pliant_simd
     {
-        PLIANT_SIMD_AUTO = 0, /* the widest that the machine has */
+        PLIANT_SIMD_AUTO = 0, /* the widest path that the machine supports */
         PLIANT_SIMD_SCALAR = 1,
         PLIANT_SIMD_SSE2 = 2,
         PLIANT_SIMD_AVX2 = 3,
@@ -139,8 +139,9 @@ extern "C"
     typedef struct pliant_scene_desc
     {
         uint32_t size;    /* sizeof this struct, set by init */
-        uint32_t threads; /* at most; 0: one for each core (default) */
-        uint32_t simd;    /* a pliant_simd; default AUTO. A path the machine lacks is UNSUPPORTED */
+        uint32_t threads; /* maximum; 0: one per core (default) */
+        uint32_t simd;    /* a pliant_simd; default AUTO. PLIANT_ERROR_UNSUPPORTED if the machine
+                             lacks the path */
         uint32_t reserved;
         double gravity[3]; /* default 0 0 -9.81 */
     } pliant_scene_desc;
@@ -154,7 +155,7 @@ extern "C"
     PLIANT_API pliant_status pliant_scene_destroy(pliant_scene scene);
 
     PLIANT_API pliant_status pliant_scene_set_gravity(pliant_scene scene, const double gravity[3]);
-    /* May be called between frames; never changes results. 0: one for each core. */
+    /* May be called between frames; does not change results. 0: one per core. */
     PLIANT_API pliant_status pliant_scene_set_threads(pliant_scene scene, uint32_t threads);
 
     typedef struct pliant_scene_info
@@ -168,28 +169,28 @@ extern "C"
         uint64_t particles;        /* over all bodies */
         uint64_t clusters;         /* over all bodies and levels */
         uint64_t memberships;      /* over all bodies and levels */
-        uint64_t bytes;            /* memory held */
+        uint64_t bytes;            /* memory in use */
         uint64_t frame;            /* whole frames advanced */
-        uint64_t substep;          /* substeps advanced in all */
+        uint64_t substep;          /* total substeps advanced */
         uint32_t substep_of_frame; /* non-zero: an advance was cancelled inside this frame */
         uint32_t substeps;         /* substeps of the last or current frame */
         double time;               /* seconds advanced */
         uint64_t pairs_tested;   /* strain-limit pairs tested in the last substep, all iterations */
         uint64_t pairs_violated; /* of them, those over the limit */
         uint64_t contacts; /* contacts of particles with colliders and bodies in the last substep */
-        uint64_t mesh_nodes;     /* of mesh colliders' trees, visited in the last substep */
-        uint64_t mesh_triangles; /* looked at there, once for each eight particles */
-        uint64_t welds;          /* welded particles that hold */
-        uint64_t asleep;         /* bodies */
+        uint64_t mesh_nodes;     /* BVH nodes of mesh colliders visited in the last substep */
+        uint64_t mesh_triangles; /* triangles tested there, once per eight particles */
+        uint64_t welds;          /* unbroken bonds */
+        uint64_t asleep;         /* sleeping bodies */
     } pliant_scene_info;
 
     PLIANT_API void pliant_scene_info_init(pliant_scene_info* info, size_t size);
     PLIANT_API pliant_status pliant_scene_get_info(pliant_scene scene, pliant_scene_info* info);
 
-    /* The index-th body, in order of creation. Restoring a scene gives its bodies new handles. */
+    /* Handle of the index-th body, in order of creation. Restoring a scene changes all handles. */
     PLIANT_API pliant_status pliant_scene_get_body(pliant_scene scene, uint32_t index,
                                                    pliant_body* body);
-    /* The index-th collider and field, likewise: restoring gives them new handles too. */
+    /* The same for colliders and fields. */
     PLIANT_API pliant_status pliant_scene_get_collider(pliant_scene scene, uint32_t index,
                                                        pliant_collider* collider);
     PLIANT_API pliant_status pliant_scene_get_field(pliant_scene scene, uint32_t index,
@@ -200,11 +201,11 @@ extern "C"
         uint32_t size;
         uint32_t
             substeps; /* 0: as many as the stiffest body needs, at most max_substeps (default) */
-        uint32_t max_substeps; /* default 32; 8 times that for bodies that may break, since what is
-                                  too soft breaks under its own weight. Stiffness beyond is cut:
-                                  PLIANT_WARN_STIFFNESS_CUT */
+        uint32_t max_substeps; /* default 32; 8 times this for bodies that may break, because a body
+                                  that is too soft breaks under its own weight. Stiffness that needs
+                                  more is reduced: PLIANT_WARN_STIFFNESS_CUT */
         uint32_t reserved;
-        double dt;                   /* the frame's length in seconds; default 1/24 */
+        double dt;                   /* length of the frame in seconds; default 1/24 */
         pliant_progress_fn progress; /* may be NULL */
         void* user;
     } pliant_frame_desc;
@@ -212,23 +213,23 @@ extern "C"
     PLIANT_API void pliant_frame_desc_init(pliant_frame_desc* desc, size_t size);
 
     /* Advances the scene by one frame. PLIANT_CANCELLED leaves the scene between two substeps:
-     * calling again with the same descriptor finishes the frame, to the same bits as if nothing had
-     * happened. PLIANT_ERROR_UNSTABLE means that a body left the range of numbers; only destroy and
-     * restore help. */
+     * calling again with the same descriptor finishes the frame with bit-identical results.
+     * PLIANT_ERROR_UNSTABLE means that values of a body overflowed; the scene can then only be
+     * destroyed or restored. */
     PLIANT_API pliant_status pliant_scene_advance(pliant_scene scene,
                                                   const pliant_frame_desc* desc);
 
-    /* Asks a running advance, create or write on this scene to stop; it answers within one substep.
-     * From any thread. The request is used up by the call that it stops; none running: the next one
-     * stops. */
+    /* Requests that a running advance, create or write on this scene stops, within one substep.
+     * Callable from any thread. The stopped call clears the request; if no call is running, the
+     * next one stops. */
     PLIANT_API pliant_status pliant_scene_cancel(pliant_scene scene);
 
-    /* How many substeps advance() would take for a frame of this length with substeps = 0.
-     * max_substeps is between 1 and 100,000, as in pliant_frame_desc. */
+    /* Number of substeps that pliant_scene_advance() takes for a frame of this length with
+     * substeps = 0. max_substeps is between 1 and 100,000, as in pliant_frame_desc. */
     PLIANT_API pliant_status pliant_scene_auto_substeps(pliant_scene scene, double dt,
                                                         uint32_t max_substeps, uint32_t* substeps);
 
-    /* A hash of the whole simulated state: the same for every thread count, SIMD path and run. */
+    /* Hash of the whole simulated state: identical for every thread count, SIMD path and run. */
     PLIANT_API pliant_status pliant_scene_hash(pliant_scene scene, uint64_t* hash);
 
     typedef enum pliant_stage
@@ -245,23 +246,26 @@ extern "C"
         PLIANT_STAGE_COUNT
     } pliant_stage;
 
-    /* Milliseconds spent in each stage since the scene was made or reset was last given. */
+    /* Milliseconds spent in each stage since the scene was created or last reset. Non-zero "reset"
+     * sets them to 0 afterwards. */
     PLIANT_API pliant_status pliant_scene_profile(pliant_scene scene, double ms[PLIANT_STAGE_COUNT],
                                                   int32_t reset);
     PLIANT_API const char* pliant_stage_name(uint32_t stage);
 
-    /* The whole state (settings, bodies, colliders, fields, where in a frame) as one checksummed
-     * block. With buffer NULL, *bytes becomes the size needed; otherwise it is the buffer's size
-     * going in and the size used coming out. A restored scene goes on to the same bits. */
+    /* Saves the whole state (settings, bodies, colliders, fields, position in the frame) as one
+     * block with a checksum. With buffer NULL, *bytes becomes the size needed; otherwise it is the
+     * buffer's size on input and the size used on output. A restored scene continues with
+     * bit-identical results. */
     PLIANT_API pliant_status pliant_scene_save(pliant_scene scene, void* buffer, uint64_t* bytes);
-    /* Replaces everything in the scene but its thread count and SIMD path. A damaged block or one
-     * of another version is PLIANT_ERROR_FORMAT and leaves the scene as it was. */
+    /* Replaces everything in the scene except its thread count and SIMD path. A damaged block or
+     * one of another version gives PLIANT_ERROR_FORMAT and does not change the scene. */
     PLIANT_API pliant_status pliant_scene_restore(pliant_scene scene, const void* buffer,
                                                   uint64_t bytes);
 
-    /* ------------------------------------------------------------------ what a body is made of */
+    /* ------------------------------------------------------------------ parts of a body desc */
 
-    /* A triangle soup. Any defects are allowed; what cannot be used is left out and warned of. */
+    /* A triangle soup. Defects are allowed: unusable triangles and vertices are skipped with a
+     * warning. */
     typedef struct pliant_mesh_desc
     {
         uint32_t size;
@@ -279,34 +283,34 @@ extern "C"
     {
         PLIANT_SAMPLE_AUTO = 0,   /* blue noise if the mesh has a volume, otherwise surface */
         PLIANT_SAMPLE_BLUE_NOISE, /* Poisson disks in the volume (Bridson 2007) */
-        PLIANT_SAMPLE_GRID,       /* a regular grid in the volume; blue noise where none has about
+        PLIANT_SAMPLE_GRID,       /* a regular grid in the volume; blue noise if no grid has about
                                      as many points */
         PLIANT_SAMPLE_SURFACE,    /* Poisson disks on the surface */
         PLIANT_SAMPLE_VERTICES,   /* the mesh's own vertices */
     } pliant_sampling;
 
-    /* What becomes of the shells of a mesh: parts of it that share no vertex. */
+    /* Treatment of the shells of a mesh: parts that share no vertex. */
     typedef enum pliant_shells
     {
-        PLIANT_SHELLS_TOGETHER = 0, /* clusters ignore shells: what is near hangs together */
-        PLIANT_SHELLS_TOUCHING = 1, /* those that overlap, lie inside each other, or are no more
-                                       than the spacing apart are one; others share no cluster */
-        PLIANT_SHELLS_APART = 2,    /* none shares a cluster with another, unless it lies inside it
-                                       and does not touch it. What belongs to two is the smaller
-                                       one's */
+        PLIANT_SHELLS_TOGETHER = 0, /* clusters ignore shells and connect what is near */
+        PLIANT_SHELLS_TOUCHING = 1, /* shells that overlap, contain each other, or are at most the
+                                       spacing apart are joined; others share no cluster */
+        PLIANT_SHELLS_APART = 2,    /* shells share no cluster, except a shell inside another that
+                                       does not touch it. Volume common to two shells belongs to the
+                                       smaller */
     } pliant_shells;
 
     typedef struct pliant_sample_desc
     {
         uint32_t size;
         uint32_t mode;  /* a pliant_sampling */
-        uint32_t count; /* particles wanted, met within 2 %; used if spacing is 0; default 5000 */
+        uint32_t count; /* particles, met within 2 %; used if spacing is 0; default 5000 */
         uint32_t seed;
         double spacing;        /* least distance between particles; 0: from count (default) */
         double thickness;      /* of the material, for SURFACE and open VERTICES; 0: the spacing
                                   (default) */
         uint32_t shells_apart; /* a pliant_shells. Each vertex of a skin follows the particles of
-                                  one part; default TOUCHING */
+                                  a single part; default TOUCHING */
         uint32_t reserved;
     } pliant_sample_desc;
 
@@ -316,7 +320,7 @@ extern "C"
     {
         PLIANT_CLUSTER_FUZZY = 0, /* the method of Jones et al. 2015 */
         PLIANT_CLUSTER_KMEANS,
-        PLIANT_CLUSTER_RANDOM, /* has no count of its own: the radius decides */
+        PLIANT_CLUSTER_RANDOM, /* the radius determines the count */
     } pliant_clustering;
 
     typedef enum pliant_kernel
@@ -333,16 +337,17 @@ extern "C"
         uint32_t size;
         uint32_t algorithm;  /* a pliant_clustering */
         uint32_t kernel;     /* a pliant_kernel */
-        uint32_t count;      /* clusters wanted; 0: from cluster_size (default) */
-        double cluster_size; /* length; 0: so that about 30 particles come on a cluster (default).
-                              No smaller than three particles for each cluster */
+        uint32_t count;      /* number of clusters; 0: from cluster_size (default) */
+        double cluster_size; /* length; 0: about 30 particles per cluster (default). At least three
+                                particles per cluster */
         double radius;       /* of the clusters; 0: the smallest that converges with the overlap */
-        double overlap;      /* memberships a particle wanted with radius 0; default 5 */
+        double overlap;      /* target memberships per particle if radius is 0; default 5 */
         double kernel_parameter; /* 0: the kernel's default */
         uint32_t max_iterations; /* default 100 */
         uint32_t seed;
         uint32_t
-            fixed; /* non-zero: count and radius are not grown; not converging is then a warning */
+            fixed; /* non-zero: count and radius are not increased until the clustering converges;
+                      failing to converge is then a warning */
         uint32_t reserved;
     } pliant_cluster_desc;
 
@@ -350,9 +355,9 @@ extern "C"
 
     typedef enum pliant_level_kind
     {
-        PLIANT_LEVELS_NESTED = 0,  /* coarse clusters are made of fine clusters */
-        PLIANT_LEVELS_INDEPENDENT, /* each level clusters the particles anew, as Kaliappan and
-                                      Bargteil 2020 do */
+        PLIANT_LEVELS_NESTED = 0,  /* coarse clusters consist of fine clusters */
+        PLIANT_LEVELS_INDEPENDENT, /* each level clusters the particles (Kaliappan and Bargteil
+                                      2020) */
     } pliant_level_kind;
 
     typedef enum pliant_weighting
@@ -368,12 +373,12 @@ extern "C"
     {
         uint32_t size;
         uint32_t kind;      /* a pliant_level_kind */
-        uint32_t count;     /* levels; 1: the finest only (default); 0: down to a single cluster */
-        uint32_t reduction; /* clusters of a level over those of the next coarser; default 8 */
+        uint32_t count;     /* levels; 1: the finest only (default); 0: up to a single cluster */
+        uint32_t reduction; /* cluster count of a level over that of the next coarser; default 8 */
         double radius_multiplier; /* default 2 */
         uint32_t weighting;       /* a pliant_weighting */
         uint32_t favour_fine; /* non-zero: finer levels weigh more; zero: coarser ones (default) */
-        double a;             /* the weighting's parameters; -1: its own (default) */
+        double a;             /* parameters of the weighting; -1: its defaults (default) */
         double b;
         double weights[PLIANT_MAX_LEVELS]; /* for MANUAL, finest first; normalised by the library */
         double damping[PLIANT_MAX_LEVELS]; /* factors on the damping, finest first; default 1 */
@@ -383,23 +388,23 @@ extern "C"
 
     typedef enum pliant_stiffness
     {
-        PLIANT_STIFFNESS_FREQUENCY = 0, /* hertz, of the whole body: a look that scales with it */
+        PLIANT_STIFFNESS_FREQUENCY = 0, /* hertz, of the whole body: independent of its size */
         PLIANT_STIFFNESS_YOUNG,         /* pascals */
-        PLIANT_STIFFNESS_ALPHA,         /* alpha a substep, 0 to 2 (Kaliappan and Bargteil
+        PLIANT_STIFFNESS_ALPHA,         /* alpha per substep, 0 to 2 (Kaliappan and Bargteil
                                            2020) */
     } pliant_stiffness;
 
-/* The most that goals may follow what stretches and bends: with 1 they resist a change of volume
- * alone, nothing resists shear, and the energy of an undamped body grows without end. */
+/* Largest beta. With 1, goals resist only a change of volume and no shear, and the energy of an
+ * undamped body grows without bound. */
 #define PLIANT_BETA_MOST 0.95
 
     typedef enum pliant_goal
     {
         PLIANT_GOAL_RIGID = 0,
         PLIANT_GOAL_LINEAR,    /* rigid blended with the volume-preserving linear fit by "beta" */
-        PLIANT_GOAL_QUADRATIC, /* and with bending and twisting modes (Mueller et al. 2005); with
-                                  stiffness in hertz or pascals these are as stiff as the material,
-                                  whatever beta is */
+        PLIANT_GOAL_QUADRATIC, /* LINEAR with bending and twisting modes (Mueller et al. 2005); with
+                                  stiffness in hertz or pascals these modes have the material's
+                                  stiffness for any beta */
     } pliant_goal;
 
     typedef enum pliant_rotation
@@ -408,74 +413,74 @@ extern "C"
         PLIANT_ROTATION_MOMENT,       /* of A_xr (Mueller et al. 2005) */
     } pliant_rotation;
 
-    /* What becomes of clusters whose rest shape has flowed too far. */
+    /* Replacement of clusters whose rest shape has flowed too far. */
     typedef enum pliant_recluster
     {
         PLIANT_RECLUSTER_OFF = 0,
-        PLIANT_RECLUSTER_ON,    /* they fade out, and clusters made anew where the body's rest shape
-                                   fits best into space fade in (Falkenstein 2017) */
-        PLIANT_RECLUSTER_WORLD, /* the new ones are made of where particles are, for comparison:
-                                   what is strained elastically then is forgotten */
+        PLIANT_RECLUSTER_ON,    /* they fade out, and new clusters fade in, whose rest shape is the
+                                   best embedding of the body's (Falkenstein 2017) */
+        PLIANT_RECLUSTER_WORLD, /* the new rest shapes are the current positions, for comparison:
+                                   elastic strain is lost */
     } pliant_recluster;
 
     typedef struct pliant_material_desc
     {
         uint32_t size;
-        uint32_t stiffness_kind; /* a pliant_stiffness */
-        double stiffness;        /* in the kind's unit; default 2 (Hz) */
-        double damping;          /* per second: the energy of what bends, stretches and twists falls
-                                    as exp(-damping t), so the amplitude of each such mode as
-                                    exp(-damping t / 2), whatever clusters, levels and substeps are,
-                                    up to critical damping. In the frame of the rigid motion of each
-                                    part that hangs together: momentum and spin are kept. Held
-                                    particles carry that frame, and what touches does where it
-                                    hardly moves: bodies come to rest. Default 1 */
-        double density;          /* kg per cubic metre; default 1000. Fixed once the body is made */
-        double strain_limit;     /* gamma: how far a member may be from its goal, over the cluster's
-                                    width; 0: off (default) */
-        double strain_relaxation;   /* omega at 1/60 s; default 0.3 */
+        uint32_t stiffness_kind;  /* a pliant_stiffness */
+        double stiffness;         /* in the kind's unit; default 2 (Hz) */
+        double damping;           /* per second: the energy of deformation falls as exp(-damping t),
+                                    the amplitude of each mode as exp(-damping t / 2), independent
+                                    of clusters, levels and substeps, up to critical damping. It
+                                    acts relative to the rigid motion of each connected component,
+                                    so linear and angular momentum are conserved. Held particles and
+                                    contacts that hardly move define that motion instead, so that
+                                    bodies come to rest. Default 1 */
+        double density;           /* kg per cubic metre; default 1000. Fixed at creation */
+        double strain_limit;      /* gamma: largest distance of a member from its goal, over the
+                                    cluster's width; 0: off (default) */
+        double strain_relaxation; /* omega at 1/60 s; default 0.3 */
         uint32_t strain_iterations; /* default 4 */
-        uint32_t goal;              /* a pliant_goal. Fixed once the body is made */
+        uint32_t goal;              /* a pliant_goal. Fixed at creation */
         double beta;                /* of LINEAR and QUADRATIC, 0 to PLIANT_BETA_MOST; default 0.5.
-                                       With hertz or pascals Young's modulus stays as asked, and
+                                       With hertz or pascals Young's modulus does not depend on it;
                                        Poisson's ratio is beta / (3 - beta) */
         uint32_t rotation;          /* a pliant_rotation */
-        uint32_t damping_per_step;  /* non-zero: damping is k_d a substep, 0 to 1 (Kaliappan and
+        uint32_t damping_per_step;  /* non-zero: damping is k_d per substep, 0 to 1 (Kaliappan and
                                        Bargteil 2020) */
-        double pressure;  /* strength with which the enclosed volume is kept, in pascals for each
-                             unit of relative volume lost; 0: off (default). Needs a mesh of which
-                             some part encloses a volume, small holes apart; each part keeps its
-                             own. More than a substep can carry acts as what it can carry */
-        double inflation; /* the volume to keep, over the rest volume; default 1 */
-        double drag;      /* rate per second toward rest in the world (air); default 0 */
-        double yield; /* strain from which on it flows and keeps its new shape: |s - 1| with s the
-                         elastic stretch without its change of volume; 0: flows at once; INFINITY:
-                         never (default). Not with QUADRATIC goals, nor with independent levels */
-        double flow;  /* rate per second at which strain over the yield strain flows; default 20 */
-        double hardening; /* added to the yield strain for each unit of plastic strain; negative:
-                             it softens; default 0 */
-        double plastic_limit; /* largest plastic strain |s_p - 1|: there it is elastic again; 0: no
-                                 limit (default) */
-        uint32_t flow_per_step; /* non-zero: flow is nu a substep (Falkenstein 2017): of 1 or more,
-                                   all that is over the yield strain flows at once */
-        uint32_t recluster;     /* a pliant_recluster, of bodies that yield; default ON */
-        double recluster_condition; /* a cluster goes when its plastic stretches are this many times
-                                       one another (the condition number of F^p), over 1;
+        double pressure;  /* stiffness of the enclosed volume, in pascals per unit of relative
+                             volume lost; 0: off (default). Needs a mesh with at least one part that
+                             encloses a volume, except for small holes; each part has its own
+                             volume. Limited to what is stable in a substep */
+        double inflation; /* target volume over the rest volume; default 1 */
+        double drag;      /* rate per second of damping toward rest in the world (air); default 0 */
+        double yield;     /* elastic strain |s - 1| above which material flows, s being the elastic
+                         stretch without its change of volume; 0: always flows; INFINITY: never
+                         (default). Not with QUADRATIC goals or independent levels */
+        double flow; /* rate per second at which strain over the yield strain flows; default 20 */
+        double hardening;     /* growth of the yield strain per unit of plastic strain; negative:
+                             softening; default 0 */
+        double plastic_limit; /* largest plastic strain |s_p - 1|, beyond which material is elastic;
+                                 0: no limit (default) */
+        uint32_t flow_per_step; /* non-zero: flow is nu per substep (Falkenstein 2017); with 1 or
+                                   more all strain over the yield strain flows at once */
+        uint32_t recluster;     /* a pliant_recluster, for bodies that yield; default ON */
+        double recluster_condition; /* condition number of F^p (its largest stretch over its least)
+                                       over which a cluster is replaced, greater than 1;
                                        default 2 */
-        double recluster_fade_in;   /* seconds in which a new cluster comes; default .4 */
-        double recluster_fade_out;  /* seconds in which an old one goes, once there are others for
-                                       its particles; default .6 */
-        uint32_t recluster_least;   /* a new cluster is made where a particle would be in fewer
-                                       clusters that stay (Falkenstein 2017: 1); 0: so many that the
-                                       memberships a particle stay about as many (default) */
-        uint32_t resample; /* non-zero: a particle whose material was drawn out to twice the spacing
-                              becomes two, with its mass, momentum and angular momentum, up to four
-                              times as many as there were. Two whose material was pressed thinner
-                              than half the spacing, one beside the other that way, become one with
-                              their mass and momentum: their ids go, and it has a new one
-                              (PLIANT_SUCCESSOR). Of each id that goes or comes there are at most
-                              eight times as many as there were particles. Not of bodies that may
-                              break; those under pressure stay as they are. Default 0 */
+        double recluster_fade_in;   /* seconds in which a new cluster fades in; default .4 */
+        double recluster_fade_out;  /* seconds in which an old one fades out, once its particles
+                                       have other clusters; default .6 */
+        uint32_t recluster_least;   /* minimum number of non-fading clusters per particle, below
+                                       which a new cluster is made; 0: keep the initial mean
+                                       (default). Falkenstein 2017 uses 1 */
+        uint32_t resample; /* non-zero: a particle whose material is stretched to twice the spacing
+                              is divided in two, with its mass, momentum and angular momentum, up to
+                              four times the initial number of particles. Two particles that are
+                              neighbours in a direction in which their material is compressed below
+                              half the spacing are merged, with their mass and momentum, into one
+                              with a new id (PLIANT_SUCCESSOR). Ids are limited to eight times their
+                              initial number. Not allowed for bodies that may break; no effect on
+                              bodies with pressure. Default 0 */
     } pliant_material_desc;
 
     PLIANT_API void pliant_material_desc_init(pliant_material_desc* desc, size_t size);
@@ -486,19 +491,17 @@ extern "C"
     {
         uint32_t size;
         uint32_t point_count; /* 0: sample the mesh (default) */
-        const float*
-            points; /* particles given instead, 3 * point_count, relative to points_origin */
-        const float* volumes; /* one a point, or NULL: from the spacing */
+        const float* points;  /* particle positions, 3 * point_count, relative to points_origin */
+        const float* volumes; /* one per point, or NULL: from the spacing */
         double points_origin[3];
         pliant_mesh_desc mesh; /* may be empty if points are given (then no pressure) */
         pliant_sample_desc sample;
         pliant_cluster_desc cluster;
         pliant_levels_desc levels;
         pliant_material_desc material;
-        double velocity[3];         /* at the start */
-        double angular_velocity[3]; /* radians a second, about the centre of mass */
-        /* Painted factors, one for each mesh vertex (for each point where points are given), or
-         * NULL. */
+        double velocity[3];         /* initial */
+        double angular_velocity[3]; /* initial, radians per second, about the centre of mass */
+        /* Painted factors, one per mesh vertex (per point where points are given), or NULL: 1. */
         const float* stiffness_factor;
         const float* damping_factor;
         const float* strain_limit_factor;
@@ -517,22 +520,22 @@ extern "C"
                                                 pliant_body* body);
     PLIANT_API pliant_status pliant_body_destroy(pliant_body body);
 
-    /* What had to be bent to make or run the body; each has a sentence in
-     * pliant_body_warning_text(). */
+    /* Deviations from the settings; each has a sentence in pliant_body_warning_text(). */
     typedef enum pliant_warning
     {
-        PLIANT_WARN_NO_VOLUME = 1,        /* sampled on its surface because nothing is enclosed */
-        PLIANT_WARN_MESH_DEFECTS = 2,     /* triangles or vertices were left out */
-        PLIANT_WARN_CLUSTERS_GROWN = 4,   /* clusters and radius grew until it converged */
-        PLIANT_WARN_NOT_CONVERGED = 8,    /* the clustering did not settle */
+        PLIANT_WARN_NO_VOLUME = 1,        /* sampled on the surface: the mesh encloses no volume */
+        PLIANT_WARN_MESH_DEFECTS = 2,     /* triangles or vertices were skipped */
+        PLIANT_WARN_CLUSTERS_GROWN = 4,   /* count and radius of clusters were increased until the
+                                             clustering converged */
+        PLIANT_WARN_NOT_CONVERGED = 8,    /* the clustering did not converge */
         PLIANT_WARN_FLAT_CLUSTERS = 16,   /* some clusters have no thickness and were regularised */
-        PLIANT_WARN_STIFFNESS_MOVED = 32, /* carried by coarser levels than asked */
-        PLIANT_WARN_STIFFNESS_CUT = 64,   /* not reached with the substeps allowed: it is softer */
-        PLIANT_WARN_COUNT_MISSED = 128,   /* the particle count wanted could not be met */
-        PLIANT_WARN_SHELLS_JOINED = 256,  /* shells too small for clusters of their own */
+        PLIANT_WARN_STIFFNESS_MOVED = 32, /* part of the stiffness moved to coarser levels */
+        PLIANT_WARN_STIFFNESS_CUT = 64,   /* not reached with the allowed substeps: it is softer */
+        PLIANT_WARN_COUNT_MISSED = 128,   /* the requested particle count could not be met */
+        PLIANT_WARN_SHELLS_JOINED = 256,  /* shells too small for own clusters were joined */
         PLIANT_WARN_STIFF_BENDING = 512,  /* hardly thicker than its clusters: with RIGID or LINEAR
-                                             goals it bends less than its stiffness says */
-        PLIANT_WARN_LOOSE_CLUSTERS = 1024, /* its stiffness is uncertain: clusters are few, or share
+                                             goals it bends less than its stiffness implies */
+        PLIANT_WARN_LOOSE_CLUSTERS = 1024, /* the stiffness is uncertain: clusters are few, or share
                                               few or nearly all of their particles */
     } pliant_warning;
 
@@ -550,7 +553,7 @@ extern "C"
     typedef struct pliant_body_info
     {
         uint32_t size;
-        uint32_t particles; /* that there are; channels also have those that were merged */
+        uint32_t particles; /* existing ones; channels also have those that were merged */
         uint32_t levels;
         uint32_t warnings; /* pliant_warning bits */
         uint32_t sampling; /* the pliant_sampling in use */
@@ -560,39 +563,39 @@ extern "C"
         double spacing;     /* between particles */
         double mass;        /* kg */
         double rest_volume; /* of the particles together */
-        double sample_ms;   /* how long the stages of making it took */
+        double sample_ms;   /* time of sampling and of clustering at creation */
         double cluster_ms;
         double cluster_radius;
-        double overlap;       /* memberships a particle at the finest level */
+        double overlap;       /* memberships per particle at the finest level */
         double width;         /* W_body: mass-weighted RMS radius */
         double mass_quantum;  /* kg; masses are whole multiples of it */
-        uint64_t mass_quanta; /* the body's mass as such a multiple, exactly kept */
+        uint64_t mass_quanta; /* mass of the body in quanta, conserved exactly */
         uint64_t bytes;
-        double centre[3]; /* centre of mass now, in the world */
+        double centre[3]; /* current centre of mass in the world */
         double momentum[3];
         double angular_momentum[3]; /* about the centre of mass */
         double kinetic_energy;
-        double enclosed_volume;     /* of the skinned mesh where pressure is on, otherwise 0 */
-        uint32_t pieces;            /* connected parts now; 0: fracture was never asked for */
-        uint32_t pieces_ever;       /* numbers given to pieces so far */
+        double enclosed_volume;     /* of the skinned mesh with pressure, otherwise 0 */
+        uint32_t pieces;            /* current connected components; 0: fracture was never set */
+        uint32_t pieces_ever;       /* pieces numbered so far */
         uint64_t splits;            /* clusters split so far */
-        uint64_t updates_max;       /* memberships that splits rewrote in one substep, at most */
-        uint64_t recluster_events;  /* clusters made anew so far */
-        uint64_t recluster_updates; /* most memberships that reclustering has gone over in a
-                                       substep, since the body was made or restored */
+        uint64_t updates_max;       /* most memberships rewritten by splits in one substep */
+        uint64_t recluster_events;  /* clusters made by reclustering so far */
+        uint64_t recluster_updates; /* most memberships visited by reclustering in one substep,
+                                       since the body was created or restored */
         pliant_level_info level[PLIANT_MAX_LEVELS]; /* finest first */
     } pliant_body_info;
 
     PLIANT_API void pliant_body_info_init(pliant_body_info* info, size_t size);
     PLIANT_API pliant_status pliant_body_get_info(pliant_body body, pliant_body_info* info);
 
-    /* All warnings of the body as sentences, one a line; "" if there are none. Valid until the body
-     * is destroyed, advanced or asked again. */
+    /* All warnings of the body as sentences, one per line; "" if there are none. Valid until the
+     * body is destroyed or advanced, or this function is called for it again. */
     PLIANT_API const char* pliant_body_warning_text(pliant_body body);
 
-    /* What can be read of a body. Particle channels are ordered by external id (0, 1, ... as
-     * sampled or given); cluster channels by level, then index. f4 is float, u4 uint32_t, u8
-     * uint64_t. */
+    /* Data that can be read from a body. Particle channels are ordered by external id (0, 1, ... as
+     * sampled or given), cluster channels by level, then index. f4 is float, f8 double, u4
+     * uint32_t, u8 uint64_t; "a particle" means per particle. */
     typedef enum pliant_channel
     {
         PLIANT_POSITION = 0,     /* 3 f4 a particle, relative to the origin given */
@@ -601,9 +604,9 @@ extern "C"
         PLIANT_MASS,             /* 1 f4 a particle, kg */
         PLIANT_MASS_QUANTA,      /* 1 u8 a particle */
         PLIANT_SHELL,            /* 1 u4 a particle */
-        PLIANT_DEFORMATION,      /* 9 f4 a particle: its clusters' blended deformation gradients,
+        PLIANT_DEFORMATION,      /* 9 f4 a particle: blended deformation gradients of its clusters,
                                     from the body's rest shape */
-        PLIANT_STRETCH,          /* 1 f4 a particle: largest singular value of that */
+        PLIANT_STRETCH,          /* 1 f4 a particle: largest singular value of DEFORMATION */
         PLIANT_NEAREST_CLUSTER,  /* 1 u4 a particle: the cluster of "level" whose centre is nearest
                                     at rest */
         PLIANT_CLUSTER_CENTRE,   /* 3 f4 a cluster of "level": query centre at rest, relative to
@@ -612,53 +615,53 @@ extern "C"
         PLIANT_CLUSTER_MASS,     /* 1 f4 a cluster of "level" */
         PLIANT_CLUSTER_REST,     /* 3 f4 a cluster of "level": centre of mass at rest, relative to
                                     origin */
-        PLIANT_CLUSTER_POSITION, /* 3 f4 a cluster of "level": centre of mass now, relative to
+        PLIANT_CLUSTER_POSITION, /* 3 f4 a cluster of "level": current centre of mass, relative to
                                     origin */
-        PLIANT_CLUSTER_GRADIENT, /* 9 f4 a cluster of "level": F now */
+        PLIANT_CLUSTER_GRADIENT, /* 9 f4 a cluster of "level": current F */
         PLIANT_CLUSTER_WIDTH, /* 2 f4 a cluster of "level": RMS radius W_c, largest rest distance */
         PLIANT_CLUSTER_ALPHA, /* 2 f4 a cluster of "level": alpha and damping of the last substep */
-        PLIANT_MEMBER_BEGIN,  /* 1 u4 a cluster of "level", and one more: where its members begin */
+        PLIANT_MEMBER_BEGIN,  /* 1 u4 a cluster of "level", and one more: CSR offsets of members */
         PLIANT_MEMBER_PARTICLE, /* 1 u4 a membership: particle id (nested coarse: finer cluster
                                    index) */
         PLIANT_MEMBER_WEIGHT,   /* 1 f4 a membership: normalised weight */
         PLIANT_MEMBER_OFFSET,   /* 3 f4 a membership: rest offset p_ic (nested coarse: q_fc) */
-        PLIANT_PLASTIC_STRAIN,  /* 1 f4 a particle: its clusters' blended plastic strain, the sum of
-                                   all flow */
+        PLIANT_PLASTIC_STRAIN,  /* 1 f4 a particle: blended plastic strain of its clusters,
+                                   accumulated over all flow */
         PLIANT_CLUSTER_PLASTIC, /* 10 f4 a cluster of "level": F^p, plastic strain */
         PLIANT_CLUSTER_PLANES,  /* 24 f4 a cluster of "level": up to six half-spaces n, a that bound
                                    its members (Jones et al. 2015, Eq. 15) and cracks (finest
-                                   level): n . r + a <= 0, r at rest and relative to origin; n is
-                                   nil where there are fewer. Contacts do not go by these, but by
+                                   level): n . r + a <= 0, r at rest and relative to origin; unused
+                                   ones have n = 0. Contacts do not use these, but the surface of
                                    pliant_body_surface_distance */
-        PLIANT_PARENT,          /* 1 u4 a particle: of whom it is a copy; its own id otherwise */
-        PLIANT_BIRTH,           /* 1 f8 a particle: when that was, in frames (see fracture);
-                                   -INFINITY for the first ones */
-        PLIANT_PIECE,           /* 1 u4 a particle: the piece that it is in */
-        PLIANT_PIECE_PARENT,    /* 1 u4 a piece ever made: from which it came; its own number for
-                                   the first ones */
-        PLIANT_PIECE_BIRTH,   /* 1 f8 a piece ever made: when, in frames; -INFINITY for the first */
+        PLIANT_PARENT,          /* 1 u4 a particle: the particle it is a copy of, or its own id */
+        PLIANT_BIRTH,           /* 1 f8 a particle: time of its creation in frames (see fracture);
+                                   -INFINITY for the initial ones */
+        PLIANT_PIECE,           /* 1 u4 a particle: its piece */
+        PLIANT_PIECE_PARENT,    /* 1 u4 a piece ever made: the piece it separated from; its own
+                                   number for the initial ones */
+        PLIANT_PIECE_BIRTH,     /* 1 f8 a piece ever made: time in frames; -INFINITY for the initial
+                                 ones */
         PLIANT_SPLIT_PLANE,   /* 7 f4 a split: point (at rest, relative to origin), normal, reach */
-        PLIANT_SPLIT_TIME,    /* 1 f8 a split: when, in frames */
+        PLIANT_SPLIT_TIME,    /* 1 f8 a split: time in frames */
         PLIANT_SPLIT_CLUSTER, /* 2 u4 a split: the cluster, and the new one on the side that the
                                  normal points to */
         PLIANT_DIVIDED,       /* 4 u4 a particle that a split divided: split, particle, copy, 1 if
                                  the copy is on the side that the split's normal points to */
         PLIANT_CLUSTER_BIRTH, /* 1 u8 a cluster of "level": the substep that made it, counted from
-                                 1; 0 for the first ones */
-        PLIANT_CLUSTER_FADE,  /* 1 f4 a cluster of "level": its share of the weight it would have;
-                                 0: it has no members any more */
-        PLIANT_RENEWED,       /* 1 f4 a particle: its weight in clusters that were made anew */
-        PLIANT_CELL,       /* 1 u4 a particle: its cell of the pattern along which the body breaks;
-                              nothing without one */
-        PLIANT_CELL_POINT, /* 3 f4 a cell of that pattern: the point about which it is. A cell is
-                              what is nearest to its point at rest */
-        PLIANT_SUCCESSOR,  /* 1 u4 a particle: its own id, or, once it was merged with another where
-                              they were crowded, the particle that has its mass now. It keeps its
-                              place in all channels: mass 0, where its material is (see resample) */
+                                 1; 0 for the initial ones */
+        PLIANT_CLUSTER_FADE,  /* 1 f4 a cluster of "level": factor of its weights while it fades;
+                                 0: dead, without members */
+        PLIANT_RENEWED,       /* 1 f4 a particle: its weight in clusters made by reclustering */
+        PLIANT_CELL,       /* 1 u4 a particle: its Voronoi cell; empty for bodies without cells */
+        PLIANT_CELL_POINT, /* 3 f4 a cell: its point at rest. A cell is the set of places that are
+                              nearest to its point at rest */
+        PLIANT_SUCCESSOR,  /* 1 u4 a particle: its own id, or, once it was merged (see resample),
+                              the particle that has its mass. A merged particle keeps its place in
+                              all channels, with mass 0 and the position of its material */
     } pliant_channel;
 
     /* Reads a channel. With buffer NULL, *bytes becomes the size needed; otherwise it is the
-     * buffer's size going in and the size written coming out. "level" 0 is the finest; ignored by
+     * buffer's size on input and the size written on output. "level" 0 is the finest; ignored by
      * particle channels other than NEAREST_CLUSTER. "origin" may be NULL. */
     PLIANT_API pliant_status pliant_body_read(pliant_body body, uint32_t channel, uint32_t level,
                                               const double origin[3], void* buffer,
@@ -671,8 +674,8 @@ extern "C"
                                                        const float* positions,
                                                        const float* velocities);
 
-    /* Changes what may be animated of a material (all but density and goal), from the next substep
-     * on. */
+    /* Changes the material from the next substep on. density and goal cannot change
+     * (PLIANT_ERROR_STATE). */
     PLIANT_API pliant_status pliant_body_set_material(pliant_body body,
                                                       const pliant_material_desc* material);
 
@@ -687,76 +690,75 @@ extern "C"
         PLIANT_FACTOR_TOUGHNESS,
     } pliant_factor;
 
-    /* Changes painted factors, one a particle by id, from the next substep on. They are averaged to
-     * the clusters, so that momentum is kept; of the toughness it is the harmonic mean, since a
-     * part is as tough as its weakest places (factors below .02 are as .02). NULL: all 1. */
+    /* Changes painted factors, one per particle by id, from the next substep on. They are averaged
+     * to the clusters, which conserves momentum; for the toughness by the harmonic mean, because
+     * the weakest places decide (factors below .02 count as .02). NULL: all 1. */
     PLIANT_API pliant_status pliant_body_set_factors(pliant_body body, uint32_t factor,
                                                      uint32_t count, const float* values);
 
-    /* Samples values given at the mesh's vertices (count times width floats) at the particles by
-     * id: the nearest point of the surface, barycentrically. For painting. */
+    /* Interpolates values given at the mesh's vertices (vertex_count * width floats) to the
+     * particles by id, barycentrically at the nearest point of the surface. For painted values. */
     PLIANT_API pliant_status pliant_body_sample_mesh_values(pliant_body body, uint32_t vertex_count,
                                                             uint32_t width, const float* values,
                                                             float* particle_values);
 
-    /* Accelerations of each particle by id for the next frames, on top of gravity; NULL: none. */
+    /* Sets accelerations in addition to gravity, one per particle by id, until changed; NULL:
+     * none. */
     PLIANT_API pliant_status pliant_body_set_accelerations(pliant_body body, uint32_t count,
                                                            const float* accelerations);
 
     /* ------------------------------------------------------------------ fracture */
 
-    /* A cluster whose largest elastic stretch is over 1 + toughness is split in two, across the
-     * direction of that stretch; particles that it shares with clusters on both sides are divided,
-     * with their mass. Positions and velocities stay as they are. Compression never breaks
-     * anything.
+    /* A cluster whose largest elastic stretch is over 1 + toughness is split in two by a plane
+     * normal to the direction of that stretch; particles that it shares with clusters on both sides
+     * are divided, with their mass. Positions and velocities do not change. Compression never
+     * breaks anything.
      *
-     * Particles keep their ids; copies get new ones. No cluster is split any more once there are
-     * more particles, or as many splits, as the body had memberships at first (overlap times
-     * particles), or four times its particles if that is more. Only bodies that flow come to that:
-     * their clusters are made anew. Small clusters that nothing can take the place of are kept
-     * there with the rest shape that they have flowed to.
+     * Particles keep their ids; copies get new ones. Splitting stops once the number of particles
+     * or of splits reaches the initial number of memberships (overlap times particles), or four
+     * times the initial number of particles if that is larger. Only bodies that flow reach this
+     * limit, because they recluster. Small clusters that cannot be replaced then keep the rest
+     * shape that they have flowed to.
      *
-     * A copy whose material another piece has is not seen and touches nothing. Colliders touch
-     * those of a body that flows which are more than two spacings from all that is seen of their
-     * piece.
+     * A copy whose material belongs to another piece (a ghost) is not visible and has no contacts.
+     * Exception: in a body that flows, ghosts more than two spacings from all visible particles of
+     * their piece collide with colliders.
      *
-     * Times are in frames: whole calls of pliant_scene_advance since the scene was made, and the
-     * part of the one under way. Where values are given for each particle, they may go on to be
-     * given for as many as there were at first: copies then get what the particle has that they are
-     * copies of. */
+     * Times are in frames: calls of pliant_scene_advance since the scene was created, with the
+     * fraction of the current one. Values per particle may still be given for the initial particles
+     * only: copies then get the values of the particle that they are copies of. */
     typedef struct pliant_fracture_desc
     {
         uint32_t size;
-        uint32_t settle;   /* non-zero: a cluster that has been split is not split again before its
-                              stretch has been below 1 + toughness, or as long as it takes to swing
-                              once; default 1 */
-        double toughness;  /* INFINITY: nothing breaks (default) */
-        double boost;      /* t seconds after a split what is left of the cluster bears toughness *
+        uint32_t settle;   /* non-zero: a cluster is not split again before its stretch has been
+                              below 1 + toughness, or one period of its oscillation has passed;
+                              default 1 */
+        double toughness;  /* elastic stretch over 1 at which a cluster breaks; INFINITY: nothing
+                              breaks (default) */
+        double boost;      /* t seconds after a split both halves have the toughness times
                               (1 + boost * exp(-falloff t)); default 0 */
         double falloff;    /* rate per second; default 3 */
-        double first_time; /* seconds of the scene before which nothing breaks; default 0 */
-        double smallest_piece; /* share of the body's mass, 0 to 1: nothing smaller comes off;
+        double first_time; /* scene time in seconds before which nothing breaks; default 0 */
+        double smallest_piece; /* least mass of a new piece over the body's mass, 0 to 1;
                                   default .002 */
-        uint32_t most_pieces;  /* 0: as many as there come (default) */
-        uint32_t cells;        /* 2 or more: the body is cut into so many Voronoi cells beforehand,
-                                  and breaks only between them: overloaded clusters are divided by
-                                  the cells of their members, no particle is divided, and what lies
-                                  within one cell stays whole; 0 (default) or 1: it breaks
-                                  anywhere */
-        uint32_t cell_seed;    /* another one, other cells; default 0 */
+        uint32_t most_pieces;  /* maximum number of pieces; 0: no limit (default) */
+        uint32_t cells;        /* 2 or more: number of Voronoi cells between which alone the body
+                                  breaks: overloaded clusters are divided by the cells of their
+                                  members, no particle is divided, and a cell stays whole;
+                                  0 (default) or 1: it breaks anywhere */
+        uint32_t cell_seed;    /* random seed of the cells; default 0 */
         uint32_t reserved;
     } pliant_fracture_desc;
 
     PLIANT_API void pliant_fracture_desc_init(pliant_fracture_desc* desc, size_t size);
-    /* From the next substep on; may be called every frame. What has broken stays broken. Not for
-     * bodies with independent levels or QUADRATIC goals, that are resampled, or that have ever been
-     * under pressure: they would leak. */
+    /* Takes effect from the next substep on; may be called every frame. It does not mend what has
+     * broken. Not for bodies with independent levels or QUADRATIC goals, with resampling, or that
+     * have ever had pressure, because they would leak. */
     PLIANT_API pliant_status pliant_body_set_fracture(pliant_body body,
                                                       const pliant_fracture_desc* desc);
-    /* The points of the pattern's cells, where the caller has some of its own: as the body rests,
-     * relative to "origin" (NULL: the world's zero). They take the place of "cells" and "cell_seed"
-     * for as long as the body has fracture, which it must have been given before. From 2 to
-     * 1,048,576; 0: none, and the settings count again. */
+    /* Sets the points of the Voronoi cells, in the body's rest shape and relative to "origin"
+     * (NULL: the world's zero). They replace "cells" and "cell_seed". Call pliant_body_set_fracture
+     * first. count: 2 to 1,048,576, or 0 to use the settings again. */
     PLIANT_API pliant_status pliant_body_set_cells(pliant_body body, uint32_t count,
                                                    const double* origin, const float* points);
 
@@ -765,39 +767,39 @@ extern "C"
 /* A pin frequency of this or more holds the particle exactly. */
 #define PLIANT_PIN_HELD 1.0e6f
 
-    /* Pins: for each particle by id, how it is pulled toward its target: 0 not at all, otherwise
-     * the frequency in hertz of a critically damped spring, PLIANT_PIN_HELD or more: exactly. From
-     * the next frame on; may be called every frame. NULL: no pins. A particle that gets its first
-     * pin without a target is pinned where it is. */
+    /* Sets pins, one frequency per particle by id: 0 no pin, below PLIANT_PIN_HELD the frequency in
+     * hertz of a critically damped spring to the target, otherwise held exactly. From the next
+     * frame on; may be called every frame. NULL: no pins. The target of a particle without one is
+     * its current position. */
     PLIANT_API pliant_status pliant_body_set_pins(pliant_body body, uint32_t count,
                                                   const float* frequencies);
 
-    /* Where the pin targets are at the end of the next frame, by particle id, relative to origin;
-     * interpolated linearly over its substeps. Not called: they stay. */
+    /* Sets the pin targets at the end of the next frame, by particle id, relative to origin. They
+     * are interpolated linearly over its substeps, and stay if this is not called again. */
     PLIANT_API pliant_status pliant_body_set_pin_targets(pliant_body body, uint32_t count,
                                                          const double origin[3],
                                                          const float* positions);
 
-    /* The same from the animated mesh: vertices (as many as the body's mesh) at the end of the next
-     * frame. Each particle follows the surface point it is nearest to, with its local
+    /* Sets the pin targets from the animated mesh: its vertices (as many as in the body's mesh) at
+     * the end of the next frame. Each target follows the nearest surface point with its local
      * deformation. */
     PLIANT_API pliant_status pliant_body_set_pin_mesh(pliant_body body, uint32_t vertex_count,
                                                       const double origin[3],
                                                       const float* vertices);
 
-    /* While on, every particle is held to its target; switched off (the release frame), the body
-     * goes on with the velocity that the targets had. Default off. */
+    /* While on, every particle is held at its target. When switched off, the body continues with
+     * the velocity of the targets. Default off. */
     PLIANT_API pliant_status pliant_body_set_follow(pliant_body body, int32_t follow);
 
-    /* Gravity compensation: changes the body's rest shape so that it hangs in equilibrium from its
-     * pins where it was created, instead of sagging in the first frames. To be called once, after
-     * pliant_body_set_pins() and before the first frame, with the descriptor of the frames to come
-     * (its length and substeps). What the pins do not hold is left alone, as are fields, pressure
-     * and contacts. Surfaces skinned to the body stay as they were modelled. "share" (may be NULL)
-     * becomes the part of gravity that is balanced: 1, or less where all of it would strain
-     * clusters by more than about half, or 0 where pins do not hold the body. Where no pin holds
-     * exactly, those that pull count as supports and give way a little. Not for bodies with
-     * independent levels or QUADRATIC goals (PLIANT_ERROR_STATE). */
+    /* Gravity compensation: changes the body's rest shape so that the initial positions are in
+     * equilibrium with gravity and the pins, instead of sagging in the first frames. Call it once,
+     * after pliant_body_set_pins() and before the first frame, with the descriptor of the following
+     * frames (its length and substeps). Parts without pins, fields, pressure and contacts are not
+     * considered. Surfaces skinned to the body do not change. "share" (may be NULL) becomes the
+     * part of gravity that is balanced: 1; less if all of it would strain clusters by more than
+     * about half; 0 if pins do not hold the body. If no pin holds exactly, spring pins count as
+     * supports and yield a little. Not for bodies with independent levels or QUADRATIC goals
+     * (PLIANT_ERROR_STATE). */
     PLIANT_API pliant_status pliant_body_balance(pliant_body body, const pliant_frame_desc* frame,
                                                  double* share);
 
@@ -810,11 +812,11 @@ extern "C"
         PLIANT_SHAPE_BOX,       /* extent: half sizes */
         PLIANT_SHAPE_CAPSULE,   /* extent[0]: radius, extent[1]: half length of the axis (z) */
         PLIANT_SHAPE_CYLINDER,  /* extent[0]: radius, extent[1]: half height (z) */
-        PLIANT_SHAPE_MESH,      /* a closed triangle mesh, solid: nothing stays inside. What lies
-                                   inside is told by the winding number, so either orientation and
-                                   shells in shells will do */
-        PLIANT_SHAPE_SHELL,     /* a triangle mesh, open or closed, as a surface with two sides:
-                                   particles stay on the side on which they are */
+        PLIANT_SHAPE_MESH,      /* a closed triangle mesh, solid: nothing stays inside. The winding
+                                   number defines the inside, so either orientation and nested
+                                   shells are allowed */
+        PLIANT_SHAPE_SHELL,     /* a triangle mesh, open or closed, as a two-sided surface:
+                                   particles stay on their side */
     } pliant_shape;
 
     typedef struct pliant_pose
@@ -834,12 +836,12 @@ extern "C"
         double thickness;    /* distance kept from the surface; default 0 */
         uint32_t inside_out; /* non-zero: bodies are kept inside (sphere, box, capsule, cylinder) */
         uint32_t groups;     /* reserved: collision groups; default all bits */
-        /* A surface that runs although the shape stands still (a conveyor belt, a spinning drum):
-         * what touches it is dragged by friction as if it moved, on top of its own motion, with the
-         * part along the surface of velocity + spin x (point - centre). In the axes of the pose; in
-         * the world's for a mesh, where the centre is relative to the world's zero. Default 0. */
+        /* Surface velocity for friction, in addition to the shape's own motion (a conveyor belt, a
+         * spinning drum): the tangential part of velocity + spin x (point - centre). In the axes of
+         * the pose; for a mesh in the world's axes, with the centre relative to the world's zero.
+         * Default 0. */
         double surface_velocity[3];
-        double surface_spin[3]; /* radians a second */
+        double surface_spin[3]; /* radians per second */
         double surface_centre[3];
     } pliant_collider_desc;
 
@@ -847,46 +849,45 @@ extern "C"
     PLIANT_API pliant_status pliant_collider_create(pliant_scene scene,
                                                     const pliant_collider_desc* desc,
                                                     pliant_collider* collider);
-    /* A collider of shape MESH or SHELL; the desc's pose and inside_out are not used and inside_out
-     * must be 0. Triangles without an area are passed by, now and later. No triangle with one, an
-     * index that names no vertex and vertices that are not finite are PLIANT_ERROR_MESH. Bodies are
-     * kept off the surface by the thickness, or by a few units in the last place of their
-     * positions, whichever is more. */
+    /* Creates a collider of shape MESH or SHELL. The desc's pose is ignored; inside_out must be 0.
+     * Degenerate triangles are ignored, now and later. No triangle with an area, an index out of
+     * range, or vertices that are not finite give PLIANT_ERROR_MESH. Bodies are kept off the
+     * surface by the thickness, or by a few units in the last place of their positions if that is
+     * more. */
     PLIANT_API pliant_status pliant_collider_create_mesh(pliant_scene scene,
                                                          const pliant_collider_desc* desc,
                                                          const pliant_mesh_desc* mesh,
                                                          pliant_collider* collider);
     PLIANT_API pliant_status pliant_collider_destroy(pliant_collider collider);
-    /* Where the vertices of a MESH or SHELL (as many as it was made with) are at the end of the
-     * next frame, relative to origin; each goes there in a straight line, and the surface's
-     * velocity drags what touches it. Not called: they stay where they are. */
+    /* Sets the vertices of a MESH or SHELL (the same number as at creation) at the end of the next
+     * frame, relative to origin. They move there linearly; friction uses the velocity of the
+     * surface. They stay if this is not called again. */
     PLIANT_API pliant_status pliant_collider_set_mesh(pliant_collider collider,
                                                       uint32_t vertex_count, const double origin[3],
                                                       const float* vertices);
-    /* The pose at the end of the next frame. Not called: it stays where it is. Not for a MESH or
-     * SHELL, which have no pose. */
+    /* Sets the pose at the end of the next frame; it stays if this is not called again. Not for a
+     * MESH or SHELL, which have no pose. */
     PLIANT_API pliant_status pliant_collider_move(pliant_collider collider,
                                                   const pliant_pose* pose);
-    /* Friction, restitution, thickness and how the surface runs, from the next frame on; shape and
+    /* Sets friction, restitution, thickness and surface velocity from the next frame on; shape and
      * pose of the desc are ignored. */
     PLIANT_API pliant_status pliant_collider_set(pliant_collider collider,
                                                  const pliant_collider_desc* desc);
 
     /* ------------------------------------------------------------------ bodies against bodies */
 
-    /* Contacts of all bodies with each other and with themselves: particles of one against the
-     * finest clusters of the other, which say where its surface at rest (half a spacing outside of
-     * its particles) is now. They keep linear and angular momentum. Soft bodies bounce by
-     * themselves; restitution adds to it when they part: bodies, and pieces of those that broke,
-     * as wholes. */
+    /* Contacts of all bodies with each other and with themselves: particles of one body against the
+     * rest surface of the other (half a spacing outside its particles), deformed by its finest
+     * clusters. They conserve linear and angular momentum. Soft bodies bounce elastically;
+     * restitution adds to that at separation, for whole bodies or pieces. */
     typedef struct pliant_contact_desc
     {
         uint32_t size;
         uint32_t enabled;    /* default 0 */
-        double stiffness;    /* firmness, 0 to 1: the part of the overlap that a substep would make
-                                which is removed, for any number of iterations; 0: bodies pass
-                                through each other; default 1. Overlaps that are there before go
-                                within a tenth of a second */
+        double stiffness;    /* firmness, 0 to 1: part of a substep's new overlap that is removed,
+                                for any number of iterations; 0: bodies pass through each other;
+                                default 1. Existing overlaps are removed within a tenth of a
+                                second */
         double friction;     /* Coulomb coefficient; default 0.5 */
         double restitution;  /* 0 to 1; default 0 */
         double thickness;    /* distance kept from surfaces; default 0 */
@@ -895,27 +896,26 @@ extern "C"
     } pliant_contact_desc;
 
     PLIANT_API void pliant_contact_desc_init(pliant_contact_desc* desc, size_t size);
-    /* From the next substep on. */
+    /* Takes effect from the next substep on. */
     PLIANT_API pliant_status pliant_scene_set_contacts(pliant_scene scene,
                                                        const pliant_contact_desc* desc);
-    /* Which bodies a body collides with, from the next substep on: those that have a bit of
-     * "groups" in common with it (0 is as all bits, the default), and with "self" non-zero (the
-     * default) its own parts: clusters that share no particle, once they have been apart. */
+    /* Sets the collision filter of a body, from the next substep on: it collides with bodies that
+     * have a bit of "groups" in common with it (0 means all bits, the default), and if "self" is
+     * non-zero (the default) with itself: clusters that share no particle, once they have been
+     * separated. */
     PLIANT_API pliant_status pliant_body_set_contacts(pliant_body body, uint32_t groups,
                                                       int32_t self);
-    /* How far points are from the surface at which others touch the body, as it rests: "distances"
-     * (count), below 0 inside. It lies half a spacing outside of the particles, without the
-     * thickness; cracks are not in it. Points are count * 3, as the body rests, relative to origin
-     * (3, or NULL). */
+    /* Signed distances ("count", negative inside) of points from the body's contact surface at
+     * rest, which lies half a spacing outside the particles, without thickness and cracks. Points
+     * (count * 3) are in the body's rest shape, relative to origin (3, or NULL). */
     PLIANT_API pliant_status pliant_body_surface_distance(pliant_body body, uint32_t count,
                                                           const double* origin, const float* points,
                                                           float* distances);
 
-    /* What a body's own surface is like, from the next substep on; a number below 0 (the default of
-     * all three) is not its own. Two bodies that touch, each with its own numbers or else the
-     * scene's: friction is the geometric mean, so that something slippery is slippery on anything;
-     * restitution and thickness are the larger of the two. Of a body and a collider friction and
-     * restitution go by the same rule; without its own the body takes the collider's. */
+    /* Sets the surface properties of a body from the next substep on; a negative value (the default
+     * of all three) means the scene's. For a contact of two bodies friction is the geometric mean
+     * of both values, restitution and thickness the larger. For a body and a collider the same
+     * holds for friction and restitution; without own values the body uses the collider's. */
     PLIANT_API pliant_status pliant_body_set_surface(pliant_body body, double friction,
                                                      double restitution, double thickness);
 
@@ -923,34 +923,33 @@ extern "C"
     {
         uint32_t size;
         uint32_t reserved;
-        pliant_body body;  /* whose particles are welded */
-        pliant_body other; /* to this body, whose particles are welded to the first too; or 0 */
-        pliant_collider collider; /* or to this collider; or 0 */
-        double distance; /* of a particle from the other's surface, at most; 0 (the default): the
-                            particles' spacing */
-        double strength; /* pascals that a bond bears; 0 (the default): it never breaks */
+        pliant_body body;         /* the body whose particles are welded */
+        pliant_body other;        /* body it is welded to, in both directions; or 0 */
+        pliant_collider collider; /* collider it is welded to; or 0. One of the two must be given */
+        double distance; /* largest distance of a welded particle from the other's surface; 0
+                            (default): the particles' spacing */
+        double strength; /* stress in pascals at which a bond breaks; 0 (default): never */
     } pliant_weld_desc;
 
     PLIANT_API void pliant_weld_desc_init(pliant_weld_desc* desc, size_t size);
-    /* Welds a body to another, or to a collider, where they touch now. A bond holds one particle
-     * where it is relative to the other: to a cluster of a body, to the pose of a collider, to the
-     * nearest triangle of a mesh, wherever that goes. Bodies welded together do not push each other
-     * there. count
-     * (may be NULL) is how many bonds were made. Bonds go with their body or collider. */
+    /* Welds a body to another or to a collider where they touch now. A bond holds one particle at
+     * its position relative to the other: a cluster of a body, the pose of a collider, or the
+     * nearest triangle of a mesh. Welded bodies have no contacts with each other at bonds. "count"
+     * (may be NULL) becomes the number of bonds made. Bonds are destroyed with their body or
+     * collider. */
     PLIANT_API pliant_status pliant_scene_weld(pliant_scene scene, const pliant_weld_desc* desc,
                                                uint32_t* count);
 
-    /* A body none of whose particles was faster than "speed" (units a second) for "seconds" falls
-     * asleep at the end of a frame, together with all that it touches: it stops and costs next to
-     * nothing. It wakes when it is hit, when a neighbour wakes, when a moving collider comes near,
-     * and when it, gravity, a collider or a field is set. Bodies with pins or accelerations, and
-     * bodies in a scene with force fields, do not sleep. The pieces of a body that broke sleep one
-     * by one, and of a body with pins those that have none. Speed 0: no body does (the default). */
+    /* Sleep: bodies in contact that had no particle faster than "speed" (units per second) for
+     * "seconds" fall asleep together at the end of a frame; they stop and are not simulated. A body
+     * wakes when it is hit, when a neighbour wakes, when a moving collider comes near, and when it,
+     * gravity, a collider or a field is changed. Bodies with pins or accelerations, and bodies in a
+     * scene with force fields, do not sleep. The pieces of a broken body sleep separately, also
+     * those without pins of a body with pins. Speed 0 (default): no sleep. */
     PLIANT_API pliant_status pliant_scene_set_sleep(pliant_scene scene, double speed,
                                                     double seconds);
 
-    /* ------------------------------------------------------------------ force fields, as in
-     * Blender */
+    /* ------------------------------------------------------------------ force fields */
 
     typedef enum pliant_field_kind
     {
@@ -983,8 +982,8 @@ extern "C"
         PLIANT_SIDE_NEGATIVE,
     } pliant_falloff_side;
 
-    /* The parameters of Blender's field settings, by their names there. The radial numbers are
-     * distances for a TUBE and angles in degrees for a CONE. Defaults: the matrix is the identity,
+    /* Force fields with the parameters of Blender's field settings, by the same names. Radial
+     * values are distances for a TUBE and angles in degrees for a CONE. Defaults: identity matrix,
      * strength 1, all else 0. */
     typedef struct pliant_field_desc
     {
@@ -999,11 +998,11 @@ extern "C"
         uint32_t use_radial_max;
         uint32_t use_gravity_falloff; /* "gravitation": force over distance squared */
         uint32_t use_global_coords;   /* turbulence in world coordinates */
-        uint32_t use_2d_force;        /* of textures in Blender: not used */
+        uint32_t use_2d_force;        /* of textures in Blender: ignored */
         double matrix[16];            /* object to world, row-major, with scale */
         double strength;
         double flow;
-        double inflow; /* Blender's other name for the flow of a VORTEX: not used */
+        double inflow; /* Blender's other name for the flow of a VORTEX: ignored */
         double falloff_power;
         double distance_min;
         double distance_max;
@@ -1012,20 +1011,20 @@ extern "C"
         double radial_max;
         double harmonic_damping;
         double rest_length;
-        double linear_drag;    /* of DRAG: as in Blender this one goes with speed squared */
-        double quadratic_drag; /* and this one with speed; each counts up to 2 */
-        double noise_size;     /* of TURBULENCE: "size"; 0 is as 1 */
-        double wind_factor;    /* of cloth in Blender: not used */
+        double linear_drag;    /* of DRAG: as in Blender proportional to speed squared; at most 2 */
+        double quadratic_drag; /* of DRAG: as in Blender proportional to speed; at most 2 */
+        double noise_size;     /* of TURBULENCE: "size"; 0 means 1 */
+        double wind_factor;    /* of cloth in Blender: ignored */
     } pliant_field_desc;
 
     PLIANT_API void pliant_field_desc_init(pliant_field_desc* desc, size_t size);
     PLIANT_API pliant_status pliant_field_create(pliant_scene scene, const pliant_field_desc* desc,
                                                  pliant_field* field);
     PLIANT_API pliant_status pliant_field_destroy(pliant_field field);
-    /* The field's parameters from the next frame on (position and strength interpolated over
-     * it). */
+    /* Sets the field's parameters at the end of the next frame (position and strength are
+     * interpolated over it). */
     PLIANT_API pliant_status pliant_field_set(pliant_field field, const pliant_field_desc* desc);
-    /* The acceleration that a field gives at points with velocities: what advance() uses. */
+    /* Accelerations of a field at points with velocities, as used by pliant_scene_advance(). */
     PLIANT_API pliant_status pliant_field_evaluate(const pliant_field_desc* desc, uint32_t count,
                                                    const float* positions, const float* velocities,
                                                    float* accelerations);
@@ -1036,25 +1035,25 @@ extern "C"
     {
         uint32_t size;
         uint32_t vertex_count;
-        const float* vertices; /* at rest, relative to origin: any mesh, also not the body's own */
-        const float* normals;  /* at rest, or NULL: normals cannot be asked for */
+        const float* vertices; /* at rest, relative to origin; of any mesh */
+        const float* normals;  /* at rest, or NULL: no normals can be skinned */
         double origin[3];
         double radius; /* of the kernel; 0: from the particles' spacing (default) */
-        /* 1 (default), for skins of stores: a vertex whose particles have flowed turns to those
-         * that are near it then. Nothing jumps when it does, and neighbouring vertices stay
-         * together. A body that has not flowed is skinned as without. 0: never. */
+        /* 1 (default), for skins of stores: a vertex whose particles have flowed apart is bound to
+         * the particles near it, without a jump and keeping neighbouring vertices together. No
+         * effect on a body that has not flowed. 0: never. */
         int32_t rebind;
-        /* Of the same mesh, or 0: how its vertices hang together. Where a body has several parts
-         * that share no cluster, all vertices of what hangs together follow the same one. Without
-         * triangles each follows the part that is nearest to it. */
+        /* Triangles of the same mesh, or 0: they define which vertices are connected. If a body has
+         * several parts that share no cluster, connected vertices follow the same part. Without
+         * triangles each vertex follows the nearest part. */
         uint32_t triangle_count;
         const uint32_t* triangles; /* 3 * triangle_count, or NULL */
     } pliant_skin_desc;
 
     PLIANT_API void pliant_skin_desc_init(pliant_skin_desc* desc, size_t size);
 
-    /* Binds vertices to a body's particles, once and for all. The skin belongs to the scene and
-     * outlives the body's frames, not the body. */
+    /* Binds vertices to a body's particles. The skin belongs to the scene and becomes unusable when
+     * the body is destroyed. */
     PLIANT_API pliant_status pliant_skin_create(pliant_body body, const pliant_skin_desc* desc,
                                                 pliant_skin* skin);
     /* Binds vertices to the index-th body of a store. */
@@ -1062,20 +1061,20 @@ extern "C"
                                                        const pliant_skin_desc* desc,
                                                        pliant_skin* skin);
     PLIANT_API pliant_status pliant_skin_destroy(pliant_skin skin);
-    /* Vertices, normals and velocities (any may be NULL) for where the body is now. Vertices are
-     * relative to origin (NULL: the world's zero); with a transform (three rows of four, or NULL)
-     * they are then mapped by it, which gives them in an object's own coordinates:
+    /* Skins vertices, normals and velocities (any may be NULL) to the body's current state.
+     * Vertices are relative to origin (NULL: the world's zero). A transform (three rows of four, or
+     * NULL) maps them, for example to an object's local coordinates:
      *     out[row] = ((t[row][0] x + t[row][1] y) + t[row][2] z) + t[row][3],
-     * x, y, z being what would be written without it, and the sums in double in this order. Normals
-     * and velocities stay in the world's axes. */
+     * x, y, z being the result without it, and the sums in double in this order. Normals and
+     * velocities stay in the world's axes. */
     PLIANT_API pliant_status pliant_skin_apply(pliant_skin skin, const double origin[3],
                                                const double transform[12], float* vertices,
                                                float* normals, float* velocities);
-    /* The same for a stored frame; the skin must be of that store. Where a body has flowed, frames
-     * before it are read too (see "rebind"): a skin knows what vertices followed in the frame that
-     * it was asked for last and in up to eight before it, evenly spread, and goes on from the
-     * nearest of these. So asking for frames in their order is fastest, any other order gives the
-     * same, and a skin's memory does not grow with the number of frames. */
+    /* The same for a stored frame; the skin must be of that store. If the body has flowed, earlier
+     * frames are read too (see "rebind"): a skin keeps its bindings in the last frame read and in
+     * up to eight earlier frames, evenly spaced, and continues from the nearest one. Reading frames
+     * in order is fastest; any other order gives the same result. A skin's memory does not grow
+     * with the number of frames. */
     PLIANT_API pliant_status pliant_skin_apply_stored(pliant_skin skin, int32_t frame,
                                                       const double origin[3],
                                                       const double transform[12], float* vertices,
@@ -1086,7 +1085,7 @@ extern "C"
     typedef enum pliant_store_mode
     {
         PLIANT_STORE_READ = 0, /* must exist */
-        PLIANT_STORE_CREATE,   /* a new, empty store; one that is there is cleared */
+        PLIANT_STORE_CREATE,   /* a new, empty store; an existing one is cleared */
         PLIANT_STORE_RESUME, /* must exist; frames after the last checkpoint may be written again */
     } pliant_store_mode;
 
@@ -1102,7 +1101,7 @@ extern "C"
         uint32_t mode;        /* a pliant_store_mode */
         uint32_t compression; /* a pliant_compression, for CREATE; default ZSTD where built in */
         uint32_t checkpoint_every; /* frames between checkpoints, for CREATE; default 10 */
-        const char* path;          /* UTF-8: a folder of its own */
+        const char* path;          /* UTF-8: a folder used for nothing else */
     } pliant_store_desc;
 
     PLIANT_API void pliant_store_desc_init(pliant_store_desc* desc, size_t size);
@@ -1123,14 +1122,14 @@ extern "C"
     PLIANT_API void pliant_store_info_init(pliant_store_info* info, size_t size);
     PLIANT_API pliant_status pliant_store_get_info(pliant_store store, pliant_store_info* info);
 
-    /* A body as it is in the last frame of a store. */
+    /* A body in the last frame of a store. */
     typedef struct pliant_stored_body_info
     {
         uint32_t size;
-        uint32_t particles; /* on which every frame is presented */
-        uint32_t copies;    /* of them: made by splits, the last ones */
+        uint32_t particles; /* every frame is read on this set, see pliant_store_read */
+        uint32_t copies;    /* of them made by splits; they come last */
         uint32_t clusters;  /* of the finest level */
-        uint32_t pieces;    /* ever made; 0: it could not break */
+        uint32_t pieces;    /* ever made; 0: without fracture */
         uint32_t splits;
         double spacing;
     } pliant_stored_body_info;
@@ -1139,37 +1138,36 @@ extern "C"
     PLIANT_API pliant_status pliant_store_get_body_info(pliant_store store, uint32_t body_index,
                                                         pliant_stored_body_info* info);
 
-    /* Writes the scene's state as a finished frame: temporary name, synced, renamed, then entered
-     * in the journal with its hash. Writes a checkpoint too where one is due. In a resumed store a
-     * frame that was there before must come out the same: otherwise PLIANT_ERROR_STATE and the
-     * store is left as it was. Frames are numbered one after the other. */
+    /* Writes the scene's state as a finished frame: written under a temporary name, synced,
+     * renamed, then recorded in the journal with its hash. Writes a checkpoint if one is due. In a
+     * resumed store a frame that existed before must have the same hash: otherwise
+     * PLIANT_ERROR_STATE, and the store does not change. Frame numbers are consecutive. */
     PLIANT_API pliant_status pliant_store_write_frame(pliant_store store, pliant_scene scene,
                                                       int32_t frame);
-    /* Restores the scene from the latest checkpoint at or before "at_most", and says which frame
-     * that was. PLIANT_ERROR_STATE if there is none. */
+    /* Restores the scene from the latest checkpoint at or before "at_most"; *frame becomes its
+     * frame. PLIANT_ERROR_STATE if there is none. */
     PLIANT_API pliant_status pliant_store_restore(pliant_store store, pliant_scene scene,
                                                   int32_t at_most, int32_t* frame);
-    /* Forgets all frames and checkpoints after "frame". */
+    /* Removes all frames and checkpoints after "frame". */
     PLIANT_API pliant_status pliant_store_truncate(pliant_store store, int32_t frame);
-    /* Reads a channel of a stored frame; as pliant_body_read. POSITION, VELOCITY, REST, MASS,
-     * SHELL, DEFORMATION, STRETCH, NEAREST_CLUSTER (level 0), PLASTIC_STRAIN, RENEWED and those
-     * from PARENT to DIVIDED can be had. Every frame is presented on the set of particles of the
-     * last one: a particle that is not born yet is where the one is that it will be a copy of, and
-     * has all of its values but its mass, which is 0. Parents, births, pieces ever made and splits
-     * are the same in every frame; their times are numbers of frames as the store has them. */
+    /* Reads a channel of a stored frame, as pliant_body_read: POSITION, VELOCITY, REST, MASS,
+     * SHELL, DEFORMATION, STRETCH, NEAREST_CLUSTER (level 0), PLASTIC_STRAIN, RENEWED, and PARENT
+     * to DIVIDED. Every frame is read on the set of particles of the last one: a copy that does not
+     * exist yet has the values of its parent, except mass 0. Parents, births, pieces ever made and
+     * splits are the same in every frame; their times are in frame numbers of the store. */
     PLIANT_API pliant_status pliant_store_read(pliant_store store, uint32_t body_index,
                                                int32_t frame, uint32_t channel,
                                                const double origin[3], void* buffer,
                                                uint64_t* bytes);
-    /* Which particles of the index-th body shared a cluster, and until when: in the last frame too
-     * (INFINITY), or the last frame in which they did. Of those that rest at most "reach" apart (0:
-     * three times the spacing). With pairs and until NULL, *count becomes how many there are;
-     * otherwise it is the room (pairs: 2 each) going in and their number coming out. A copy is not
-     * paired for the time before its birth, in which it was its parent. */
+    /* Reads the pairs of particles of the index-th body that shared a cluster, and the last frame
+     * in which they did (INFINITY: still in the last frame), for pairs with a rest distance of at
+     * most "reach" (0: three times the spacing). With pairs and until NULL, *count becomes the
+     * number of pairs; otherwise it is the capacity on input (pairs: 2 each) and the number on
+     * output. A copy has no pairs for the time before its birth. */
     PLIANT_API pliant_status pliant_store_read_pairs(pliant_store store, uint32_t body_index,
                                                      double reach, uint32_t* pairs, double* until,
                                                      uint64_t* count);
-    /* Reads every file through and compares checksums; the sentence names the first bad file. */
+    /* Reads every file and compares checksums; the error sentence names the first damaged file. */
     PLIANT_API pliant_status pliant_store_verify(pliant_store store);
 
 #ifdef __cplusplus
