@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* pliant-bench: what its files share. main.c has the usage. */
+/* pliant-bench: shared declarations. main.c has the usage. */
 #ifndef PLIANT_BENCH_H
 #define PLIANT_BENCH_H
 
@@ -12,11 +12,11 @@ typedef struct bench_options
 {
     const char* scene; /* a scene, or one of the other benchmarks */
     const char* particles;
-    /* What replaces the scene's own; negative or zero: as the scene has it. */
+    /* Overrides of the scene's settings; negative or zero: the scene's own. */
     int64_t clusters;
     double radius;
     int kernel, levels, level_kind, goal, contacts, recluster;
-    double press; /* the force of a scene that is pressed */
+    double press; /* force of the scenes plastic-beam and elastic-beam */
     double alpha, young, frequency, gamma, omega, damping, yield;
     int strain_iterations;
     uint32_t steps, warm_up;
@@ -26,7 +26,7 @@ typedef struct bench_options
     uint64_t max_particles; /* of "scaling" */
 } bench_options;
 
-/* A JSON object, written as it comes. Names are string literals; values are escaped. */
+/* Streaming JSON writer. Names are string literals; values are escaped. */
 void json_open(const char* name); /* NULL: the outermost, or an element of a list */
 void json_close(void);
 void json_list(const char* name);
@@ -37,7 +37,7 @@ void json_count(const char* name, uint64_t value);
 void json_hash(const char* name, uint64_t value);
 void json_truth(const char* name, bool value);
 
-/* Ends the program with the library's own sentence. */
+/* Ends the program with the library's error sentence. */
 void bench_fail(const char* doing);
 #define BENCH_TRY(call)                                                                            \
     do                                                                                             \
@@ -46,10 +46,10 @@ void bench_fail(const char* doing);
             bench_fail(#call);                                                                     \
     } while (0)
 
-/* Milliseconds on the clock that --cpu-time chose. */
+/* Milliseconds on the clock selected by --cpu-time. */
 extern bool bench_cpu_time;
 double bench_now_ms(void);
-/* The middle one; sorts the values. */
+/* Median; sorts the values. */
 double bench_median(uint32_t count, double* values);
 double bench_least(uint32_t count, const double* values);
 double bench_mean(uint32_t count, const double* values);

@@ -169,7 +169,7 @@ static bench_options parse(int argc, char** argv)
     o.recluster = -1;
     o.press = -1;
     o.radius = o.alpha = o.young = o.frequency = o.gamma = o.omega = o.damping = o.yield = -1;
-    o.steps = 0, o.warm_up = UINT32_MAX, o.threads = 1; /* as the scene has it */
+    o.steps = 0, o.warm_up = UINT32_MAX, o.threads = 1; /* the scene's own steps and warm-up */
     o.max_particles = 4000000;
     for (int i = 1; i < argc; ++i)
     {

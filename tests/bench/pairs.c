@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* How the cost of finding pairs of clusters grows: clumps of 500, on a grid, so that a cluster has
- * as many neighbours whatever their number is; against asking every pair. */
+/* Growth of the broad phase's cost: clumps of 500 clusters on a grid, so that the number of
+ * neighbours per cluster is constant; compared with testing every pair. */
 #include "base/rng.h"
 #include "bench.h"
 #include "collision/broadphase/broadphase.h"
@@ -12,7 +12,7 @@
 enum
 {
     CLUMP = 500,
-    MOST_ASKED = 16000, /* more than this is not asked pair by pair */
+    MOST_ASKED = 16000, /* no test of every pair above this number */
     TIMES = 7
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Numbers out: JSON, times, medians. */
+/* Output: JSON, times, medians. */
 #include "base/core.h"
 #include "bench.h"
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of one before the other has its turn. */
+/* Consecutive steps of the library or the oracle before they alternate. */
 enum
 {
     RUN = 5
@@ -88,13 +88,13 @@ static void open_scene(const bench_options* o, scene* s)
     s->scene.simd = o->simd;
 }
 
-/* What was measured, in milliseconds a step. */
+/* Measurements, in milliseconds per step. */
 typedef struct timing
 {
     double *real, *oracle;  /* of each step */
     double least_violated;  /* the least share of pairs violated in a step */
     double oracle_violated; /* the oracle's, in any iteration */
-    double passes;          /* memberships of all passes of the last step, over the finest's */
+    double passes;          /* memberships of all passes of the last step over the finest level's */
     double oracle_pass_ns;  /* least over the steps */
     double difference;      /* after one step from the same state, over the cluster radius */
     double stage[PLIANT_STAGE_COUNT];
@@ -104,7 +104,7 @@ typedef struct timing
 
 static double difference(pliant_body body, const reference* oracle, double radius)
 {
-    uint64_t bytes; /* a body that breaks does so at the end of a step: it has copies already */
+    uint64_t bytes; /* fracture happens at the end of a step: copies may exist already */
     BENCH_TRY(pliant_body_read(body, PLIANT_POSITION, 0, NULL, NULL, &bytes));
     float* x = malloc(bytes);
     double worst = 0;
@@ -117,7 +117,7 @@ static double difference(pliant_body body, const reference* oracle, double radiu
     return worst / radius;
 }
 
-/* The oracle of each body, and what brute force needs. */
+/* The oracle of each body, and data for brute-force contacts. */
 typedef struct oracles
 {
     uint32_t count;
@@ -137,7 +137,7 @@ static reference* start_oracle(const bench_options* o, const scene* s, const pli
     settings.material = desc->material;
     settings.literal = o->literal;
     settings.every_iteration =
-        true; /* the real step stops where nothing is violated: that is its merit */
+        true; /* the library's step ends early if nothing is violated; that is measured, too */
     settings.plastic = desc->material.yield < INFINITY && desc->levels.count == 1;
     settings.breaks = s->breaks;
     settings.fracture = s->fracture;
@@ -184,7 +184,7 @@ static void free_oracles(oracles* all)
     free(all);
 }
 
-/* What moves nowhere, and what is in the way. */
+/* Pinned particles and colliders. */
 static void hold_and_collide(oracles* all, uint32_t b)
 {
     const scene* s = all->scene;
@@ -268,7 +268,7 @@ static timing run(const bench_options* o, const scene* s, pliant_scene made, pli
     for (uint32_t begin = 0, end; begin < o->steps; begin = end)
     {
         end = begin == 0 ? 1 : begin + RUN < o->steps ? begin + RUN : o->steps;
-        if (oracle && oracle->contacts && begin > 0) /* its bodies would go through each other */
+        if (oracle && oracle->contacts && begin > 0) /* the oracle's bodies interpenetrate */
         {
             free_oracles(oracle);
             oracle = start_oracles(o, s, made);
@@ -315,7 +315,7 @@ static void write_setup(const scene* s, const pliant_scene_info* info, const pli
     json_count("strain_iterations", s->body.material.strain_iterations);
 }
 
-/* Steps that break cost more than others, which neither the least nor the middle one shows. */
+/* Steps with fracture cost more than others; the least and the median do not show that. */
 static double mean(uint32_t count, const double* values)
 {
     double sum = 0;

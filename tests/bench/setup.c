@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Clustering, sampling, rotations, and how cost grows with size. */
+/* Benchmarks of clustering, sampling and rotations, and of the growth of cost with size. */
 #include "base/cpu.h"
 #include "base/rng.h"
 #include "bench.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes a scene's body so many times; gives the least times and what came out the last time. */
+/* Creates a scene's body repeatedly; returns the least times and the last body's info. */
 static pliant_body_info make_body(const scene* s, int times, double* sample_ms, double* cluster_ms)
 {
     pliant_body_info info;
@@ -59,7 +59,7 @@ void bench_sample(const bench_options* o)
     s.scene.threads = (uint32_t)o->threads;
     s.body.sample.count = 125000;
     s.body.sample.mode = PLIANT_SAMPLE_BLUE_NOISE;
-    s.body.cluster.count = 1; /* this is not about clusters */
+    s.body.cluster.count = 1; /* measure sampling only */
     s.body.cluster.radius = 10;
     pliant_body_info info = make_body(&s, 3, &sample_ms, &cluster_ms);
     json_open(NULL);
@@ -91,7 +91,7 @@ static void scale_once(const bench_options* o, uint32_t count)
     scene_open_cube(count, &s);
     s.body.cluster.count = (uint32_t)(count * (8192. / 125000));
     s.body.cluster.radius = .056 * cbrt(125000. / count);
-    s.body.cluster.max_iterations = 20; /* the step's cost does not depend on the last percent */
+    s.body.cluster.max_iterations = 20; /* full convergence does not affect the step's cost */
     s.body.cluster.fixed = 1;
     s.scene.threads = (uint32_t)o->threads;
     s.scene.simd = o->simd;
@@ -137,7 +137,7 @@ void bench_scaling(const bench_options* o)
 
 /* ------------------------------------------------------------------ rotations */
 
-/* Near a rotation, as in a step; any; turned inside out; flat. */
+/* Near a rotation, as in a step; random; inverted; flat. */
 static mat3 sample_matrix(pl_rng* rng, int kind)
 {
     mat3 a, u, v;
@@ -191,7 +191,7 @@ void bench_rotation(const bench_options* o)
                 double start = bench_now_ms();
                 pl_rotation_batch(simd, f, r, COUNT);
                 least = fmin(least, bench_now_ms() - start);
-                sum += r[repeat]; /* somebody reads it */
+                sum += r[repeat]; /* keeps the compiler from removing the calls */
             }
             json_number(kinds[kind], isnan(sum) ? NAN : least * 1e6 / COUNT);
         }

@@ -256,7 +256,7 @@ pliant_body_desc call_body(fuzz_input* in)
     desc.cluster.count = 4;
     desc.cluster.max_iterations = 30;
     call_change(in, &desc, COUNT(body_fields), body_fields);
-    /* a small spacing only costs time */
+    /* a small spacing is valid but slow */
     if (desc.sample.spacing > 0 && desc.sample.spacing < .2)
         desc.sample.spacing = .2;
     return desc;

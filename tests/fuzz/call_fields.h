@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Descriptors with fields that a fuzzer changes: plausible and implausible numbers alike. Counts
- * that a user may ask for and that only cost time are capped. */
+/* Descriptors with fields set by the fuzzer to plausible and implausible numbers. Valid counts that
+ * only cost time are capped. */
 #ifndef PLIANT_FUZZ_CALL_FIELDS_H
 #define PLIANT_FUZZ_CALL_FIELDS_H
 
@@ -10,7 +10,7 @@
 
 typedef struct call_field
 {
-    uint32_t offset, most; /* most: of whole numbers; 0: it is a double */
+    uint32_t offset, most; /* most: largest integer; 0: the field is a double */
 } call_field;
 
 void call_change(fuzz_input* in, void* desc, uint32_t count, const call_field* fields);

@@ -52,7 +52,7 @@ static void keep(machine* m, uint64_t* handles, pliant_status status, uint64_t h
         CHECK(pliant_last_error()[0]);
 }
 
-/* "count" floats, freed by the caller: small numbers, and at one place any. */
+/* "count" floats, freed by the caller: small numbers, and one arbitrary number. */
 static float* floats(machine* m, uint32_t count)
 {
     float* out = malloc(sizeof *out * count + !count);
@@ -64,7 +64,7 @@ static float* floats(machine* m, uint32_t count)
     return out;
 }
 
-/* How many particles a body has, or some other number. */
+/* Number of particles of a body, or an arbitrary number. */
 static uint32_t count_for(machine* m, pliant_body body)
 {
     pliant_body_info info;
@@ -107,7 +107,7 @@ static void call_on_scene(machine* m, uint32_t op)
         case 0: {
             pliant_scene_desc desc = call_scene(&m->in);
             uint32_t slot = 2 + fuzz_below(&m->in, 2);
-            /* the slot of a scene that goes on must not be lost */
+            /* do not overwrite the slot of a running scene */
             if (try_call(pliant_scene_destroy(m->scene[slot])) == PLIANT_ERROR_STATE)
                 break;
             m->scene[slot] = 0;
@@ -176,7 +176,7 @@ static void advance(machine* m)
     try_call(pliant_scene_advance(scene, &desc));
 }
 
-/* Saves into the machine's block, or restores from it or from a part of it. */
+/* Saves into the machine's block, or restores from all or part of it. */
 static void save_or_restore(machine* m)
 {
     pliant_scene scene = pick(m, m->scene);
@@ -265,7 +265,7 @@ static void call_on_body(machine* m, uint32_t op)
     pliant_body body = pick(m, m->body);
     uint32_t count = count_for(m, body), word = fuzz_whole(&m->in);
     float* values = floats(m, 3 * count);
-    float others[4096]; /* one a particle */
+    float others[4096]; /* one per particle */
     pliant_material_desc material;
     pliant_fracture_desc fracture;
     double origin[3] = {0, 0, 0};
@@ -480,7 +480,7 @@ void fuzz_calls(const uint8_t* data, size_t size)
     run_program(data, size);
     if (pl_bytes_in_use() == held)
         return;
-    held = pl_bytes_in_use(); /* what is made at the first use stays; a leak grows again */
+    held = pl_bytes_in_use(); /* one-time allocations stay; a leak grows with every run */
     run_program(data, size);
     CHECK(pl_bytes_in_use() == held);
 }

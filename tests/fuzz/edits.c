@@ -6,10 +6,10 @@
 enum
 {
     SMALL =
-        100000 /* whole numbers below it are counts and indices: floats are larger as integers */
+        100000 /* words below it are taken for counts and indices: floats are larger as integers */
 };
 
-/* The first word from "word" on that looks like a count or an index; wraps around. */
+/* The first word from "word" on that may be a count or an index; wraps around. */
 static uint64_t find_small(const unsigned char* data, uint64_t words, uint64_t word)
 {
     for (uint64_t i = 0; i < words; ++i)
@@ -50,7 +50,7 @@ static void edit_word(unsigned char* data, uint64_t words, uint32_t op, uint64_t
     memcpy(data + 4 * at, &word, sizeof word);
 }
 
-/* Takes "count" bytes out at "at", or puts as many zeros in. */
+/* Removes "count" bytes at "at", or inserts as many zeros. */
 static void resize(unsigned char** data, uint64_t* bytes, uint64_t at, uint64_t count, bool insert)
 {
     if (insert)

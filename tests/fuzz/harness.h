@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Fuzz harnesses. Each takes any bytes at all and runs the library with them; a failed CHECK, a
- * status PLIANT_ERROR_INTERNAL, a sanitizer's report, a leak, a hang or too much memory is a
- * defect.
+ * Fuzz harnesses. Each runs the library with arbitrary bytes. A failed CHECK, the status
+ * PLIANT_ERROR_INTERNAL, a sanitizer report, a leak, a hang or too much memory is a defect.
  *
  *   target.c                     one program of libFuzzer for each harness (preset "fuzz")
  *   native/api/test_fuzz_inputs.c    replays corpus/ and regressions/ in the ordinary native tests
@@ -16,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* State blocks: a scene, edits of its saved block; restored, then every call. */
+/* State blocks: edits of the saved block of a scene; restore, then every call. */
 void fuzz_state(const uint8_t* data, size_t bytes);
-/* Frame stores: a store, edits of its files and its journal; every call of a reader, then a resumed
+/* Frame stores: edits of the files and the journal of a store; every read call, then a resumed
  * bake. */
 void fuzz_store(const uint8_t* data, size_t bytes);
 /* Programs of API calls, also from within the progress callback. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Reads numbers from a fuzzer's bytes. After the end all of them are zero. */
+/* Reads numbers from the fuzzer's bytes. Past the end they are zero. */
 #ifndef PLIANT_FUZZ_INPUT_H
 #define PLIANT_FUZZ_INPUT_H
 
@@ -38,7 +38,7 @@ static inline uint32_t fuzz_u32(fuzz_input* in)
     return value | fuzz_u8(in) << 24;
 }
 
-/* A whole number: small most often, otherwise one that means trouble or any. */
+/* An integer: usually small, otherwise a boundary value or arbitrary. */
 static inline uint32_t fuzz_whole(fuzz_input* in)
 {
     static const uint32_t hard[] = {0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe,
@@ -49,7 +49,7 @@ static inline uint32_t fuzz_whole(fuzz_input* in)
     return byte < 248 ? hard[byte % 8] : fuzz_u32(in);
 }
 
-/* A number: between 0 and 12 most often, otherwise one that means trouble or any. */
+/* A number: usually between 0 and 12, otherwise a boundary value or arbitrary. */
 static inline double fuzz_number(fuzz_input* in)
 {
     static const double hard[] = {0,        -1,       NAN,    INFINITY, -INFINITY, 1e-38,   1e38,

@@ -121,7 +121,7 @@ static pliant_status advance(pliant_scene scene)
     return try_call(pliant_scene_advance(scene, &frame));
 }
 
-/* The mesh as a skin, as painted values and as an animated mesh of the body that it became. */
+/* Uses the mesh as a skin, for painted values and as the animated mesh of its own body. */
 static void use_body(pliant_body body, const soup* s)
 {
     pliant_skin skin;

@@ -83,7 +83,7 @@ static void collide(pliant_scene scene)
     CHECK_OK(pliant_scene_set_contacts(scene, &desc));
 }
 
-/* Puts the particles where a stretch about the middle takes them. */
+/* Scales the particle positions about the centre. */
 static void stretch(pliant_body body, float x, float y, float z)
 {
     float at[3 * MOST_POINTS];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Scenes of 20 to 64 particles, one for each kind of state that a block or a store can be of. */
+/* Scenes of 20 to 64 particles, one for each kind of state that a block or a store can have. */
 #ifndef PLIANT_FUZZ_SMALL_SCENES_H
 #define PLIANT_FUZZ_SMALL_SCENES_H
 
 #include <pliant.h>
 
-/* Their order is part of the inputs that are kept: add at the end. */
+/* Stored inputs depend on this order: append new kinds. */
 typedef enum small_kind
 {
     SMALL_PLAIN,
@@ -17,9 +17,9 @@ typedef enum small_kind
     SMALL_SHAPES, /* colliders of every shape but meshes, fields of every kind */
     SMALL_PRESSURE,
     SMALL_MESHES,    /* colliders that are meshes */
-    SMALL_FLOW,      /* clusters come and go */
-    SMALL_DRAWN,     /* resampled: particles became two */
-    SMALL_PRESSED,   /* resampled: particles became one */
+    SMALL_FLOW,      /* reclustering */
+    SMALL_DRAWN,     /* resampled: particles were divided */
+    SMALL_PRESSED,   /* resampled: particles were merged */
     SMALL_BROKEN,    /* without contacts and colliders */
     SMALL_FRAGMENTS, /* with contacts, levels, flow and ground */
     SMALL_CELLS,
@@ -29,7 +29,7 @@ typedef enum small_kind
     SMALL_KINDS
 } small_kind;
 
-/* A scene with one thread, after its frames; a failed check and 0 if it cannot be made. */
+/* Creates a scene with one thread and advances it; a failed check and 0 on failure. */
 pliant_scene small_scene(uint32_t kind);
 /* The same in an empty scene. */
 void small_fill(pliant_scene scene, uint32_t kind);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Input: kind of scene | flags | edits of its saved block, eight bytes each. The size and the
- * checksum are mended afterwards, so that what is read behind them is reached. */
+ * checksum are then corrected, so that the code behind these checks is reached. */
 #include "edits.h"
 #include "harness.h"
 #include "native/support/call_everything.h"
@@ -17,7 +17,7 @@ enum
     FLAG_REPLACES = 2 /* the scene that is restored into is not empty */
 };
 
-/* The block of a kind; made once. */
+/* The block of a kind; created once. */
 static const unsigned char* good_block(uint32_t kind, uint64_t* bytes)
 {
     static unsigned char* blocks[SMALL_KINDS];
@@ -46,7 +46,7 @@ void fuzz_state(const uint8_t* data, size_t size)
     memcpy(block, good, bytes);
     for (int i = 0; i < MOST_EDITS && !fuzz_ended(&in); ++i)
         fuzz_edit(&in, &block, &bytes, PL_ARCHIVE_HEADER);
-    unsigned char* exact = malloc(bytes); /* no byte more: reading beyond it is noticed */
+    unsigned char* exact = malloc(bytes); /* exact size, for the address sanitizer */
     memcpy(exact, block, bytes);
     seal_block(exact, bytes);
     pliant_scene scene = small_empty(flags & FLAG_SCALAR ? PLIANT_SIMD_SCALAR : PLIANT_SIMD_AUTO);

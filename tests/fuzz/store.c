@@ -33,7 +33,7 @@ enum
     JOURNAL_HEADER = 24
 };
 
-/* Of the first half of a kind's frames, and of the rest: nobody says that they are of one scene. */
+/* Scenes of the first and second half of a kind's frames: they may differ. */
 static const uint32_t scenes_of[KINDS][2] = {
     {SMALL_PLAIN, SMALL_PLAIN}, {SMALL_BROKEN, SMALL_BROKEN},   {SMALL_FLOW, SMALL_FLOW},
     {SMALL_DRAWN, SMALL_DRAWN}, {SMALL_PRESSED, SMALL_PRESSED}, {SMALL_CELLS, SMALL_CELLS},
@@ -69,7 +69,7 @@ static const char* folder(void)
     return path;
 }
 
-/* What an input left, damaged as it may be, must not be seen by the next one. */
+/* Removes the files of the previous input. */
 static void empty_folder(void)
 {
     folder_files left;
@@ -83,7 +83,7 @@ static void empty_folder(void)
     folder_free(&left);
 }
 
-/* The files of a kind's store; made once. */
+/* The files of a kind's store; created once. */
 static const folder_files* good_files(uint32_t kind)
 {
     static folder_files files[KINDS];
@@ -106,7 +106,7 @@ static const folder_files* good_files(uint32_t kind)
     return &files[kind];
 }
 
-/* ------------------------------------------------------------------ mending */
+/* ------------------------------------------------------------------ correcting checksums */
 
 static void mend_container(unsigned char* data, uint64_t bytes)
 {
@@ -117,7 +117,7 @@ static void mend_container(unsigned char* data, uint64_t bytes)
     memcpy(data + CHECKSUM_AT, &hash, sizeof hash);
 }
 
-/* The header's sizes and the hash of the contents, which are not compressed. */
+/* Corrects the header's sizes and the hash of the contents, which are not compressed. */
 static void mend_contents(unsigned char* data, uint64_t bytes)
 {
     if (bytes < HEADER_BYTES)
@@ -150,7 +150,7 @@ static void note(const folder_files* files, pl_store_file kind, int32_t number,
             pl_store_content_of(files->data[i] + HEADER_BYTES, files->bytes[i] - HEADER_BYTES);
 }
 
-/* Records tell what the files contain, and their checksums are a chain. */
+/* Corrects the journal: records contain the files' hashes, and their checksums form a chain. */
 static void mend_journal(const folder_files* files, bool contents)
 {
     int j = find(files, PL_STORE_JOURNAL, 0);
@@ -195,7 +195,7 @@ static void edit_files(fuzz_input* in, folder_files* files, uint32_t flags)
     mend_journal(files, !(flags & FLAG_RAW));
 }
 
-/* ------------------------------------------------------------------ every call of a reader */
+/* ------------------------------------------------------------------ every read call */
 
 static void read_frames(pliant_store store, uint32_t body, const pliant_store_info* info)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* libFuzzer's entry for one harness, which FUZZ_HARNESS names. A failed check ends the program, so
- * that the input is kept. */
+/* libFuzzer entry point for the harness FUZZ_HARNESS. A failed check aborts, so that libFuzzer
+ * keeps the input. */
 #define _GNU_SOURCE 1
 #include "harness.h"
 #include "native/support/test.h"
@@ -13,7 +13,7 @@
 
 enum
 {
-    MOST_SECONDS = 20 /* of processor time; seldom more than one with the sanitizers */
+    MOST_SECONDS = 20 /* of processor time; usually less than one with the sanitizers */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes);
@@ -27,8 +27,8 @@ static void took_too_long(int signal_number)
     abort();
 }
 
-/* libFuzzer's own limit (-timeout) goes by the clock on the wall: on a busy machine it says little,
- * and is there for what waits for ever. */
+/* Limits processor time. libFuzzer's own limit (-timeout) is in wall time, which is unreliable on a
+ * busy machine; it only catches deadlocks. */
 static void limit_time(int seconds)
 {
     struct itimerval limit = {.it_value.tv_sec = seconds};
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes)
     return 0;
 }
 
-/* Nothing has to survive a power cut. */
+/* Replaces fsync, which is slow and not needed here. */
 int fsync(int file)
 {
     (void)file;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Long bakes: cost follows the state, not its history. Bodies of some two hundred particles are
- * kneaded for ever and baked, with a skin of the body and one of the store; figures are printed for
- * windows of frames, and those of the last are compared with those of an earlier one.
+ * Long bakes: cost must depend on the state, not on its history. Bodies of about two hundred
+ * particles are deformed continuously and baked, with a skin of the body and one of the store.
+ * Figures are printed for windows of frames; the last is compared with an earlier one.
  *
  *   pliant-soak FRAMES [CASE] [FOLDER]
  *   pliant-soak --list
@@ -33,8 +33,8 @@ static void print_window(const soak_window* w)
     fflush(stdout);
 }
 
-/* A figure of an early window and of the last one, which may be so many times as large, and some;
- * or up to a limit, if there is one. */
+/* Compares a figure of an early window with the last one: allowed is a factor plus a constant, or
+ * an absolute limit if there is one. */
 typedef struct figure
 {
     const char* what;
@@ -51,7 +51,7 @@ static bool is_flat(const char* name, const figure* f)
 
 static int compare(const char* name, const soak_window* a, const soak_window* b, int* passed)
 {
-    double ids = fmax(1, (double)b->ids / fmax(a->ids, 1)); /* what goes by their number */
+    double ids = fmax(1, (double)b->ids / fmax(a->ids, 1)); /* cost proportional to ids */
     double pieces =
         fmax(1, (double)b->pieces_ever / fmax(a->pieces_ever, 1)); /* touch each other */
     const figure list[] = {
@@ -79,7 +79,7 @@ static int compare(const char* name, const soak_window* a, const soak_window* b,
     return failed;
 }
 
-/* Of ten windows the last against the mean of the third to the fifth. */
+/* Compares the last of ten windows with the mean of the third to the fifth. */
 static int run(uint32_t index, uint32_t frames, const char* folder, int* passed)
 {
     enum

@@ -14,7 +14,7 @@
 typedef struct soak_case
 {
     const char* name;
-    bool wrung; /* by its ends; otherwise it tumbles in a box that turns, with a heavy ball */
+    bool wrung; /* twisted at its ends; otherwise it tumbles in a rotating box with a heavy ball */
     uint32_t resample;
     double toughness; /* 0: it does not break */
     bool shell;       /* the box is a mesh without an inside */
@@ -28,7 +28,7 @@ static const soak_case CASES[] = {
 
 enum
 {
-    PERIOD = 48 /* frames of a turn of the box, or of a pull there and back */
+    PERIOD = 48 /* frames per rotation of the box, or per cycle of stretching */
 };
 
 const char* soak_name(uint32_t index)
@@ -62,7 +62,7 @@ enum
     CORNERS = 8
 };
 
-/* The box's corners where the pose has them. */
+/* The box's corners in the given pose. */
 static void place_corners(const pliant_pose* pose, float at[3 * CORNERS])
 {
     double c = 1 - 2 * pose->rotation[2] * pose->rotation[2],
@@ -176,8 +176,8 @@ static bool make_scene(soak* s)
     return set_material(s) && add_box(s);
 }
 
-/* The ends are drawn apart and wrung, there and back; or the box turns and the ball goes up and
- * down in it. */
+/* Stretches and twists the ends periodically; or rotates the box and moves the ball up and down in
+ * it. */
 static bool drive(soak* s)
 {
     double angle = 2 * 3.14159265358979323846 * (s->frame + 1) / PERIOD;
@@ -227,7 +227,7 @@ bool soak_begin(soak* s, uint32_t index, const char* folder)
     pliant_body_info info;
     pliant_body_info_init(&info, sizeof info);
     TRY(pliant_body_get_info(s->body, &info));
-    /* resampling: ids; fracture: as many as there are memberships, and what the last split adds */
+    /* resampling: limit of ids; fracture: initial memberships, and what the last split adds */
     double times = CASES[index].toughness > 0 ? fmax(info.overlap, 4) + .5 : 8;
     s->limit = times * s->particles;
     bool wrung = CASES[index].wrung;
@@ -271,7 +271,7 @@ static bool skin_stored(soak* s, int32_t frame, uint64_t* hash)
     void* masses = malloc(bytes);
     pliant_status status = pliant_store_read(s->store, 0, frame, PLIANT_MASS, NULL, masses, &bytes);
     free(masses);
-    TRY(status); /* the frame is in memory now, and afterwards */
+    TRY(status); /* the frame is cached in memory from here on */
     before = pl_bytes_in_use();
     TRY(pliant_skin_apply_stored(s->stored, frame, NULL, NULL, s->skinned, NULL, NULL));
     s->skin_bytes += (double)pl_bytes_in_use() - (double)before;
@@ -286,7 +286,7 @@ static bool skin_stored(soak* s, int32_t frame, uint64_t* hash)
     return true;
 }
 
-/* Some frames are remembered, fewer and fewer. */
+/* Keeps some frames for the final comparison, at growing distances. */
 static void note_probe(soak* s, int32_t frame, uint64_t hash)
 {
     if (s->probe_count == SOAK_PROBES)
@@ -327,8 +327,8 @@ static bool bake_frame(soak* s, double* work)
     return true;
 }
 
-/* What the journal has in memory: a record for each frame, and for each tenth one of a checkpoint.
- * Room for them doubles when it is full. */
+/* Memory of the journal: a record for each frame and for each checkpoint (every tenth frame). Its
+ * capacity doubles when full. */
 static double journal_bytes(uint32_t frames)
 {
     double room[2] = {16, 16};
@@ -393,7 +393,7 @@ bool soak_check(soak* s)
     uint64_t hash;
     for (uint32_t i = 0; i < s->probe_count; ++i)
     {
-        uint32_t n = (7 * i + 3) % s->probe_count; /* there and back */
+        uint32_t n = (7 * i + 3) % s->probe_count; /* in mixed order */
         if (!skin_stored(s, s->probe[n], &hash))
             return false;
         if (hash != s->probe_hash[n])
