@@ -34,8 +34,8 @@ FORMATS = {
 }
 IN_THE_FILE = {"SHAPE_KEYS", "POINTS", "SURFACE", "FRAGMENTS", "DEBRIS"}  # which need --save
 USAGE, INSTALLATION, MEMORY = 2, 5, 9  # exit codes of this file; all are in command/failures.py
-# Megabytes of addresses that loading takes (measured: 1,320 on two cores, and 120); without them it
-# ends with a signal or an exit code of others.
+# Megabytes of address space that loading bpy and NumPy need (measured on two cores: 1,320 and 120);
+# with less, Blender ends with a signal or an exit code of its own.
 BPY_NEEDS, NUMPY_NEEDS = 1400, 200
 
 
@@ -91,25 +91,25 @@ def _common(parser):
     parser.add_argument(
         "--allow-outside",
         action="store_true",
-        help="write to and delete from the "
-        "cache folder that the .blend file names, also outside of the file's own folder",
+        help="also write to and delete from the cache folder that the .blend file names if it is "
+        "outside of the file's own folder",
     )
     parser.add_argument(
         "--scripts",
         action="store_true",
         help="let the .blend file run its own Python (scripts, drivers); with --blend only",
     )
-    parser.add_argument("--log-json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--log-json", action="store_true", help="one JSON object per line")
 
 
 def _roles(parser):
     parser.add_argument(
-        "--objects", nargs="+", action="extend", metavar="NAME", help="these are the soft bodies, and no others"
+        "--objects", nargs="+", action="extend", metavar="NAME", help="make exactly these objects soft bodies"
     )
     parser.add_argument(
-        "--colliders", nargs="+", action="extend", metavar="NAME", help="these are the colliders, and no others"
+        "--colliders", nargs="+", action="extend", metavar="NAME", help="make exactly these objects colliders"
     )
-    parser.add_argument("--preset", metavar="NAME", help="the bodies' material: Rubber, Jelly ...")
+    parser.add_argument("--preset", metavar="NAME", help="material of the bodies: Rubber, Jelly ...")
     parser.add_argument(
         "--set",
         action="append",
@@ -124,14 +124,16 @@ def _roles(parser):
         default=[],
         dest="welds",
         metavar="OBJECT:OTHER[=PASCALS]",
-        help="stick one to the other where they touch at the first frame; it tears off above so many pascals",
+        help="weld one to the other where they touch at the first frame; the weld breaks above PASCALS",
     )
     parser.add_argument("--frames", type=frame_range, metavar="FIRST-LAST", help="default: as the scene says")
-    parser.add_argument("--threads", type=whole, metavar="N", help="cores to use, 0 for all; never changes the result")
+    parser.add_argument(
+        "--threads", type=whole, metavar="N", help="threads, 0: one for each core; does not change the result"
+    )
 
 
 def _save(parser):
-    parser.add_argument("--save", type=Path, metavar="FILE.blend", help="keep the result in a file")
+    parser.add_argument("--save", type=Path, metavar="FILE.blend", help="save the file with the result")
 
 
 def make_parser():
@@ -148,14 +150,16 @@ def make_parser():
         "--format",
         type=formats,
         metavar="LIST",
-        help=f"what to make of the bake: {', '.join(FORMATS)}; the objects show the last one",
+        help=f"results to make: {', '.join(FORMATS)}; the objects show the last one",
     )
-    bake.add_argument("--resume", action="store_true", help="go on with what is baked; from the start where nothing is")
+    bake.add_argument(
+        "--resume", action="store_true", help="continue an existing bake; without one, start from the beginning"
+    )
     bake.add_argument(
         "--quick",
         type=part,
         metavar="PART",
-        help="with this part of the particles, to judge the motion; in a folder of its own",
+        help="use this share of the particles, to judge the motion; in a folder of its own",
     )
 
     cluster = commands.add_parser("cluster", help="show how bodies are clustered")
@@ -164,16 +168,16 @@ def make_parser():
     _save(cluster)
     cluster.add_argument("--level", type=int, default=0, metavar="N", help="0 is the finest")
 
-    info = commands.add_parser("info", help="what is in a scene and what is baked")
+    info = commands.add_parser("info", help="show the contents of a scene and its bake")
     _common(info)
 
-    export = commands.add_parser("export", help="other formats or meshes from a finished bake")
+    export = commands.add_parser("export", help="make other formats or meshes from a finished bake")
     _common(export)
     _save(export)
     export.add_argument("--objects", nargs="+", action="extend", metavar="NAME", help="default: all that were baked")
     export.add_argument("--format", type=formats, default="pc2", metavar="LIST", help=f"some of {', '.join(FORMATS)}")
     export.add_argument(
-        "--bind", action="append", default=[], metavar="MESH=BODY", help="another mesh that follows the bake of a body"
+        "--bind", action="append", default=[], metavar="MESH=BODY", help="make another mesh follow the bake of a body"
     )
     export.add_argument("--to", type=Path, metavar="DIR", help="copy the files there")
 
@@ -199,7 +203,7 @@ def main(arguments):
     """Runs a command in a Blender that has the add-on; returns the exit code."""
     try:
         options = parse(arguments)
-    except SystemExit as error:  # argparse has said why
+    except SystemExit as error:  # argparse has printed the reason
         return error.code if isinstance(error.code, int) else USAGE
     from .command import run
 
@@ -230,7 +234,7 @@ _registered = None
 
 
 def _enabled():
-    """The name of the Pliant that is enabled in this Blender, or None."""
+    """Name of the Pliant extension that is enabled in this Blender, or None."""
     import bpy
 
     return next(
@@ -244,7 +248,7 @@ def _enabled():
 
 
 def load_addon():
-    """This add-on's package: the one that is enabled in this Blender, or the folder of this file,
+    """This add-on's package: the one that is enabled in this Blender, or this file's folder,
     registered for this run."""
     name = _enabled()
     if name or COMMAND in sys.modules:  # enabled, or loaded here before
@@ -262,7 +266,7 @@ def load_addon():
 
 
 def _script_arguments():
-    """What belongs to this script: after "--" under Blender, everything under Python."""
+    """The arguments for this script: after "--" under Blender, all under Python."""
     given = sys.argv
     if Path(given[0]).resolve() == Path(__file__).resolve():
         return given[1:]
@@ -270,7 +274,7 @@ def _script_arguments():
 
 
 def _megabytes_left():
-    """Of the addresses that this process may have (ulimit -v); infinite where there is no limit."""
+    """Remaining address space of this process (ulimit -v); infinite if there is no limit."""
     try:
         import resource
 
@@ -315,7 +319,7 @@ def leave(code):
     sys.stderr.flush()
     bpy = sys.modules.get("bpy")
     if bpy is not None and not bpy.app.binary_path:
-        # the module's own way out may crash after all is done, which would look like a failure
+        # bpy may crash on a normal exit, which would look like a failure
         shutil.rmtree(bpy.app.tempdir, ignore_errors=True)
         os._exit(code)
     sys.exit(code)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake as plain Python: what it needs, its folder, its thread. No bpy in here."""
+"""A bake in plain Python: its input, its folder, its thread. Does not import bpy."""

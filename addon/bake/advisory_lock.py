@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Locks of the operating system on open files (flock). The system releases them when their process
-ends, however it ends, and not while the process is stopped.
+"""Advisory locks of the operating system on open files (flock). The system releases them when their
+process ends, in any way, but not while the process is stopped.
 
-Not every file system has them, and some grant every request. So a lock counts only if a second
-descriptor is refused. There are none on Windows here: a file that is open there cannot be renamed.
+Some file systems have no locks, others grant every request. A lock therefore counts only if a
+second descriptor is refused. On Windows they are not used: an open file cannot be renamed there.
 """
 
 import errno
@@ -17,11 +17,11 @@ except ImportError:
 
 _BUSY = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-enabled = fcntl is not None  # tests switch it off to see a file system without locks
+enabled = fcntl is not None  # tests switch it off to simulate a file system without locks
 
 
 def open_file(path, flags=os.O_RDONLY):
-    """A descriptor of a regular file, never through a link and never waiting (as a FIFO would)."""
+    """A descriptor of a regular file; never follows a link and never blocks (as a FIFO would)."""
     fd = os.open(path, flags | _FLAGS, 0o666)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
@@ -30,7 +30,7 @@ def open_file(path, flags=os.O_RDONLY):
 
 
 def _flock(fd, operation):
-    """True: granted; False: somebody has it; None: there are no locks here."""
+    """True: granted; False: held by another; None: locks are not supported."""
     if not enabled:
         return None
     try:
@@ -41,7 +41,7 @@ def _flock(fd, operation):
 
 
 def lock(fd, path):
-    """Locks a file for this process alone. None: nothing is locked, since no lock would hold."""
+    """Locks a file exclusively. None: locks are not reliable here, nothing is locked."""
     granted = _flock(fd, fcntl.LOCK_EX if enabled else 0)
     if granted and not is_locked(path):
         fcntl.flock(fd, fcntl.LOCK_UN)
@@ -50,10 +50,10 @@ def lock(fd, path):
 
 
 def is_locked(path):
-    """Whether somebody has locked a file; None: that cannot be told."""
+    """Whether a file is locked by anyone; None: unknown."""
     fd = open_file(path)
     try:
         granted = _flock(fd, fcntl.LOCK_SH if enabled else 0)
     finally:
-        os.close(fd)  # which gives the shared lock back
+        os.close(fd)  # this releases the shared lock
     return None if granted is None else not granted

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work beside other work: one thing at a time, in a thread of its own."""
+"""A worker thread with a queue of one."""
 
 import queue
 import threading
 
 
 class BackgroundWorker:
-    """start() hands something over and comes back at once; wait() comes back when that is done, and
-    raises what went wrong with it. Never more than one thing is under way, so that nothing changes
-    its order and nobody runs ahead."""
+    """start() hands over a call and returns at once; wait() returns when it has finished, and
+    raises its exception. At most one call is pending, so that the order is fixed and the worker
+    is never more than one call behind."""
 
     def __init__(self, name):
         self._name = name
@@ -32,7 +32,7 @@ class BackgroundWorker:
                 raise error
 
     def close(self):
-        """Waits for what is under way, as wait() does; the thread is then gone."""
+        """Waits for the pending call as wait() does, then ends the thread."""
         try:
             self.wait()
         finally:
@@ -47,7 +47,7 @@ class BackgroundWorker:
             error = None
             try:
                 function(*arguments)
-            except BaseException as raised:  # the one who waits gets it
+            except BaseException as raised:  # raised again in wait()
                 error = raised
             self._done.put(error)
-            del item, function, arguments, error  # nothing is kept alive until the next
+            del item, function, arguments, error  # release references before the next wait

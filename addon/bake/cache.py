@@ -58,7 +58,7 @@ class CachedBody:
 
 
 class Cache:
-    """A bake on disk. Cache.create() for a shot, Cache.open() for one that is there."""
+    """A bake on disk. Cache.create() makes one for a shot, Cache.open() opens an existing one."""
 
     def __init__(self, folder, data):
         self.folder = Path(folder)
@@ -68,8 +68,8 @@ class Cache:
 
     @classmethod
     def create(cls, folder, shot):
-        """An empty cache for a shot; one that is there is cleared. For the folder's only writer. A
-        folder with other files is a ForeignError."""
+        """An empty cache for a shot; an existing bake is cleared. The caller must hold the folder's
+        lock. A folder with other files is a ForeignError."""
         folder = make_folder(folder)
         manifest.check_free(folder)
         cache = cls(folder, describe(shot))
@@ -160,7 +160,7 @@ class Cache:
         )
 
     def write(self):
-        """bake.json, whole or not at all."""
+        """Writes bake.json atomically."""
         data = {
             "format": FORMAT,
             "scene": self.scene,
@@ -187,21 +187,21 @@ class Cache:
         manifest.write(self.folder / INFO_NAME, json.dumps(data).encode("utf-8"))
 
     def adopt(self, shot):
-        """Takes over a shot that goes on from frames that are baked: its end, its later frames."""
+        """Takes over a shot that extends a bake: its end, its later frames."""
         self._take(describe(shot))
         try:
             self.write()
         except OSError as error:
             raise _failed(error, "write to the cache folder", self.folder) from error
 
-    # ------------------------------------------------------------ what is in it
+    # ------------------------------------------------------------ contents
 
     def body(self, name):
-        """The body of an object, or None."""
+        """The cached body of an object, or None."""
         return next((b for b in self.bodies if b.name == name), None)
 
     def matrix(self, body, frame):
-        """Where the body's object stood at a frame."""
+        """The matrix of the body's object at a frame."""
         matrices = body.matrices
         return matrices[0 if len(matrices) == 1 else min(max(frame - self.start, 0), len(matrices) - 1)]
 
@@ -236,7 +236,7 @@ class Cache:
         manifest.write(self.cells_path(body), np.ascontiguousarray(points, "<f4").tobytes())
 
     def cells(self, body):
-        """The points of the pattern that a body breaks along, (n, 3); none: it breaks anywhere."""
+        """Points of the Voronoi cells that a body breaks along, (n, 3); none: it breaks anywhere."""
         path = self.cells_path(body)
         try:
             values = _floats(path) if os.path.lexists(path) else np.zeros(0)
@@ -253,7 +253,7 @@ class Cache:
         manifest.write(self.faces_path(body), np.ascontiguousarray(triangles, "<u4").tobytes())
 
     def faces(self, body):
-        """The triangles of a body's mesh, (n, 3) uint32, where it has several parts; otherwise None."""
+        """Triangles of a body's mesh, (n, 3) uint32, if it has several parts; otherwise None."""
         path = self.faces_path(body)
         if not os.path.lexists(path):
             return None
@@ -266,7 +266,7 @@ class Cache:
         return values.reshape(-1, 3).astype(np.uint32, copy=False)
 
     def open_store(self, mode="read", **settings):
-        """The library's frame store; a CacheError where it cannot be."""
+        """The library's frame store; a CacheError if it cannot be opened."""
         if files.is_link(self.store_path):
             raise CacheError(f"{self.store_path} is a link, which a cache never has: it is not used.")
         try:
@@ -275,8 +275,8 @@ class Cache:
             raise CacheError(f"The frames in {self.store_path} cannot be used: {error}.") from error
 
     def baked(self):
-        """(first, last) finished frame, or None where there is none: also where a bake died before
-        the store's header or the first record was written."""
+        """(first, last) finished frame, or None if there is none, also if a bake ended before the
+        store's header or its first record was written."""
         journal = self.store_path / "journal.plj"
         if not journal.is_file() or journal.stat().st_size < FIRST_RECORD:
             return None
@@ -285,8 +285,8 @@ class Cache:
         return (info.first_frame, info.last_frame) if info.first_frame <= info.last_frame else None
 
     def is_complete(self, end=None):
-        """Whether every frame up to the end is in the store, with a checkpoint, and every row of the
-        point caches is written and counted."""
+        """Whether every frame is in the store, with a checkpoint, and every row of the point caches
+        is written and counted."""
         end = self.end if end is None else end
         baked = self.baked()
         if baked is None or baked[0] > self.start or baked[1] < end:
@@ -302,11 +302,11 @@ class Cache:
         return True
 
     def bytes(self):
-        """Room on disk."""
+        """Size on disk."""
         return sum(p.stat().st_size for p in self.folder.rglob("*") if p.is_file())
 
     def check(self):
-        """Raises a CacheError unless everything that playing and output need is whole."""
+        """Raises a CacheError unless everything that playing and output need is complete."""
         baked = self.baked()
         if baked is None:
             raise CacheError(f"No frame is finished in {self.store_path}.")
@@ -330,7 +330,7 @@ class Cache:
 
 
 def describe(shot):
-    """bake.json's content for a shot."""
+    """Content of bake.json for a shot."""
     bodies = []
     for index, body in enumerate(shot.bodies):
         matrices = np.array([frame.bodies[index].matrix for frame in shot.frames], np.float64)
@@ -372,14 +372,14 @@ def make_folder(folder):
 
 
 def clear(folder):
-    """Removes a bake: the files on its list, then its folders if nothing else is in them. A
-    LockedError if somebody is writing there, a ForeignError where there are other files and no bake;
-    then nothing is removed."""
+    """Removes a bake: the files on its list, then its folders if they are empty. A LockedError if
+    the folder is being written to, a ForeignError if it has other files and no bake; then
+    nothing is removed."""
     folder = Path(folder)
     if not manifest.is_ours(folder):
         manifest.check_free(folder)
     if os.path.lexists(folder):
-        with lock.writing_if_there_is_room(folder):  # a lock that was left behind goes, too
+        with lock.writing_if_there_is_room(folder):  # removes a stale lock, too
             copying.remove_incoming(folder)
             manifest.remove_all(folder)
     manifest.remove_empty(folder)
@@ -395,7 +395,7 @@ def _floats(path):
     return _numbers(path, "<f4")
 
 
-# ---------------------------------------------------------------- values of a stranger's file
+# ---------------------------------------------------------------- validation of bake.json
 
 
 def _described(error):

@@ -19,12 +19,12 @@ from pathlib import Path
 from . import files, lock, manifest
 from .errors import BakeError, file_error
 
-_LINKED = (".plf", ".plc", ".pll")  # never written again in place: both folders may have one file
+_LINKED = (".plf", ".plc", ".pll")  # immutable once written: both folders may share one file (hard link)
 _BLOCK = 1 << 20
 
 
 def copy(source, target):
-    """Copies a bake. Two spellings of one folder: nothing is done. Returns whether it was copied."""
+    """Copies a bake; does nothing if both paths are one folder. Returns whether it was copied."""
     if files.same(source, target):
         return False
     with Copy(source, target) as made:
@@ -33,8 +33,8 @@ def copy(source, target):
 
 
 class Copy:
-    """A whole copy of a bake within the target, which is locked; switch() puts it in the place of the
-    bake that is there, close() without that leaves the target as it was."""
+    """A complete copy of a bake inside the locked target folder. switch() puts it in the place of
+    the target's bake; close() without switch() leaves the target as it was."""
 
     def __init__(self, source, target):
         self.source, self.target = Path(source), Path(target)
@@ -84,16 +84,17 @@ class Copy:
 
 
 def remove_incoming(folder):
-    """Deletes what is left of a copy that was killed."""
+    """Deletes the remains of a copy that was killed."""
     incoming = Path(folder) / manifest.INCOMING
     if incoming.is_dir() and not files.is_link(incoming):
         manifest.remove_all(incoming)
 
 
 def _copy_all(source, incoming):
-    """Names of the files, relative to the folder, in the order in which they were copied.
+    """File names, relative to the folder, in the order in which they were copied.
 
-    The journal comes first, for a job may be writing: frames that it does not name yet are no harm.
+    The journal comes first, since a job may be writing: frames that it does not list yet do no
+    harm.
     """
     order = {"journal.plj": 0, manifest.INFO_NAME: 2}
     todo = [
@@ -114,7 +115,7 @@ def _copy_all(source, incoming):
         except FileNotFoundError:
             if path.exists():
                 raise
-            continue  # a running bake has replaced it: the journal does not name it
+            continue  # replaced by a running bake: the journal does not list it
         names.append(name)
     return names
 
@@ -125,7 +126,7 @@ def _copy_file(path, place):
             os.link(path, place, follow_symlinks=False)
             return
         except (OSError, NotImplementedError):
-            pass  # another disk, or one that has no links
+            pass  # another disk, or a file system without hard links
     read = hashlib.blake2b()
     with files.open_regular(path) as source, files.create(place) as file:
         while block := source.read(_BLOCK):

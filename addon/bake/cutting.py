@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cuts meshes along the cracks of a bake and writes what they play, beside the window.
+"""Cuts meshes along the cracks of a bake and writes what they play, in the background.
 
-The cutting itself is in a process of its own (fracture/background.py); reading the frames, skinning and
-writing is in a thread. What is made is kept in the cache: making the result afterwards finds it there.
-No bpy in here.
+The cutting itself runs in another process (fracture/background.py); reading frames, skinning and
+writing run in a thread. The result is kept in the cache and reused when a result is made. Does not
+import bpy.
 """
 
 import threading
@@ -11,21 +11,21 @@ import threading
 from .errors import BakeError
 from .fractured_output import FracturedOutput
 
-CUT_SECONDS = 1.2e-4  # a face of a mesh that is cut along its cracks, on one core of 2020
-CUT = 0.6  # of the whole: the rest is writing frames
+CUT_SECONDS = 1.2e-4  # seconds per face of a mesh that is cut along its cracks, on one core of 2020
+CUT = 0.6  # share of the whole; the rest is writing frames
 
 
 class Cancelled(Exception):
-    """Cutting was, not the bake."""
+    """Cutting was cancelled, not the bake."""
 
 
 class Cutting:
-    """Some FracturedOutputs to be made, one after the other: (name for people, arguments of
-    FracturedOutput). What it has reached are plain attributes."""
+    """Makes FracturedOutputs one after another: (name to display, arguments of FracturedOutput).
+    Progress is in plain attributes."""
 
     def __init__(self, todo):
         self._todo = list(todo)
-        self.done = []  # names of those that are cut
+        self.done = []  # names of those that are finished
         self.warnings = []  # sentences
         self.name = self._todo[0][0] if self._todo else ""
         self.fraction = 0.0
@@ -54,7 +54,7 @@ class Cutting:
 
     @property
     def left(self):
-        """Names of those that are not cut."""
+        """Names of those that are not finished."""
         return [name for name, _ in self._todo if name not in self.done]
 
     @property
@@ -80,10 +80,10 @@ class Cutting:
                 made.point_cache(lambda part, report=progress: report(CUT + (1 - CUT) * part))
             except Cancelled:
                 return
-            except BakeError as error:  # the result says it again, and what becomes of it
+            except BakeError as error:  # making the result reports it again
                 if self._cancel.is_set():
                     return
                 self.warnings.append(str(error))
-            except Exception as error:  # also a fault of ours: the thread must not die without a word
-                self.warnings.append(f"A fault in Pliant: {type(error).__name__}: {error}.")
+            except Exception as error:  # including our own bugs: the thread must report every exception
+                self.warnings.append(f"Internal error in Pliant: {type(error).__name__}: {error}.")
             self.done.append(name)

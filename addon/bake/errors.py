@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can go wrong with files of a bake, as sentences for the artist."""
+"""Errors of files of a bake, as sentences for the user."""
 
 import errno
 import unicodedata
@@ -30,13 +30,14 @@ def file_error(error, doing, path):
 
 
 def one_line(text):
-    """A text without control characters: a new line in a name must not make a line of its own."""
+    """A text without control characters: a line break in a name must not start a new line of
+    output."""
     return "".join(c.encode("unicode_escape").decode() if _is_control(c) else c for c in str(text))
 
 
 def _is_control(c):
-    """Controls, ends of lines and paragraphs, halves of characters, and what turns the direction of
-    writing; not spaces of other scripts, which paths may have."""
+    """Control characters, line and paragraph separators, surrogates, and bidirectional controls;
+    not spaces of other scripts, which paths may have."""
     return unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or unicodedata.bidirectional(c) in (
         "LRE",
         "RLE",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files in a folder that a stranger may have filled: never through a link, never a pipe or a device,
-whole or not there.
+"""File access in folders with untrusted contents: never follows a link, never opens a pipe or
+device, and writes atomically.
 
-A pipe without a writer blocks whoever opens it, also past SIGTERM; a symbolic link leads a write to
-any file that the user may write to. So a file is opened here, or not at all.
+Opening a pipe without a writer blocks, even past SIGTERM; a symbolic link redirects a write to any
+file of the user. All files of a bake are opened through this module.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ _REPARSE_POINT = 0x400  # Windows: a symbolic link, a junction or another redire
 
 
 class NotRegular(OSError):
-    """A link, pipe or device where a cache has a file."""
+    """A link, pipe or device in place of a cache file."""
 
     def __init__(self, path, what):
         super().__init__(errno.EINVAL, f"it is {what}, which a cache never has: remove it", str(path))
@@ -33,9 +33,9 @@ def is_link(path):
 
 
 def open_regular(path, mode="rb", buffering=-1):
-    """Opens a regular file for reading ("rb"), changing ("r+b") or appending ("ab"). It must be there.
-    A link, pipe or device is an OSError, at once."""
-    if is_link(path):  # O_NOFOLLOW, where there is none
+    """Opens an existing regular file for reading ("rb"), changing ("r+b") or appending ("ab"). A
+    link, pipe or device raises an OSError at once."""
+    if is_link(path):  # systems without O_NOFOLLOW
         raise NotRegular(path, "a symbolic link")
     flags = {"rb": os.O_RDONLY, "r+b": os.O_RDWR, "ab": os.O_WRONLY | os.O_APPEND}[mode]
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"):
@@ -45,7 +45,7 @@ def open_regular(path, mode="rb", buffering=-1):
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise NotRegular(path, "a symbolic link") from None
-        if error.errno == errno.ENXIO:  # a pipe that nobody reads, opened for writing
+        if error.errno == errno.ENXIO:  # a pipe without a reader, opened for writing
             raise NotRegular(path, "no file") from None
         raise
     try:
@@ -64,8 +64,8 @@ def open_regular(path, mode="rb", buffering=-1):
 
 
 def remove(path):
-    """Removes a file, or a link and not what it leads to; nothing is there: nothing happens. Pipes,
-    devices and folders are not ours."""
+    """Removes a file, or a link but not its target; a missing file is not an error. Does not remove
+    pipes, devices and folders."""
     try:
         kind = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -76,15 +76,15 @@ def remove(path):
 
 
 def create(path, buffering=-1):
-    """A new file to write bytes to; one of that name, or a link, is removed first."""
+    """A new file to write bytes to; an existing file or link of that name is removed first."""
     remove(path)
     return open(path, "xb", buffering)
 
 
 @contextlib.contextmanager
 def replaced(path):
-    """A name to write under; the file gets its own when the block has ended well and all of it is on
-    the disk. Until then the one that was there stays, and nothing is left behind of one that failed."""
+    """A temporary name to write to; the file is renamed when the block ends without error and its
+    data are on the disk. Until then an existing file stays; after an error nothing is left."""
     unfinished = f"{path}.tmp"
     try:
         remove(unfinished)
@@ -99,14 +99,14 @@ def replaced(path):
 
 
 def sync(path):
-    """Waits until a file is on the disk, whoever wrote it."""
-    with open_regular(path, "r+b") as file:  # Windows: not one that is open for reading
+    """Waits until a file's data are on the disk (fsync)."""
+    with open_regular(path, "r+b") as file:  # Windows cannot sync a file opened for reading
         os.fsync(file.fileno())
 
 
 def same(one, other):
-    """Whether two paths lead to one folder or file, however they are spelled: through a link, a mount or
-    in another case. What is not there is the same as nothing."""
+    """Whether two paths lead to the same folder or file, through links, mounts or another case.
+    Missing files are the same as nothing."""
     try:
         return os.path.samefile(one, other)
     except OSError:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hashes of everything in a Shot that its result follows from, part by part.
+"""Hashes of all inputs that a bake depends on, part by part.
 
-Parts have names for people, so that a bake which cannot go on says what has changed. Frames have a
-hash for each thing that moves: later frames may change, or be added, without touching those that
-are baked.
+Parts have display names, so that a bake that cannot be resumed names what has changed. Each frame
+has one hash per animated input: later frames may change, or be added, without affecting the baked
+ones.
 """
 
 import enum
@@ -17,19 +17,19 @@ from ..solver import Stiffness
 
 RATE = "the first frame, the frame rate or the substeps"
 
-_AS_BEFORE = {-1.0: 0.0, 0.0: -1.0}  # weights of levels: 0 stood for the paper's value once
+_AS_BEFORE = {-1.0: 0.0, 0.0: -1.0}  # weights of levels: 0 used to stand for the paper's value
 
 
 @dataclass
 class Fingerprint:
-    parts: dict  # name for a person -> hash
-    inputs: list  # names for a person of what each frame has a hash for
-    frames: dict  # frame number -> hashes, with spaces between
-    values: dict = field(default_factory=dict)  # name of a part or an input -> {setting: text}, to
-    # say what has changed of it; of inputs at the first frame
+    parts: dict  # display name -> hash
+    inputs: list  # display names of the inputs that each frame has a hash for
+    frames: dict  # frame number -> hashes, separated by spaces
+    values: dict = field(default_factory=dict)  # name of a part or input -> {setting: text}, to
+    # name what has changed; of inputs at the first frame
 
     def difference(self, other, last):
-        """What differs from another fingerprint, frames up to `last` considered; None: nothing."""
+        """The first difference from another fingerprint, frames up to `last` included; None: none."""
         for name in [*self.parts, *other.parts]:
             if self.parts.get(name) != other.parts.get(name):
                 return name
@@ -39,8 +39,8 @@ class Fingerprint:
         return None
 
     def glance(self, now, number):
-        """What differs from a fingerprint of the scene as it is now, at frame `number`: [(name of a
-        part or an input, what of it as a text)]. Where that frame is not among those of this one,
+        """The differences from a fingerprint of the current scene at frame `number`: [(name of a
+        part or input, text of the difference)]. If that frame is not in this fingerprint, only
         inputs that never change are compared."""
         found = [
             name for name in dict.fromkeys([*self.parts, *now.parts]) if self.parts.get(name) != now.parts.get(name)
@@ -54,14 +54,14 @@ class Fingerprint:
             marks = mine.get(name, [""])
             is_fixed = len(set(marks)) == 1
             if name not in its and not is_fixed:
-                continue  # as keyframes have it, perhaps
+                continue  # may be animated
             before = marks[0] if is_fixed else marks[at] if at is not None else its[name]
             if before != its.get(name):
                 found.append(name)
         return [(name, self._changed(now, name, mine)) for name in found]
 
     def _changed(self, now, name, mine):
-        """The settings of a part or an input that differ, as far as that can be told."""
+        """The settings of a part or input that differ, as far as values are known."""
         if len(set(mine.get(name, [""]))) > 1:
             return ""
         old, new = self.values.get(name, {}), now.values.get(name, {})
@@ -84,7 +84,7 @@ def _feed(digest, value):
         digest.update(b"{")
         for key in sorted(value):
             if key == "runs" and value[key] is None:
-                continue  # a collider from before surfaces could run
+                continue  # colliders of bakes before surface velocities existed
             digest.update(f"{key}:".encode())
             _feed(digest, _AS_BEFORE.get(value[key], value[key]) if key in ("a", "b") else value[key])
         digest.update(b"}")
@@ -122,17 +122,17 @@ def _frame_inputs(shot):
 
 
 def _collide(frames):
-    """Where bodies never collide the hashes are those of bakes from before they could."""
+    """If bodies never collide, hashes stay those of bakes from before collisions existed."""
     return any(frame.contacts is not None for frame in frames)
 
 
 def _special(frames):
-    """The same for surfaces of their own and for sleep."""
+    """The same for surface properties and sleep."""
     return any(frame.sleep is not None or any(body.surface is not None for body in frame.bodies) for frame in frames)
 
 
 def _breaking(frames):
-    """Numbers of the bodies that may break."""
+    """Indices of the bodies that may break."""
     return [
         index
         for index in range(len(frames[0].bodies) if frames else 0)
@@ -141,7 +141,7 @@ def _breaking(frames):
 
 
 def _frame_values(frame, collide, special, breaking):
-    """In the order of _frame_inputs(): for each a list of the objects that it is made of."""
+    """In the order of _frame_inputs(): for each input the objects that it consists of."""
     values = [[frame.gravity]]
     for body in frame.bodies:
         values += [[body.material], [body.matrix, body.pin_vertices, body.pin_strength]]
@@ -156,8 +156,8 @@ def _frame_values(frame, collide, special, breaking):
 
 
 def frame_hashes(frames):
-    """For each frame its hashes. What is the very same object as in the frame before has its hash:
-    most things stand still."""
+    """Hashes for each frame. An input that is the same object as in the frame before keeps its
+    hash, since most inputs do not change."""
     before, marks = [], []
     kinds = _collide(frames), _special(frames), _breaking(frames)
     for frame in frames:
@@ -175,7 +175,7 @@ def frame_hashes(frames):
 
 
 def _plain(values):
-    """{name: text} of settings that are numbers, names or a few of them."""
+    """{name: text} of settings that are numbers, names or short lists."""
     found = {}
     for key, value in values.items():
         if isinstance(value, dict):
@@ -195,11 +195,11 @@ def _text(value):
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)[:64]
 
 
-_PANELS = {"sample": "particles", "cluster": "clusters"}  # as panels call them
+_PANELS = {"sample": "particles", "cluster": "clusters"}  # names as in the panels
 
 
 def _in_metres(material, metre):
-    """A material's settings with pascals as panels show them."""
+    """Material settings with pascals as the panels show them."""
     found = {"unit scale": metre, **material}
     for name in ("pressure", "stiffness"):
         if name == "pressure" or found.get("stiffness_kind") == Stiffness.YOUNG:
@@ -243,7 +243,7 @@ def _values(shot):
 
 
 def fingerprint(shot):
-    """Threads, compression, checkpoints and the last frame are no part of it."""
+    """Hashes of a shot. Threads, compression, checkpoints and the last frame are not included."""
     parts = {
         "the list of bodies": hash_of([b.name for b in shot.bodies]),
         "the list of colliders": hash_of([(c.name, int(c.shape), c.inside_out) for c in shot.colliders]),

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cells that a body breaks along, where it is to break along some: their points, in the library and
-in the cache, from which the planes of its cracks are made."""
+"""Points of the Voronoi cells that a body breaks along, for the library and the cache; the planes
+of its cracks are computed from them."""
 
 import numpy as np
 
 from ..solver import Channel, Sampling
 
 MOST = 1 << 20  # cells
-FEW = 8  # particles in a cell: with fewer, cells are not seen in what breaks
+FEW = 8  # particles in a cell: with fewer, cells are not visible in the result
 
 
 def points_of(made, pattern, fracture, origin):
-    """The points of a shot's Pattern in the library's body; fracture: keywords of set_fracture."""
+    """Sets the points of a shot's Pattern on the library's body; fracture: keywords of
+    set_fracture."""
     if pattern.points is not None:
         return np.ascontiguousarray(pattern.points, np.float32)
     made.set_fracture(**fracture, cells=count_of(made, pattern), cell_seed=pattern.seed)
@@ -19,7 +20,7 @@ def points_of(made, pattern, fracture, origin):
 
 
 def count_of(made, pattern):
-    """How many cells: as set, or as many as are of the size that is."""
+    """Number of cells: as set, or from the given size."""
     info, count = made.info, pattern.count
     if pattern.size > 0:
         sheet = info.sampling not in (Sampling.BLUE_NOISE, Sampling.GRID)
@@ -28,7 +29,7 @@ def count_of(made, pattern):
 
 
 def apply(made, body, fracture, origin):
-    """Tells the library's body; returns a sentence where it is not as meant, or None."""
+    """Applies the pattern to the library's body; returns a warning or None."""
     if body.pattern is None:
         return None
     points = points_of(made, body.pattern, fracture, origin)
@@ -45,5 +46,5 @@ def apply(made, body, fracture, origin):
 
 
 def read(made, origin):
-    """The points of a body's cells, also of one that was restored; none: it has no pattern."""
+    """Points of a body's cells, also after a restore; none: it has no pattern."""
     return made.read(Channel.CELL_POINT, origin=origin)

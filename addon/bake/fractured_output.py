@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The mesh of a body that broke: cut along its cracks once, then played like any other.
+"""The mesh of a broken body: cut along its cracks once, then skinned like any other mesh.
 
-What is cut is kept in the cache, under the name of the mesh and what it was made from: playing it as
-something else, or after the file was opened again, cuts nothing.
+The cut mesh is kept in the cache, under the name of the mesh and a hash of its inputs: other
+formats and later sessions reuse it.
 """
 
 import dataclasses
@@ -24,8 +24,8 @@ ENDING = "broken"
 
 
 def is_broken(cache, body, partial=False):
-    """Whether a baked body is in several pieces at its last frame. partial: whether there is any
-    crack, also if it separates nothing."""
+    """Whether a baked body is in several pieces at its last frame. partial: whether it has any
+    crack, even one that separates nothing."""
     with store_of(cache) as store:
         if store.body_info(body.index).splits == 0:
             return False
@@ -36,8 +36,8 @@ def is_broken(cache, body, partial=False):
 
 
 def load(path, particles, like=None, made_from=None):
-    """The fracture.Broken in a file; None: there is none, or it cannot be right. The file may come from a
-    stranger: whatever the code and Blender rely on is checked. like: the Surface that was cut."""
+    """The fracture.Broken in a file; None: it is missing or not valid. The file is untrusted:
+    everything that the code and Blender rely on is checked. like: the Surface that was cut."""
     try:
         with open_regular(path) as file:
             found = archive.load(file)
@@ -65,12 +65,12 @@ def load(path, particles, like=None, made_from=None):
 
 
 class FracturedOutput(Output):
-    """As Output, of the mesh with its cracks.
+    """An Output of the mesh with its cracks.
 
-    surface: a fracture.Surface, whose vertices are not looked at: they are those that were baked, or
-    `rest`. opening: frames over which the sides of a fresh crack part. partial: cracks that end
-    within a piece and separate nothing are cut, too. cancelled, progress: asked and told while it is
-    cut; a BakeError where it was cancelled.
+    surface: a fracture.Surface; its vertices are ignored, the baked ones or `rest` are used.
+    opening: frames over which the sides of a fresh crack separate. partial: also cut cracks that
+    end inside a piece and separate nothing. cancelled, progress: callbacks while it is cut; a
+    BakeError if cancelled.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class FracturedOutput(Output):
         self.vertices = len(self.broken.surface.vertices)
 
     def _kept(self, surface):
-        """What was cut before, or None."""
+        """The cached cut, or None."""
         return load(self.path("npz"), len(self.particles.rest), surface, self.made_from)
 
     def _cut(self, surface, look, cancelled, progress):
@@ -131,11 +131,11 @@ class FracturedOutput(Output):
 
     @property
     def pieces(self):
-        """How many parts the mesh is in at the end."""
+        """Number of pieces at the end."""
         return int(self.broken.piece.max(initial=-1)) + 1
 
     def numbers(self):
-        """The library's number of each part's piece, which stays what it is while others break."""
+        """The library's number of each piece, which does not change while others break."""
         with self.store() as store:
             number = store.read(self.body.index, self.last, Channel.PIECE).astype(np.int64)
         return np.array(
@@ -146,7 +146,7 @@ class FracturedOutput(Output):
     # ------------------------------------------------------------ frames
 
     def places(self, frames):
-        """For each frame where the vertices are, in world space relative to the origin."""
+        """Vertex positions of each frame, in world space relative to the origin."""
         rest = self.broken.surface.vertices
         with store_of(self.cache) as store:
             for frame in frames:
@@ -177,8 +177,8 @@ class FracturedOutput(Output):
         return transforms.mapped(place, transforms.to_object(self.matrix(frame), self.cache.origin))
 
     def _with_neighbours(self, frames):
-        """frame, places in the frame before it, in it and in the one after it, seconds between the
-        first and the last of those."""
+        """frame, positions in the frame before, in it and in the frame after, seconds between the
+        first and the last of these."""
         known = {}
         for frame in frames:
             wanted = [min(max(f, self.first), self.last) for f in (frame - 1, frame, frame + 1)]
@@ -187,10 +187,10 @@ class FracturedOutput(Output):
             known = {f: known[f] for f in set(wanted)}
             yield (frame, *(known[f] for f in wanted), max(wanted[2] - wanted[0], 1) / self.cache.fps)
 
-    # ------------------------------------------------------------ what its points carry
+    # ------------------------------------------------------------ channels at vertices
 
     def stretch(self):
-        """How far the material at each vertex was drawn out at most in all frames: 1 is at rest."""
+        """Largest stretch of the material at each vertex over all frames: 1 is at rest."""
         most = None
         with store_of(self.cache) as store:
             for frame in self.frames:
@@ -199,7 +199,7 @@ class FracturedOutput(Output):
         return self._at_vertices(most)
 
     def carried(self, channels):
-        """As Output.carried(), of the material that a vertex follows then."""
+        """As Output.carried(), for the material that a vertex follows in each frame."""
         with store_of(self.cache) as store:
             for frame in self.frames:
                 yield np.array(
@@ -207,7 +207,7 @@ class FracturedOutput(Output):
                 )
 
     def _at_vertices(self, values, frame=-np.inf):
-        """What particles have, at the vertices that follow them at a frame."""
+        """Particle values at the vertices that follow them at a frame."""
         bound = self.broken.binding
         vertex = np.repeat(np.arange(self.vertices), np.diff(bound.begin))
         kernel = np.where(bound.until >= frame, bound.kernel, 0)
@@ -216,15 +216,16 @@ class FracturedOutput(Output):
 
 
 def hold_pieces(particles, piece):
-    """What is in one piece in the last frame never parted: cracks that separate nothing are closed."""
+    """Closes cracks that separate nothing: particles in one piece in the last frame count as never
+    parted."""
     a, b = particles.pairs.T
     particles.until[piece[a] == piece[b]] = np.inf
 
 
 def hold_flowed(particles, piece, birth):
-    """Where clusters are made anew, those who flowed away from each other share none any more, and yet
-    nothing broke between them. They are held as long as they are in one piece, unless a cluster was
-    split there when they parted; in two, until those parted."""
+    """Reclustering can end shared clusters of neighbours that flowed apart, although nothing broke
+    between them. Such pairs stay joined while they are in one piece, unless a cluster was split
+    there when they parted; in two pieces, until the pieces parted."""
     piece = piece.astype(np.int64)
     a, b = particles.pairs.T
     ended = np.flatnonzero(np.isfinite(particles.until))
@@ -234,7 +235,7 @@ def hold_flowed(particles, piece, birth):
     times = particles.plane_time[order]
     for time in np.unique(particles.until[ended]):
         there = np.flatnonzero(particles.until[ended] == time)
-        # it was the last frame in which they shared one
+        # the last frame in which they shared a cluster
         first, last = np.searchsorted(times, (time - 1e-3, time + 1 + 1e-3))
         for s in order[first:last]:
             away = ((middle[there] - particles.plane_point[s]) ** 2).sum(1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fragments of a mesh that broke: parts of it by piece, their rigid motion, points on their cracks.
+"""Fragments of a broken mesh: its parts by piece, their rigid motion, points on their cracks.
 
-No bpy in here.
+Does not import bpy.
 """
 
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ from ..fracture import Surface
 from ..solver import Channel
 from . import transforms
 
-STILL = 0.05  # of its size a second: a fragment that moves less has settled
-RATIOS = (0.7548776662466927, 0.5698402909980532)  # spread points evenly over a triangle
+STILL = 0.05  # body sizes per second: a slower fragment has settled
+RATIOS = (0.7548776662466927, 0.5698402909980532)  # R2 low-discrepancy sequence: spreads points evenly over a triangle
 
 
 @dataclass
 class Fragment:
-    """piece: its number in the library; came_from: that of the piece it broke off; birth: the frame
-    at which it did. vertices, faces: of the whole mesh with cracks."""
+    """piece: its number in the library; came_from: number of the piece it broke off; birth: the
+    frame at which it did. vertices, faces: indices into the whole mesh with cracks."""
 
     piece: int
     came_from: int
@@ -49,7 +49,7 @@ def fragments(output):
 
 
 def part_of(broken, fragment):
-    """A cracks.Broken of one fragment."""
+    """A fracture.Broken of one fragment."""
     vertices, faces = fragment.vertices, fragment.faces
     old, number = broken.surface, np.full(len(broken.piece), -1)
     number[vertices] = np.arange(len(vertices))
@@ -83,7 +83,7 @@ def part_of(broken, fragment):
 
 
 def in_world(output, chosen):
-    """Places of some vertices in all frames, relative to the origin: (frames, n, 3)."""
+    """Positions of some vertices in all frames, relative to the origin: (frames, n, 3)."""
     rows = output.rows()
     return np.array(
         [
@@ -96,7 +96,8 @@ def in_world(output, chosen):
 
 @dataclass
 class Motion:
-    """centre (frames, 3), turn (frames, 3, 3); local (frames, n, 3): what is left of the motion."""
+    """Rigid motion: centre (frames, 3), turn (frames, 3, 3); local (frames, n, 3): the remaining
+    deformation."""
 
     centre: np.ndarray
     turn: np.ndarray
@@ -104,7 +105,7 @@ class Motion:
 
 
 def rigid_motion(places):
-    """How a fragment moves as a whole, from where its vertices are in the first frame."""
+    """The best-fitting rigid motion of a fragment, from its vertices in the first frame."""
     centre = places.mean(1)
     away = places - centre[:, None]
     u, _, v = np.linalg.svd(np.einsum("fni,nj->fij", away, away[0]))
@@ -115,7 +116,7 @@ def rigid_motion(places):
 
 
 def settled_frame(motion, first, fps):
-    """The frame from which on a fragment rests until the end; None: it moves to the end."""
+    """The frame from which a fragment rests until the end; None: it moves to the end."""
     size = np.sqrt((motion.local[0] ** 2).sum(1).max(initial=0))
     step = np.sqrt((np.diff(motion.centre, axis=0) ** 2).sum(1)) + size * np.sqrt(
         (np.diff(motion.turn, axis=0) ** 2).sum((1, 2)) / 2
@@ -126,7 +127,7 @@ def settled_frame(motion, first, fps):
 
 
 def quaternions(turn):
-    """(n, 4) w x y z of rotation matrices, each on the side of the one before it."""
+    """Quaternions (n, 4) w x y z of rotation matrices, without sign changes between neighbours."""
     found = np.array([transforms.quaternion(matrix) for matrix in turn])
     for k in range(1, len(found)):
         if found[k] @ found[k - 1] < 0:
@@ -139,7 +140,7 @@ def quaternions(turn):
 
 @dataclass
 class Points:
-    """Where points are on the mesh: three vertices each, with weights."""
+    """Points on the mesh: three vertices each, with weights."""
 
     corners: np.ndarray
     weights: np.ndarray
@@ -147,12 +148,12 @@ class Points:
     piece: np.ndarray
 
     def of(self, values):
-        """What points have of values of vertices."""
+        """Interpolates vertex values at the points."""
         return np.einsum("pk,pkd->pd", self.weights, values[self.corners])
 
 
 def crack_points(broken, count):
-    """About `count` Points, evenly over all crack faces; the same ones every time."""
+    """About `count` Points, evenly over all crack faces; deterministic."""
     surface, faces = broken.surface, np.flatnonzero(broken.inside & np.isfinite(broken.face_birth))
     sizes = np.diff(surface.face_start)[faces]
     of = np.repeat(faces, np.maximum(sizes - 2, 0))

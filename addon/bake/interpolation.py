@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What particles have, at places among them.
+"""Interpolation of particle values at points.
 
-A place has the mean of the particles within REACH spacings, the near ones counting most and those at
-the border nothing: values change steadily as a body flows, whatever particles come, go or pass by.
+A point gets the weighted mean of the particles within REACH spacings; the kernel falls to zero at
+the border, so that values are continuous when particles come, go or pass by.
 """
 
 import numpy as np
@@ -13,7 +13,8 @@ REACH = 2.0
 
 
 def means(places, particles, values, spacing):
-    """(rows, places) of values (rows, particles). A place that is far from all has the nearest's."""
+    """Values (rows, points) from values (rows, particles). A point without particles nearby gets
+    those of the nearest."""
     places, particles = np.asarray(places, np.float64), np.asarray(particles, np.float64)
     radius = REACH * spacing
     begin, found = Ball(particles, radius).every(places, np.full(len(places), radius))

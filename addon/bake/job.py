@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Simulates a Shot into a Cache, in a thread of its own or in the caller's.
+"""Simulates a Shot into a Cache, in its own thread or in the caller's.
 
-The thread calls the library and writes files, never Blender. What it has reached are plain
-attributes that anybody may read at any time; cancel() is answered within a substep. Whatever goes
-wrong ends up as one sentence in `error`, and frames that are finished stay.
+The thread calls the library and writes files, never Blender. Progress is in plain attributes that
+any thread may read; cancel() takes effect within a substep. Every error becomes one sentence in
+`error`, and finished frames are kept.
 
-A frame's way, and who waits for whom:
+Pipeline of frames:
 
     the job's thread   simulate 5 | wait for row 4 | store 5, skin 5 | simulate 6 | wait for row 5
-    beside it           row 4, disk                                  row 5, disk
+    worker thread      row 4, disk                                  row 5, disk
 
-The store is at most one frame ahead of the point caches, which is no more than if one thread did
-it all; a checkpoint is written only when all rows before it are.
+The store is at most one frame ahead of the point caches, as with a single thread; a checkpoint is
+written only when all rows before it are.
 """
 
 import collections
@@ -26,36 +26,36 @@ from .recorder import Recorder
 WAITING, BUILDING, SIMULATING = "waiting", "building", "simulating"
 DONE, CANCELLED, FAILED = "done", "cancelled", "failed"
 ENDED = (DONE, CANCELLED, FAILED)
-LATEST = 24  # frames that the pace is taken from
+LATEST = 24  # frames that the pace is averaged over
 
 
 class Job:
     """One bake of a shot.
 
-    resume: goes on after the frames that the cache has, from its last checkpoint; frames after that
-    are simulated again, and the store compares them. from_frame: forgets what is baked after that
-    frame first (to bake the rest again with other settings).
+    resume: continue from the last checkpoint in the cache; frames after it that are already stored
+    are simulated again and compared by the store. from_frame: first discard what is baked after
+    that frame (to bake the rest with other settings).
     """
 
     def __init__(self, shot, cache, resume=False, from_frame=None):
         self.shot, self.cache, self.resume, self.from_frame = shot, cache, resume, from_frame
         self.state = WAITING
-        self.stage = ""  # what is being done, for a person
+        self.stage = ""  # current activity, for display
         self.frame = None  # the last finished frame
         self.fraction = 0.0  # of the whole, 0 to 1
         self.seconds_per_frame = None
         self.seconds_left = None
         self.contacts = None  # in the last finished frame, where bodies collide
         self.most_contacts = None  # (how many, frame): the most of all frames
-        self.pieces = {}  # in the last finished frame, by name, of bodies that may break
+        self.pieces = {}  # in the last finished frame, by name, for bodies that may break
         self.error = None  # a sentence
-        self.status = None  # the library's Status where the error is its own
-        self.exception = None  # what the sentence was made from
+        self.status = None  # the library's Status if the library raised the error
+        self.exception = None  # the exception that the sentence describes
         self.warnings = list(shot.warnings)
-        self.needed_substeps = None  # a frame, where fewer are allowed than the stiffness needs
-        self.lock = None  # a lock.Lock on the cache's folder: released when the job has ended
+        self.needed_substeps = None  # per frame, if fewer are allowed than the stiffness needs
+        self.lock = None  # lock.Lock of the cache folder: released when the job ends
         self.seconds = 0.0
-        self._simulated = None  # the last frame that is; its row may still be on its way to disk
+        self._simulated = None  # the last simulated frame; its row may not be on the disk yet
         self._cancel = threading.Event()
         self._thread = None
         self._scene = None
@@ -69,7 +69,7 @@ class Job:
 
     def cancel(self):
         self._cancel.set()
-        with self._lock:  # the scene is not closed in the middle of this
+        with self._lock:  # the scene must not be closed meanwhile
             if self._scene is not None:
                 self._scene.cancel()
 
@@ -86,7 +86,7 @@ class Job:
     # ------------------------------------------------------------ the job
 
     def run(self):
-        """All of it, in the calling thread; never raises but KeyboardInterrupt and the like."""
+        """Runs the whole job in the calling thread; raises only KeyboardInterrupt and the like."""
         begun = time.perf_counter()
         state = FAILED
         try:
@@ -95,7 +95,7 @@ class Job:
             state = DONE
         except solver.Cancelled:
             state = CANCELLED
-        except Exception as error:  # also a fault of ours: the thread must not die without a word
+        except Exception as error:  # including our own bugs: the thread must report every exception
             self.exception = error
             self.error = self._explained(error)
         finally:
@@ -104,7 +104,7 @@ class Job:
             self.state = state
 
     def _explained(self, error):
-        """A sentence for whatever went wrong."""
+        """A sentence for an exception."""
         if isinstance(error, solver.PliantError):
             self.status = error.status
             return _sentence(error)
@@ -114,7 +114,7 @@ class Job:
             return str(file_error(error, "write", error.filename or self.cache.folder))
         if isinstance(error, MemoryError):
             return "There is not enough memory for this bake."
-        return f"A fault in Pliant: {type(error).__name__}: {error}."
+        return f"Internal error in Pliant: {type(error).__name__}: {error}."
 
     def _run(self):
         shot = self.shot
@@ -142,11 +142,11 @@ class Job:
                 times.append(time.perf_counter())
                 self.seconds_per_frame = (times[-1] - times[0]) / (len(times) - 1)
                 self.seconds_left = self.seconds_per_frame * (self.shot.end - frame.number)
-            recorder.take_warnings()  # also of what came while it ran
+            recorder.take_warnings()  # also those that were raised while it ran
             self.fraction = 1.0
 
     def _check_lock(self):
-        """Before anything is written: another may have the folder by now."""
+        """Called before each write: another process may have taken over the folder."""
         if self.lock is not None:
             self.lock.check()
 
@@ -156,7 +156,7 @@ class Job:
             raise solver.Cancelled(solver.Status.CANCELLED)
 
     def _progress(self, fraction, _stage=""):
-        """Of the frame that is being simulated; true: stop."""
+        """Progress of the frame that is being simulated; true: cancel."""
         count = self.shot.end - self.shot.start + 1
         self.fraction = min(1.0, (self._simulated - self.shot.start + 1 + fraction) / count)
         return self._cancel.is_set()

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One writer for a cache folder, whichever program, user or machine it is.
+"""Exclusive access to a cache folder, across programs, users and machines.
 
-    bake.lock       who is writing: machine, process, since when; touched every few seconds
-    bake.lock.tmp   who is about to: one at a time
+    bake.lock       the owner: machine, process, since when; touched every few seconds
+    bake.lock.tmp   the candidate: at most one at a time
 
-Whoever wants the folder gets hold of bake.lock.tmp, looks at bake.lock, and if that is not there or
-its owner is gone, renames the one to the other: nobody sees a lock without its owner's name, and of
-two who find the same lock left behind only one gets it.
+To acquire the lock a process creates bake.lock.tmp, reads bake.lock, and if that is missing or its
+owner is gone, renames the one to the other. So a lock always has its owner's name in it, and of two
+processes that find the same stale lock only one gets it.
 
-Two things tell whether an owner is gone:
+Two mechanisms tell whether an owner is gone:
 
-    the system's lock   An owner holds flock on its file for as long as it has it, where the file
-                        system has such locks (advisory_lock.py). While it is held nobody takes the
-                        folder, however long the owner was silent: it may be stopped or swapped out.
-                        Released, an owner on this machine is gone, in whatever pid namespace it was.
-    a lease             Everywhere else: on other machines, and where there is no flock. An owner
-                        whose process (pid, namespace, start time) is seen on this machine is not
-                        gone; one whose process is not there is. Of all others nothing is known: they
-                        are gone if they have not touched their lock for ABANDONED seconds.
+    flock               An owner holds an advisory lock on its file, where the file system supports
+                        it (advisory_lock.py). While it is held nobody takes the folder, however
+                        long the owner is silent: it may be stopped or swapped out. Once released,
+                        an owner on this machine is gone, whatever its pid namespace.
+    lease               Everywhere else: on other machines, and without flock. An owner whose
+                        process (pid, namespace, start time) is found on this machine is alive; one
+                        whose process is not there is gone. All others are gone if they have not
+                        touched their lock for ABANDONED seconds.
 
-An owner who was only asleep must not write into the bake of another. The file has a token of its
-owner and a generation that rises with each one who takes over. check() compares the whole file with
-what the owner wrote; it is called before each commit of a frame, before each row of a point cache
-and before any other file of a bake gets its name (manifest.py).
+A process that was suspended must not write into another's bake. The file has a token of its owner
+and a generation that increases with each owner. check() compares the whole file with what the owner
+wrote; it is called before each commit of a frame, before each row of a point cache and before any
+other file of a bake is renamed into place (manifest.py).
 """
 
 import contextlib
@@ -44,16 +44,16 @@ from .errors import BakeError, file_error
 
 NAME = "bake.lock"
 BEAT = 10.0  # seconds between touches
-ABANDONED = 120.0  # seconds without one after which an owner is taken for gone
-PATIENCE = 2.0  # seconds to wait for another who is just looking
+ABANDONED = 120.0  # seconds without a touch after which an owner counts as gone
+PATIENCE = 2.0  # seconds to wait for another process that holds bake.lock.tmp
 _MOST_BYTES = 4096
-_own = set()  # tokens of this process's locks: another's process may have had its number
+_own = set()  # tokens of this process's locks: a pid can be reused
 _held = weakref.WeakValueDictionary()  # folder -> this process's Lock
 _thread = threading.local()  # .writing: folders that the thread writes to, see writing()
 
 
 class LockedError(BakeError):
-    """A sentence on who is writing to a cache folder."""
+    """A sentence that names who is writing to a cache folder."""
 
 
 @dataclass
@@ -61,11 +61,11 @@ class Owner:
     host: str
     pid: int
     since: str
-    token: str  # tells this owner from all others
-    boot: str = ""  # of the machine's running system; empty: not known
-    namespace: str = ""  # in which the pid counts
-    started: str = ""  # when the process was, as the system counts it
-    generation: int = 0  # rises with each owner who takes over
+    token: str  # unique to this owner
+    boot: str = ""  # boot id of the machine; empty: unknown
+    namespace: str = ""  # pid namespace
+    started: str = ""  # start time of the process, as the system counts it
+    generation: int = 0  # increases with each owner
     flock: bool = False  # held on the file
 
     @classmethod
@@ -83,7 +83,7 @@ class Owner:
 
     @classmethod
     def read(cls, path):
-        """Who is in a file; None where that cannot be told. The file may come from a stranger."""
+        """The owner in a file; None if it cannot be read. The file is untrusted."""
         try:
             data = json.loads(_contents(path))
             found = cls(
@@ -110,15 +110,15 @@ class Owner:
 
     @property
     def is_here(self):
-        """On this machine: containers have names of their own, but the system's boot."""
+        """Same machine: containers have host names of their own, but share the system's boot id."""
         if self.boot and boot_id():
             return self.boot == boot_id()
         return self.host == socket.gethostname()
 
     @property
     def is_running(self):
-        """Whether the owner's process is there: None where that is not known, as of processes on other
-        machines and in other namespaces, or if another process may have its number now."""
+        """Whether the owner's process is alive: None if unknown, as for processes on other machines
+        or in other namespaces, or if the pid may have been reused."""
         if not self.is_here or self.namespace != pid_namespace():
             return None
         if self.pid == os.getpid():
@@ -140,7 +140,7 @@ class Owner:
 
 @functools.cache
 def boot_id():
-    """Of the running system, the same in all of its containers; empty where there is none."""
+    """Boot id of the running system, the same in all of its containers; empty if there is none."""
     with contextlib.suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return ""
@@ -154,7 +154,7 @@ def pid_namespace():
 
 
 def start_time(pid):
-    """When a process was started, in ticks since boot; empty: not known."""
+    """Start time of a process, in ticks since boot; empty: unknown."""
     with contextlib.suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
     return ""
@@ -166,7 +166,7 @@ def _contents(path):
 
 
 def is_alive(pid):
-    """Whether a process of this machine is there."""
+    """Whether a process of this machine is alive."""
     if os.name == "nt":
         import ctypes
 
@@ -176,12 +176,12 @@ def is_alive(pid):
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
-        pass  # somebody else's
+        pass  # it belongs to another user
     return True
 
 
 def _is_alive_on_windows(pid, kernel, last_error):
-    """os.kill() would end it there."""
+    """On Windows os.kill() would end the process."""
     import ctypes
 
     query, still_active, no_such_process = 0x1000, 259, 87
@@ -198,14 +198,14 @@ def _is_alive_on_windows(pid, kernel, last_error):
 
 
 def refuse(folder):
-    """A LockedError if somebody is writing to a folder now."""
+    """Raises a LockedError if a folder is being written to."""
     path = Path(folder) / NAME
     with contextlib.suppress(OSError):
         _look(path, time.time())
 
 
 def _look(path, now):
-    """Who was there last, or None; a LockedError if it still is."""
+    """The previous owner, or None; a LockedError if it is alive."""
     try:
         owner = Owner.read(path)
         silence = now - os.lstat(path).st_mtime
@@ -220,7 +220,7 @@ def _look(path, now):
 
 
 def _is_gone(owner, silence, locked=None):
-    """silence: seconds since the last touch; locked: false if the system's lock was released."""
+    """silence: seconds since the last touch; locked: false if flock was released."""
     if owner is None:
         return abs(silence) > ABANDONED
     if locked is False and owner.flock and owner.is_here and owner.token not in _own:
@@ -231,21 +231,21 @@ def _is_gone(owner, silence, locked=None):
 
 def _sentence(path, owner, locked=False):
     who = owner.who() if owner is not None else "another program"
-    lease = f" ({NAME} there counts for nothing {ABANDONED / 60:.0f} minutes after its last sign of life.)"
+    lease = f" ({NAME} there expires {ABANDONED / 60:.0f} minutes after its last update.)"
     if locked or (owner is not None and owner.is_running):
         lease = ""
     return f"{path.parent} is being written to by {who}: wait until that is done, or stop it.{lease}"
 
 
 class Lock:
-    """A cache folder's only writer, from making this until release(), or until nobody has it any
-    more. The folder must be there. A LockedError names who else is writing."""
+    """Exclusive write access to a cache folder, from the constructor until release(), or until the
+    last reference is gone. The folder must exist. A LockedError names another owner."""
 
     def __init__(self, folder):
         self.path = Path(folder) / NAME
         self.owner = Owner.me()
-        self.lost = False  # somebody else has it now
-        self._contents = b""  # of the file, as long as it is this owner's
+        self.lost = False  # another owner has taken over
+        self._contents = b""  # of the file, while it belongs to this owner
         try:
             fd = self._take()
         except OSError as error:
@@ -255,17 +255,17 @@ class Lock:
         self._release = weakref.finalize(self, _remove, self.path, self.owner.token, fd)
 
     def _take(self):
-        """A descriptor that holds the system's lock, if there is one."""
+        """A descriptor that holds flock, if supported."""
         waiting = self.path.with_name(NAME + ".tmp")
         fd = self._opened(waiting)
         try:
-            self._write_owner(fd)  # if it is killed from here on, others know at once
-            # a time that the disk has just given: it may be another machine's, with its own clock
+            self._write_owner(fd)  # if this process is killed from here on, others notice at once
+            # a time of the disk's own clock: it may be another machine's
             os.utime(waiting)
             before = _look(self.path, os.stat(waiting).st_mtime)
             self.owner.generation = before.generation + 1 if before is not None else 1
             self._write_owner(fd)
-            if not self.owner.flock:  # a file that is open cannot be renamed on Windows
+            if not self.owner.flock:  # an open file cannot be renamed on Windows
                 os.close(fd)
                 fd = None
             _retried(os.replace, waiting, self.path)
@@ -287,8 +287,8 @@ class Lock:
             raise OSError(errno.ENOSPC, "No space left on device")
 
     def _opened(self, waiting):
-        """bake.lock.tmp, for one at a time. What one who was killed meanwhile has left is taken at
-        once where the system's lock tells so, and otherwise by its age."""
+        """Creates bake.lock.tmp, which only one process can do. A stale one is taken over at once
+        if flock tells so, otherwise by its age."""
         until = time.monotonic() + PATIENCE
         while True:
             fd = self._try_to_open(waiting)
@@ -307,30 +307,30 @@ class Lock:
                 return None
             try:
                 fd, is_new = advisory_lock.open_file(waiting, os.O_RDWR), False
-            except OSError:  # a link, or gone
+            except OSError:  # a link, or removed meanwhile
                 return None
         granted = None
         try:
             granted = advisory_lock.lock(fd, waiting)
             same = granted and os.path.samestat(os.fstat(fd), os.lstat(waiting))
-        except OSError:  # another had it meanwhile, and removed it
+        except OSError:  # another process had it meanwhile, and removed it
             same = granted = False
         self.owner.flock = bool(granted)
         if same or granted is None and is_new:
             return fd
         os.close(fd)
         if granted is None:
-            _remove_old(waiting)  # no lock of the system tells
+            _remove_old(waiting)  # without flock
         return None
 
     def release(self):
-        """A second time does nothing."""
+        """Does nothing the second time."""
         self._release()
 
     @contextlib.contextmanager
     def kept(self):
-        """Touches the lock now and then, so that nobody takes it for left behind; sets `lost` if
-        somebody has it nevertheless. Releases it in the end."""
+        """Touches the lock periodically, so that it does not count as stale; sets `lost` if another
+        owner has it nevertheless. Releases it at the end."""
         ended = threading.Event()
         thread = threading.Thread(target=self._beat, args=(ended,), name="Pliant lock", daemon=True)
         thread.start()
@@ -348,7 +348,7 @@ class Lock:
                 if not self.lost:
                     os.utime(self.path)
             except OSError:
-                pass  # the disk is away: perhaps not for long
+                pass  # the disk is unreachable, perhaps only for a while
             if self.lost:
                 return
 
@@ -359,8 +359,8 @@ class Lock:
             self.lost = True
 
     def check(self):
-        """A LockedError if somebody else has it now: the file is read, so that a process that was
-        asleep knows before it writes."""
+        """Raises a LockedError if another owner has the lock: reads the file, so that a process
+        that was suspended notices before it writes."""
         self._compare()
         if self.lost:
             raise LockedError(
@@ -370,7 +370,7 @@ class Lock:
 
 
 def check(folder):
-    """Lock.check() of this process's lock on a folder; nothing where it has none."""
+    """Lock.check() of this process's lock on a folder; does nothing without one."""
     lock = _held.get(_key(folder))
     if lock is not None:
         lock.check()
@@ -382,8 +382,8 @@ def _key(folder):
 
 @contextlib.contextmanager
 def writing(folder):
-    """The folder's only writer for a block. Within another such block of the same thread on the same
-    folder this does nothing."""
+    """Exclusive write access to a folder for a block. Nested in the same thread on the same folder
+    it does nothing."""
     inside = _thread.__dict__.setdefault("writing", set())
     key = _key(folder)
     if key in inside:
@@ -399,7 +399,7 @@ def writing(folder):
 
 @contextlib.contextmanager
 def writing_if_there_is_room(folder):
-    """The same for what makes room: a full disk does not stop it, another writer does."""
+    """The same for deleting: a full disk does not prevent it, another writer does."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(writing(folder))
@@ -411,7 +411,7 @@ def writing_if_there_is_room(folder):
 
 
 def _retried(function, *arguments):
-    """On Windows a file that somebody is just reading can be neither replaced nor removed."""
+    """On Windows a file that is being read can be neither replaced nor removed."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -423,7 +423,7 @@ def _retried(function, *arguments):
 
 
 def _remove(path, token, fd):
-    """Removes a lock that is still its owner's, and releases the system's."""
+    """Removes a lock that still belongs to its owner, and releases flock."""
     _own.discard(token)
     with contextlib.suppress(OSError):
         owner = Owner.read(path)
@@ -441,7 +441,7 @@ def _is_old(waiting):
 
 
 def _remove_old(waiting):
-    """Removes what is left of one who was killed while it was looking, which takes no time."""
+    """Removes what a process left that was killed while it held bake.lock.tmp."""
     with contextlib.suppress(OSError):
         owner = Owner.read(waiting)
         if _is_old(waiting) or owner is not None and owner.is_running is False:

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which files in a folder a bake has made: nothing else is ever deleted or written over.
+"""The list of files that a bake has made in a folder: nothing else is ever deleted or overwritten.
 
     bake.files      "Pliant bake 1", then a name a line; "frames/" is the frame store's folder
 
-A name is in the list, on the disk, before its file is made: whatever ends a bake, no file of it is
-unlisted. The list is made whole (with the names that every bake has) and then only appended to. It is
-the mark of a folder that is ours, and the last file to be deleted. It may come from a stranger like
-everything there: a line counts only if it is a name that a bake gives, and a file only if it begins as
-files of that kind do.
+A name is on the list, and the list on the disk, before its file is made: however a bake ends, none
+of its files is unlisted. The list is created complete (with the names that every bake has) and then
+only appended to. It marks a folder as a cache and is deleted last. It is untrusted: a line counts
+only if it is a name that a bake uses, and a file only if it begins as files of its kind do.
 
-Bakes of earlier versions have no list. Theirs are the files whose names come from the bodies in
-bake.json. A folder with neither is not ours.
+Bakes of earlier versions have no list: their files are those whose names come from the bodies in
+bake.json. A folder with neither is not a cache.
 """
 
 import contextlib
@@ -34,7 +33,7 @@ STORE_FILES = re.compile(
     r"check--?\d+\.plc)(\.tmp)?",
     re.ASCII,
 )
-# of a body, of other meshes bound to it, of its particles; cut along cracks, its debris
+# of a body, of other meshes bound to it, of its particles; fractured, of its debris
 BODY_FILES = re.compile(
     r"(\d{2,4}-[A-Za-z0-9_-]+)(\.(on-[A-Za-z0-9_-]+|particles|values))?"
     r"(\.broken)?(\.debris|\.piece-\d+)?(\.velocity|\.attributes|\.stretch)?"
@@ -42,10 +41,10 @@ BODY_FILES = re.compile(
     re.ASCII,
 )
 INCOMING = "bake.incoming"  # a folder while a bake is copied (copying.py)
-# what desktops and disks put into every folder
+# files that desktops and file systems create in any folder
 CLUTTER = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+found"}
 TEMPORARY = ".tmp"
-# What files begin with, by the endings of their names. Those of .rest, .cells and .faces are numbers.
+# Magic bytes by file name ending. Files of .rest, .cells and .faces contain only numbers.
 BEGINNINGS = {
     ".files": (HEAD.encode(),),
     ".json": (b'{"format": ',),
@@ -60,15 +59,15 @@ BEGINNINGS = {
 }
 MOST_FRAMES = 1 << 20  # of a bake
 _MOST_BYTES = 1 << 26
-_read = {}  # path of a list -> (its stat, the names): each file that is made asks
+_read = {}  # path of a list -> (its stat, the names): read for each file that is made
 
 
 class ForeignError(BakeError):
-    """A sentence on a folder or file that is not of a bake."""
+    """A sentence on a folder or file that does not belong to a bake."""
 
 
 def safe_name(index, name):
-    """A file name that is good everywhere, for a body's number and name."""
+    """A portable file name from a body's number and name."""
     letters = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:40]
     return f"{index:02d}-{letters or 'body'}"
 
@@ -78,8 +77,8 @@ def _is_name(text):
 
 
 def is_of_its_kind(path):
-    """Whether a file is what its name says, as far as its beginning tells; also the mere beginning of
-    one, as a kill or a full disk leaves it. Links are: nothing is lost with them."""
+    """Whether a file is what its name says, as far as its first bytes tell; incomplete files, as a
+    kill or a full disk leaves them, count too. So do links: deleting one loses nothing."""
     path = Path(path)
     try:
         kind = os.lstat(path).st_mode
@@ -90,7 +89,7 @@ def is_of_its_kind(path):
     with files.open_regular(path) as file:
         head, size = file.read(16), os.fstat(file.fileno()).st_size
     ending = Path(path.name.removesuffix(TEMPORARY)).suffix
-    if not head.strip(b"\0"):  # what a power cut leaves
+    if not head.strip(b"\0"):  # left by a power cut
         return True
     if ending == ".mdd":
         frames, vertices = struct.unpack(">ii", head[:8].ljust(8, b"\0"))
@@ -102,8 +101,8 @@ def is_of_its_kind(path):
 
 
 def listed(folder):
-    """Names of a bake's files in a folder, as a set; None: the folder is not ours. A BakeError if the
-    disk does not tell."""
+    """Names of a bake's files in a folder, as a set; None: the folder is not a cache. A BakeError
+    if it cannot be read."""
     folder = Path(folder)
     try:
         names = _listed(folder / NAME)
@@ -124,7 +123,7 @@ def _listed(path):
     if known is None or known[0] != mark:
         with files.open_regular(path) as file:
             text = file.read(_MOST_BYTES).decode("ascii", "replace")
-        # what follows the last end of a line is cut off
+        # an incomplete last line is dropped
         head, *lines = text.split("\n")[:-1] or [""]
         names = {line for line in lines if _is_name(line)} if head == HEAD else None
         known = _read[str(path)] = mark, names
@@ -132,7 +131,7 @@ def _listed(path):
 
 
 def _former(folder):
-    """Of a bake of an earlier version: what has the name of one of its bodies."""
+    """For bakes of earlier versions: files named after one of its bodies."""
     try:
         with files.open_regular(folder / INFO_NAME) as file:
             data = json.loads(file.read())
@@ -152,7 +151,8 @@ def is_ours(folder):
 
 
 def check_free(folder):
-    """A ForeignError unless a bake may be made in a folder: it is not there, empty, or ours."""
+    """Raises a ForeignError unless a bake may be made in a folder: it is missing, empty, or a
+    cache."""
     folder = Path(folder)
     if is_ours(folder):
         return
@@ -165,7 +165,7 @@ def check_free(folder):
 
 
 def _stranger(folder):
-    """A name in a folder that is not ours, or None."""
+    """A name in a folder that does not belong to a bake, or None."""
     try:
         names = sorted(entry.name for entry in os.scandir(folder))
     except FileNotFoundError:
@@ -183,8 +183,8 @@ def _stranger(folder):
 
 
 def paths(folder):
-    """Paths of all files of a bake that are there and what their names say; bake.json is the first: what
-    is left when deleting them was interrupted is no bake."""
+    """Paths of all existing files of a bake whose contents match their names; bake.json is the
+    first, so that an interrupted deletion leaves no bake."""
     folder = Path(folder)
     names = listed(folder) or ()
     found = [
@@ -203,8 +203,8 @@ def paths(folder):
 
 
 def start(folder, names):
-    """Makes the list of a new bake, with the files that it is going to have. What stood there before and
-    is not ours is a ForeignError."""
+    """Creates the list of a new bake with the files that it will have. An existing file that does
+    not belong to a bake is a ForeignError."""
     folder = Path(folder)
     check_names(folder, names)
     text = "".join(f"{line}\n" for line in (HEAD, *names))
@@ -212,7 +212,7 @@ def start(folder, names):
 
 
 def claim(folder, name):
-    """Puts the name of a file that is about to be made on the list of the folder's bake."""
+    """Adds the name of a file to the list of the folder's bake, before the file is made."""
     folder = Path(folder)
     names = listed(folder)
     if names is None or not _is_name(name):
@@ -225,7 +225,7 @@ def claim(folder, name):
         return
     try:
         with files.open_regular(folder / NAME, "ab") as file:
-            file.write(f"\n{name}\n".encode("ascii"))  # the line before it may be cut off
+            file.write(f"\n{name}\n".encode("ascii"))  # the line before it may be incomplete
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -233,7 +233,8 @@ def claim(folder, name):
 
 
 def check_names(folder, names):
-    """A ForeignError if a file that is not of the folder's bake has one of these names."""
+    """Raises a ForeignError if one of these names is taken by a file that does not belong to the
+    folder's bake."""
     folder, known = Path(folder), listed(folder) or set()
     for name in names:
         path = folder / name.removesuffix("/")
@@ -260,7 +261,7 @@ def _is_listed(place, name, known):
             and not files.is_link(place)
             and (name in known or not any(place.iterdir()))
         )
-    # in another case it may be another file, or the same
+    # on a case-insensitive file system it is the same file
     former = (
         place.with_name(other + place.name[len(name) :])
         for other in known
@@ -271,7 +272,7 @@ def _is_listed(place, name, known):
 
 @contextlib.contextmanager
 def _finished(path):
-    """files.replaced() for the folder's only writer, if it still is."""
+    """files.replaced(), if the caller still holds the folder's lock."""
     with files.replaced(path) as unfinished:
         yield unfinished
         lock.check(path.parent)
@@ -283,7 +284,7 @@ def _write(path, data):
 
 
 def write(path, data):
-    """Bytes as a file of the bake, whole or not at all; for the folder's only writer."""
+    """Writes a file of the bake atomically; the caller must hold the folder's lock."""
     path = Path(path)
     claim(path.parent, path.name)
     _write(path, data)
@@ -291,8 +292,8 @@ def write(path, data):
 
 @contextlib.contextmanager
 def replaced(path):
-    """files.replaced(); in a bake's folder the file becomes one of the bake's, and nobody else writes
-    there meanwhile."""
+    """files.replaced(); in a cache the file is added to the list, and the folder is locked
+    meanwhile."""
     path = Path(path)
     if not is_ours(path.parent):
         with files.replaced(path) as unfinished:
@@ -308,8 +309,8 @@ def replaced(path):
 
 
 def remove_files(folder):
-    """Deletes the bake's files in a folder that is ours, all but the list; the frame store's folder if
-    nothing else is in it."""
+    """Deletes the bake's files in a cache folder, all but the list; the frame store's folder if it
+    is empty."""
     folder = Path(folder)
     names = listed(folder)
     if names is not None and not (folder / NAME).is_file():
@@ -322,7 +323,7 @@ def remove_files(folder):
 
 
 def remove_all(folder):
-    """Deletes a bake with its list, and its folder if nothing else is in it."""
+    """Deletes a bake with its list, and its folder if it is empty."""
     if is_ours(folder):
         remove_files(folder)
     for path in (Path(folder) / (NAME + TEMPORARY), Path(folder) / NAME):
@@ -332,7 +333,7 @@ def remove_all(folder):
 
 
 def remove_empty(folder):
-    """Removes a folder with nothing in it."""
+    """Removes a folder if it is empty."""
     folder = Path(folder)
     if folder.is_dir() and not files.is_link(folder) and not any(folder.iterdir()):
         folder.rmdir()

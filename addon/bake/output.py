@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a bake's frame store to point caches, for the body's own mesh or any other: no simulating.
+"""From a bake's frame store to point caches, for the body's own mesh or any other, without
+simulating.
 
-The frame store is the truth. A point cache that is missing, cut off or not of this bake is made
-again from it.
+The frame store is authoritative. A point cache that is missing, incomplete or from another bake is
+made again from it.
 """
 
 import contextlib
@@ -20,11 +21,11 @@ from .formats import mdd, pc2
 from .skinning import ObjectSkin
 from .manifest import replaced
 
-_known = {}  # path of a PC2 file that was made or compared in this session -> Output._mark()
+_known = {}  # path of a PC2 file that was made or verified in this session -> Output._mark()
 
 
 def bound_name(body, object_name):
-    """A file name for another object's mesh that follows a body; other names give other files."""
+    """A file name for another object's mesh that follows a body; unique by object name."""
     letters = re.sub(r"[^A-Za-z0-9_-]+", "_", object_name).strip("_")[:40]
     mark = hashlib.blake2b(object_name.encode(), digest_size=3).hexdigest()
     return f"{body.file_name}.on-{letters or 'mesh'}-{mark}"
@@ -32,7 +33,7 @@ def bound_name(body, object_name):
 
 @contextlib.contextmanager
 def store_of(cache):
-    """A bake's frame store; what is wrong with it is a BakeError."""
+    """A bake's frame store; its errors become BakeErrors."""
     try:
         with cache.open_store() as store:
             yield store
@@ -43,10 +44,10 @@ def store_of(cache):
 class Output:
     """A mesh that follows a baked body.
 
-    rest: its vertices at the bake's first frame, world space relative to cache.origin, and
-    matrices: where its object stands at each frame (or once, where it never moves); without them it
-    is the body's own mesh. name: the stem of its files in the cache's folder. triangles: of that mesh,
-    where it is not the body's.
+    rest: its vertices at the bake's first frame, in world space relative to cache.origin, and
+    matrices: its object's matrix at each frame (or once, if it never moves); without them it is the
+    body's own mesh. name: the stem of its files in the cache folder. triangles: of that mesh, if it
+    is not the body's.
     """
 
     def __init__(self, cache, body, name=None, rest=None, matrices=None, triangles=None):
@@ -87,7 +88,7 @@ class Output:
 
     def skinned(self, frames=None, velocities=False):
         """For each frame the skinned mesh in the object's own coordinates: (frame, vertices,
-        velocities, which stay in world space, or None)."""
+        velocities in world space, or None)."""
         rest = self.cache.rest(self.body) if self.own else self._rest
         triangles = self.cache.faces(self.body) if self.own else self._triangles
         with (
@@ -99,13 +100,13 @@ class Output:
                 yield frame, moved.vertices, moved.velocities
 
     def local(self, frames=None):
-        """For each frame the vertices in the object's own coordinates."""
+        """The vertices of each frame in the object's own coordinates."""
         for _, vertices, _ in self.skinned(frames):
             yield vertices
 
     def local_velocities(self):
-        """For each frame how fast the vertices move in the object's own coordinates, a second: what
-        is left of their motion when that of the object is taken away, as motion blur wants it."""
+        """Velocities of the vertices in the object's own coordinates, per second: their motion
+        relative to the object's, as motion blur needs it."""
         for frame, local, velocities in self.skinned(velocities=True):
             yield self._local_velocity(frame, local, velocities)
 
@@ -116,28 +117,27 @@ class Output:
         return transforms.vectors_to_local(velocities, self.matrix(frame))
 
     def _matrix_rate(self, frame):
-        """Change of the matrix a second, from the frames on both sides."""
+        """Rate of change of the matrix per second, by central differences."""
         before, after = max(frame - 1, self.first), min(frame + 1, self.last)
         seconds = max(after - before, 1) / self.cache.fps
         return (self.matrix(after) - self.matrix(before)) / seconds
 
-    # ------------------------------------------------------------ what its points carry
+    # ------------------------------------------------------------ channels at vertices
 
     def flows(self):
-        """Whether the body has flowed in the last frame."""
+        """Whether the body has plastic strain in the last frame."""
         with store_of(self.cache) as store:
             return bool(store.read(self.body.index, self.last, Channel.PLASTIC_STRAIN).any())
 
     def carried(self, channels):
-        """For each frame what channels with one number a particle have at the vertices: an array
-        (channels, vertices)."""
+        """For each frame scalar particle channels at the vertices: an array (channels, vertices)."""
         index, origin = self.body.index, self.cache.origin
         with store_of(self.cache) as store:
             spacing = store.body_info(index).spacing
             for frame, row in zip(self.frames, self.rows()):
                 there = store.read(index, frame, Channel.MASS) > 0
                 values = np.array([store.read(index, frame, c)[there] for c in channels])
-                if (values == values[:, :1]).all():  # as before anything flows
+                if (values == values[:, :1]).all():  # constant, as before any flow
                     yield np.repeat(values[:, :1], self.vertices, axis=1)
                     continue
                 particles = store.read(index, frame, Channel.POSITION, origin=origin)[there]
@@ -147,7 +147,7 @@ class Output:
     # ------------------------------------------------------------ files
 
     def point_cache(self, progress=None):
-        """The path of this mesh's PC2 file, made where there is none that fits the bake."""
+        """Path of this mesh's PC2 file; it is made if there is none that matches the bake."""
         path = self.path("pc2")
         if not self._is_ready(path):
             self.write_pc2(path, progress)
@@ -175,7 +175,7 @@ class Output:
         mark = self._mark(path)
         if mark is not None and _known.get(str(path)) == mark:
             return True
-        # another mesh's object may have moved since: nothing tells but having made the file
+        # another mesh's object may have moved since: only a file made now is known to match
         ready = self.own and self._fits(path)
         if ready:
             self._remember(path)
@@ -185,7 +185,7 @@ class Output:
         _known[str(path)] = self._mark(path)
 
     def _mark(self, path):
-        """Changes with everything that the file is made from, and with the file; None: no file."""
+        """A mark of all inputs of the file and of the file itself; None: no file."""
         digest = hashlib.blake2b(digest_size=16)
         if not self.own:
             digest.update(np.ascontiguousarray(self._rest))
@@ -197,7 +197,7 @@ class Output:
         return digest.digest(), self.first, self.last, *((f.st_mtime_ns, f.st_size, f.st_ino) for f in files)
 
     def _fits(self, path):
-        """Whether a file is whole and of this bake: its first and last frames are compared."""
+        """Whether a file is complete and of this bake: its first and last frames are compared."""
         try:
             pc2.check(path, self.vertices, self.count)
         except BakeError:
@@ -207,7 +207,7 @@ class Output:
         return all(np.array_equal(rows[frame - self.first], local) for frame, local in zip(ends, self.local(ends)))
 
     def rows(self, progress=None):
-        """The frames as an array (frames, vertices, 3), read from the PC2 file as they are used."""
+        """The frames as an array (frames, vertices, 3), mapped from the PC2 file."""
         return pc2.frames(self.point_cache(progress))[: self.count]
 
     def write_pc2(self, path, progress=None):
@@ -223,8 +223,7 @@ class Output:
 
 @contextlib.contextmanager
 def new_pc2(path, vertices, start):
-    """A Writer whose file gets its name when all is in it; until then the one that was there
-    stays."""
+    """A Writer whose file is renamed into place when complete; until then an existing file stays."""
     with replaced(path) as unfinished:
         with pc2.Writer(unfinished, vertices, start, sync=False) as writer:
             yield writer

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which particles a painted pin group holds, and how strongly.
 
-Values are sampled where each particle is, between the vertices. That alone would lose what artists do
-most: one row of vertices at the edge of a sheet, painted 1, with no particle exactly on it. So the
-particle nearest to a painted vertex gets at least that vertex's weight.
+Weights are interpolated at each particle. That alone would lose the most common case: one row of
+vertices at the edge of a sheet, painted 1, with no particle exactly on it. Therefore the particle
+nearest to a painted vertex gets at least that vertex's weight.
 """
 
 import itertools
@@ -14,8 +14,8 @@ from ..solver import Channel
 
 
 def particle_weights(made, body, origin):
-    """For each particle of a library's body 0 to 1, from body.pins at the mesh's vertices."""
-    # those that it had at first: copies have what the particle has that they are copies of
+    """Weight of each particle of a library's body, 0 to 1, from body.pins at the mesh's vertices."""
+    # original particles only: copies inherit the weight of their original
     first = np.count_nonzero(made.read(Channel.PARENT) == np.arange(made.info.particles))
     weights = np.clip(made.sample_mesh_values(body.pins), 0.0, 1.0).astype(np.float32)[:first]
     painted = np.flatnonzero(body.pins > 0)
@@ -29,13 +29,13 @@ def particle_weights(made, body, origin):
 
 
 def nearest_within(points, others, reach):
-    """For each point the index of the nearest of the others, -1 where none is within about `reach`.
-    The others are sorted into cells of that size; a point looks in 27 of them."""
+    """For each point the index of the nearest of the others, -1 if none is within about `reach`.
+    The others are binned into cells of that size; 27 cells are searched for a point."""
     low = np.minimum(points.min(axis=0), others.min(axis=0)).astype(np.float64)
     high = np.maximum(points.max(axis=0), others.max(axis=0)).astype(np.float64)
     width = np.floor((high - low) / reach) + 3
     if not np.prod(width) < 2.0**62:
-        return np.full(len(points), -1)  # no body has that many particles
+        return np.full(len(points), -1)  # more cells than an index can hold; no body has that many particles
     width = width.astype(np.int64)
     cells = np.floor((others - low) / reach).astype(np.int64) + 1
     own = np.floor((points - low) / reach).astype(np.int64) + 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which bake a shot and a cache folder make: a new one, the rest of one, or a part of one again."""
+"""Decides what a shot and a cache folder need: a new bake, the rest of one, or a part of one again."""
 
 from . import manifest
 from .cache import Cache, make_folder
@@ -12,15 +12,15 @@ NEW, RESUME, REBAKE = "new", "resume", "rebake"
 
 
 def make_job(folder, shot, kind=NEW, from_frame=None):
-    """A Job that is ready to start. REBAKE forgets the frames after the last checkpoint at or
-    before `from_frame`, and takes it up there with the shot's settings. What cannot be is a
-    BakeError, and then nothing has been touched. The job is the folder's only writer until it has
-    ended."""
+    """A Job that is ready to start. REBAKE discards the frames after the last checkpoint at or
+    before `from_frame`, and continues there with the shot's settings. If that is not possible, a
+    BakeError is raised and nothing is changed. The job has exclusive write access to the folder
+    until it ends."""
     if kind == NEW:
         manifest.check_free(folder)
         make_folder(folder)
     else:
-        Cache.open(folder)  # which says so if there is nothing
+        Cache.open(folder)  # raises if there is none
     lock = Lock(folder)
     try:
         job = _make(folder, shot, kind, from_frame)
@@ -57,7 +57,9 @@ def _resumed(cache, shot, baked):
             f"The bake cannot go on: {changed} is not what it was. Bake again, or rebake from the current frame."
         )
     if baked[1] >= shot.end and cache.is_complete(shot.end):
-        raise BakeError(f"All frames up to {shot.end} are baked: there is nothing to go on with.")
+        raise BakeError(
+            f"All frames up to {shot.end} are baked: there is nothing to resume. Bake again, or add frames at the end."
+        )
     cache.adopt(shot)
     return Job(shot, cache, resume=True)
 

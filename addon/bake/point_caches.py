@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The point caches of a bake while it goes on: skinned in the job's thread, written in another."""
+"""Writes the point caches during a bake: skinned in the job's thread, written in a worker thread."""
 
 import math
 
@@ -16,14 +16,14 @@ class PointCaches:
 
     def __init__(self, job):
         self.job, self.shot, self.cache = job, job.shot, job.cache
-        self.flows = []  # for each body: whether it may
-        self.skins = []  # for each body: of the body itself, or, where it may flow, of its frames
-        self.rooms = []  # for each body: the array that its frames are skinned in
+        self.flows = []  # for each body: whether it may flow
+        self.skins = []  # for each body: a skin of the body, or, if it may flow, of its stored frames
+        self.rooms = []  # for each body: the array that its frames are skinned into
         self.writers = []
         self.rows = BackgroundWorker("Pliant point caches")
 
     def close(self, ending, sync):
-        """ending: an ExitStack. All of it, from the last to the first."""
+        """ending: an ExitStack. Creates all point caches, from frame first to last."""
         for skin in self.skins:
             if skin is not None:
                 ending.callback(skin.close)
@@ -37,7 +37,7 @@ class PointCaches:
     # ------------------------------------------------------------ opening
 
     def bind(self, bodies):
-        """bodies: the solver's, as they were modelled or restored."""
+        """bodies: the solver's, in their modelled state or restored."""
         for index, (body, made) in enumerate(zip(self.shot.bodies, bodies)):
             self.flows.append(may_flow(self.shot, index))
             self.skins.append(
@@ -46,31 +46,31 @@ class PointCaches:
             self.rooms.append(np.empty_like(body.vertices, np.float32))
 
     def _stored(self, store, index):
-        """A skin of the frames of a body."""
+        """A skin of the stored frames of a body."""
         body = self.shot.bodies[index]
         return ObjectSkin(store, body.vertices, body.triangles, self.shot.origin, index)
 
     def open(self, keep=False):
-        """keep: those that are there are gone on with."""
+        """keep: existing files are continued."""
         open_one = self._kept_writer if keep else self._writer
         self.writers = [open_one(cached) for cached in self.cache.bodies]
 
     def _writer(self, cached, keep=False):
-        """Rows go to the disk's own time, and are waited for at checkpoints only: what comes after
-        the last one is simulated again anyway."""
+        """Rows are written asynchronously and synced only at checkpoints: later rows would be
+        simulated again after an accident anyway."""
         return pc2.Writer(self.cache.pc2_path(cached), cached.vertices, self.shot.start, keep=keep, sync=False)
 
     def _kept_writer(self, cached):
-        """Of a point cache that is there, if it can be gone on with."""
+        """A writer for an existing point cache, if it can be continued."""
         try:
             return self._writer(cached, keep=True)
         except pc2.Pc2Error:
             return self._writer(cached)
 
     def resume(self, store, number):
-        """Opens the point caches with whole rows up to a frame. Rows that an accident took, and
-        those since the checkpoint before, which a power cut may have taken, come from the store
-        again."""
+        """Opens the point caches with complete rows up to a frame. Rows that were lost, and rows
+        since the checkpoint before, which a power cut may have lost, are made again from the
+        store."""
         rows = number - self.shot.start + 1
         for cached in self.cache.bodies:
             writer = self._kept_writer(cached)
@@ -85,7 +85,7 @@ class PointCaches:
             except solver.PliantError:
                 if writer.frames < rows:
                     raise
-                # the store has lost frames, but the rows are there and may well be whole
+                # the store has lost frames, but the rows may be complete
 
     def _skin_again(self, store, cached, writer, rows):
         with self._stored(store, cached.index) as skin:
@@ -97,9 +97,9 @@ class PointCaches:
     # ------------------------------------------------------------ frames
 
     def write(self, store, frame):
-        """Skins a frame that the store has, and hands its rows over; the rows before are written. What
-        flows is skinned from the store: what its surface follows depends on all frames before, which a
-        bake that is resumed has there."""
+        """Skins a stored frame and hands its rows to the worker; the rows before it are on the
+        disk. Bodies that flow are skinned from the store: their bindings depend on all frames
+        before, which a resumed bake has only there."""
         for index, room in enumerate(self.rooms):
             if self.skins[index] is None:
                 self.skins[index] = self._stored(store, index)
@@ -107,7 +107,7 @@ class PointCaches:
         self.rows.start(self._write_rows, frame.number)
 
     def _write_rows(self, number):
-        """In the other thread."""
+        """Runs in the worker thread."""
         row = number - self.shot.start
         for writer, room in zip(self.writers, self.rooms):
             self.job._check_lock()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What this process takes of the machine."""
+"""Memory of this process."""
 
 import os
 import sys
@@ -11,8 +11,8 @@ except ImportError:  # Windows
 
 
 def memory():
-    """Bytes of memory that the whole process holds now; where the system does not say: at most so
-    far; 0: not known."""
+    """Resident memory of the process in bytes; where the system does not report it, the peak so
+    far; 0: unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

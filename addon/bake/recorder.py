@@ -11,7 +11,7 @@ from .shot_scene import ShotScene
 
 
 class Recorder:
-    """What a job writes with. Once begun or resumed it advances from frame to frame."""
+    """The outputs of a job. After a new start or a resume it advances frame by frame."""
 
     def __init__(self, job, scene):
         self.job, self.scene, self.shot, self.cache = job, scene, job.shot, job.cache
@@ -51,9 +51,9 @@ class Recorder:
         return first.number
 
     def resume(self):
-        """The scene of the latest checkpoint; its frame. Without a checkpoint the scene begins anew,
-        and frames that are finished are compared with it. Where only rows of point caches are
-        missing, nothing is simulated."""
+        """Restores the latest checkpoint; returns its frame. Without a checkpoint the scene starts
+        anew, and stored frames are compared with it. If only rows of point caches are missing,
+        nothing is simulated."""
         shot, job = self.shot, self.job
         self.store = self.cache.open_store("resume")
         info = self.store.info
@@ -81,7 +81,7 @@ class Recorder:
         return number
 
     def _restored(self, last):
-        """The frame of the latest checkpoint that can be used; None: there is none."""
+        """The frame of the latest usable checkpoint, or None."""
         try:
             return self.store.restore(self.scene, last)
         except solver.PliantError as error:
@@ -91,7 +91,7 @@ class Recorder:
             return None
 
     def _bind(self):
-        """Skins follow the bodies; what results are made of besides is in the cache."""
+        """Binds the skins; what results need besides is in the cache."""
         bodies = self.shot_scene.bodies
         for cached, made in zip(self.cache.bodies, bodies):
             points = fracture_cells.read(made, self.shot.origin)
@@ -113,12 +113,12 @@ class Recorder:
         self.shot_scene.take_warnings()
 
     def _write(self, frame):
-        """The frame into the store; then its rows are written while the next frame is simulated."""
+        """Stores the frame; its rows are written while the next frame is simulated."""
         self.point_caches.rows.wait()
         self.job._check_lock()
         try:
             self.store.write_frame(self.scene, frame.number)
         except solver.PliantError:
-            self.job._check_lock()  # the store noticed it first: it was asleep in there
+            self.job._check_lock()  # the store detected it first: this process was suspended in there
             raise
         self.point_caches.write(self.store, frame)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bake needs, as plain data: no Blender, no library.
+"""Input of a bake as plain data, without Blender and without the library.
 
-A Shot is captured from a scene (blender/capture/capture.py), or made by a test, and simulated by a Job
-(job.py). Everything is in world space, in metres and seconds; positions are float32 relative to
-Shot.origin, so that a scene far from the world's zero loses nothing.
+A Shot is captured from a scene (blender/capture/capture.py), or made by a test, and simulated by a
+Job (job.py). Everything is in world space, in the scene's length units and seconds; positions are
+float32 relative to Shot.origin, so that precision does not depend on the distance from the world
+origin.
 """
 
 from dataclasses import dataclass, field
@@ -13,40 +14,40 @@ import numpy as np
 
 @dataclass
 class BodyFrame:
-    """What may change of a body from frame to frame."""
+    """Per-frame state of a body."""
 
     matrix: np.ndarray  # (4, 4) float64, object to world: results are written local to it
     material: dict  # settings for Body.set_material
-    pin_vertices: np.ndarray | None = None  # (n, 3) float32: the animated mesh, where it is needed
+    pin_vertices: np.ndarray | None = None  # the animated mesh, if it is needed
     pin_strength: float = 1.0  # factor on the pins' frequencies, 0 to 1
-    contacts: tuple | None = None  # groups, with itself: for Body.set_contacts; None: all, both
-    surface: tuple | None = None  # arguments of Body.set_surface; None: nothing of its own
+    contacts: tuple | None = None  # groups, self-collision: for Body.set_contacts; None: all, both
+    surface: tuple | None = None  # arguments of Body.set_surface; None: those of the scene
     fracture: dict | None = None  # keywords of Body.set_fracture; None: it does not break
 
 
 @dataclass
 class Weak:
-    """Where a body is weak: it breaks there first. Through its whole thickness, as painting goes."""
+    """Weak places of a body, through its whole thickness."""
 
-    factor: float  # on the toughness there
-    width: float  # of what is about an edge; 0: the particles' spacing
+    factor: float  # on the toughness
+    width: float  # half width of the weak zone about an edge; 0: the particles' spacing
     edges: np.ndarray  # (m, 2) int32, vertices
     group: np.ndarray | None = None  # (n,) float32, 0 to 1: how weak each vertex is
 
 
 @dataclass
 class Pattern:
-    """Voronoi cells that a body breaks along: about points of its own, or as many or as large as set."""
+    """Voronoi cells that a body breaks along: about given points, or a number or size of cells."""
 
     count: int = 0
-    size: float = 0.0  # of a cell; 0: count says how many
+    size: float = 0.0  # of a cell; 0: count is used
     seed: int = 0
     points: np.ndarray | None = None  # (n, 3) float32
 
 
 @dataclass
 class Body:
-    """A soft body: its mesh at the first frame and how it is made."""
+    """A soft body: its mesh at the first frame and its settings."""
 
     name: str  # the object's name
     vertices: np.ndarray  # (n, 3) float32
@@ -58,10 +59,10 @@ class Body:
     pins: np.ndarray | None = None  # (n,) float32, 0 to 1: how strongly each vertex is pinned
     pin_frequency: float = 0.0  # hertz at weight 1
     pin_exact: bool = False  # held, not pulled, where the weight is 1
-    presettle: bool = False  # its rest shape takes up gravity: it starts in equilibrium
-    follow_until: int | None = None  # the release frame: up to it the body follows its animation
-    topology: str = ""  # hash of the object's own faces: results are checked against it
-    source: str = ""  # hash of the object's own mesh and of the modifiers that make it this one
+    presettle: bool = False  # gravity compensation: it starts in equilibrium
+    follow_until: int | None = None  # release frame: until then the body follows its animation
+    topology: str = ""  # hash of the object's own faces: results are compared with it
+    source: str = ""  # hash of the object's own mesh and of the modifiers that make this mesh from it
 
 
 @dataclass
@@ -72,16 +73,16 @@ class ColliderFrame:
     friction: float = 0.5
     restitution: float = 0.0
     thickness: float = 0.0
-    runs: tuple | None = None  # how its surface does: velocity, spin, centre, in the pose's axes
+    runs: tuple | None = None  # surface velocity, spin, centre, in the pose's axes
 
 
-@dataclass(eq=False)  # one that stands still is the same object in both frames
+@dataclass(eq=False)  # compared by identity: a static collider is the same object in both frames
 class ColliderMeshFrame:
     vertices: np.ndarray  # (n, 3) float32
     friction: float = 0.5
     restitution: float = 0.0
     thickness: float = 0.0
-    runs: tuple | None = None  # velocity, spin, centre in the world
+    runs: tuple | None = None  # velocity, spin, centre in world space
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Collider:
 
 @dataclass
 class Weld:
-    """Sticks a body to another one, or to a collider, where they touch at the first frame."""
+    """Welds a body to another one, or to a collider, where they touch at the first frame."""
 
     body: str
     to: str
@@ -110,7 +111,7 @@ class Field:
 
 @dataclass
 class Frame:
-    """Where everything that the scene moves is at a frame."""
+    """State of everything animated at a frame."""
 
     number: int
     gravity: tuple
@@ -118,7 +119,7 @@ class Frame:
     colliders: list  # ColliderFrame or ColliderMeshFrame for each of Shot.colliders
     fields: list  # dict of field settings for each of Shot.fields
     contacts: dict | None = None  # keywords of Scene.set_contacts; None: bodies do not collide
-    sleep: tuple | None = None  # arguments of Scene.set_sleep; None: bodies do not
+    sleep: tuple | None = None  # arguments of Scene.set_sleep; None: sleep is off
 
 
 @dataclass
@@ -138,9 +139,9 @@ class Shot:
     threads: int = 0  # 0: all cores; never changes results
     compression: bool = True
     checkpoint_every: int = 10
-    quick: bool = False  # with fewer particles than asked for, to judge the motion
-    metre: float = 1.0  # how long a unit of length is, for texts: all values are in that unit
-    warnings: list = field(default_factory=list)  # sentences on what could not be taken over
+    quick: bool = False  # with fewer particles than set, to judge the motion
+    metre: float = 1.0  # length of a unit in metres, for texts: all values are in units
+    warnings: list = field(default_factory=list)  # sentences on what was left out
 
     @property
     def pass_through(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The library's scene of a Shot: made from it, or taken from a checkpoint, and told each frame."""
+"""The library's scene of a Shot: created from it or restored from a checkpoint, and updated each
+frame."""
 
 import numpy as np
 
@@ -15,8 +16,8 @@ SKIN_MARGIN = 0.2  # of the spacing: how far skins and sheets keep off
 
 
 class ShotScene:
-    """The bodies, colliders and fields of a shot in a solver.Scene. Sentences on what is not as meant
-    are added to the job's warnings."""
+    """The bodies, colliders and fields of a shot in a solver.Scene. Warnings are added to the
+    job's."""
 
     def __init__(self, job, scene):
         self.job, self.scene, self.shot = job, scene, job.shot
@@ -28,7 +29,7 @@ class ShotScene:
     # ------------------------------------------------------------ setting up
 
     def make(self):
-        """Everything as it is in the first frame, but for pins; see hold()."""
+        """Everything as in the first frame, except for pins; see hold()."""
         shot, first = self.shot, self.shot.frames[0]
         for index, body in enumerate(shot.bodies):
             self.bodies.append(self._add_body(index, body, first.bodies[index]))
@@ -45,7 +46,8 @@ class ShotScene:
         self.take_warnings()
 
     def hold(self):
-        """Pins, and held bodies in equilibrium: after skins are bound to the bodies as they were modelled."""
+        """Pins, and gravity compensation of pinned bodies: after skins are bound to the modelled
+        shape."""
         first = self.shot.frames[0]
         self.weigh_pins()
         for body, made, weights, state in zip(self.shot.bodies, self.bodies, self.pins, first.bodies):
@@ -55,7 +57,7 @@ class ShotScene:
         self.last = first
 
     def take(self):
-        """What a checkpoint has restored, which must be what the shot has."""
+        """Takes over a restored scene, which must match the shot."""
         shot = self.shot
         self.bodies, self.colliders = self.scene.bodies(), self.scene.colliders()
         self.margin = contact_margin(self.bodies)
@@ -77,7 +79,7 @@ class ShotScene:
             self.pins.append(None if body.pins is None else pins.particle_weights(made, body, self.shot.origin))
 
     def _presettle(self):
-        """Held bodies start in equilibrium. Sheets do not: they fall into folds."""
+        """Pinned bodies start in equilibrium, except sheets, which fall into folds."""
         shot, solid = self.shot, (solver.Sampling.BLUE_NOISE, solver.Sampling.GRID)
         for body, made, weights in zip(shot.bodies, self.bodies, self.pins):
             if not body.presettle or weights is None or made.info.sampling not in solid:
@@ -108,7 +110,7 @@ class ShotScene:
             )
         except solver.Cancelled:
             raise
-        except solver.PliantError as error:  # the library does not know whose mesh it is
+        except solver.PliantError as error:  # the library does not know the object's name
             raise solver.PliantError(error.status, f"'{body.name}': {error}") from error
         self._no_volume(body, problem)
         if body.follow_until is not None and body.follow_until > self.shot.start:
@@ -131,7 +133,7 @@ class ShotScene:
             raise solver.PliantError(error.status, f"'{collider.name}': {error}") from error
 
     def _weld(self):
-        """Where things touch at the first frame; in a bake that is resumed they are welded already."""
+        """Welds bodies where they touch at the first frame; a restored scene has its welds already."""
         known = {body.name: made for body, made in zip(self.shot.bodies, self.bodies)}
         ends = known | {c.name: made for c, made in zip(self.shot.colliders, self.colliders)}
         for weld in self.shot.welds:
@@ -160,9 +162,9 @@ class ShotScene:
                 self.job.pieces[body.name] = made.info.pieces
 
     def _set(self, frame):
-        """Tells the library where everything is at the end of the frame."""
+        """Sets the state at the end of the frame."""
         shot = self.shot
-        last = self.last  # None at first after a restore: everything is told again
+        last = self.last  # None after a restore: everything is set again
         if last is None or last.gravity != frame.gravity:
             self.scene.set_gravity(frame.gravity)
         if last is None or not _same_contacts(last, frame):
@@ -190,7 +192,8 @@ class ShotScene:
                 made.set(**frame.fields[index])
 
     def _set_contacts(self, frame):
-        """The same calls whatever was before: a bake that is resumed comes to the same."""
+        """The same calls in the same order whatever was set before, so that a resumed bake gives
+        the same result."""
         on = frame.contacts is not None
         self.scene.set_contacts(**frame.contacts if on else {"enabled": 0})
         for made, state in zip(self.bodies, frame.bodies):
@@ -221,7 +224,7 @@ class ShotScene:
     # ------------------------------------------------------------ warnings
 
     def take_warnings(self):
-        """Those of the bodies, as sentences."""
+        """Warnings of the bodies, as sentences."""
         for body, made in zip(self.shot.bodies, self.bodies):
             for kind, sentence in made.warnings_by_kind().items():
                 if kind & ADVICE:
@@ -231,7 +234,7 @@ class ShotScene:
                 self._warn(f"{body.name}: {sentence}")
 
     def _substeps_warning(self, sentence):
-        """Names the field and the value to set."""
+        """Adds the name of the setting and the value to set."""
         self.job.needed_substeps = self.scene.auto_substeps(1.0 / self.shot.fps, MOST_SUBSTEPS)
         field = "Number" if self.shot.substeps else "At Most"
         share = sentence.split(" of the stiffness")[0]
@@ -257,13 +260,13 @@ def _same_contacts(a, b):
 
 
 def _running(state):
-    """Keywords of a collider whose surface runs, or does not."""
+    """Collider keywords of a surface velocity, or of none."""
     names = ("surface_velocity", "surface_spin", "surface_centre")
     return dict(zip(names, state.runs or ((0.0, 0.0, 0.0),) * 3))
 
 
 def pin_frequencies(body, weights, strength):
-    """Hertz for each particle. Only a full weight at full strength is held exactly."""
+    """Pin frequency of each particle. Only weight 1 at full strength is held exactly."""
     frequencies = (weights * (body.pin_frequency * strength)).astype(np.float32)
     if body.pin_exact and strength >= 1.0:
         frequencies[weights >= 0.999] = solver.PIN_HELD
@@ -271,10 +274,10 @@ def pin_frequencies(body, weights, strength):
 
 
 def contact_margin(bodies):
-    """How far the outermost particles lie within the mesh that they carry. Colliders stop particles,
-    so they keep this much more distance: then the mesh rests on them and does not sink in. A sheet's
-    particles are on it, but between them a round collider would show through. The finest body
-    decides, so that none hovers."""
+    """Depth of the outermost particles below the mesh that they carry. Colliders stop particles, so
+    they keep this much more distance: then the mesh rests on them without penetration. The
+    particles of a sheet are on it, but a round collider would show through between them. The
+    finest body decides, so that no body hovers."""
     filled = (solver.Sampling.BLUE_NOISE, solver.Sampling.GRID)
     return min(
         (made.info.spacing * (MARGIN if made.info.sampling in filled else SKIN_MARGIN) for made in bodies), default=0.0

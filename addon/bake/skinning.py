@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Skinned vertices in an object's own coordinates: the one way from particles to point caches."""
+"""Skinned vertices in an object's own coordinates, for all point caches."""
 
 from . import transforms
 
 
 class ObjectSkin:
-    """Vertices of a mesh that follow a body as it is now (source: a solver.Body), or in a frame of a store
-    (source: a solver.Store; index: which of its bodies). vertices: at rest, relative to origin."""
+    """Vertices of a mesh that follow a body in its current state (source: a solver.Body), or in a
+    stored frame (source: a solver.Store; index: of the body). vertices: at rest, relative to
+    origin."""
 
     def __init__(self, source, vertices, triangles, origin, index=None):
         of_store = () if index is None else (index,)
@@ -15,7 +16,7 @@ class ObjectSkin:
         self._matrix, self._transform = None, None
 
     def at(self, matrix, frame=None, *, velocities=False, out=None):
-        """The solver.Skinned of an object with that matrix, an array; velocities stay in world space."""
+        """The solver.Skinned of an object with that matrix (array); velocities stay in world space."""
         return self._skin.apply(
             *(() if frame is None else (frame,)),
             origin=self._origin,
@@ -25,8 +26,8 @@ class ObjectSkin:
         )
 
     def _to_object(self, matrix):
-        """Made anew only where the matrix is another, to the bit: a bake that is resumed, which
-        knows none of the earlier ones, must come to the same."""
+        """Computed again only if the matrix differs in any bit, so that a resumed bake, which does
+        not know earlier matrices, gives the same bits."""
         bits = matrix.tobytes()
         if bits != self._matrix:
             self._matrix, self._transform = bits, transforms.to_object(matrix, self._origin)

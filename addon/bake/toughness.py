@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How tough each particle of a body is, where artists have marked edges or painted weak places.
+"""Toughness of each particle of a body with marked edges or painted weak places.
 
-A particle is as tough as the point of the surface that is nearest to it: what goes around a body is
-weak right through it. Along an edge that is told by distance, not by interpolating between vertices:
-on a mesh of few large faces the whole body would be weak.
+A particle takes the value of the nearest point on the surface, so that weak places go through the
+whole thickness. Weakness along an edge depends on the distance from it and is not interpolated
+between vertices: on a mesh of few large faces the whole body would be weak.
 """
 
 import numpy as np
 
 from ..solver import Factor
 
-BLOCK = 1 << 22  # distances at a time
+BLOCK = 1 << 22  # distances computed at a time
 
 
 def apply(made, body):
-    """Tells the library's body what a shot's Body is weak by."""
+    """Sets the weak places of a shot's Body on the library's body."""
     if body.weak is None:
         return
     weakness = np.zeros(made.info.particles)
@@ -34,7 +34,7 @@ def apply(made, body):
 
 
 def distances(points, segments):
-    """From each point to the nearest of segments (m, 2, 3)."""
+    """Distance from each point to the nearest of segments (m, 2, 3)."""
     points, segments = np.asarray(points, np.float64), np.asarray(segments, np.float64)
     begin, along = segments[:, 0], segments[:, 1] - segments[:, 0]
     squared = np.maximum((along**2).sum(1), 1e-300)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between an object's own coordinates and the simulation's.
+"""Transforms between an object's own coordinates and the simulation's.
 
-The simulation has positions in world space, float32 relative to an origin in double. Sums are
-written out and done in double: the same bits whatever BLAS is there, and nothing lost far away. The
-library maps what it skins by the same sums in the same order (pliant_skin_apply).
+Simulation positions are in world space, float32 relative to an origin in double. Sums are written
+out in double: the same bits with any BLAS, and no loss of precision far from the origin. The
+library transforms skinned vertices by the same sums in the same order (pliant_skin_apply).
 """
 
 import numpy as np
 
 
-_ROWS = 8192  # points at a time: what is worked on stays in the processor's cache
+_ROWS = 8192  # points at a time, to stay in the processor's cache
 
 
 def mapped(points, transform):
-    """Points, (n, 3), mapped by three rows of four."""
+    """Points, (n, 3), transformed by three rows of four."""
     count = len(points)
     out = np.empty((count, 3), np.float32)
     part, total, term = np.empty((3, _ROWS)), np.empty(_ROWS), np.empty(_ROWS)
@@ -61,7 +61,7 @@ def vectors_to_local(vectors, matrix):
 
 
 def quaternion(rotation):
-    """w x y z of a rotation matrix; w is positive, so that it never jumps sign for no reason."""
+    """Quaternion w x y z of a rotation matrix, with w positive, so that signs do not jump."""
     m = rotation
     values = np.array(
         [

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keep Volume for meshes that have none. It is on for most materials, and a mesh may be opened later:
-a body whose volume the library cannot keep is simulated without, and a sentence says so."""
+"""Keep Volume for meshes that enclose none. It is on for most materials, and a mesh may be opened
+later: a body whose volume the library cannot keep is simulated without it, with a warning."""
 
 from ..solver import PliantError, Status
 
 
 def settle(shot):
-    """A body that breaks or is resampled in any frame keeps no volume in all of them: it would leak, and
-    the library refuses to go from one to the other. Adds a warning where that changes anything."""
+    """Switches Keep Volume off in all frames for a body that breaks or is resampled in any: the
+    library refuses to change it during a bake. Adds a warning if that changes anything."""
     for index, body in enumerate(shot.bodies):
         states = [frame.bodies[index] for frame in shot.frames]
         leaks = any(state.fracture is not None or state.material.get("resample") for state in states)
         if not leaks or not any(state.material.get("pressure", 0.0) > 0 for state in states):
             continue
-        made = {}  # one dict for states that share theirs
+        made = {}  # one dict for states that share one
         for state in states:
             state.material = made.setdefault(id(state.material), (without(state.material), state.material))[0]
         shot.warnings.append(
@@ -31,7 +31,7 @@ def _concerns(error, material):
 
 
 def add_body(scene, vertices, triangles, material, **settings):
-    """Scene.add_body; the body, and why it keeps no volume though it should, or None."""
+    """Scene.add_body; returns the body, and the reason if its volume cannot be kept, or None."""
     try:
         return scene.add_body(vertices, triangles, material=material, **settings), None
     except PliantError as error:
@@ -42,7 +42,7 @@ def add_body(scene, vertices, triangles, material, **settings):
 
 
 def set_material(body, material):
-    """Body.set_material; why it keeps no volume though it should, or None."""
+    """Body.set_material; returns the reason if the volume cannot be kept, or None."""
     try:
         body.set_material(**material)
     except PliantError as error:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every difference between the Blenders that Pliant runs in: 4.2 and later.
+"""All differences between the supported versions of Blender: 4.2 and later.
 
-Nothing else in the add-on looks at the version.
+No other module checks the version.
 """
 
 import bpy
@@ -10,7 +10,7 @@ VERSION = bpy.app.version
 
 
 def _action(datablock):
-    """A data-block's own action, which is made where there is none."""
+    """A data-block's own action; created if there is none."""
     animation = datablock.animation_data or datablock.animation_data_create()
     if animation.action is None:
         animation.action = bpy.data.actions.new(f"{datablock.name} Pliant")
@@ -18,7 +18,7 @@ def _action(datablock):
 
 
 def new_fcurve(datablock, data_path, index=0):
-    """An F-curve on a data-block's own action, which is made where there is none."""
+    """An F-curve on a data-block's own action; created if there is none."""
     action = _action(datablock)
     if hasattr(action, "fcurve_ensure_for_datablock"):  # slotted actions, 4.4 on
         return action.fcurve_ensure_for_datablock(datablock, data_path, index=index)
@@ -26,7 +26,7 @@ def new_fcurve(datablock, data_path, index=0):
 
 
 def fill_fcurve(curve, start, values):
-    """Straight lines through values, one a frame from `start` on."""
+    """Linear interpolation through values, one a frame from `start` on."""
     curve.keyframe_points.add(len(values))
     points = [number for pair in enumerate(values, start) for number in pair]
     curve.keyframe_points.foreach_set("co", points)
@@ -36,14 +36,14 @@ def fill_fcurve(curve, start, values):
 
 
 def new_fcurves(datablock, data_paths):
-    """Many F-curves, none of which is there yet, in order."""
+    """Many new F-curves, in order."""
     first = new_fcurve(datablock, data_paths[0])
     curves = _fcurves(datablock)
     return [first] + [curves.new(path) for path in data_paths[1:]]
 
 
 def _fcurves(datablock):
-    """The F-curves that animate a data-block, as Blender's collection; None: there are none."""
+    """The F-curves that animate a data-block, as Blender's collection, or None."""
     animation = datablock.animation_data
     action = animation.action if animation else None
     if action is None:
@@ -66,13 +66,13 @@ def remove_fcurves(datablock, data_paths):
 
 
 def remove_unused_action(action):
-    """An action whose data-block is gone, if nobody else has it."""
+    """Removes an action whose data-block is gone, if it has no other user."""
     if action is not None and action.users == 0 and not action.use_fake_user:
         bpy.data.actions.remove(action)
 
 
 def point_shader(uniform):
-    """The name of the built-in shader that draws points."""
+    """Name of the built-in shader for points."""
     if VERSION >= (4, 5, 0):
         return "POINT_UNIFORM_COLOR" if uniform else "POINT_FLAT_COLOR"
     return "UNIFORM_COLOR" if uniform else "FLAT_COLOR"
@@ -83,12 +83,12 @@ def has_alembic():
 
 
 def has_freestyle_marks(mesh):
-    """Whether edges say themselves that they are marked; from 5.0 on an attribute does."""
+    """Whether edges have mark properties of their own; from 5.0 on marks are attributes."""
     return "use_freestyle_mark" in bpy.types.MeshEdge.bl_rna.properties
 
 
 def voxels_by_size(node):
-    """Has a Points to Volume node take the size of its voxels, not their number."""
+    """Sets a Points to Volume node to voxel size instead of voxel amount."""
     if hasattr(node, "resolution_mode"):
         node.resolution_mode = "VOXEL_SIZE"
     else:  # 5.0 on
@@ -100,5 +100,5 @@ def voxel_size_socket(node):
 
 
 def relative_path():
-    """Options of a path that may begin with "//": from 4.5 on Blender wants to be told."""
+    """Options of a path property that may begin with "//": required from 4.5 on."""
     return {"PATH_SUPPORTS_BLEND_RELATIVE"} if VERSION >= (4, 5) else set()

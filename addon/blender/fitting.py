@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings that follow from an object's size, and quick guesses of what they will make.
+"""Settings that follow from an object's size, and quick estimates of their results.
 
-Everything that falls looks the same at every size if times grow with the square root of lengths: a
-mouse wobbles faster than an elephant. Frequencies, damping, drag, flow and falloff are therefore kept
-here for a body of one metre and divided by that root, and pressure is counted in the body's own
-weight. Where gravity is stronger, times are shorter in the same way. Lengths here are Blender's
-units unless they are said to be metres.
+Motion under gravity looks the same at every size if times scale with the square root of lengths: a
+mouse wobbles faster than an elephant. Frequencies, damping, drag, flow and falloff are therefore
+stored here for a body of one metre and divided by that root, and pressure is relative to the body's
+weight. Stronger gravity shortens times in the same way. Lengths are in Blender units unless they
+are said to be in metres.
 """
 
 import math
@@ -17,16 +17,16 @@ from . import settings as bridge_settings
 from . import meshes
 
 GRAVITY = 9.81
-# Particles over volume / spacing^3 and over area / spacing^2, as the library scatters them.
+# Ratio of particles to volume / spacing^3 and to area / spacing^2, as the library samples.
 PER_VOLUME = {"BLUE_NOISE": 0.73, "GRID": 1.0}
 PER_AREA = 0.6
 PARTICLES_PER_CLUSTER = 30
-LEAST_IN_A_CLUSTER = 3  # however small clusters are asked to be
+LEAST_IN_A_CLUSTER = 3  # whatever size of clusters is set
 
 
 def extents(obj):
-    """The lengths of an object's bounding box along its own axes, in the world: of a mesh as it is
-    modelled, whatever a bake makes of it at the current frame."""
+    """Side lengths of an object's bounding box along its own axes, in world units: for a mesh as it
+    is modelled, independent of a bake at the current frame."""
     corners = np.array(obj.bound_box, dtype=np.float64)
     if obj.type == "MESH" and len(obj.data.vertices):
         corners = meshes.positions(obj.data).astype(np.float64)
@@ -37,29 +37,29 @@ def extents(obj):
 
 
 def size(obj):
-    """The largest of them; 1 where there is none to speak of."""
+    """The largest of them; 1 if it is zero."""
     largest = max(extents(obj))
     return largest if math.isfinite(largest) and largest > 1e-9 else 1.0
 
 
 @dataclass
 class Measured:
-    """Of a mesh, in its own space."""
+    """Measures of a mesh, in its own space."""
 
     volume: float
     area: float
-    holes: float  # area of disks that would close them
+    holes: float  # area of disks that would close the holes
     longest: float  # edge
 
 
 _measured = {}  # (mesh, counts, hash of some vertices) -> Measured
-SAMPLED = 4096  # vertices by which an edited mesh is known
-MOST_OPEN = 0.3  # holes over area: above, a mesh encloses nothing, as the library has it
-LONG = 0.3  # an edge over the size of its object that is too long to bend with it
+SAMPLED = 4096  # vertices that are hashed to notice an edited mesh
+MOST_OPEN = 0.3  # area of holes over area: above it a mesh encloses no volume, as in the library
+LONG = 0.3  # edge length over object size above which the edge is too long to bend with the body
 
 
 def _known(mesh):
-    """Kept, as panels ask often."""
+    """Cached, since panels ask at every redraw."""
     places = meshes.positions(mesh)
     some = places[:: max(1, len(places) // SAMPLED)]
     key = (mesh.name_full, len(mesh.vertices), len(mesh.polygons), hash(some.tobytes()))
@@ -78,19 +78,19 @@ def measure(obj):
 
 
 def encloses(obj):
-    """Whether an object's mesh has an inside, small holes apart."""
+    """Whether an object's mesh encloses a volume, apart from small holes."""
     known = _known(obj.data)
     return known.area > 0 and known.holes < MOST_OPEN * known.area and _is_solid(*measure(obj))
 
 
 def is_coarse(obj):
-    """Whether some edges are so long that the object cannot be seen to bend, as a plain cube's."""
+    """Whether some edges are too long for visible deformation, as in a plain cube."""
     scale = abs(obj.matrix_world.to_3x3().determinant()) ** (1 / 3)
     return _known(obj.data).longest * scale > LONG * size(obj)
 
 
 def skin_size(obj):
-    """The side of a square that is as large as the object's surface."""
+    """Side of a square with the area of the object's surface."""
     area = measure(obj)[1]
     return math.sqrt(area) if area > 0 else size(obj)
 
@@ -107,7 +107,7 @@ def _edges(mesh):
     lengths = np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
     lengths = np.where(np.isfinite(lengths), lengths, 0.0)
     faces = np.bincount(used, minlength=count)
-    # as if it were one: the most that they can be
+    # as if all were one hole: the upper bound
     holes = float(lengths[faces == 1].sum()) ** 2 / (4 * math.pi)
     return holes, float(lengths[faces > 0].max(initial=0.0))
 
@@ -130,12 +130,12 @@ def _volume_and_area(mesh):
 
 
 def _is_solid(volume, area):
-    """Whether there is something inside to fill: against a ball of that area."""
+    """Whether a volume is large enough to be filled: compared with a ball of that area."""
     return area > 0 and volume > 0.02 * area**1.5 / (6 * math.sqrt(math.pi))
 
 
 def sampled_kind(obj, sampling=None):
-    """The sampling that Auto will come to."""
+    """The sampling that Auto resolves to."""
     sampling = sampling or obj.pliant.particles.sampling
     if sampling in ("SURFACE", "VERTICES"):
         return sampling
@@ -145,7 +145,7 @@ def sampled_kind(obj, sampling=None):
 
 
 def guess_count(obj):
-    """About how many particles the settings will give."""
+    """Estimated number of particles."""
     settings = obj.pliant.particles
     kind = sampled_kind(obj)
     if kind == "VERTICES":
@@ -159,7 +159,7 @@ def guess_count(obj):
 
 
 def guess_spacing(obj, count):
-    """About how far apart that many particles are."""
+    """Estimated distance of that many particles."""
     volume, area = measure(obj)
     kind = sampled_kind(obj)
     if kind in ("SURFACE", "VERTICES"):
@@ -168,7 +168,7 @@ def guess_spacing(obj, count):
 
 
 def guess_clusters(obj, particles):
-    """About how many clusters the finest level will have."""
+    """Estimated number of clusters of the finest level."""
     settings = obj.pliant.clusters
     if settings.count_mode == "COUNT":
         return settings.count
@@ -180,15 +180,15 @@ def guess_clusters(obj, particles):
 
 
 def gravity(scene):
-    """What pulls at bodies, in metres: at least Earth's, or as much as a new scene has where units
-    are smaller."""
+    """Acceleration for fitting, in metres: at least Earth's, or that of a new scene if units are
+    smaller."""
     metre = bridge_settings.metres(scene)
     pull = metre * math.sqrt(sum(value * value for value in scene.gravity))
     return max(GRAVITY * min(1.0, metre), pull)
 
 
 def scaled(values, length, pull=GRAVITY):
-    """Material values kept for a body of one metre, for one of another size in metres."""
+    """Converts material values for a body of one metre to another size in metres."""
     root = math.sqrt(length * GRAVITY / pull)
     made = dict(values)
     for name in ("frequency", "damping", "drag", "flow", "falloff"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a scene's cache is, and what is baked in it.
+"""The cache folder of a scene, and the bake in it.
 
-Beside the .blend: pliant_cache/<blend name>/<scene name>. A file that was never saved has its cache
-in Blender's own temporary directory, which goes with it. A quick bake has a folder of its own
+Beside the .blend file: pliant_cache/<blend name>/<scene name>. A file that was never saved has its
+cache in Blender's temporary directory, which Blender deletes. A quick bake has a folder of its own
 beside it.
 """
 
@@ -19,23 +19,23 @@ from ..bake.errors import BakeError
 
 ROOT_NAME = "pliant_cache"
 QUICK_SUFFIX = "-quick"
-_unsaved = 0  # files that were never saved are told apart by their number
-_allowed = set()  # folders outside of the .blend's own that the user has typed or confirmed
-_typing = True  # who sets a folder is the user
+_unsaved = 0  # counter of files that were never saved
+_allowed = set()  # folders outside of the .blend file's own that the user has set or confirmed
+_typing = True  # whether a folder is set by the user, not by a file
 
 
 class OutsideError(BakeError):
-    """A sentence on a cache folder that a file names and nobody has confirmed."""
+    """A sentence on a cache folder that a file names and the user has not confirmed."""
 
 
 def _safe(name):
-    """A folder's name for any name; a name that has to be changed stays apart from others."""
+    """A valid folder name for any name; a changed name stays unique."""
     safe = re.sub(r"[^\w .-]+", "_", name).strip(" .")[:100]
     return safe if safe == name else f"{safe}-{zlib.crc32(name.encode()):08x}"
 
 
 def new_file():
-    """Another file is about to be opened: its caches are not those of the last unsaved one."""
+    """Another file is about to be opened: it must not use the caches of the last unsaved one."""
     global _unsaved
     _unsaved += 1
     _allowed.clear()
@@ -50,7 +50,7 @@ def is_temporary(folder):
 
 
 def folder_in(blend_path, scene, quick=False):
-    """A scene's cache folder if its .blend were at a path ("": never saved)."""
+    """The cache folder that a scene would have if its .blend file were at a path ("": never saved)."""
     own = scene.pliant.folder
     if own and not own.startswith("//"):
         folder = Path(own)
@@ -65,17 +65,17 @@ def folder_in(blend_path, scene, quick=False):
 
 
 def folder_of(scene, quick=False):
-    """The scene's cache folder, whether it is there or not."""
+    """The scene's cache folder, whether it exists or not."""
     return folder_in(bpy.data.filepath, scene, quick)
 
 
 def cache_of(scene, quick=False):
-    """The scene's Cache; None where nothing is baked. A CacheError where it cannot be used."""
+    """The scene's Cache, or None if nothing is baked. A CacheError if it cannot be used."""
     folder = folder_of(scene, quick)
     return Cache.open(folder) if (folder / "bake.json").is_file() else None
 
 
-# ---------------------------------------------------------------- a stranger's file
+# ---------------------------------------------------------------- untrusted files
 
 
 @contextlib.contextmanager
@@ -90,26 +90,26 @@ def not_typed():
 
 
 def loading(is_on):
-    """While a file is being loaded, nobody types."""
+    """Called before a file is loaded: folders are set by the file from here on."""
     global _typing
     _typing = not is_on
 
 
 def typed(scene):
-    """The scene's cache folder was set."""
+    """Update callback of the scene's cache folder."""
     if _typing:
         allow(scene)
 
 
 def allow(scene):
-    """The scene's cache folder was typed or confirmed by the user: bakes may be made and deleted there
+    """The user has set or confirmed the scene's cache folder: bakes may be made and deleted there
     until another file is opened."""
     _allowed.update(os.path.realpath(folder_of(scene, quick)) for quick in (False, True))
 
 
 def is_outside(scene, blend_path=None):
-    """Whether the cache folder is outside of the .blend's own and the user has not confirmed it; as if
-    the .blend were at a path. A link beside the .blend may lead out as well as a folder that it names."""
+    """Whether the cache folder is outside of the .blend file's own and not confirmed by the user,
+    for a .blend file at a path. A link beside the .blend file can lead outside, too."""
     blend_path = bpy.data.filepath if blend_path is None else blend_path
     folder = os.path.realpath(folder_in(blend_path, scene))
     if folder in _allowed or is_temporary(Path(folder)):
@@ -119,7 +119,7 @@ def is_outside(scene, blend_path=None):
 
 
 def check_allowed(scene, blend_path=None):
-    """An OutsideError if the folder is not to be written to; as if the .blend were at a path."""
+    """Raises an OutsideError if the folder must not be written to, for a .blend file at a path."""
     if is_outside(scene, blend_path):
         folder = folder_in(bpy.data.filepath if blend_path is None else blend_path, scene)
         real = os.path.realpath(folder)
@@ -131,7 +131,7 @@ def check_allowed(scene, blend_path=None):
         )
 
 
-_known = {}  # folder -> (marks of its files, baked range): panels and the timeline ask often
+_known = {}  # folder -> (marks of its files, baked range): panels and the timeline ask at every redraw
 
 
 def baked_range(scene, quick=False):

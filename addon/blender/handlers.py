@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens around saving, loading and undo.
+"""Handlers for saving, loading and undo.
 
-Save As takes the cache along. A playback modifier's path has to be right in the file that is being
-written, so the cache is copied, and the path set, before Blender writes; afterwards, when it is
-known what became of it, the copy takes the place of the bake that was there, and paths are set as the
-file now open needs them. If the file could not be written, that bake stays. Blender rebases relative
-paths from the old folder to the new one while it writes: a path that is relative to the old folder
-and leads to the new cache comes out right.
+Save As copies the cache. The path of a playback modifier must be valid in the file being written,
+so the cache is copied, and the path set, before Blender writes. Afterwards, when the outcome is
+known, the copy replaces the bake in its target folder, and paths are set as the open file needs
+them; if the file could not be written, the target's bake stays. Blender rebases relative paths from
+the old folder to the new one while it writes: a path relative to the old folder that leads to the
+new cache comes out right.
 """
 
 import contextlib
@@ -20,9 +20,9 @@ from ..bake import files
 from ..bake.errors import BakeError, one_line
 from . import folders, modifiers, overrides, runs
 
-problems = []  # sentences on caches that the last save could not take along
-_moved = []  # (old folder, new folder, a Copy; None: they are one) of the save that is going on
-_kept = []  # folders whose bakes belong to the file that is being saved already
+problems = []  # sentences on caches that the last save could not copy
+_moved = []  # (old folder, new folder, a Copy; None: they are the same) of the running save
+_kept = []  # folders whose bakes already belong to the file being saved
 
 
 @contextlib.contextmanager
@@ -70,13 +70,13 @@ def _save_pre(path, *_):
 
 
 def _take_along(scene, path, old, new):
-    """Two spellings of one folder: only paths are written anew."""
+    """Both paths are one folder: only the paths are rewritten."""
     try:
         if not files.same(old, new) and caches.manifest.is_ours(new):
             folders.check_allowed(scene, path)
         copied = None if files.same(old, new) else caches.Copy(old, new)
     except (OSError, BakeError) as error:
-        _tell(f"The bake in {old} could not be copied to {new}, so this file plays it from where it was: {error}")
+        _tell(f"The bake in {old} could not be copied to {new}, so this file plays it from its old place: {error}")
         return
     _moved.append((old, new, copied))
     _point(old, new)
@@ -88,7 +88,7 @@ def _tell(sentence):
 
 
 def _drop():
-    """Copies of a save that never ended."""
+    """Removes copies of a save that never ended."""
     for _, _, copied in _moved:
         if copied is not None:
             with contextlib.suppress(BakeError):
@@ -97,7 +97,7 @@ def _drop():
 
 
 def _point(old, new):
-    """What plays from one folder plays from another."""
+    """Modifiers that play from one folder play from another."""
     found = [modifiers.find_playback(obj) for obj in bpy.data.objects if obj.library is None]
     read = [m for m in found if m is not None and m.type == "MESH_CACHE"]
     read += [c for c in bpy.data.cache_files if c.library is None]
@@ -108,7 +108,7 @@ def _point(old, new):
 
 
 def _saved(is_written):
-    """The file that is open now is the new one, or (a copy was saved, or none) still the old one."""
+    """The open file is now the new one, or (if a copy was saved, or none) still the old one."""
     moved, _moved[:] = list(_moved), []
     places = {folders.folder_of(scene, quick) for scene in bpy.data.scenes for quick in (False, True)}
     for old, new, copied in moved:
@@ -122,7 +122,7 @@ def _saved(is_written):
 
 
 def _settle(copied, is_written):
-    """Ends a copy; whether it is the bake of its folder now."""
+    """Finishes a copy; returns whether it is now its folder's bake."""
     try:
         with copied:
             if is_written:
@@ -134,7 +134,7 @@ def _settle(copied, is_written):
 
 
 def _forget(folder):
-    if not runs.any_running():  # a job may be writing there yet
+    if not runs.any_running():  # a job may still be writing there
         try:
             caches.clear(folder)
         except (OSError, BakeError):
@@ -153,7 +153,7 @@ def _save_post_fail(*_):
 
 @persistent
 def _undone(*_):
-    runs.cancel_captures("Undo or redo stopped the bake while the scene was read.")
+    runs.cancel_captures("Undo or redo stopped the bake while the scene was read. Bake again.")
 
 
 _HANDLERS = {

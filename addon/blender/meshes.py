@@ -7,7 +7,7 @@ import numpy as np
 
 
 def positions(mesh):
-    """(n, 3) float32, the fast way: one flat float32 array."""
+    """(n, 3) float32, by one fast read into a flat float32 array."""
     flat = np.empty(3 * len(mesh.vertices), np.float32)
     attribute = mesh.attributes.get("position")
     if attribute is not None:
@@ -21,7 +21,7 @@ def _corners(mesh):
     """The vertex of each face's corner, (loops,) int32."""
     corners = np.empty(len(mesh.loops), np.int32)
     attribute = mesh.attributes.get(".corner_vert")
-    if attribute is not None:  # seventy times faster than asking the loops
+    if attribute is not None:  # seventy times faster than reading the loops
         attribute.data.foreach_get("value", corners)
     else:
         mesh.loops.foreach_get("vertex_index", corners)
@@ -37,7 +37,7 @@ def triangles(mesh):
 
 
 def signed_volume(mesh):
-    """What the faces enclose, in the mesh's own space; negative where they look inward."""
+    """Enclosed volume in the mesh's own space; negative if faces point inward."""
     points = positions(mesh).astype(np.float64)
     points -= points.mean(0) if len(points) else 0
     a, b, c = (points[corner] for corner in triangles(mesh).T)
@@ -45,7 +45,7 @@ def signed_volume(mesh):
 
 
 def topology(mesh):
-    """A hash of a mesh's vertex count and faces: equal where a result fits."""
+    """A hash of a mesh's vertex count and faces: a result fits if it is equal."""
     corners = _corners(mesh)
     starts = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_start", starts)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the result stands in an object's modifier stack.
+"""The position of the result in an object's modifier stack.
 
-The simulated mesh is the base mesh through the leading modifiers that only move vertices (armature,
-hook, lattice ...). The playback modifier comes right after those: what is above it feeds the bake,
-what is below it (subdivision, bevel ...) goes on working with the result.
+The simulated mesh is the base mesh after the leading modifiers that only move vertices (armature,
+hook, lattice ...). The playback modifier comes right after those: modifiers before it are input of
+the bake, modifiers after it (subdivision, bevel ...) act on the result.
 """
 
 import contextlib
@@ -58,8 +58,8 @@ def is_playback(modifier):
 
 
 def split(obj):
-    """How many leading modifiers feed the bake: those before the playback modifier if there is one,
-    otherwise the leading deforming ones."""
+    """Number of leading modifiers that are input of the bake: those before the playback modifier if
+    there is one, otherwise the leading deforming ones."""
     for index, modifier in enumerate(obj.modifiers):
         if is_playback(modifier) or modifier.type not in DEFORMING:
             return index
@@ -67,7 +67,7 @@ def split(obj):
 
 
 def weigh(obj):
-    """Whether vertex groups may be others in a bake than the mesh has."""
+    """Whether modifiers may change vertex groups before the bake."""
     return any(m.type in WEIGHING for m in list(obj.modifiers)[: split(obj)])
 
 
@@ -77,8 +77,8 @@ def following(obj):
 
 
 def left_out(obj):
-    """The kinds of modifiers after the result's place that add what looks like a part of the body,
-    as "its Mirror modifier"; empty: there are none."""
+    """Kinds of modifiers after the result that add what looks like a part of the body, as "its
+    Mirror modifier"; empty: none."""
     found = [m for m in list(obj.modifiers)[split(obj) :] if m.type in ADDING and m.show_viewport]
     names = " and ".join(dict.fromkeys(m.bl_rna.name.removesuffix(" Modifier") for m in found))
     return f"its {names} modifier{'s' if ' and ' in names else ''}" if found else ""
@@ -86,8 +86,8 @@ def left_out(obj):
 
 def late_rig(obj):
     """A sentence, without its full stop, on a rig's modifier that comes after one that makes
-    vertices, and so acts on the result and not on the body; or None. What stands right after the
-    result was put there by someone who wants just that."""
+    vertices, and therefore acts on the result and not on the body; or None. A modifier right
+    after the result is taken as intended."""
     after = [
         m
         for m in list(obj.modifiers)[split(obj) :]
@@ -114,7 +114,7 @@ def after_playback(obj):
 
 
 def insert(obj, place, name, kind):
-    """A new modifier at a place in the stack. Blender puts it at the end, or before those that are
+    """A new modifier at a given place. Blender adds it at the end, or before modifiers that are
     pinned there."""
     name = obj.modifiers.new(name, kind).name
     obj.modifiers.move(obj.modifiers.find(name), place)
@@ -122,8 +122,8 @@ def insert(obj, place, name, kind):
 
 
 def install_playback(obj, cache, body):
-    """A Mesh Cache modifier that plays a body's point cache on an object; the one that is there is
-    taken again, wherever it has been moved to."""
+    """A Mesh Cache modifier that plays a body's point cache on an object; an existing one is reused
+    in its place."""
     return play(obj, cache.pc2_path(body), cache.start)
 
 
@@ -151,7 +151,7 @@ def play(obj, path, start, file_format="PC2"):
 
 @contextlib.contextmanager
 def switched_off(obj, names):
-    """Modifiers that are off for a while, in the viewport and in renders."""
+    """Switches modifiers off temporarily, in the viewport and in renders."""
     kept = [(name, obj.modifiers[name].show_viewport, obj.modifiers[name].show_render) for name in names]
     try:
         for name, *_ in kept:
@@ -186,13 +186,13 @@ def is_in(path, folder):
 
 
 def refresh(obj):
-    """Has Blender read the point cache again: more frames are in it than it knew."""
+    """Makes Blender read the point cache again after frames were added."""
     if find_playback(obj) is not None:
         obj.update_tag(refresh={"DATA"})
 
 
 def blend_path(path):
-    """A path as it is kept in the .blend: relative to it where both are on one drive."""
+    """A path as it is stored in the .blend file: relative if both are on one drive."""
     path = str(path)
     if bpy.data.filepath:
         try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of library overrides that Blender would forget.
+"""Settings of library overrides that Blender does not save.
 
-An override is kept in a file as what differs from the linked object. From 5.0 on that fails for a
-group of settings of which the linked object has none at all, as one that was linked from a file that
-has never seen the add-on: there is nothing that could differ. So those settings are kept with the
-scene while it is saved, as a text, and given back when the file is opened.
+Blender saves an override as differences from the linked object. From 5.0 on this fails for a
+property group that the linked object does not have, as when it was linked from a file made without
+the add-on. Such settings are stored with the scene as text before saving, and restored after
+loading.
 """
 
 import json
@@ -13,7 +13,7 @@ import bpy
 
 
 def told(group):
-    """What is set in a group, as JSON can hold it."""
+    """The settings of a group, as JSON can hold them."""
     found = {}
     for prop in group.bl_rna.properties:
         name = prop.identifier
@@ -33,7 +33,7 @@ def told(group):
 
 
 def give(group, values):
-    """Sets what `told` told. A file may come from anywhere: what does not fit is passed over."""
+    """Restores settings. The file is untrusted: values that do not fit are skipped."""
     for name, value in values.items():
         prop = group.bl_rna.properties.get(name)
         try:

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Materials by name: a table of our own, and the user's as Blender keeps presets.
+"""Materials by name: a built-in table, and the user's presets as Blender stores them.
 
-Our own are for a body of one metre and are fitted to the object's size (fitting.py), which a preset
-file could not do; they also need no folder that Blender must know of. The user's are files in
-Blender's preset folder, written and run by Blender's own preset operators.
+Built-in materials are for a body of one metre and are fitted to the object's size (fitting.py),
+which a preset file cannot do; they also need no preset folder. The user's are files in Blender's
+preset folder, written and run by Blender's own preset operators.
 """
 
 import bpy
 
 from . import fitting, settings
 
-FIRST, FIRST_OPEN = "Rubber", "Sheet"  # what a new body is made of; where it encloses nothing
+FIRST, FIRST_OPEN = "Rubber", "Sheet"  # materials of a new body: solid; enclosing no volume
 SUBFOLDER = "pliant/material"
 
-# What every preset says, so that nothing of the one before is left over.
+# Defaults that every preset starts from, so that no setting of the previous one remains.
 PLAIN = {
     "stiffness_kind": "FREQUENCY",
     "frequency": 10.0,
@@ -46,7 +46,7 @@ PLAIN = {
 }
 
 
-# The same of fracture, but for what is the artist's own: limits, seams, materials.
+# The same for fracture, except for what the user chooses: limits, seams, materials.
 PLAIN_FRACTURE = {
     "use_fracture": False,
     "toughness": 0.1,
@@ -61,8 +61,8 @@ PLAIN_FRACTURE = {
 
 
 def plastic(yield_strain, flow, hardening, limit, **others):
-    """What differs from PLAIN for a material that keeps dents. A limit on them keeps thin parts, as
-    ears, from being drawn out without end."""
+    """Differences from PLAIN for a plastic material. The limit keeps thin parts, such as ears, from
+    being drawn out without end."""
     return {
         "use_plasticity": True,
         "yield_strain": yield_strain,
@@ -74,18 +74,18 @@ def plastic(yield_strain, flow, hardening, limit, **others):
 
 
 def filled(pressure, **others):
-    """What differs from PLAIN for a material that keeps its volume: it bulges where it is squashed.
-    Pressure in the body's own weight, as fitting.py has it."""
+    """Differences from PLAIN for a material that keeps its volume: it bulges where it is squashed.
+    Pressure is relative to the body's weight, as in fitting.py."""
     return {"goal": "LINEAR", "use_pressure": True, "pressure": pressure, **others}
 
 
 SKIN = {"particles.sampling": "SURFACE"}
-# Small clusters, or it is too stiff to fold; thin, or no wind would move it. Lengths are for a skin
-# of one square metre.
+# Small clusters, or it would be too stiff to fold; thin, or wind would not move it. Lengths are for
+# a skin of one square metre.
 CLOTH = {**SKIN, "particles.thickness": 0.004, "clusters.count_mode": "SIZE", "clusters.size": 0.04}
 LENGTHS = {"particles.thickness", "clusters.size"}
 
-# name: (what it looks like, what differs from PLAIN, what it needs of other settings)
+# name: (description, differences from PLAIN, other settings that it needs)
 TABLE = {
     "Rubber": (
         "Springs back and bounces: balls, erasers",
@@ -98,17 +98,17 @@ TABLE = {
         {},
     ),
     "Foam": (
-        "Gives way, comes back without a swing: cushions, mattresses",
+        "Gives way easily, comes back without swinging: cushions, mattresses",
         {"frequency": 9.0, "damping": 90.0, "density": 60.0, "drag": 0.2},
         {},
     ),
     "Flesh": (
-        "Heavy, soft, calms soon: bellies, cheeks, tails",
+        "Heavy and soft, comes to rest soon: bellies, cheeks, tails",
         filled(20.0, frequency=9.0, damping=50.0, density=1050.0),
         {},
     ),
     "Balloon": (
-        "A thin skin about air: keeps its volume, falls slowly",
+        "A thin skin filled with air: keeps its volume, falls slowly",
         {
             "frequency": 14.0,
             "damping": 5.0,
@@ -126,7 +126,7 @@ TABLE = {
         {},
     ),
     "Plush": (
-        "Limp and calm: soft toys, pillows",
+        "Limp, without wobbling: soft toys, pillows",
         {"frequency": 7.0, "damping": 60.0, "density": 150.0, "drag": 0.4},
         {},
     ),
@@ -150,7 +150,7 @@ TABLE = {
         {},
     ),
     "Taffy": (
-        "Springs at a blow, but sinks and draws out under its own weight: toffee, putty",
+        "Springs back from a blow, but sags and draws out under its own weight: toffee, putty",
         plastic(0.0, 9.0, 0.02, 1.5, frequency=12.0, damping=5.0, density=1300.0, use_resample=True),
         {},
     ),
@@ -160,7 +160,7 @@ TABLE = {
         {},
     ),
     "Lead": (
-        "Heavy and firm, hardly springs: where it is hit it stays dented",
+        "Heavy and firm, hardly springs back: dents where it is hit",
         plastic(0.004, 600.0, 0.03, 0.8, frequency=40.0, damping=20.0, density=11300.0),
         {},
     ),
@@ -170,7 +170,7 @@ TABLE = {
         {},
     ),
     "Snow": (
-        "Packs where it lands, the more it was pressed the firmer it holds: snowballs",
+        "Packs where it lands; the more it is pressed the firmer it gets: snowballs",
         plastic(0.006, 400.0, 0.15, 0.5, frequency=16.0, damping=12.0, density=300.0),
         {},
     ),
@@ -206,7 +206,7 @@ TABLE = {
     ),
 }
 
-# What differs from PLAIN_FRACTURE for those that break.
+# Differences from PLAIN_FRACTURE for materials that break.
 BREAKS = {
     "Glass-like": {
         "toughness": 0.004,
@@ -233,8 +233,8 @@ BREAKS = {
 
 
 def values(name, length, encloses=True, pull=fitting.GRAVITY):
-    """All material settings of one of our presets for a body of so many metres. A solid one keeps its
-    volume only if it has one; a balloon is nothing without, and the bake says so."""
+    """All material settings of a built-in preset for a body of a size in metres. A solid one keeps
+    its volume only if the mesh encloses one; a balloon always does, and the bake warns."""
     found = fitting.scaled({**PLAIN, **TABLE[name][1]}, length, pull)
     if not encloses and not TABLE[name][2].get("particles.sampling"):
         found["use_pressure"] = False
@@ -242,7 +242,7 @@ def values(name, length, encloses=True, pull=fitting.GRAVITY):
 
 
 def _others(obj, name):
-    """{(group of settings, name): value} beside the material's own that a preset needs."""
+    """{(group of settings, name): value} outside of the material that a preset needs."""
     length = fitting.skin_size(obj)
     return {
         tuple(path.split(".")): value * length if path in LENGTHS else value for path, value in TABLE[name][2].items()
@@ -250,19 +250,19 @@ def _others(obj, name):
 
 
 def fracture_values(name, length, pull=fitting.GRAVITY):
-    """The same of fracture; none that it had before where the material does not break."""
+    """The same for fracture; reset if the material does not break."""
     return fitting.scaled({**PLAIN_FRACTURE, "use_fracture": name in BREAKS, **BREAKS.get(name, {})}, length, pull)
 
 
 def apply(obj, name):
-    """Gives an object one of our materials. KeyError where there is none of that name."""
+    """Gives an object a built-in material. KeyError if there is none of that name."""
     material = obj.pliant.material
     scene = bpy.context.scene
     wanted, pull = _others(obj, name), fitting.gravity(scene)
     length = fitting.size(obj) * settings.metres(scene)
     for key, value in values(name, length, fitting.encloses(obj), pull).items():
         setattr(material, key, value)
-    if name in BREAKS or material.preset in BREAKS:  # otherwise it is the artist's
+    if name in BREAKS or material.preset in BREAKS:  # otherwise fracture is the user's choice
         for key, value in fracture_values(name, length, pull).items():
             setattr(obj.pliant.fracture, key, value)
     if material.preset in TABLE:
@@ -273,7 +273,7 @@ def apply(obj, name):
 
 
 def _take_back(obj, former, wanted):
-    """What the last preset needed is as it was without, unless the artist has changed it since."""
+    """Resets what the last preset needed, unless the user has changed it since."""
     for (group, key), value in former.items():
         own = getattr(obj.pliant, group)
         found = getattr(own, key)
@@ -283,7 +283,7 @@ def _take_back(obj, former, wanted):
 
 
 def first(obj):
-    """The material of a body that is new."""
+    """The material of a new body."""
     return FIRST if fitting.sampled_kind(obj) != "SURFACE" else FIRST_OPEN
 
 

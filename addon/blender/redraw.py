@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When panels are drawn anew."""
+"""Redraws of panels."""
 
 import bpy
 
@@ -22,8 +22,9 @@ def _settle():
 
 
 def settle():
-    """Panels that grew or shrank by themselves find their places in the redraw after the next one;
-    a user's mouse would bring that about. When Blender gets to the next one is not known."""
+    """Panels that change their height find their places only in the redraw after the next one,
+    which a mouse movement would cause. When Blender gets to the next one is not known, so
+    several are requested."""
     _redraws[:] = [0.25, 0.5, 1.0]
     if not bpy.app.background and not bpy.app.timers.is_registered(_settle):
         bpy.app.timers.register(_settle, first_interval=0.25)

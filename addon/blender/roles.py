@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an object is to Pliant, whether it can be, and its settings as a whole."""
+"""Roles of objects: whether an object can have one, and copies of its settings."""
 
 COLLIDERS = {"MESH", "CURVE", "SURFACE", "FONT", "META", "EMPTY"}
 
@@ -11,7 +11,7 @@ def problem_of(obj, role):
     if role == "NONE":
         return None
     if role == "COLLIDER" and obj.type not in COLLIDERS:
-        return f'"{obj.name}" has no surface to bounce off'
+        return f'"{obj.name}" has no surface for bodies to collide with'
     if role == "BODY":
         if obj.type != "MESH":
             return f'"{obj.name}" is not a mesh: only meshes can be soft bodies'
@@ -30,8 +30,8 @@ COPIED = ("material", "clusters", "particles", "start", "paint", "fracture", "co
 
 
 def copy_settings(source, target):
-    """Copies a role and its settings; what was made of a bake belongs to each object alone."""
-    target.fitted_size = source.fitted_size  # or the role would fit it anew
+    """Copies a role and its settings, but not the results of a bake."""
+    target.fitted_size = source.fitted_size  # otherwise the role would fit the settings again
     target.role = source.role
     for group in COPIED:
         copy_group(getattr(source, group), getattr(target, group))
@@ -45,7 +45,7 @@ def copy_group(source, target):
 
 
 def reset_group(group):
-    """All settings of a property group as they are by default."""
+    """Resets all settings of a property group to their defaults."""
     for name, prop in group.bl_rna.properties.items():
         if name not in ("rna_type", "name") and not prop.is_readonly:
             group.property_unset(name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes that are going on: what they have reached, for panels, and how they go on and end.
+"""Running bakes: their state for panels, how they continue and end.
 
-A run is known by its scene's name and keeps names only: undo, a new file or a deleted object takes
-references away. Nothing of it is in the file.
+A run is identified by its scene's name and stores only names: undo, loading and deleting invalidate
+references. Nothing of it is saved in the file.
 """
 
 import atexit
@@ -24,8 +24,8 @@ _runs = {}  # scene name -> Run
 last_message = {}  # scene name -> (kind, sentence) of the run that ended last
 _needed = {}  # scene name -> substeps that the stiffness of its last bake needs
 CUTTING = "cutting"
-WORTH_TELLING = 1.0  # seconds that reading or cutting took
-WAIT = 30.0  # seconds that a job is given to answer a cancel before it is left alone
+WORTH_TELLING = 1.0  # seconds that reading or cutting must take to be mentioned
+WAIT = 30.0  # seconds that a cancelled job is given to end
 
 
 class Run:
@@ -36,23 +36,23 @@ class Run:
         self.kind, self.from_frame = kind, from_frame
         self.folder = folders.folder_of(scene, quick is not None)
         self.quick = quick is not None
-        self._plays = False  # the playback modifiers are there
+        self._plays = False  # the playback modifiers have been added
         self._cancelled = False
-        self._since = time.perf_counter()  # what is going on now began
+        self._since = time.perf_counter()  # start of the current activity
         self.took = {}  # "reading", "cutting": seconds
         self.error = None
         self.job = None
         self.cutting = None  # a Cutting, when all frames are there
-        self._cut = False  # that was done, or need not be
+        self._cut = False  # cutting is finished, or not needed
         self.timer = None  # of the modal operator
         folders.check_allowed(scene)
-        lock.refuse(self.folder)  # now, not only when the whole scene is read
+        lock.refuse(self.folder)  # now, not only after the whole scene was read
         results.before_capture(scene)
         self.capturing = capture.Capture(scene, quick=quick)
         results.before_bake(scene)
         self.start, self.end = self.capturing.start, self.capturing.end
 
-    # ------------------------------------------------------------ what panels show
+    # ------------------------------------------------------------ state for panels
 
     @property
     def state(self):
@@ -69,7 +69,8 @@ class Run:
 
     @property
     def fraction(self):
-        """Of what is going on now: capturing fills the bar once, simulating once more."""
+        """Progress of the current activity: the bar fills once for capturing and once for
+        simulating."""
         if self.cutting is not None:
             return self.cutting.fraction
         if self.job is not None:
@@ -78,7 +79,7 @@ class Run:
 
     @property
     def frame(self):
-        """The last frame that is finished, or None."""
+        """The last finished frame, or None."""
         return self.job.frame if self.job is not None else None
 
     @property
@@ -93,7 +94,7 @@ class Run:
 
     @property
     def seconds_left(self):
-        """Of simulating, and of cutting where something has broken so far."""
+        """Estimated seconds of simulating, and of cutting if something has broken so far."""
         if self.job is None or self.job.seconds_left is None:
             return None
         broken = [body for body in self.job.shot.bodies if self.job.pieces.get(body.name, 0) > 1]
@@ -106,7 +107,7 @@ class Run:
 
     @property
     def pieces(self):
-        """How many there are now, of all bodies that may break; None: there are none of those."""
+        """Number of pieces of all bodies that may break, or None."""
         return sum(self.job.pieces.values()) if self.job is not None and self.job.pieces else None
 
     @property
@@ -131,10 +132,10 @@ class Run:
             text += f", {minutes}:{seconds:02d} left"
         return text + " (Esc: cancel)"
 
-    # ------------------------------------------------------------ going on
+    # ------------------------------------------------------------ steps
 
     def step(self, seconds):
-        """Goes on for about this long in Blender's main thread; never raises."""
+        """Works for about this long in Blender's main thread; never raises."""
         try:
             if self.ended:
                 return
@@ -147,7 +148,7 @@ class Run:
         except (capture.CaptureError, BakeError, LibraryError) as error:
             self._fail(str(error))
         except ReferenceError:
-            self._fail("The scene was changed while it was read.")
+            self._fail("The scene was changed while it was read. Bake again.")
 
     def _capture(self, seconds):
         until = time.perf_counter() + seconds
@@ -165,7 +166,7 @@ class Run:
         return plan.make_job(self.folder, self.capturing.shot, self.kind, self.from_frame)
 
     def run(self):
-        """All of it, without a thread."""
+        """Runs to the end, without a thread."""
         try:
             for _ in self.capturing:
                 pass
@@ -175,10 +176,10 @@ class Run:
             self._fail(str(error))
             return
         self.job.run()
-        self._cut = True  # with the results, which nobody waits for at a window
+        self._cut = True  # done with the results, since no window waits
 
     def _watch_cutting(self):
-        """What broke is cut beside the window, before the results are made."""
+        """Starts cutting broken meshes in the background, before the results are made."""
         if self.cutting is None:
             scene = bpy.data.scenes.get(self.scene_name)
             bodies = [scene.objects.get(body.name) for body in self.job.shot.bodies] if scene else []
@@ -214,7 +215,7 @@ class Run:
             self.play(scene)
 
     def play(self, scene):
-        """Lets the bodies' objects play what is baked."""
+        """Lets the bodies' objects play the baked frames."""
         self._plays = True
         cache = self.job.cache
         for body in cache.bodies:
@@ -223,7 +224,7 @@ class Run:
                 results.show_bake(obj, cache, body)
 
     def cancel(self, sentence=None):
-        """Asks it to stop; finished frames stay."""
+        """Cancels the run; finished frames are kept."""
         self._cancelled = True
         if self.cutting is not None:
             self.cutting.cancel()
@@ -237,11 +238,11 @@ class Run:
     _stopped = None
 
     def watch(self, context, seconds):
-        """Has Blender send timer events, for the modal operator."""
+        """Starts timer events for the modal operator."""
         self.timer = context.window_manager.event_timer_add(seconds, window=context.window)
 
     def leave(self):
-        """No more timer events, nothing in the status bar; a second time does nothing."""
+        """Stops timer events and clears the status bar; does nothing the second time."""
         timer, self.timer = self.timer, None
         manager = bpy.context.window_manager
         if timer is None or manager is None:
@@ -287,13 +288,13 @@ class Run:
         return ("WARNING", " ".join([text, *self.warnings])) if self.warnings else ("INFO", text)
 
     def finish(self):
-        """What is left to do when it has ended: the objects play what there is."""
+        """Last steps after the end: the objects play the finished frames."""
         self.capturing.release()
         scene = bpy.data.scenes.get(self.scene_name)
         if scene is None or self.job is None or self.job.frame is None:
             return
         if self._cancelled and self.state == CUTTING and self.cutting is None:
-            self._watch_cutting()  # what is not begun stays undone
+            self._watch_cutting()  # what was not started stays uncut
         self._follow(scene)
         self.play(scene)
         for body in self.job.cache.bodies:
@@ -305,11 +306,11 @@ class Run:
             self.warnings.extend(f"'{name}' is not cut along its cracks: Make Result does that." for name in uncut)
             self._since = time.perf_counter()
             self.warnings.extend(results.after_bake(scene, self.job.state == jobs.DONE, uncut))
-            if self.pieces is not None and "cutting" not in self.took:  # with the results
+            if self.pieces is not None and "cutting" not in self.took:  # cut with the results
                 self._lap("cutting")
 
     def _follow(self, scene):
-        """The file was saved elsewhere in the meantime: so is the cache."""
+        """The file was saved elsewhere meanwhile, so the cache is copied."""
         folder = folders.folder_of(scene, self.quick)
         cache = self.job.cache
         if folder == cache.folder or files.same(folder, cache.folder):
@@ -336,7 +337,7 @@ def add(run):
 
 
 def end(run):
-    """Takes a run that has ended off the list; returns its message."""
+    """Removes a run that has ended from the list; returns its message."""
     run.finish()
     if _runs.get(run.scene_name) is run:
         del _runs[run.scene_name]
@@ -347,7 +348,7 @@ def end(run):
 
 
 def needed_substeps(scene):
-    """How many substeps the last bake would have needed, where the scene allows fewer; or None."""
+    """Substeps that the last bake would have needed, if the scene allows fewer; or None."""
     needed = _needed.get(scene.name)
     return needed if needed and needed > settings.most_substeps(scene.pliant) else None
 
@@ -357,7 +358,7 @@ def any_running():
 
 
 def stop_all(touch_data=True):
-    """Cancels everything and waits: before another file, without the add-on, at Blender's end."""
+    """Cancels all runs and waits: before loading a file, unregistering, and exit."""
     for run in list(_runs.values()):
         if touch_data:
             run.leave()
@@ -374,7 +375,7 @@ def stop_all(touch_data=True):
 
 
 def release_captures():
-    """Gives scenes that are being read their frame and modifiers back, for a moment."""
+    """Temporarily restores frame and modifiers of scenes that are being read."""
     for run in _runs.values():
         if run.job is None:
             run.capturing.release()

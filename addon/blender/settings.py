@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From property groups to the plain dicts that the library's Python face takes.
+"""Conversion of property groups to the plain dicts of the library's Python interface.
 
-Nothing is evaluated here and nothing kept: a settings group of an original object gives what does
-not change during a bake, one of an evaluated object what is keyframed.
+Nothing is evaluated or cached: a settings group of an original object gives what is constant during
+a bake, one of an evaluated object gives animated values.
 """
 
 import math
@@ -13,11 +13,11 @@ from ..bake.fracture_cells import MOST as MOST_CELLS
 from ..bake.shot import Pattern
 from ..solver import Clustering, Goal, Kernel, LevelKind, Recluster, Rotation, Sampling, Shells, Stiffness, Weighting
 
-# what vertex groups may multiply
+# settings that vertex groups can multiply
 PAINTED = ("stiffness", "damping", "strain_limit", "density", "yield", "flow", "hardening", "toughness")
-PLASTIC = ("yield", "flow", "hardening")  # those that matter to plastic bodies only
-CONTACT_GROUPS = 8  # that an artist may choose from
-# of single precision, as Blender has them
+PLASTIC = ("yield", "flow", "hardening")  # those that apply to plastic bodies only
+CONTACT_GROUPS = 8  # collision groups that the user can choose from
+# single precision, as in Blender
 _USUAL = {
     "max_iterations": 100,
     "fixed": False,
@@ -25,11 +25,11 @@ _USUAL = {
     "recluster_fade_in": float(np.float32(0.4)),
     "recluster_fade_out": float(np.float32(0.6)),
 }
-QUICK_LEAST = 200  # particles that a quick bake leaves a body at least
+QUICK_LEAST = 200  # least number of particles of a body in a quick bake
 
 
 def sample(particles, quick=1.0):
-    """Keywords of pliant_sample_desc; `quick`: part of the particles to take."""
+    """Keywords of pliant_sample_desc; `quick`: share of the particles to use."""
     out = {
         "mode": Sampling[particles.sampling],
         "seed": particles.seed,
@@ -37,7 +37,7 @@ def sample(particles, quick=1.0):
         "shells_apart": int(Shells[particles.shells]),
     }
     if particles.mode == "SPACING":
-        # a third of the particles is a third of the volume for each: the spacing's cube
+        # a third of the particles means three times the volume for each: spacing cubed
         out["spacing"] = particles.spacing / quick ** (1 / 3)
     else:
         out["count"] = max(min(particles.count, QUICK_LEAST), round(particles.count * quick))
@@ -64,7 +64,7 @@ def cluster(clusters, seed=0, quick=1.0):
 
 
 def _unusual(group, *names):
-    """Those settings that are not as they are by default: bakes from before there were any keep their
+    """The settings that differ from their defaults: bakes made before a setting existed keep their
     fingerprints."""
     return {name: value for name in names if (value := getattr(group, name)) != _USUAL[name]}
 
@@ -85,21 +85,21 @@ def levels(clusters):
 
 
 def metres(scene):
-    """How long Blender's unit of length is. Positions, velocities, gravity and every setting that
-    Blender shows with a unit are in it; the library computes in it too. Pascals are in metres."""
+    """Length of a Blender unit in metres. Positions, velocities, gravity and every setting that
+    Blender shows with a unit are in Blender units; so are the library's. Pascals are in metres."""
     units = scene.unit_settings
     return units.scale_length if units.system != "NONE" else 1.0
 
 
 def pressure(pascals, metre):
-    """Pascals in a unit of length of so many metres. What is compared with them, weight over area
-    and speed squared times density, has lengths squared; density stays a number for each cubic unit,
-    which is another unit of mass, and only ratios of masses matter."""
+    """Converts pascals to a unit of length of that many metres. They are compared with weight over
+    area and with speed squared times density, which scale with lengths squared; density stays a
+    number per cubic unit, which only changes the unit of mass."""
     return pascals / (metre * metre)
 
 
 def material(settings, breaks=False, metre=1.0):
-    """Keywords of pliant_material_desc. A body that breaks would leak: it keeps no volume."""
+    """Keywords of pliant_material_desc. A body that may break keeps no volume."""
     kind = Stiffness[settings.stiffness_kind]
     stiffness = {
         Stiffness.FREQUENCY: settings.frequency,
@@ -136,12 +136,12 @@ def material(settings, breaks=False, metre=1.0):
 
 
 def resamples(settings):
-    """Whether particles are added where a body is drawn out; one that does so would leak, too."""
+    """Whether a body is resampled; such a body keeps no volume."""
     return settings.use_plasticity and settings.use_resample
 
 
 def plastic_refusal(pliant):
-    """Why a body cannot be plastic as it is set, as the end of a sentence; None: it can."""
+    """Why a body cannot be plastic with its settings, as the end of a sentence, or None."""
     if not pliant.material.use_plasticity:
         return None
     if pliant.material.goal == "QUADRATIC":
@@ -155,8 +155,8 @@ def plastic_refusal(pliant):
 
 def fracture(own, start, fps):
     """Keywords of Body.set_fracture from a body's settings; None: it does not break. A frame is
-    simulated from the end of the one before it; a little later than that end, since a substep that
-    ends there is still of that frame."""
+    simulated from the end of the one before it; fracture starts slightly after that end, since a
+    substep that ends there still belongs to that frame."""
     if not own.use_fracture:
         return None
     first = own.first_frame - 1 - start + 0.0011 if own.use_first_frame else 0.0
@@ -172,8 +172,7 @@ def fracture(own, start, fps):
 
 
 def pattern(own):
-    """The Pattern of a body's fracture settings, without an object's points; None: it breaks
-    anywhere."""
+    """The Pattern of a body's fracture settings, without an object's points, or None."""
     if not own.use_fracture or own.breaks != "CELLS":
         return None
     found = {"COUNT": {"count": own.cells}, "SIZE": {"size": own.cell_size}, "OBJECT": {}}
@@ -181,8 +180,8 @@ def pattern(own):
 
 
 def pattern_problem(obj):
-    """Why an object's vertices cannot be the points of a pattern, as the end of a sentence about the
-    body; None: they can."""
+    """Why an object's vertices cannot be the centres of cells, as the end of a sentence about the
+    body, or None."""
     other = obj.pliant.fracture.cells_object
     if other is None or other.type != "MESH":
         return "is to break along cells about an object's vertices: choose a mesh"
@@ -195,7 +194,7 @@ def pattern_problem(obj):
 
 
 def fracture_refusal(pliant):
-    """Why a body cannot break as it is set, as the end of a sentence; None: it can."""
+    """Why a body cannot break with its settings, as the end of a sentence, or None."""
     if not pliant.fracture.use_fracture:
         return None
     if pliant.material.goal == "QUADRATIC":
@@ -211,7 +210,7 @@ def presettles(pliant, is_sheet=False):
 
 
 def presettle_problem(pliant):
-    """Why a body that is to start in equilibrium cannot, as the end of a sentence; None: it can."""
+    """Why a body that should start in equilibrium cannot, as the end of a sentence, or None."""
     if not pliant.start.use_pins or not pliant.start.use_presettle:
         return None
     if pliant.material.goal == "QUADRATIC":
@@ -228,7 +227,7 @@ def presettle_problem(pliant):
 
 
 def body(pliant, quick=1.0):
-    """Keywords of Scene.add_body but for the material, which comes with each frame."""
+    """Keywords of Scene.add_body except for the material, which is set each frame."""
     start = pliant.start
     return {
         "sample": sample(pliant.particles, quick),
@@ -276,12 +275,12 @@ def sleep(own):
 
 
 def body_surface(own):
-    """Arguments of Body.set_surface; None: nothing is its own."""
+    """Arguments of Body.set_surface, or None."""
     return (own.friction, own.restitution, own.thickness) if own.use_surface else None
 
 
 def weld_problem(obj, other):
-    """Why an object cannot be welded to another, as the end of a sentence about it; None: it can."""
+    """Why an object cannot be welded to another, as the end of a sentence about it, or None."""
     if other is None:
         return "is to be welded to nothing: choose a soft body or a collider, or remove the weld"
     if other == obj:
@@ -294,9 +293,9 @@ def weld_problem(obj, other):
 
 
 def body_contacts(bodies):
-    """Arguments of Body.set_contacts for each of these settings, and how many found no group for
-    themselves. To the library no group is every group: a body that collides with no other gets one
-    that nobody else is in, as long as there are any."""
+    """Arguments of Body.set_contacts for each of these settings, and how many bodies got no group
+    of their own. In the library no group means every group: a body that collides with no other
+    gets an unused group, while there are any."""
     out, alone = [], 0
     for own in bodies:
         groups = sum(1 << i for i, on in enumerate(own.groups) if on) if own.use_others else 0

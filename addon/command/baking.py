@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""bake: capture, simulate, make results. Safe to run again, and to be stopped at any moment."""
+"""bake: capture, simulate, make results. Can be repeated, and stopped at any moment."""
 
 import time
 
@@ -13,7 +13,7 @@ from . import failures, output, setting
 from .failures import Failure, Interrupted
 from .report import clock
 
-LOOK = 0.05  # seconds between looks at the job
+LOOK = 0.05  # seconds between polls of the job
 SAY_READING = 1.0  # seconds between lines while the scene is read
 
 
@@ -22,12 +22,12 @@ def bake(options, log, signals):
     setting.apply(options, scene)
     folder = folders.folder_of(scene, options.quick is not None)
     folders.check_allowed(scene)
-    lock.refuse(folder)  # now, not only when the whole scene is read
+    lock.refuse(folder)  # now, not only after the whole scene was read
     results.before_bake(scene)
     shot = _read(scene, options, log, signals, folder)
     cache = _simulate(shot, folder, options.resume, log, signals)
     _show(scene, cache)
-    kind = scene.pliant.output  # what the file asks for
+    kind = scene.pliant.output  # kind of result set in the file
     formats = {} if options.quick is not None else options.format or {output.format_name(kind): kind}
     if "pc2" not in formats:
         for body in cache.bodies:
@@ -98,18 +98,18 @@ def _simulate(shot, folder, resume, log, signals):
         log.say("pieces", f"'{name}' is in {count} piece{'s' if count != 1 else ''}", object=name, pieces=count)
     if job.state == jobs.CANCELLED:
         if job.frame is None:
-            raise Interrupted("Stopped before the first frame was finished.")
-        raise Interrupted(f"Stopped; frames {shot.start} to {job.frame} are kept, --resume goes on from there.")
+            raise Interrupted("Stopped before the first frame was finished: --resume starts from the beginning.")
+        raise Interrupted(f"Stopped; frames {shot.start} to {job.frame} are kept, --resume continues from there.")
     if job.state == jobs.FAILED:
         raise Failure(failures.code_of(job.exception), job.error)
     return job.cache
 
 
 def _watch(job, log, signals):
-    """A line for each frame until the job has ended."""
+    """Prints a line for each frame until the job has ended."""
     begun = time.monotonic()
     first, last = job.shot.start, job.shot.end
-    told = None if job.resume else first - 1  # frames that were kept are not told again
+    told = None if job.resume else first - 1  # kept frames are not reported again
     stage = ""
     while True:
         ended = job.wait(LOOK)
@@ -118,7 +118,7 @@ def _watch(job, log, signals):
         if job.state == jobs.BUILDING and job.stage != stage:
             stage = job.stage
             log.say("building", stage)
-        reached = job.frame  # once: the job's threads go on meanwhile
+        reached = job.frame  # read once: the job's thread changes it
         if reached is not None and reached != told:
             start = reached if told is None else told + 1
             took = time.monotonic() - begun
@@ -156,8 +156,8 @@ def _show(scene, cache):
 
 
 def _follow(scene):
-    """Meshes that are bound to the bodies, and particles, follow the new bake."""
-    kind, scene.pliant.output = scene.pliant.output, "PC2"  # the bodies' own are made
+    """Updates meshes bound to the bodies, and particles, to the new bake."""
+    kind, scene.pliant.output = scene.pliant.output, "PC2"  # for the bodies' own results
     try:
         return results.after_bake(scene, True)
     finally:

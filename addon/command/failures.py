@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exit codes by the kind of failure: a farm tells from them whether to try again.
+"""Exit codes by kind of failure, so that a farm can decide whether to retry.
 
-docs/command-line.md has the same table for people; a test compares them.
+docs/command-line.md has the same table; a test compares them.
 """
 
 from ..bake.cache import CacheError
@@ -11,7 +11,7 @@ from ..blender.capture.capture import CaptureError, PackageError
 from ..solver import LibraryError, PliantError, Status
 
 DONE, FAULT, USAGE, FILE, SCENE, INSTALLATION, BAKE, DISK, SIMULATION, MEMORY, EXPORT, LOCKED = range(12)
-BY_SIGNAL = 128  # and the signal's number: 130 for SIGINT, 143 for SIGTERM
+BY_SIGNAL = 128  # plus the signal's number: 130 for SIGINT, 143 for SIGTERM
 
 _BY_STATUS = {
     Status.ERROR_ARGUMENT: SCENE,
@@ -26,7 +26,7 @@ _BY_STATUS = {
 
 
 class Failure(Exception):
-    """A sentence and the exit code that goes with it."""
+    """A sentence with an exit code."""
 
     def __init__(self, code, sentence):
         super().__init__(sentence)
@@ -34,7 +34,7 @@ class Failure(Exception):
 
 
 class Interrupted(Exception):
-    """A signal asked for the end."""
+    """Raised when a signal requested the end."""
 
 
 def code_of(error):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""info: what a scene has and what is baked. cluster: how bodies are divided, and the colours."""
+"""info: contents of a scene and its bake. cluster: clusters of bodies, and their colours."""
 
 import json
 
@@ -172,7 +172,7 @@ def _paint(scene, outcome, log):
 
 
 def _write(outcome, folder, log):
-    """For each body its clusters as arrays, and clusters.json with the numbers."""
+    """Clusters of each body as arrays, and clusters.json with the numbers."""
     numbers = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""export: results of a finished bake, without simulating. clear: takes a bake off the disk."""
+"""export: results of a finished bake, without simulating. clear: deletes a bake from the disk."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ ENDINGS = {"PC2": "pc2", "MDD": "mdd", "ALEMBIC": "abc"}
 
 
 def format_name(kind):
-    """The name on the command line of a kind of result."""
+    """Name of a kind of result on the command line."""
     return ENDINGS.get(kind, kind.lower())
 
 
@@ -74,7 +74,7 @@ def _make(scene, obj, wanted, kind, log, signals, function):
     if kind == "SHAPE_KEYS":
         how["relative"] = wanted == "relative_keys"
     if kind == "ALEMBIC":
-        how["reimport"] = False  # a file to hand on; the object plays its point cache
+        how["reimport"] = False  # a file for other programs; the object plays its point cache
     try:
         told = function(kind, **how)
     except BakeError as error:
@@ -82,7 +82,7 @@ def _make(scene, obj, wanted, kind, log, signals, function):
         raise Failure(failures.EXPORT if code == failures.BAKE and kind == "ALEMBIC" else code, str(error)) from error
     for sentence in told:
         if sentence.startswith("Saved "):
-            continue  # said below, for farms
+            continue  # reported below, for farms
         if isinstance(sentence, results.Remark) and obj.pliant.result.is_cut:
             took = time.monotonic() - begun
             log.say("cut", f"{sentence} ({took:.1f} s)", object=obj.name, seconds=round(took, 1))
@@ -99,11 +99,11 @@ def _make(scene, obj, wanted, kind, log, signals, function):
 
 
 def _copy(made, folder, log):
-    """Files under their objects' names, in a folder of the user's."""
+    """Copies files under their objects' names to the user's folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, name in made:
-            # whole, or the file that was there
+            # atomically
             with tempfile.TemporaryDirectory(dir=folder, prefix="pliant-") as place:
                 shutil.copyfile(path, Path(place, name))
                 files.sync(Path(place, name))

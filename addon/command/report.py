@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines for people and farms, or JSON for programs; each is flushed at once.
+"""Output lines for people and farms, or JSON for programs; each is flushed at once.
 
-Flamenco reads progress from "Time: mm:ss" and results from "Saved: '...'", anywhere in a line: only lines
-about saved files have the latter.
+Flamenco reads progress from "Time: mm:ss" and results from "Saved: '...'", anywhere in a line: only
+lines about saved files contain the latter.
 """
 
 import json
@@ -20,7 +20,7 @@ class Log:
         self.stream = stream or sys.stdout
 
     def say(self, event, text, **values):
-        """One line, whatever is in the names of objects and files."""
+        """One line, even if names of objects and files contain line breaks."""
         text = one_line(text if event == "saved" else str(text).replace("Saved: '", "Saved : '"))
         if self.as_json:
             text = json.dumps({"event": event, **values, "message": text}, default=_plain)
@@ -44,15 +44,15 @@ def _plain(value):
 
 
 def clock(seconds):
-    """mm:ss, or h:mm:ss, as Blender writes times."""
+    """mm:ss, or h:mm:ss, in Blender's format."""
     minutes, seconds = divmod(int(round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes:02d}:{seconds:02d}"
 
 
 class Signals:
-    """SIGINT and SIGTERM end a command cleanly: what is finished is kept. A second one ends it at
-    once. The handlers only take note; check() raises where stopping is safe."""
+    """SIGINT and SIGTERM end a command cleanly: finished frames are kept. A second signal ends it
+    at once. The handlers only set a flag; check() raises where stopping is safe."""
 
     def __init__(self):
         self.received = None
@@ -62,7 +62,7 @@ class Signals:
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
                 self._before[number] = signal.signal(number, self._note)
-            except ValueError:  # not the main thread: whoever called us has signals in hand
+            except ValueError:  # not the main thread: the caller handles signals
                 pass
         return self
 

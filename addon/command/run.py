@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs a command: whatever happens becomes a line and an exit code."""
+"""Runs a command: every outcome becomes a line and an exit code."""
 
 import traceback
 
@@ -27,14 +27,14 @@ def run(options):
         except Interrupted as stopped:
             log.say("interrupted", str(stopped) or "Stopped by a signal.", code=signals.code)
             return signals.code
-        except Exception as error:  # every failure has an exit code
+        except Exception as error:  # every exception has an exit code
             code = failures.code_of(error)
             sentence = str(error).strip() or type(error).__name__
             if isinstance(error, MemoryError):
                 sentence = "There is not enough memory for this."
             if code == failures.FAULT:
                 traceback.print_tb(error.__traceback__)  # the sentence below has its text, in one line
-                sentence = f"A fault in Pliant: {type(error).__name__}: {sentence}"
+                sentence = f"Internal error in Pliant: {type(error).__name__}: {sentence}"
             if isinstance(error, (Failure, LibraryError)) or sentence.endswith("."):
                 log.error(sentence, code)
             else:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scene of a command: the file, roles, presets and settings that the arguments name.
+"""Sets up the scene of a command: the file, roles, presets and settings of the arguments.
 
-They are set on the data in memory, as an artist would set them; the .blend file on disk stays as it
-is, unless --save names it.
+They are set on the data in memory; the .blend file on disk is not changed unless --save names it.
 """
 
 import contextlib
@@ -36,15 +35,15 @@ def open_scene(options):
             raise Failure(failures.FILE, f"There is no scene '{options.scene}'{_like(options.scene, bpy.data.scenes)}")
         if bpy.context.window is not None:
             bpy.context.window.scene = scene
-    options.folder = scene.pliant.folder  # the file's own, for save()
+    options.folder = scene.pliant.folder  # the folder that the file has, for save()
     if options.command == "cluster":
-        return scene  # it has nothing to do with a bake
+        return scene  # without effect on a bake
     if options.allow_outside:
         folders.allow(scene)
     if options.out is not None:
         scene.pliant.folder = str(options.out.absolute())
     elif getattr(options, "save", None) is not None:
-        # the bake belongs to the file that keeps it
+        # the bake belongs to the saved file
         path = str(options.save.absolute())
         is_outside = not options.allow_outside and folders.is_outside(scene, path)
         with folders.not_typed():
@@ -65,13 +64,13 @@ def _open(path, scripts):
 
 
 def _report(error):
-    """Blender's sentence from an operator's exception."""
+    """Blender's message in an operator's exception."""
     lines = [line.removeprefix("Error: ").strip() for line in str(error).splitlines()]
     return " ".join(line for line in lines if line and not line.startswith("Location:"))
 
 
 def save(options, scene, log):
-    """Keeps the file where --save says."""
+    """Saves the file as --save says."""
     if options.save is None:
         return
     path = options.save.absolute()
@@ -79,7 +78,7 @@ def save(options, scene, log):
         scene.pliant.folder = options.folder
         if options.out is not None and options.command != "cluster":
             scene.pliant.folder = _seen_from(path, options.out.absolute())
-    # what the command has just made or cleared is the file's own: no former bake takes its place
+    # the command's own bake must not be replaced by an earlier one in the target folder
     own = (
         []
         if options.command == "cluster"
@@ -127,7 +126,7 @@ def _versions_kept(path):
 
 
 def _check_saved(path, scene):
-    """A Failure if the file cannot be read again: Blender does not notice every error of a disk."""
+    """Raises a Failure if the file cannot be read again: Blender does not notice every disk error."""
     try:
         with tempfile.TemporaryDirectory(prefix="pliant-") as place:  # a file does not load itself
             copied = shutil.copyfile(path, os.path.join(place, "saved.blend"))
@@ -144,7 +143,7 @@ def _check_saved(path, scene):
 
 
 def _seen_from(blend, folder):
-    """A folder as a .blend file keeps it: relative to itself where both are on one drive."""
+    """A folder as it is stored in a .blend file: relative if both are on one drive."""
     try:
         return bpy.path.relpath(str(folder), start=str(blend.parent))
     except ValueError:
@@ -155,7 +154,7 @@ def _seen_from(blend, folder):
 
 
 def apply(options, scene):
-    """Roles, preset, settings, frames and threads of the arguments."""
+    """Applies roles, preset, settings, frames and threads of the arguments."""
     _give_roles(scene, "BODY", options.objects)
     _give_roles(scene, "COLLIDER", options.colliders)
     if options.preset is not None:
@@ -196,7 +195,7 @@ def _with_role(scene, role):
 
 
 def _give_roles(scene, role, names):
-    """Exactly these objects have the role."""
+    """Sets a role on exactly these objects."""
     if names is None:
         return
     objects = [find_object(scene, name) for name in names]
@@ -204,7 +203,7 @@ def _give_roles(scene, role, names):
         problem = roles.problem_of(obj, role)
         if problem:
             raise Failure(failures.SCENE, problem + ".")
-    bpy.context.view_layer.update()  # sizes are known
+    bpy.context.view_layer.update()  # updates sizes
     for obj in _with_role(scene, role):
         if obj not in objects:
             obj.pliant.role = "NONE"
@@ -213,7 +212,7 @@ def _give_roles(scene, role, names):
 
 
 def _weld(scene, text):
-    """One --weld: OBJECT:OTHER[=PASCALS]. Instead of what the file says of the two."""
+    """One --weld: OBJECT:OTHER[=PASCALS]. Replaces the file's weld of the two."""
     names, equals, strength = text.partition("=")
     first, colon, second = names.partition(":")
     if not colon:
@@ -238,7 +237,7 @@ def _weld(scene, text):
 
 
 def _chosen(text, names):
-    """A name whatever its case, or None."""
+    """The matching name, ignoring case, or None."""
     return next((name for name in names if name.lower() == text.strip().lower()), None)
 
 
@@ -292,7 +291,7 @@ def _assign(settings, name, value, text):
 
 
 def read_value(prop, text):
-    """A property's value from text; a ValueError says what is wrong with it."""
+    """A property's value from text; a ValueError names what is wrong."""
     if prop.type == "BOOLEAN" and prop.is_array:
         return _switches(prop, text)
     if prop.type == "BOOLEAN":
@@ -317,7 +316,7 @@ def read_value(prop, text):
 
 
 def _data_block(prop, text):
-    """A material or an object by its name; nothing: none."""
+    """A material or an object by its name; empty text: none."""
     known = {"Material": bpy.data.materials, "Object": bpy.data.objects}.get(prop.fixed_type.identifier, {})
     if text and text not in known:
         raise ValueError(f"there is no {prop.fixed_type.name.lower()} '{text}'")
@@ -325,12 +324,12 @@ def _data_block(prop, text):
 
 
 def _switches(prop, text):
-    """1,3: the first and the third are on; nothing: none."""
+    """1,3: the first and the third are on; empty text: none."""
     count = prop.array_length
     numbers = [part.strip() for part in text.split(",") if part.strip()]
     for part in numbers:
         if not part.isdecimal() or not 1 <= int(part) <= count:
-            raise ValueError(f"'{part}' is no whole number from 1 to {count}")
+            raise ValueError(f"'{part}' is not a whole number from 1 to {count}")
     return [str(index + 1) in numbers for index in range(count)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a body is clustered, seen in the viewport before it is baked."""
+"""Preview of a body's clusters in the viewport, before it is baked."""
 
 from . import operators, session
 

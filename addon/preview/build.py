@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the bodies of a scene in the library, to show their clusters and to say what a bake will
-take. Runs in a thread of its own: no bpy in here."""
+"""Creates the bodies of a scene in the library, to show their clusters and to estimate a bake. Runs
+in its own thread; does not import bpy."""
 
 import itertools
 import math
@@ -19,20 +19,20 @@ from ..bake.errors import BakeError
 from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
 from . import palette, proxies, trial
 
-MOST_SECONDS = 0.5  # of simulating, to learn how long frames take
+MOST_SECONDS = 0.5  # of simulating, to measure the time per frame
 SOME_FRAMES = 4  # that are simulated for that
 
 
 @dataclass
 class Source:
-    """A body as its object has it now."""
+    """A body in its object's current state."""
 
     name: str
     vertices: np.ndarray  # (n, 3) float32, world, relative to origin
     triangles: np.ndarray
     settings: dict  # keywords of Scene.add_body
-    matrix: object = None  # where the object was
-    key: str = ""  # equal for bodies that come out the same
+    matrix: object = None  # the object's matrix
+    key: str = ""  # equal for bodies with equal results
     pattern: object = None  # shot.Pattern that it breaks along
 
 
@@ -49,12 +49,12 @@ class Request:
     threads: int = 0
     compression: bool = True
     checkpoint_every: int = 10
-    proxies: bool = False  # the contact shapes are shown too
-    sample: object = None  # trial.Sample: the first frames as a bake has them, to be tried
-    reading: float = 0.0  # seconds a frame, from a sample that was tried before ...
+    proxies: bool = False  # also compute the contact shapes
+    sample: object = None  # trial.Sample: the first frames as a bake has them, for a trial bake
+    reading: float = 0.0  # seconds a frame, from an earlier trial ...
     cutting: float = 0.0  # ... seconds in all
-    dearer: float = 1.0  # ... and how many times longer its frames took than a body alone
-    cells: bool = False  # colours are those of the cells that a body breaks along, if it does
+    dearer: float = 1.0  # ... and the factor by which its frames took longer than those of the bodies alone
+    cells: bool = False  # colour by the cells that a body breaks along, if it does
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Proxies:
 
     centres: np.ndarray  # (c, 3)
     radii: np.ndarray  # (c,)
-    reach: np.ndarray  # (c, directions) from the centre, for as many as are drawn
+    reach: np.ndarray  # (c, directions) from the centre
     colours: np.ndarray  # (c, 3) sRGB
 
 
@@ -86,7 +86,7 @@ class Shown:
     memberships: int
     warnings: list
     proxies: Proxies | None = None
-    serial: int = field(default_factory=itertools.count(1).__next__)  # what was drawn of which
+    serial: int = field(default_factory=itertools.count(1).__next__)  # identifies the drawn state
 
 
 @dataclass
@@ -95,12 +95,12 @@ class Outcome:
     errors: dict = field(default_factory=dict)  # object's name -> sentence
     origin: tuple = (0.0, 0.0, 0.0)
     memory: int = 0  # of the whole process
-    disk: int = 0  # the whole bake, 0: not known
-    frame_seconds: float = 0.0  # of simulating and writing one; 0: not known
+    disk: int = 0  # the whole bake; 0: unknown
+    frame_seconds: float = 0.0  # of simulating and writing one; 0: unknown
     setup_seconds: float = 0.0  # of making bodies
     reading: float = 0.0  # seconds a frame
     cutting: float = 0.0  # seconds of cutting along cracks, if bodies break
-    dearer: float = 1.0  # how many times longer frames take than those of the bodies alone
+    dearer: float = 1.0  # factor by which frames take longer than those of the bodies alone
     substeps: int = 0
     frames: int = 0
 
@@ -118,12 +118,12 @@ class Outcome:
 
     @property
     def seconds(self):
-        """Of a whole bake: reading, making bodies, simulating, writing and cutting."""
+        """Seconds of a whole bake: reading, creating bodies, simulating, writing and cutting."""
         return self.setup_seconds + (self.frame_seconds + self.reading) * self.frames + self.cutting
 
 
 def build(request, progress=None):
-    """The Outcome. progress(fraction, stage) may return true: Cancelled is raised then."""
+    """The Outcome. progress(fraction, stage) may return true to cancel: Cancelled is raised."""
     outcome = Outcome(
         origin=request.origin,
         frames=request.frames,
@@ -168,7 +168,7 @@ def build(request, progress=None):
 
 
 def _try(request, outcome, progress):
-    """What frames take with colliders, contacts, pins and fields, where there is a sample of them."""
+    """Times with colliders, contacts, pins and fields, if there is a sample."""
     if request.sample is None or not outcome.frame_seconds:
         return
     outcome.reading, outcome.cutting = request.sample.reading, request.sample.cutting
@@ -209,7 +209,7 @@ def _show(body, source, request):
 
 
 def _colour_cells(body, source, request, shown):
-    """Colours by cell in place of those by cluster."""
+    """Colours by cell instead of by cluster."""
     points = pattern.points_of(body, source.pattern, {"toughness": math.inf}, request.origin)
     body.set_fracture(math.inf)
     body.set_cells(points, origin=request.origin)
@@ -236,8 +236,8 @@ def _proxies(body, request, colours):
 
 
 def _estimate(scene, made, request, outcome, progress):
-    """Simulates some frames, at most for half a second, and writes two: what a bake of the bodies
-    alone takes."""
+    """Simulates some frames, at most for half a second, and writes two: the cost of a bake of the
+    bodies alone."""
     dt = 1 / request.fps
     outcome.substeps = request.substeps or scene.auto_substeps(dt, request.max_substeps)
     began = time.perf_counter()
@@ -265,7 +265,7 @@ def _estimate(scene, made, request, outcome, progress):
         with body.skin(source.vertices, triangles=source.triangles, origin=request.origin) as skin:
             bound = time.perf_counter()
             skin.apply()
-            began += bound - began  # binding is done once a bake, applying once a frame
+            began += bound - began  # binding happens once a bake, applying once a frame
     skinned = time.perf_counter() - began
     written, frame_bytes, checkpoint_bytes = _write_once(scene, request)
     outcome.frame_seconds = (simulated + skinned + written) * request.dearer
@@ -297,11 +297,11 @@ def _write_once(scene, request):
     return seconds, frame_bytes, max(0, max(steps) - frame_bytes)
 
 
-_living = weakref.WeakSet()  # builders that were started, also those that were cancelled since
+_living = weakref.WeakSet()  # builders that were started, including cancelled ones
 
 
 def stop_all(seconds=10.0):
-    """Cancels every build and waits: no thread of ours may outlive Python."""
+    """Cancels every build and waits: no thread may outlive the interpreter."""
     for builder in list(_living):
         builder.cancel()
     until = time.monotonic() + seconds
@@ -348,5 +348,5 @@ class Builder:
             self.cancelled = True
         except (PliantError, LibraryError, OSError, MemoryError) as error:
             self.error = str(error) or type(error).__name__
-        except Exception as error:  # a thread's fault must reach the panel
+        except Exception as error:  # every exception must reach the panel
             self.error = f"{type(error).__name__}: {error}"

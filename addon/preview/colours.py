@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cluster colours on meshes and in viewports; what was there before comes back."""
+"""Cluster colours on meshes and in viewports, and restoring what was there before."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ ATTRIBUTE = "Pliant Clusters"
 
 @dataclass
 class Before:
-    """How a mesh's colour attributes were."""
+    """State of a mesh's colour attributes."""
 
     active: str
     rendered: str
@@ -22,7 +22,8 @@ _viewports = {}  # (screen's name, area's number) -> the shading's colour type
 
 
 def paint(mesh, colours):
-    """Puts colours, (n, 4) linear, on a mesh. A sentence where that cannot be, otherwise None."""
+    """Writes colours, (n, 4) linear, to a mesh. Returns a sentence if that is not possible,
+    otherwise None."""
     if mesh.library is not None:
         return f'The mesh "{mesh.name}" is linked from another file: it cannot be coloured'
     if mesh.is_editmode:
@@ -62,7 +63,7 @@ def _rendered(mesh):
 
 
 def clean(mesh):
-    """Takes the colours off a mesh and makes active what was."""
+    """Removes the colours from a mesh and restores the active attribute."""
     attribute = mesh.attributes.get(ATTRIBUTE)
     if attribute is not None and mesh.library is None and not mesh.is_editmode:
         mesh.attributes.remove(attribute)
@@ -78,7 +79,8 @@ def clean(mesh):
 
 
 def clean_all(forget=True):
-    """Every mesh that was painted. forget=False: they will be painted again (around a save)."""
+    """Removes the colours from all meshes. forget=False: they will be written again (around a
+    save)."""
     for name in list(_meshes):
         mesh = bpy.data.meshes.get(name)
         if mesh is not None:
@@ -88,12 +90,12 @@ def clean_all(forget=True):
 
 
 def painted():
-    """Names of the meshes that have our colours."""
+    """Names of the meshes with preview colours."""
     return list(_meshes)
 
 
 def sweep(names):
-    """After an undo that brought colours back though the preview is off."""
+    """Removes colours that an undo restored although the preview is off."""
     for name in names:
         mesh = bpy.data.meshes.get(name)
         if mesh is not None and name not in _meshes and mesh.attributes.get(ATTRIBUTE):
@@ -101,7 +103,7 @@ def sweep(names):
 
 
 def show_in_viewports():
-    """Solid viewports show colour attributes; they remember what they showed."""
+    """Makes solid viewports show colour attributes, and stores what they showed."""
     for key, shading in _solid_viewports():
         if key not in _viewports and shading.color_type != "VERTEX":
             _viewports[key] = shading.color_type
@@ -123,6 +125,6 @@ def _solid_viewports():
 
 
 def forget():
-    """Another file is coming: what was painted goes with this one."""
+    """Called before another file is loaded: the painted meshes go with this one."""
     _meshes.clear()
     _viewports.clear()

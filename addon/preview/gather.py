@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the preview is made from: the scene's soft bodies as they are now."""
+"""Input of the preview: the scene's soft bodies in their current state."""
 
 import hashlib
 import time
@@ -16,7 +16,7 @@ from .build import Request, Source
 
 READ_SECONDS, SOME_FRAMES = 0.3, 12  # of reading the first frames, and at least so many ...
 MOST_READ_SECONDS, MOST_FRAMES = 2.0, 96  # ... unless it takes longer
-MOST_FACES = 3_000_000  # beyond this a preview would stop the window while the mesh is read
+MOST_FACES = 3_000_000  # above this reading the mesh would block the window
 
 
 def bodies(scene):
@@ -84,12 +84,12 @@ def request(scene, depsgraph=None):
 
 
 def sample(scene):
-    """The first frames of a scene as a trial.Sample, or None where it cannot be baked as it is. Moves
-    the current frame meanwhile."""
+    """The first frames of a scene as a trial.Sample, or None if it cannot be baked as it is.
+    Changes the current frame meanwhile."""
     if any(
         obj.pliant.result.mesh is not None or obj.pliant.result.fragments is not None for obj in capture.bodies(scene)
     ):
-        return None  # a result is in the place of its mesh
+        return None  # a result has replaced its mesh
     times = [time.perf_counter()]
     try:
         capturing = capture.Capture(scene)
@@ -123,7 +123,7 @@ def sample(scene):
 
 
 def pattern_of(obj, origin, depsgraph=None):
-    """The shot.Pattern that a body breaks along or None, and why it has none though it should."""
+    """The shot.Pattern that a body breaks along or None, and the reason if it should have one."""
     own = obj.pliant.fracture
     pattern = settings.pattern(own)
     if pattern is None or own.cells_from != "OBJECT":
@@ -140,7 +140,7 @@ def pattern_of(obj, origin, depsgraph=None):
 
 
 def cell_objects(scene):
-    """Objects whose vertices are the cells of others."""
+    """Objects whose vertices are the centres of other bodies' cells."""
     return {
         obj.pliant.fracture.cells_object
         for obj in scene.objects
@@ -148,13 +148,13 @@ def cell_objects(scene):
     }
 
 
-_triangles = {}  # object's name -> (topology, triangles): finding them is the slow part
+_triangles = {}  # object's name -> (topology, triangles): finding them is slow
 
 
 def mesh_arrays(obj, depsgraph=None):
     """Vertices in the object's space, triangles, and a hash of the faces. Modifiers that only move
-    vertices count; no modifier is switched for the preview, so with generative ones it is the mesh
-    as modelled."""
+    vertices are included; no modifier is switched for the preview, so with generative ones it is
+    the mesh as modelled."""
     mesh = results.whole_mesh(obj)
     if depsgraph is not None and obj.modifiers:
         evaluated = obj.evaluated_get(depsgraph).data
@@ -172,8 +172,8 @@ def forget():
 
 
 def source_key(name, vertices, topology, world, made, pattern=None):
-    """Equal for bodies that come out the same. An object that was only moved is the same: what is
-    drawn moves with it."""
+    """Equal for bodies with equal results. An object that was only moved is equal: the drawing
+    moves with it."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(repr((name, topology, sorted(made.items()))).encode())
     digest.update(world[:3, :3].round(6).tobytes())
@@ -185,7 +185,7 @@ def source_key(name, vertices, topology, world, made, pattern=None):
 
 
 def fingerprint(request):
-    """Equal for requests that give the same outcome."""
+    """Equal for requests with equal outcomes."""
     plain = {
         name: value
         for name, value in vars(request).items()

@@ -11,15 +11,15 @@ class PLIANT_OT_preview(bpy.types.Operator):
     bl_label = "Preview Clusters"
     bl_options = {"REGISTER"}
     bl_description = (
-        "Shows the clusters of all soft bodies in the viewport, and says how large "
-        "and how long the bake will be. Once more: everything is as it was"
+        "Show the clusters of all soft bodies in the viewport, and estimate size and duration of the "
+        "bake. Press again to switch it off"
     )
 
     wait: bpy.props.BoolProperty(
         name="Wait",
         default=False,
         options={"SKIP_SAVE", "HIDDEN"},
-        description="Come back only when it is shown, for scripts",
+        description="Wait until the preview is shown, for scripts",
     )
 
     @classmethod

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Particles and clusters drawn over the viewport. Nothing is drawn without a window.
 
-Clusters are circles that face the view: the outline of a sphere is what one sees of it, at a part
-of the work of drawing spheres.
+Clusters are circles that face the view: the outline of a sphere, at a fraction of the cost of
+drawing spheres.
 """
 
 import bpy
@@ -16,7 +16,7 @@ SEGMENTS = 40
 MOST_CIRCLES = 1500
 MOST_POINTS = 200_000
 _handler = None
-_batches = {}  # body's name -> (what it was made from, batch)
+_batches = {}  # body's name -> (key of its input, batch)
 _source = None  # () -> (settings, [(Shown, matrix)]) or None
 
 
@@ -74,7 +74,7 @@ def _draw():
 
 
 def _draw_all_proxies(bodies, opacity):
-    """Solid, and hidden by each other and by what is in front of them."""
+    """Draws shaded triangles with depth test."""
     import gpu
 
     gpu.state.depth_test_set("LESS_EQUAL")
@@ -111,7 +111,7 @@ def _draw_proxies(body, opacity):
 
 
 def _kept(kind, body, made_from, make):
-    """The batch of a body, made anew only when what it is made from has changed."""
+    """The batch of a body, rebuilt only if its input has changed."""
     key = (kind, body.name)
     found = _batches.get(key)
     if found is None or found[0] != made_from:
@@ -174,6 +174,6 @@ def _draw_circles(body, matrix, opacity):
 
 
 def placed(body, origin, matrix_now):
-    """Where a body is drawn: built at its object's old place, relative to origin."""
+    """Matrix of a body: it was built at its object's old position, relative to origin."""
     old = Matrix(body.matrix.tolist())
     return matrix_now @ old.inverted_safe() @ Matrix.Translation(origin)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Colours for clusters: the same in every run, far apart where clusters touch. No bpy in here."""
+"""Colours for clusters: deterministic, and far apart for neighbours. Does not import bpy."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ GOLDEN = 0.6180339887498949
 HUES = 20
 SHADES = ((0.80, 0.95), (0.55, 1.0), (0.85, 0.62))  # saturation and value
 NEIGHBOURS = 10
-MOST_COMPARED = 6000  # more clusters than this get hues in turn: nobody tells them apart
+MOST_COMPARED = 6000  # more clusters than this get hues in turn, since they cannot be told apart anyway
 
 
 def srgb_from_hsv(hue, saturation, value):
@@ -24,7 +24,7 @@ def linear_from_srgb(colours):
 
 
 def candidates():
-    """All colours that there are, in an order in which any few that follow differ."""
+    """All colours, in an order in which neighbouring ones differ."""
     turns = (np.arange(HUES) * GOLDEN) % 1.0
     hues = turns.argsort(kind="stable").argsort(kind="stable") / HUES  # their ranks: evenly spaced
     rows = [(hue, *shade) for shade in SHADES for hue in hues]
@@ -32,8 +32,8 @@ def candidates():
 
 
 def colour_clusters(centres):
-    """(n, 3) sRGB colours of clusters at these centres: each as far as possible from the colours of
-    the clusters around it that already have one, taking turns otherwise."""
+    """(n, 3) sRGB colours of clusters at these centres (greedy graph colouring): each as far as
+    possible from those of its neighbours that already have one, otherwise in turn."""
     count = len(centres)
     choices = candidates()
     if count > MOST_COMPARED:
@@ -46,15 +46,15 @@ def colour_clusters(centres):
         around = taken[near[i]]
         around = around[around >= 0]
         worth = apart[:, around].min(axis=1) if len(around) else np.full(len(choices), 1.0)
-        # what was used often is worth less, so that the colours are spread over the body
+        # often used colours are penalised, so that colours are spread over the body
         taken[i] = np.argmax(np.minimum(worth, 0.6) - 0.02 * (uses - uses.min()))
         uses[taken[i]] += 1
     return choices[taken].astype(np.float32)
 
 
 def twins(centres, within):
-    """For each centre the first one that is as good as at the same place. Fuzzy clusters may come to
-    lie on each other; in two colours, which of them is nearest would be noise."""
+    """For each centre the first one at nearly the same place. Fuzzy clusters may coincide; with two
+    colours it would be arbitrary which of them is nearest."""
     first = np.arange(len(centres))
     for rows, squared in distances(np.asarray(centres, np.float64), centres):
         near = squared <= (within[rows] ** 2)[:, None]
@@ -75,7 +75,7 @@ def neighbours(centres, count):
 
 
 def mutual(near):
-    """Lists in which each of two is the other's neighbour, where one was."""
+    """Neighbour lists made symmetric."""
     lists = [list(row) for row in near]
     for i, row in enumerate(near):
         for j in row:
@@ -92,7 +92,7 @@ def nearest(points, centres):
 
 
 def distances(points, centres, most=4_000_000):
-    """Squared distances in slices that fit the memory: (slice, (rows, centres))."""
+    """Squared distances in slices that fit in memory: (slice, (rows, centres))."""
     middle = centres.mean(axis=0)
     points, centres = np.asarray(points) - middle, np.asarray(centres) - middle
     lengths = np.einsum("ij,ij->i", centres, centres)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which vertices of a baked body hang together at a frame, as colours. No bpy in here.
+"""Connected pieces of a baked body at a frame, as colours. Does not import bpy.
 
-A vertex of a mesh with cracks has the colour of the piece that its particle is in; without cracks that
-of the particle nearest at the first frame. Pieces keep their numbers: what does not break keeps its
+A vertex of a mesh with cracks has the colour of its particle's piece; without cracks that of the
+nearest particle at the first frame. Pieces keep their numbers: what does not break keeps its
 colour.
 """
 

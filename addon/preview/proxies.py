@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contact shapes of clusters as triangles: the part of the surface at which others touch the body that is
-within the cluster's ball, and the ball where the body goes on.
+"""Contact shapes of clusters as triangles: the part of the body's contact surface within the
+cluster's ball, and the ball where the body continues.
 
-Each shape is drawn as far as it is seen from its centre: in every direction it ends at the radius or
-where the ray leaves the body, whichever comes first. No bpy in here.
+Each shape is sampled by rays from its centre: in every direction it ends at the radius or where the
+ray leaves the body, whichever comes first. Does not import bpy.
 """
 
 from functools import cache
@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 
 FINE, COARSE = 3, 2  # subdivisions of an icosahedron: 1,280 and 320 triangles
-MOST_FINE = 250  # shapes of a body that are drawn fine
+MOST_FINE = 250  # number of shapes up to which the fine level is used
 MOST = 1500
-STEPS = 24  # along a ray at most; a step is what the distance allows
-SLACK = 1e-3  # of the radius: so near is at the surface
-LIGHT = np.array((-0.35, -0.55, 0.76), np.float32)  # towards it, in the body's axes
+STEPS = 24  # per ray at most (sphere tracing): a step is the distance to the surface
+SLACK = 1e-3  # of the radius: distance that counts as on the surface
+LIGHT = np.array((-0.35, -0.55, 0.76), np.float32)  # direction to the light, in the body's axes
 
 
 @cache
@@ -47,8 +47,8 @@ def ball(subdivisions):
 
 
 def reach(centres, radii, distance):
-    """How far each shape reaches from its centre in each direction of a ball, (shapes, directions).
-    distance: a function of points (n, 3) that says how far they are from the surface, below 0 inside."""
+    """Length of each ray from each centre, (shapes, directions). distance: signed distances of
+    points (n, 3) from the surface, negative inside."""
     directions, _ = directions_for(centres)
     rays = np.tile(directions, (len(centres), 1))
     start = np.repeat(centres, len(directions), axis=0)
@@ -68,8 +68,8 @@ def directions_for(centres):
 
 
 def corners(centres, far):
-    """Triangles of all shapes, (n, 3, 3), how light each of their corners is, (n, 3), and whose they
-    are, (n). far: what reach() found."""
+    """Triangles of all shapes, (n, 3, 3), brightness of each of their corners, (n, 3), and their
+    shape, (n). far: result of reach()."""
     directions, triangles = directions_for(centres)
     points = centres[:, None] + far[:, :, None] * directions
     made = points[:, triangles].reshape(-1, 3, 3)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The preview while it is on: builds when something changes, paints, draws, and cleans up.
+"""The running preview: builds when something changes, paints, draws, and cleans up.
 
-    switched on ──► gather (main thread) ──► Builder (its thread) ──► paint, draw, say the numbers
+    switched on ──► gather (main thread) ──► Builder (its thread) ──► paint, draw, show estimates
                         ▲                                                      │
-                        └── settings or meshes changed, quiet for a moment ◄───┘
+                        └── settings or meshes changed, then a quiet moment ◄──┘
 
-Objects are known by name only: undo makes others of them. Nothing of this is saved in the file.
+Objects are identified by name only, since undo replaces them. Nothing is saved in the file.
 """
 
 import atexit
@@ -17,9 +17,9 @@ from ..bake.errors import BakeError
 from ..blender import folders, modifiers, redraw, runs
 from . import build, colours, gather, overlay, pieces, strain
 
-# Colours that come from the bake, frame by frame, and what one would bake for.
+# Colours that come from the bake, frame by frame, and what a bake would show.
 BAKED = {"PLASTIC": "where bodies flow", "RENEWED": "where clusters are renewed", "PIECE": "the pieces of bodies"}
-QUIET = 0.35  # seconds without a change before it is built anew
+QUIET = 0.35  # seconds without a change before a rebuild
 TICK = 0.1
 
 
@@ -35,18 +35,18 @@ class Session:
         self.changed_at = 0.0  # 0: nothing has changed
         self.built_from = ""
         self.frame = scene.frame_current
-        self.painted = {}  # mesh's name -> what it is painted by
-        self.sample = None  # trial.Sample of the scene as it was when the preview was switched on
-        self.tried = {}  # reading, cutting, dearer: what was learnt from it
-        self.strains = {}  # object's name -> strain.Strains, of the bake as it was when read
+        self.painted = {}  # mesh's name -> key of its colours
+        self.sample = None  # trial.Sample of the scene, taken when the preview was switched on
+        self.tried = {}  # reading, cutting, dearer: results of the trial
+        self.strains = {}  # object's name -> strain.Strains of the bake that was read
 
 
 _session = None
-_swept = set()  # meshes that once had our colours: an undo may bring them back
+_swept = set()  # meshes that once had preview colours: an undo may restore them
 
 
 def current(scene=None):
-    """The session that is on (of that scene), or None."""
+    """The running session (of that scene), or None."""
     if _session is None or scene is not None and scene.name != _session.scene:
         return None
     return _session
@@ -60,7 +60,7 @@ def shown(obj):
 
 
 def start(scene, wait=False):
-    """Switches the preview on. wait: returns when it is built (always so without a window)."""
+    """Switches the preview on. wait: returns when it is built (always without a window)."""
     global _session
     stop()
     _session = Session(scene)
@@ -74,7 +74,7 @@ def start(scene, wait=False):
 
 
 def _end():
-    """Ends the session but for what it painted; false if there was none."""
+    """Ends the session but keeps its colours; false if there was none."""
     global _session
     if _session is None:
         return False
@@ -87,7 +87,7 @@ def _end():
 
 
 def stop():
-    """Switches it off: meshes and viewports are as they were."""
+    """Switches it off: restores meshes and viewports."""
     if not _end():
         return
     if bpy.app.timers.is_registered(_tick):
@@ -99,7 +99,7 @@ def stop():
 
 
 def finish(seconds=600):
-    """Waits for what is being built, and shows it."""
+    """Waits for the running build, and shows it."""
     if _session and _session.changed_at:
         _gather()
     if _session and _session.builder:
@@ -108,13 +108,13 @@ def finish(seconds=600):
 
 
 def touch(*_):
-    """Something has changed that the preview may depend on."""
+    """Something that the preview may depend on has changed."""
     if _session is not None:
         _session.changed_at = time.monotonic()
 
 
 def _gather():
-    """Reads the scene and starts a build if it gives something new."""
+    """Reads the scene and starts a build if its input has changed."""
     session = _session
     session.changed_at = 0.0
     scene = bpy.data.scenes.get(session.scene)
@@ -139,14 +139,14 @@ def _gather():
 
 
 def _take():
-    """Takes over what a builder has made."""
+    """Takes over the result of a builder."""
     session = _session
     builder, session.builder = session.builder, None
     if builder.cancelled:
         return
     session.outcome, session.error = builder.outcome, builder.error
     if builder.outcome:
-        session.sample = None  # settings may be others the next time
+        session.sample = None  # settings may differ the next time
         session.tried = {name: getattr(builder.outcome, name) for name in ("reading", "cutting", "dearer")}
         session.refused.update(builder.outcome.errors)
         _paint()
@@ -154,7 +154,7 @@ def _take():
 
 
 def _paint():
-    """Colours on the meshes of the bodies, or off where they are not wanted."""
+    """Writes the colours to the meshes of the bodies, or removes them."""
     session = _session
     scene = bpy.data.scenes.get(session.scene)
     if scene is None or session.outcome is None:
@@ -186,7 +186,7 @@ def _paint_body(scene, obj, body):
             shown, make = (found.mark, frame, type(found)), lambda: found.colours(frame)
         except BakeError as error:
             session.refused[body.name] = str(error)
-    # painting is a change of the mesh, which would have us look at it and paint again
+    # painting changes the mesh, which would start another build
     if session.painted.get(obj.data.name) == shown and colours.is_painted(obj.data):
         return True
     try:
@@ -201,7 +201,7 @@ def _paint_body(scene, obj, body):
 
 
 def _baked_values(scene, obj):
-    """The plastic strains, new clusters or pieces of a body in the bake as it is now."""
+    """The plastic strains, new clusters or pieces of a body in the current bake."""
     cache, by = folders.cache_of(scene), scene.pliant.preview_colour_by
     if cache is None:
         raise BakeError(f"Nothing is baked: bake to see {BAKED[by]}")
@@ -233,13 +233,14 @@ def _to_draw():
 
 
 def _has_moved(obj):
-    """A baked body away from its first frame has left the particles, which are drawn at rest."""
+    """Whether a baked body is away from its first frame: particles are drawn at rest and would not
+    match it."""
     playback = modifiers.find_playback(obj)
     return playback is not None and playback.show_viewport and bpy.context.scene.frame_current > playback.frame_start
 
 
 def _tick():
-    """The timer: takes over builds, starts new ones after a quiet moment."""
+    """Timer callback: takes over builds, starts new ones after a quiet moment."""
     if _session is None:
         return None
     if _session.builder:
@@ -253,7 +254,7 @@ def _tick():
 
 
 def _is_baking():
-    """A bake reads the scene's frames and has better uses for the processor."""
+    """Whether a bake is running: it changes the scene's frame and needs the processor."""
     return runs.any_running()
 
 
@@ -271,7 +272,7 @@ def _redraw(view=True):
 
 @bpy.app.handlers.persistent
 def _on_change(scene, depsgraph):
-    """A mesh was edited. Frames that play change meshes too: those are not edits."""
+    """A mesh was edited. Playback changes meshes too: those are not edits."""
     if _session is None:
         return
     if scene.frame_current != _session.frame:
@@ -289,7 +290,7 @@ def _on_change(scene, depsgraph):
 
 @bpy.app.handlers.persistent
 def _on_frame(scene, *_):
-    """Another frame has other strains. Nothing else that is painted changes with the frame."""
+    """Strains change with the frame; nothing else that is painted does."""
     if (
         _session is not None
         and scene.name == _session.scene
@@ -315,7 +316,7 @@ def _after_save(*_):
 
 @bpy.app.handlers.persistent
 def _before_load(*_):
-    """The file goes, and with it all that was painted."""
+    """Called before another file is loaded."""
     if not _end():
         return
     colours.restore_viewports()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a baked body has flowed, and where its clusters are new, as colours of its vertices. No
-bpy in here.
+"""Plastic strain and new clusters of a baked body, as vertex colours. Does not import bpy.
 
-A vertex has the plastic strain of the particle that is nearest at the bake's first frame. Colours
-span from nothing to the largest strain of the bake's last frame, so that frames can be compared.
+A vertex has the plastic strain of the nearest particle at the bake's first frame. Colours range
+from zero to the largest strain of the bake's last frame, so that frames can be compared.
 """
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..bake.errors import BakeError
 from ..solver import Channel, PliantError
 from . import palette
 
-LEAST = 0.01  # a bake in which less has flowed than this shows nothing
+LEAST = 0.01  # plastic strain below which a bake shows none
 # from untouched to the largest strain, sRGB
 RAMP = np.array([(0.16, 0.20, 0.42), (0.13, 0.50, 0.62), (0.40, 0.75, 0.42), (0.96, 0.82, 0.25), (0.88, 0.25, 0.16)])
 
@@ -29,9 +28,9 @@ def ramp(values):
 
 
 class Baked:
-    """A baked body whose particles have something to show at every frame."""
+    """A baked body with a value per particle at every frame."""
 
-    why = ""  # one would bake it
+    why = ""  # reason to bake it, for the error sentence
 
     def __init__(self, cache, name):
         """BakeError: the body is not baked, or the bake cannot be read."""
@@ -53,7 +52,7 @@ class Baked:
             raise BakeError(str(error)) from error
 
     def read(self, frame, channel):
-        """What the particles have at the nearest frame that is baked."""
+        """Particle values at the nearest baked frame."""
         frame = min(max(frame, self.first), self.last)
         with self._store() as store:
             try:
@@ -83,8 +82,7 @@ class Strains(Baked):
 
 
 class Renewed(Baked):
-    """Which clusters of one baked body are new: the first ones grey, those made since in colours of
-    their own."""
+    """New clusters of one baked body: the initial ones grey, later ones in colours."""
 
     why = "bake it to see where its clusters are renewed"
 
@@ -96,7 +94,7 @@ class Renewed(Baked):
 
 
 def mark(cache):
-    """Changes with every bake, and as one grows."""
+    """Changes with every bake, and while one grows."""
     try:
         found = (cache.store_path / "journal.plj").stat()
     except OSError:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long a bake will take, from its first frames: they are read as a bake reads them, simulated
-with all that is in the scene and written, to a folder that goes. No bpy in here."""
+"""Estimates the duration of a bake from its first frames: they are read as in a bake, simulated
+with everything in the scene, and written to a temporary folder. Does not import bpy."""
 
 import tempfile
 import time
@@ -12,7 +12,7 @@ from ..bake import plan
 
 TRIAL_SECONDS = 1.0  # of simulating them ...
 LEAST_FRAMES, MOST_SECONDS = 8, 4.0  # ... and at least so many, unless it takes longer
-LOOK = 0.01  # seconds between looks
+LOOK = 0.01  # seconds between polls
 
 
 @dataclass
@@ -20,14 +20,14 @@ class Sample:
     """The first frames of a bake."""
 
     shot: object
-    first: float  # seconds that reading the first frame took, which has more to do
+    first: float  # seconds for reading the first frame, which takes longer
     reading: float  # seconds a frame after it
     cutting: float  # seconds, if bodies break
 
 
 def pace(sample, progress=lambda: False):
-    """Seconds a frame of the latest of the first frames; None: there were too few. What is done once,
-    as building trees, is in the very first."""
+    """Seconds a frame of the latest of the first frames; None: there were too few. One-time work,
+    as building trees, is in the first frame."""
     seen = []
     with tempfile.TemporaryDirectory(prefix="pliant-trial-") as folder:
         job = plan.make_job(Path(folder, "bake"), sample.shot, plan.NEW)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a channel holds: NumPy type, numbers a row."""
+"""Contents of a channel: NumPy type, numbers per row."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a stored body came apart, as those who make surfaces of its cracks want it."""
+"""Connectivity history of a stored body, as surface reconstruction of cracks needs it."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ from ._abi import Channel
 class Broken(NamedTuple):
     """The final set of particles of one body. Times are frames of the store.
 
-    A copy has a parent (an index into the same arrays, -1: an original) and rests where it does.
-    `pairs` shared a cluster, `until` the last frame in which they did (infinity: they still do in
-    the last one). Particle split_old was divided at split_time by a plane at rest; split_new took
-    the side that the normal points to. Planes split clusters: point, normal, reach, time.
+    A copy has a parent (an index into the same arrays; -1: an original) and its parent's rest
+    position. `pairs` shared a cluster until frame `until` (infinity: they still do in the last
+    frame). Particle split_old was divided at split_time by a plane in the rest shape; split_new
+    took the side that the normal points to. Planes divided clusters: point, normal, reach, time.
     """
 
     rest: np.ndarray
@@ -35,7 +35,7 @@ class Broken(NamedTuple):
 
 
 def broken(store, body_index, origin=None, reach=0.0):
-    """A Broken of the index-th body; rest positions and planes are relative to origin."""
+    """The Broken of body `index`; rest positions and planes are relative to origin."""
 
     def read(channel):
         return store.read(body_index, store.info.first_frame, channel, origin=origin)

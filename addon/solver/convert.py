@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between Python's values and the library's: settings into descriptors, arrays in and out.
+"""Conversion between Python values and the library: settings to descriptors, arrays in and out.
 
-Nothing is guessed: what does not fit is a TypeError or ValueError that names it.
+A value that does not fit is a TypeError or ValueError that names it.
 """
 
 import ctypes
@@ -13,9 +13,9 @@ import numpy as np
 FLOAT_POINTER = ctypes.POINTER(ctypes.c_float)
 INDEX_POINTER = ctypes.POINTER(ctypes.c_uint32)
 _FLOATS = (ctypes.c_float, ctypes.c_double)
-# Lists by level: those of fewer levels leave the others at their defaults.
+# Arrays with one value per level: shorter lists leave the others at their defaults.
 _BY_LEVEL = {"weights", "damping"}
-# Fields that are not settings: the library's own bookkeeping, and what arrays are given for.
+# Fields that are not settings: bookkeeping of the library, and pointers set from array arguments.
 _HIDDEN = {"size", "reserved", "user", "progress", "groups"}
 
 
@@ -28,7 +28,7 @@ def _is_setting(name, kind):
 
 
 def setting_names(struct):
-    """The names that fill() takes for a descriptor class."""
+    """Names that fill() accepts for a descriptor class."""
     return [name for name, kind in struct._fields_ if _is_setting(name, kind)]
 
 
@@ -69,13 +69,13 @@ def _scalar(kind, value, name):
         number = operator.index(value.item() if isinstance(value, np.bool_) else value)
     except TypeError:
         raise TypeError(f"'{name}' takes a whole number, not {value!r}") from None
-    if kind(number).value != number:  # ctypes would wrap around in silence
+    if kind(number).value != number:  # ctypes would wrap around silently
         raise ValueError(f"'{name}' is out of range: {number}")
     return number
 
 
 def plain(struct):
-    """A struct as a namespace: numbers, tuples, and namespaces for what is inside."""
+    """A struct as a namespace of numbers, tuples and nested namespaces."""
     out = SimpleNamespace()
     for name, _ in struct._fields_:
         if name not in ("size", "reserved"):
@@ -102,7 +102,7 @@ def floats(value, name, width=3, count=None):
 
 
 def indices(value, name, width=3, count=None):
-    """A contiguous uint32 array; numbers that are not whole or do not fit are refused."""
+    """A contiguous uint32 array; refuses values that are not whole or out of range."""
     if value is None:
         return None
     array = np.asarray(value)
@@ -128,7 +128,7 @@ def _rows(array, name, width, count):
 
 
 def output(out, name, dtype, shape):
-    """A new array to be filled, or the caller's if it is of the right kind and size."""
+    """A new array for a result, or the caller's if type and shape fit."""
     if out is None:
         return np.empty(shape, dtype)
     if (
@@ -154,12 +154,12 @@ def index_pointer(array):
 
 
 def vector(value, name, length=3):
-    """Doubles for an argument such as "origin"; None stays None (the world's zero)."""
+    """Doubles for an argument such as "origin"; None stays None (the world origin)."""
     if value is None:
         return None
     array = (ctypes.c_double * length)()
     if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.size == length:
-        array[:] = value.ravel().tolist()  # nothing to check, and this is asked each frame
+        array[:] = value.ravel().tolist()  # no conversion needed, and this is called each frame
     else:
         _fill_array(array, type(array), value, name)
     return array

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The library's statuses as exceptions, and Python's exceptions carried through its callbacks."""
+"""Library statuses as exceptions; Python exceptions carried through C callbacks."""
 
 from . import _abi
 from ._abi import Status
 
 
 class PliantError(Exception):
-    """A call failed. `status` is a Status; the text is the library's sentence for a person."""
+    """A call failed. `status` is a Status; the text is the library's error sentence."""
 
     def __init__(self, status, sentence=""):
         self.status = status
@@ -14,7 +14,7 @@ class PliantError(Exception):
 
 
 class Cancelled(PliantError):
-    """Stopped because a progress function or Scene.cancel() asked for it."""
+    """Cancelled by a progress function or by Scene.cancel()."""
 
 
 def check(library, status):
@@ -32,8 +32,8 @@ def check(library, status):
 class Progress:
     """A Python function as the library's progress callback.
 
-    `function(fraction, stage)` returns something true to cancel. An exception in it cannot pass
-    through C: it is kept, the call is cancelled, and finish() raises it.
+    `function(fraction, stage)` returns true to cancel. An exception in it cannot pass through C: it
+    is stored, the call is cancelled, and finish() raises it.
     """
 
     def __init__(self, function):

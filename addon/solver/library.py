@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Finds and loads the native library.
 
-It is looked for, in this order:
-  1. where the environment variable PLIANT_LIBRARY points (a file; then nowhere else),
+Searched in this order:
+  1. the file that the environment variable PLIANT_LIBRARY names (then nowhere else),
   2. beside this package,
-  3. in the installed module pliant_native (the wheel that the extension carries),
-  4. in the build folders of a checkout (build-release, build: the newer one).
+  3. the installed module pliant_native (the wheel of the extension),
+  4. the build folders of a checkout (build-release, build: the newer one).
 
-The first that is there is used. If it cannot be: a LibraryError says which file and why, rather than
-another file being tried in silence.
+The first file found is used. If it cannot be loaded, a LibraryError names the file and the reason;
+no other file is tried.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _loaded = {}
 
 
 class LibraryError(Exception):
-    """The native library is not there or cannot be used. `missing`: functions that it lacks."""
+    """The native library is missing or cannot be used. `missing`: functions that it lacks."""
 
     def __init__(self, sentence, missing=()):
         super().__init__(sentence)
@@ -41,7 +41,7 @@ class LibraryError(Exception):
 
 
 def _wheel_folders():
-    importlib.invalidate_caches()  # Blender may have put the wheel there a moment ago
+    importlib.invalidate_caches()  # Blender may just have installed the wheel
     try:
         spec = importlib.util.find_spec(WHEEL_MODULE)
     except (ImportError, ValueError):
@@ -54,7 +54,7 @@ def _in_checkout():
 
 
 def candidates():
-    """The files that are looked for, in order, whether they exist or not."""
+    """Paths that are searched, in order, whether they exist or not."""
     chosen = os.environ.get(ENVIRONMENT)
     if chosen:
         return [Path(chosen)]
@@ -67,7 +67,7 @@ def candidates():
 
 
 def find():
-    """The path of the library to use; LibraryError names every place that was looked in."""
+    """Path of the library to use; a LibraryError lists every path that was searched."""
     places = candidates()
     for path in places:
         if path.is_file():
@@ -85,8 +85,8 @@ def find():
 
 @contextlib.contextmanager
 def _one_blas_thread():
-    """The library's OpenBLAS reads this when it is loaded: threads of its own would only cost memory,
-    128 MB and more each. What the user has set stays; programs started later see nothing of it."""
+    """OpenBLAS reads this variable when it is loaded. Its own threads would only cost memory, 128
+    MB and more each. A value set by the user is kept; child processes do not inherit the change."""
     name = "OPENBLAS_NUM_THREADS"
     if name in os.environ:
         yield
@@ -100,7 +100,7 @@ def _one_blas_thread():
 
 def _open(path):
     try:
-        # CDLL, not PyDLL: calls let go of the interpreter's lock, so that Blender stays awake.
+        # CDLL, not PyDLL: calls release the GIL, so that Blender stays responsive.
         with _one_blas_thread():
             library = ctypes.CDLL(str(path))
     except OSError as error:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Pythonic face of the library: objects, keyword settings, NumPy arrays, exceptions.
+"""Python interface of the library: objects, keyword settings, NumPy arrays, exceptions.
 
 Names and meanings are those of pliant.h, which documents every setting, unit and default. Objects
-close with `with` or close(); a scene takes its bodies, colliders, fields and skins with it. An object
-that is gone gives a PliantError with Status.ERROR_STALE_HANDLE, never a crash.
+close with `with` or close(); closing a scene closes its bodies, colliders, fields and skins. Using
+a closed object raises a PliantError with Status.ERROR_STALE_HANDLE.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ from .library import load
 
 
 class Skinned(NamedTuple):
-    """What Skin.apply gives; None for what was not asked for."""
+    """Result of Skin.apply; None for outputs that were not requested."""
 
     vertices: np.ndarray
     normals: np.ndarray | None
@@ -40,7 +40,7 @@ def _described(library, struct, init, settings=(), where=""):
 
 
 def _read_channel(library, function, channel, out):
-    """The size query, then the fill. function(buffer, byref(bytes)) -> status"""
+    """Queries the size, then fills the buffer. function(buffer, byref(bytes)) -> status"""
     dtype, width = CHANNELS[Channel(channel)]
     size = ctypes.c_uint64()
     check(library, function(None, byref(size)))
@@ -53,20 +53,20 @@ def _read_channel(library, function, channel, out):
 
 
 class _Object:
-    """Something the library knows by a handle."""
+    """An object of the library, known by a handle."""
 
-    _close = ""  # the function that ends it
-    _settings = None  # descriptor class and the function that initialises it
+    _close = ""  # function that destroys it
+    _settings = None  # descriptor class and its init function
 
     def __init__(self, library, handle, owner=None):
         self._library = library
         self._handle = handle
-        self._owner = owner  # kept alive as long as this is
+        self._owner = owner  # keeps the owner alive
 
     @classmethod
     def _existing(cls, scene, handle):
-        """An object for something that the scene holds. The library does not tell its settings:
-        the object starts from their defaults."""
+        """Wraps a handle of an existing object. The library does not report its settings: they
+        start from the defaults."""
         made = cls.__new__(cls)
         _Object.__init__(made, scene._library, handle, scene)
         made._desc = _described(scene._library, *cls._settings)
@@ -80,14 +80,14 @@ class _Object:
         check(self._library, getattr(self._library, name)(self._handle, *arguments))
 
     def _change(self, function, settings):
-        """Changes some of the settings; if the library refuses, all stay as they were."""
+        """Changes some settings; if the library refuses, all keep their values."""
         desc = type(self._desc).from_buffer_copy(self._desc)
         convert.fill(desc, settings)
         self._call(function, byref(desc))
         self._desc = desc
 
     def close(self):
-        """Ends it; a second time, or after its scene has ended, does nothing."""
+        """Destroys it; does nothing if it, or its scene, is closed already."""
         handle, self._handle = self._handle, 0
         if handle:
             status = getattr(self._library, self._close)(handle)
@@ -118,7 +118,7 @@ class Scene(_Object):
         handle = ctypes.c_uint64()
         check(library, library.pliant_scene_create(byref(desc), byref(handle)))
         super().__init__(library, handle.value)
-        # a scene that nobody closed goes when nobody can reach it any more
+        # a scene that was not closed is destroyed with its last reference
         self._finalizer = weakref.finalize(self, library.pliant_scene_destroy, handle.value)
 
     def close(self):
@@ -136,7 +136,7 @@ class Scene(_Object):
         return Field(self, kind, **settings)
 
     def bodies(self):
-        """All bodies in order of creation. restore() makes new ones: those from before are gone."""
+        """All bodies in order of creation. restore() makes new ones: older objects are closed."""
         return self._existing(Body, "pliant_scene_get_body", self.info.bodies)
 
     def colliders(self):
@@ -163,15 +163,16 @@ class Scene(_Object):
         self._call("pliant_scene_set_gravity", vector(gravity, "gravity"))
 
     def set_contacts(self, enabled=True, **settings):
-        """Contacts of bodies with each other and with themselves, off in a new scene."""
+        """Contacts of bodies with each other and with themselves; off in a new scene."""
         desc = _described(
             self._library, _abi.ContactDesc, "pliant_contact_desc_init", {"enabled": int(bool(enabled)), **settings}
         )
         self._call("pliant_scene_set_contacts", byref(desc))
 
     def weld(self, body, to, distance=0.0, strength=0.0):
-        """Sticks a body to another, or to a collider, where they touch now. A bond breaks above
-        `strength` (pascals; 0: never). Returns how many were made; info.welds: how many hold."""
+        """Welds a body to another one, or to a collider, where they touch now. A weld breaks above
+        `strength` (pascals; 0: never). Returns how many were made; info.welds: how many still
+        hold."""
         ends = {"collider" if isinstance(to, Collider) else "other": to.handle}
         desc = _described(
             self._library,
@@ -184,15 +185,15 @@ class Scene(_Object):
         return count.value
 
     def set_sleep(self, speed, seconds=0.5):
-        """Lets bodies sleep that were slower than `speed` for `seconds`; 0: none does."""
+        """Bodies sleep after `seconds` below `speed`; 0: sleep is off."""
         self._call("pliant_scene_set_sleep", speed, seconds)
 
     def set_threads(self, threads):
         self._call("pliant_scene_set_threads", threads)
 
     def advance(self, dt=None, progress=None, **settings):
-        """One frame. `progress(fraction, stage)` may return true to cancel: Cancelled is raised
-        and a further advance() with the same settings finishes the frame."""
+        """Simulates one frame. `progress(fraction, stage)` may return true to cancel: this raises
+        Cancelled, and another advance() with the same settings finishes the frame."""
         if dt is not None:
             settings["dt"] = dt
         desc = _described(self._library, _abi.FrameDesc, "pliant_frame_desc_init", settings)
@@ -201,7 +202,7 @@ class Scene(_Object):
         watcher.finish(self._library, self._library.pliant_scene_advance(self._handle, byref(desc)))
 
     def cancel(self):
-        """Stops the call that is running on this scene; from any thread."""
+        """Cancels the call that is running on this scene; from any thread."""
         self._call("pliant_scene_cancel")
 
     def auto_substeps(self, dt, max_substeps=32):
@@ -228,8 +229,8 @@ class Scene(_Object):
         return block.raw[: size.value]
 
     def restore(self, block):
-        """Replaces everything in the scene; bodies(), colliders() and fields() then give what is
-        in it."""
+        """Replaces the whole scene; bodies(), colliders() and fields() then return its new
+        contents."""
         block = bytes(block)
         self._call("pliant_scene_restore", block, len(block))
 
@@ -319,7 +320,7 @@ class Body(_Object):
         return dict(zip((kind for kind in Warning if kind & kinds), (text or b"").decode().splitlines()))
 
     def read(self, channel, level=0, origin=None, out=None):
-        """A channel as an array; `out` is filled instead of making a new one."""
+        """A channel as an array; fills `out` instead of a new array if given."""
         origin = vector(origin, "origin")
         return _read_channel(
             self._library,
@@ -332,7 +333,8 @@ class Body(_Object):
         return self.read(Channel.POSITION, origin=origin, out=out)
 
     def surface_distance(self, points, origin=None):
-        """How far points (n, 3), as the body rests, are from the surface at which others touch it."""
+        """Signed distances of points (n, 3), in the rest shape, from the surface at which others
+        touch it."""
         points = floats(points, "points")
         distances = np.empty(len(points), np.float32)
         self._call(
@@ -361,19 +363,20 @@ class Body(_Object):
         )
 
     def set_material(self, **settings):
-        """Changes settings of the material; what is not given stays as this object last set it (a
-        body got from Scene.bodies() starts from the defaults)."""
+        """Changes material settings; others keep the values last set through this object (a body
+        from Scene.bodies() starts from the defaults)."""
         self._change("pliant_body_set_material", settings)
 
     def set_fracture(self, toughness, **settings):
-        """Where the body may break: the fields of pliant_fracture_desc. Every time all of them."""
+        """Fracture settings: the fields of pliant_fracture_desc. Settings left out take their
+        defaults."""
         desc = _described(
             self._library, _abi.FractureDesc, "pliant_fracture_desc_init", {"toughness": toughness, **settings}
         )
         self._call("pliant_body_set_fracture", byref(desc))
 
     def set_cells(self, points, origin=None):
-        """The points of a pattern's cells, as the body rests; None: as set_fracture has it."""
+        """Points of the Voronoi cells in the rest shape; None: as in set_fracture."""
         self._set_points("pliant_body_set_cells", "points", points, origin)
 
     def _set_floats(self, function, name, values, width, *before):
@@ -385,21 +388,21 @@ class Body(_Object):
         self._call(function, 0 if points is None else len(points), vector(origin, "origin"), float_pointer(points))
 
     def set_factors(self, factor, values):
-        """One a particle; None: all 1."""
+        """Factors, one per particle; None: all 1."""
         self._set_floats("pliant_body_set_factors", "values", values, 1, Factor(factor))
 
     def set_accelerations(self, accelerations):
-        """One a particle, on top of gravity; None: none."""
+        """Accelerations, one per particle, added to gravity; None: none."""
         self._set_floats("pliant_body_set_accelerations", "accelerations", accelerations, 3)
 
     def set_pins(self, frequencies):
-        """One a particle, in hertz; PIN_HELD holds it exactly; None: no pins."""
+        """Pin frequencies in hertz, one per particle; PIN_HELD holds it exactly; None: no pins."""
         self._set_floats("pliant_body_set_pins", "frequencies", frequencies, 1)
 
     def balance(self, dt=None, **settings):
         """Gravity compensation: the body hangs in equilibrium from its pins where it was created.
-        Once, after set_pins and before the first frame, with the settings of Scene.advance. Returns
-        the part of gravity that is balanced, 0 to 1."""
+        Call it once, after set_pins and before the first frame, with the settings of
+        Scene.advance. Returns the share of gravity that is balanced, 0 to 1."""
         if dt is not None:
             settings["dt"] = dt
         desc = _described(self._library, _abi.FrameDesc, "pliant_frame_desc_init", settings)
@@ -414,18 +417,19 @@ class Body(_Object):
         self._set_points("pliant_body_set_pin_mesh", "vertices", vertices, origin)
 
     def set_contacts(self, groups=0, self_contact=True):
-        """Whom it collides with: those with a bit of `groups` in common (0: all), and its parts."""
+        """Which bodies it collides with: those that share a bit of `groups` (0: all), and itself."""
         self._call("pliant_body_set_contacts", groups, int(bool(self_contact)))
 
     def set_surface(self, friction=-1.0, restitution=-1.0, thickness=-1.0):
-        """Of its own; below 0: the scene's (against colliders: theirs)."""
+        """Surface properties of the body; below 0: those of the scene (against colliders: of the
+        collider)."""
         self._call("pliant_body_set_surface", friction, restitution, thickness)
 
     def set_follow(self, follow):
         self._call("pliant_body_set_follow", int(bool(follow)))
 
     def sample_mesh_values(self, values):
-        """Values at the mesh's vertices, (n,) or (n, width), sampled at the particles."""
+        """Values at the mesh's vertices, (n,) or (n, width), interpolated at the particles."""
         array = np.ascontiguousarray(values, dtype=np.float32)
         if array.ndim not in (1, 2):
             raise ValueError(f"'values' has shape {array.shape}, not (n,) or (n, width)")
@@ -439,7 +443,7 @@ class Body(_Object):
 
 
 def _fill_mesh(mesh, vertices, triangles, origin):
-    """Points a mesh descriptor at arrays; returns them, to be kept until the call."""
+    """Sets the pointers of a mesh descriptor; returns the arrays, to be kept alive until the call."""
     vertices, triangles = floats(vertices, "vertices"), indices(triangles, "triangles")
     if vertices is not None:
         mesh.vertex_count, mesh.vertices = len(vertices), float_pointer(vertices)
@@ -451,7 +455,7 @@ def _fill_mesh(mesh, vertices, triangles, origin):
 
 
 def _point_to(desc, arrays, count, keep):
-    """Points fields of a descriptor at arrays of one float a row."""
+    """Sets pointers of a descriptor to arrays of one float per row."""
     for name, value in arrays.items():
         array = floats(value, name, 1, count)
         if array is not None:
@@ -498,7 +502,7 @@ class Collider(_Object):
         self._placed = True
 
     def set_mesh(self, vertices, origin=None):
-        """Where the vertices are at the end of the next frame, as many as at first."""
+        """Positions of the vertices at the end of the next frame; the count must not change."""
         vertices = floats(vertices, "vertices")
         self._call("pliant_collider_set_mesh", len(vertices), vector(origin, "origin"), float_pointer(vertices))
 
@@ -509,8 +513,8 @@ class Collider(_Object):
         return pose
 
     def move(self, position=None, rotation=None, extent=None):
-        """Where it is at the end of the next frame; what is not given stays. An object got from
-        Scene.colliders() does not know the pose and needs all three at first."""
+        """Pose at the end of the next frame; what is left out is unchanged. An object from
+        Scene.colliders() does not know its pose and needs all three the first time."""
         if None in (position, rotation, extent) and not getattr(self, "_placed", False):
             raise TypeError("a collider got from Scene.colliders() is first moved with position, rotation and extent")
         pose = self._pose(position, rotation, extent)
@@ -541,7 +545,7 @@ class Field(_Object):
 
 
 def evaluate_field(kind, positions, velocities=None, *, library=None, **settings):
-    """The accelerations that a field would give at points: what advance() uses."""
+    """Accelerations of a field at points, as advance() uses them."""
     library = library or load()
     desc = _described(library, *Field._settings, {"kind": kind, **settings})
     positions = floats(positions, "positions")
@@ -590,8 +594,8 @@ class Skin(_Object):
         self._count = len(vertices)
 
     def apply(self, frame=None, *, origin=None, transform=None, normals=False, velocities=False, out=None):
-        """Where the vertices are now, or (a stored body) in a frame. transform: (3, 4), maps them
-        from world space relative to origin. `out`: an array for the vertices."""
+        """Vertex positions now, or (stored body) in a frame. transform: (3, 4), maps them from
+        world space relative to origin. `out`: an array for the vertices."""
         if (frame is None) == self._stored:
             raise TypeError("a stored body's skin needs a frame, a living body's takes none")
         arrays = [
@@ -661,14 +665,15 @@ class Store(_Object):
         )
 
     def body_info(self, body_index):
-        """The body as it is in the last frame: particles, copies, clusters, pieces, splits, spacing."""
+        """The body in the last frame: particles, copies, clusters, pieces, splits, spacing."""
         info = _described(self._library, _abi.StoredBodyInfo, "pliant_stored_body_info_init")
         self._call("pliant_store_get_body_info", body_index, byref(info))
         return plain(info)
 
     def pairs(self, body_index, reach=0.0):
-        """Particles that shared a cluster (n, 2), and the last frame in which they did (n,), infinity
-        if they do in the last; of those that rest at most `reach` apart (0: three spacings)."""
+        """Pairs of particles that shared a cluster (n, 2), and the last frame in which they did
+        (n,), infinity if they do in the last frame; only pairs whose rest distance is at most
+        `reach` (0: three spacings)."""
         count = ctypes.c_uint64()
         self._call("pliant_store_read_pairs", body_index, reach, None, None, byref(count))
         pairs, until = np.empty((count.value, 2), np.uint32), np.empty(count.value)
@@ -683,11 +688,11 @@ class Store(_Object):
         return pairs, until
 
     def broken(self, body_index, origin=None, reach=0.0):
-        """How a body came apart, on its final set of particles; see Broken."""
+        """Connectivity history of a body on its final set of particles; see Broken."""
         return broken(self, body_index, origin, reach)
 
     def verify(self):
-        """Reads every file through; a PliantError names the first bad one."""
+        """Verifies every file; a PliantError names the first bad one."""
         self._call("pliant_store_verify")
 
     def skin(self, body_index, vertices, **settings):

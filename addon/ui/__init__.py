@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything the artist touches: properties, operators, panels."""
+"""User interface: properties, operators, panels."""
 
 from . import operators, outdated, panels, timeline
 from .properties import settings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What panels have in common: how numbers and sentences are written."""
+"""Shared by panels: numbers and sentences as text."""
 
 import textwrap
 
@@ -7,7 +7,7 @@ import bpy
 
 
 def sentence(layout, text, icon="NONE", context=None, width=0):
-    """A text over as many lines as the region needs."""
+    """A text wrapped to the width of the region."""
     if not width:
         region = context.region if context else None
         scale = context.preferences.system.ui_scale if context else 1.0
@@ -32,7 +32,7 @@ def count(number):
 
 
 def size(number):
-    """Bytes for people."""
+    """Bytes as text."""
     for unit in ("bytes", "KB", "MB", "GB"):
         if number < 1000 or unit == "GB":
             return f"{number:.0f} {unit}" if number >= 10 or unit == "bytes" else f"{number:.1f} {unit}"
@@ -41,7 +41,7 @@ def size(number):
 
 
 def duration(seconds):
-    """A time for people."""
+    """A duration as text."""
     if seconds < 0.0995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
@@ -54,7 +54,7 @@ def duration(seconds):
 
 
 def length(metres, scene=None):
-    """A length in the scene's units."""
+    """A length in the scene's units, as text."""
     units = scene.unit_settings if scene else None
     if units is None or units.system == "NONE":
         return f"{metres:.4g}"

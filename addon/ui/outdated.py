@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps an eye on whether bakes are out of date, for panels and the timeline.
+"""Checks whether bakes are out of date, for panels and the timeline.
 
-Blender tells when something was changed; that only makes a note. A timer looks at the scene when
-nothing has changed for a moment, and never while a bake is running or an animation is playing.
-Panels show what was found last.
+Blender's update handlers only set a dirty flag. A timer compares the scene after a moment without
+changes, never while a bake runs or an animation plays. Panels show the latest result.
 """
 
 import os
@@ -16,15 +15,15 @@ from ..bake.cache import INFO_NAME, CacheError
 from ..blender import folders, redraw, runs
 from ..blender.capture import capture, staleness
 
-CALM = 0.4  # seconds without a change before a look
+CALM = 0.4  # seconds without a change before the scene is compared
 _answers = {}  # scene name -> (mark of its bake, sentences)
-_meshes = {}  # hashes of meshes that were not edited since: see sources.mark()
-_touched = {}  # scene name -> when
+_meshes = {}  # hashes of meshes that were not edited since: see staleness.py
+_touched = {}  # scene name -> time of the latest change
 _looking = False
 
 
 def of(scene):
-    """What was found last: sentences, none where the bake is up to date or there is none."""
+    """The latest result: sentences; none where the bake is up to date or there is none."""
     known = _answers.get(scene.name)
     return known[1] if known is not None and known[0] == _bake_mark(scene) else []
 
@@ -39,7 +38,7 @@ def sentence(scene):
 
 
 def look(scene):
-    """Looks now."""
+    """Compares now."""
     global _looking
     mark = _bake_mark(scene)
     if mark is None:
@@ -49,7 +48,7 @@ def look(scene):
     try:
         found = staleness.outdated(scene, folders.cache_of(scene), _meshes)
     except capture.CaptureError:
-        return of(scene)  # in edit mode, say
+        return of(scene)  # for instance in edit mode
     except (CacheError, OSError):
         found = []
     finally:
@@ -59,7 +58,7 @@ def look(scene):
 
 
 def _bake_mark(scene):
-    """Another one with every bake; None: there is none."""
+    """Identifies the scene's bake: changes with every bake; None: there is none."""
     folder = folders.folder_of(scene)
     try:
         return str(folder), os.stat(folder / INFO_NAME).st_mtime_ns
@@ -67,7 +66,7 @@ def _bake_mark(scene):
         return None
 
 
-# ---------------------------------------------------------------- when
+# ---------------------------------------------------------------- update handlers and the timer
 
 
 @persistent
@@ -89,14 +88,14 @@ def _all_changed(*_):
 
 def _note(scene):
     if bpy.app.background:
-        return  # who asks there calls look()
+        return  # without a window the caller uses look()
     _touched[scene.name] = time.monotonic()
     if not bpy.app.timers.is_registered(_tick):
         bpy.app.timers.register(_tick, first_interval=CALM)
 
 
 def _tick():
-    """A timer's: seconds until the next, or None."""
+    """Timer callback: seconds until the next call, or None."""
     if not _touched:
         return None
     windows = bpy.context.window_manager.windows if bpy.context.window_manager else ()

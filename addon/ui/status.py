@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is baked and what is being baked, for panels and the timeline. Only looks, never changes."""
+"""State of the bake and of a running bake, for panels and the timeline. Read only."""
 
 import os
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ from . import drawing
 
 @dataclass
 class Running:
-    """A bake that is going on."""
+    """A running bake."""
 
     fraction: float
-    text: str  # in the bar
-    lines: list = field(default_factory=list)  # below it
+    text: str  # in the progress bar
+    lines: list = field(default_factory=list)  # below the progress bar
     frames: tuple = (1, 1)  # first and last of the bake
 
 
@@ -27,7 +27,7 @@ class Cached:
 
 
 def running(scene):
-    """The bake that is going on in a scene, or None."""
+    """The running bake of a scene, or None."""
     run = runs.running(scene)
     if run is None:
         return None
@@ -50,7 +50,7 @@ def running(scene):
 
 
 def message(scene):
-    """(icon, sentence) of what the last bake has to say that should not be missed, or None."""
+    """(icon, sentence) of the last bake's most important message, or None."""
     if handlers.problems:
         return "ERROR", handlers.problems[0]
     kind, sentence = runs.last_message.get(scene.name, ("INFO", ""))
@@ -66,7 +66,7 @@ def folder(scene):
     return str(folders.folder_of(scene))
 
 
-_sizes = {}  # folder -> (baked range, bytes): adding up many files is not for every redraw
+_sizes = {}  # folder -> (baked range, bytes): adding up many files takes too long for every redraw
 
 
 def cached(scene):
@@ -89,5 +89,5 @@ def _bytes(path):
             try:
                 total += os.lstat(os.path.join(place, name)).st_size
             except OSError:
-                pass  # gone in the meantime
+                pass  # deleted meanwhile
     return total

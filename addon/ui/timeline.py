@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A strip along the foot of the timeline and the dope sheet: the frames that are baked, amber
-where the scene has changed since."""
+"""A strip at the bottom of the timeline and the dope sheet: the baked frames, amber if the scene
+has changed since the bake."""
 
 import bpy
 
@@ -41,7 +41,7 @@ def _draw():
     try:
         found = spans(scene)
     except OSError:
-        return  # a folder that cannot be looked into shows nothing
+        return  # a folder that cannot be read shows nothing
     if not found:
         return
     import gpu

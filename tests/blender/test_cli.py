@@ -353,7 +353,7 @@ class Refusals(WithShot):
             (["bake", *blend, *SMALL, "--set", "material.dampin=1"], "mean 'damping'"),
             (["bake", *blend, *SMALL, "--set", "material.damping=-1"], "outside of 0 to 1000"),
             (["bake", *blend, *SMALL, "--set", "material.goal=SOFT"], "none of RIGID"),
-            (["bake", *blend, *SMALL, "--set", "particles.count=many"], "no whole number"),
+            (["bake", *blend, *SMALL, "--set", "particles.count=many"], "not a whole number"),
             (["bake", *blend, *SMALL, "--set", "material.use_pressure=maybe"], "neither true"),
             (["bake", *blend, *SMALL, "--set", "nothing"], "NAME=VALUE"),
             (["bake", *blend, *SMALL, "--set", "soul.depth=1"], "settings are of"),

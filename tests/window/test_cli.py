@@ -85,5 +85,5 @@ def test_signals_stop_cleanly(w):
                 break
         said += process.communicate(timeout=60)[0]
         assert process.returncode == 128 + number, f"{process.returncode}: {said}"
-        assert "are kept, --resume goes on" in said, said
+        assert "are kept, --resume continues" in said, said
         yield

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Point caches as files: PC2 and MDD."""
+"""Point cache file formats: PC2 and MDD."""

@@ -25,7 +25,7 @@ class BodyReader:
         local = meshes.positions(mesh)
         check_positions(obj, local, matrix)
         faces = meshes.triangles(mesh)
-        if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: outside is where it was
+        if np.linalg.det(matrix[:3, :3]) < 0:  # mirrored: keep the orientation of faces
             faces = np.ascontiguousarray(faces[:, ::-1])
         own = obj.pliant
         body = Body(
@@ -95,7 +95,7 @@ class BodyReader:
             body.weak = Weak(own.seam_toughness, own.seam_width, edges, group)
 
     def _pattern(self, obj, own, body, graph):
-        """The cells that it breaks along."""
+        """The Voronoi cells that it breaks along."""
         body.pattern = settings.pattern(own)
         if body.pattern is None or own.cells_from != "OBJECT":
             return
@@ -134,7 +134,7 @@ class BodyReader:
         )
 
     def _pinned_vertices(self, obj, evaluated, matrix):
-        """The same array as before where they are what they were."""
+        """The array of the frame before, if its inputs are unchanged."""
         key = ("pinned", obj.name)
         known = self.reading.kept.get(key)
         if (

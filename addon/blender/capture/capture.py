@@ -6,15 +6,15 @@
         ...
     shot = capturing.shot
 
-While frames are captured, the scene's current frame moves and modifiers after the result's place
-are off. release() gives both back, may be called between any two frames (before a save, say), and
-is called at the end whatever happens; the next frame takes them again.
+While frames are captured, the scene's current frame changes and modifiers after the result are off.
+release() restores both. It may be called between any two frames (for instance before a save) and
+must be called at the end; the next frame acquires them again.
 
-Every value is read at every frame at which Blender has evaluated anything again; the meshes of
-colliders and of pinned bodies, which are large, only where that was their own. What follows from values
-that are what they were is not made again, and is then the same object in both frames. Where Blender
-evaluates nothing at all from one frame to the next, nothing in the scene depends on time: unless
-handlers of other add-ons may change it, the frames that follow are that one.
+Values are read at every frame at which Blender has evaluated anything; the meshes of colliders and
+of pinned bodies, which are large, only if their own geometry was evaluated. Derived values are
+computed again only if their inputs changed, and are otherwise the same object in both frames. If
+Blender evaluates nothing from one frame to the next, nothing in the scene depends on time: unless
+handlers of other add-ons may change it, the remaining frames are copies.
 """
 
 import bpy
@@ -27,11 +27,11 @@ from .reading import Evaluated, Reading, bodies, collider_objects, view_layer_of
 from .refusals import CaptureError, PackageError, refuse_hidden
 from .scene_reader import SceneReader
 
-PLIANT = __package__.rpartition(".blender.")[0]  # our own handlers are from there
+PLIANT = __package__.rpartition(".blender.")[0]  # to recognise our own handlers
 
 
 def package_problem():
-    """A sentence where the package that cuts meshes along cracks is missing; None: it is there."""
+    """A sentence if the package that cuts meshes along cracks is missing, or None."""
     try:
         cut.library()
     except CrackError as error:
@@ -57,12 +57,12 @@ def capture_all(context_or_scene, **options):
 
 
 def set_frame(scene, number):
-    """Blender evaluates everything at a frame: the dear part of capturing, and not ours."""
+    """Evaluates the scene at a frame: the expensive part of capturing, all of it in Blender."""
     scene.frame_set(number)
 
 
 class Capture:
-    """An iterator of the frames that it captures. quick: part of the particles to take."""
+    """An iterator over the captured frames. quick: share of the particles to use."""
 
     def __init__(self, context_or_scene, start=None, end=None, quick=None):
         scene = getattr(context_or_scene, "scene", context_or_scene)
@@ -74,8 +74,8 @@ class Capture:
         self.done = 0  # frames captured
         self._number = self.start
         self._held = None  # (frame, subframe, modifiers that were switched off)
-        self._updated = None  # what else is, as names of any data; None: anything may be
-        self._told = []  # warnings of before there was a shot
+        self._updated = None  # names of other data that were evaluated; None: unknown
+        self._told = []  # warnings from before the shot existed
         self._reading = Reading(self.start, quick, settings.metres(scene), Evaluated())
         self._reader = SceneReader(self._reading)
         self._check(scene)
@@ -91,7 +91,7 @@ class Capture:
 
     @property
     def shot(self):
-        """As far as it is captured; None at first."""
+        """The shot as far as it is captured; None at first."""
         return self._reading.shot
 
     @property
@@ -127,7 +127,7 @@ class Capture:
             bpy.app.handlers.frame_change_post.append(self._note)
 
     def _note(self, _scene, graph=None):
-        """Blender has evaluated a frame."""
+        """Called when Blender has evaluated a frame."""
         self._reading.evaluated = self._updated = None
         if graph is not None:
             self._updated = {update.id.original.name_full for update in graph.updates}
@@ -138,7 +138,7 @@ class Capture:
             }
 
     def _is_still(self):
-        """Whether nothing has changed in the frame that was read last, nor will in the next ones."""
+        """Whether nothing changed in the last frame, nor will in the following ones."""
         foreign = [
             handler
             for name in ("frame_change_pre", "frame_change_post")
@@ -148,7 +148,7 @@ class Capture:
         return self._held is not None and self.done > 1 and self._updated == set() and not foreign
 
     def release(self):
-        """Gives back the current frame and the modifiers."""
+        """Restores the current frame and the modifiers."""
         if self._held is None:
             return
         (frame, subframe, switched), self._held = self._held, None
@@ -174,7 +174,7 @@ class Capture:
         if not found:
             raise CaptureError("There is no soft body in this scene: select a mesh and make it one.")
         layer = view_layer_of(scene)
-        layer.update()  # objects that a script has just linked are in it only then
+        layer.update()  # objects that a script has just linked are only then in the view layer
         for obj in found:
             self._check_body(obj, layer)
         for obj in collider_objects(scene):
@@ -192,9 +192,9 @@ class Capture:
             raise CaptureError(f"'{obj.name}' is in edit mode: leave it (Tab) to bake.", obj.name)
         if not len(obj.data.polygons):
             what = "faces" if len(obj.data.vertices) else "vertices"
-            raise CaptureError(f"'{obj.name}' has no {what}: there is nothing to be soft.", obj.name)
+            raise CaptureError(f"'{obj.name}' has no {what}: it cannot be a soft body.", obj.name)
         if self.quick is None and obj.pliant.fracture.use_fracture:
-            if problem := package_problem():  # after simulating would be late
+            if problem := package_problem():  # refused now, not only after simulating
                 raise PackageError(f"'{obj.name}' is to break. {problem}", obj.name)
         if left_out := modifiers.left_out(obj):
             self._told.append(
@@ -212,12 +212,12 @@ class Capture:
             return
         self.hold()
         scene = self.scene
-        self._reading.evaluated = self._updated = None  # until Blender says
+        self._reading.evaluated = self._updated = None  # until Blender reports
         set_frame(scene, number)
         layer = view_layer_of(scene)
         if self.shot is None:
             for obj in bodies(scene) + collider_objects(scene):
-                obj.update_tag(refresh={"OBJECT"})  # settings that a script gave are not seen else
+                obj.update_tag(refresh={"OBJECT"})  # settings set by a script are not evaluated otherwise
             layer.update()
             self._reader.begin(scene, layer.depsgraph, self.end, self._told)
         self.shot.frames.append(self._reader.frame(scene, layer.depsgraph, number))

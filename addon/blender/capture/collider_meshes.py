@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Colliders that are felt as they are: an object's evaluated mesh, frame by frame.
+"""Mesh colliders: an object's evaluated mesh, frame by frame.
 
-The faces are read once and must stay; the vertices may go anywhere, by the object's transform, a
-rig, shape keys or any other deformation.
+The faces are read once and must not change; vertices may move in any way, by the object's
+transform, a rig, shape keys or any other deformation.
 """
 
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from ...solver import Shape
 from .. import meshes
 from . import colliders
 
-MESHLIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}  # kinds of objects that have a surface
+MESHLIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}  # object types that have a surface
 
 
 class Unusable(Exception):
@@ -24,7 +24,7 @@ class Unusable(Exception):
 
 @contextmanager
 def mesh_of(evaluated):
-    """The mesh of an evaluated object of any kind that has one."""
+    """The mesh of an evaluated object, for each type that has one."""
     if evaluated.type == "MESH":
         yield evaluated.data
         return
@@ -43,8 +43,8 @@ def shows_collection(obj):
 
 
 def parts_of(evaluated, graph):
-    """Meshes of an evaluated object, each with the matrix that puts it into the object's space, or
-    None: its own mesh, or those of the collection that it shows. Soft bodies are no part of it."""
+    """Meshes of an evaluated object, each with the matrix to the object's space, or None: its own
+    mesh, or those of its instanced collection. Soft bodies are left out."""
     if not shows_collection(evaluated):
         with mesh_of(evaluated) as mesh:
             yield mesh, None
@@ -63,7 +63,7 @@ def parts_of(evaluated, graph):
 
 
 def is_closed(triangles):
-    """Whether every edge has a triangle on either side."""
+    """Whether every edge has a triangle on both sides."""
     edges = np.concatenate([triangles[:, (0, 1)], triangles[:, (1, 2)], triangles[:, (2, 0)]])
     edges = np.sort(edges.astype(np.uint64), axis=1)
     _, counts = np.unique(edges[:, 0] << np.uint64(32) | edges[:, 1], return_counts=True)
@@ -76,7 +76,7 @@ def faces(evaluated, graph):
     for mesh, matrix in parts_of(evaluated, graph):
         made = meshes.triangles(mesh)
         if matrix is not None and np.linalg.det(matrix[:3, :3]) < 0:
-            made = made[:, ::-1]  # mirrored: what was outside stays so
+            made = made[:, ::-1]  # mirrored: keep the orientation of faces
         found.append(made + np.uint32(count))
         hashes.append(meshes.topology(mesh))
         count += len(mesh.vertices)
@@ -86,14 +86,14 @@ def faces(evaluated, graph):
 
 
 def shape_of(wanted, triangles, inside_out):
-    """MESH or SHELL. What is open, or what bodies are to stay inside of, has two sides."""
+    """MESH or SHELL. Open meshes and containers are two-sided."""
     if wanted == "SHELL" or inside_out:
         return Shape.SHELL
     return Shape.MESH if wanted == "MESH" or is_closed(triangles) else Shape.SHELL
 
 
 def vertices(evaluated, graph, topology):
-    """Object-local vertices; Unusable if the faces are not what they were."""
+    """Object-local vertices; Unusable if the faces have changed."""
     found, hashes = [], []
     for mesh, matrix in parts_of(evaluated, graph):
         hashes.append(meshes.topology(mesh))

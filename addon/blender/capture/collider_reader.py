@@ -10,14 +10,14 @@ from . import collider_meshes, colliders
 from .reading import check_positions
 from .refusals import CaptureError
 
-MESH_SHAPES = {"MESH", "SHELL"}  # colliders that are felt as they are
+MESH_SHAPES = {"MESH", "SHELL"}  # colliders that use the object's mesh
 
 
 class ColliderReader:
     def __init__(self, reading):
         self.reading = reading
         self._guesses = {}
-        self._topologies = {}  # of colliders that are meshes: their faces
+        self._topologies = {}  # faces of mesh colliders
 
     # ------------------------------------------------------------ at the first frame
 
@@ -100,7 +100,7 @@ class ColliderReader:
             raise CaptureError(f"The collider '{obj.name}' {error} (frame {number}).", obj.name) from error
         if not np.isfinite(matrix).all():
             raise CaptureError(f"The collider '{obj.name}' has no place at frame {number}.", obj.name)
-        read = id(local), matrix.tobytes(), surface  # another array is made before this one goes
+        read = id(local), matrix.tobytes(), surface  # kept alive, so that ids are unique
 
         def place():
             check_positions(obj, local, matrix)
@@ -109,7 +109,7 @@ class ColliderReader:
         return self.reading.derived(("collider", obj.name), read, place)
 
     def _collider_vertices(self, obj, evaluated, graph):
-        """The same array as before where they are what they were."""
+        """The array of the frame before, if its inputs are unchanged."""
         key = ("vertices", obj.name)
         is_as_before = (
             self.reading.evaluated is not None and obj.name not in self.reading.evaluated and obj.type != "EMPTY"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects as simple colliders: which shape a mesh is nearest to, and where it stands at a frame.
-Those that are like none are felt as they are (collider_meshes.py).
+"""Objects as simple colliders: the best-fitting shape of a mesh, and its pose at a frame. Meshes
+that no shape fits are used as they are (collider_meshes.py).
 
-A shape is guessed in the object's own space with its scale applied, by how far the mesh's surface
-is from that of each candidate. What the guess decides (shape, axis) is kept for the bake; size and
-place follow the object's bounding box and matrix at each frame.
+A shape is fitted in the object's own space with its scale applied, by the distance of the mesh's
+surface from that of each candidate. Shape and axis are fixed for the bake; size and pose follow the
+object's bounding box and matrix at each frame.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from ...bake import transforms
 from ...bake.shot import ColliderFrame
 from ...solver import Shape
 
-FLAT = 1e-3  # thinner than this part of its size: a mesh is flat
-UNLIKE = 0.03  # further than this part of its size from every shape: it is none of them
-AREA = 0.15  # its area is another by this part: a mesh is not all of a shape, or more than it
-FILLED = 0.97  # a plate fills at least this part of its rectangle
-ROUND = 0.05  # radii that differ by less than this are equal
+FLAT = 1e-3  # thinner than this share of its size: a mesh is flat
+UNLIKE = 0.03  # mean distance over size above which a shape does not fit
+AREA = 0.15  # relative difference of area above which a shape does not fit
+FILLED = 0.97  # a plate fills at least this share of its rectangle
+ROUND = 0.05  # relative difference of radii that count as equal
 
 
 @dataclass
@@ -38,9 +38,9 @@ def _turn(axis):
 
 
 def decompose(matrix, axis=2):
-    """Position, rotation (no reflection) and positive scales of a 4x4 matrix, in double, and how
-    far it is from being just those (shear). None where there is no telling. A mirrored object keeps
-    the direction of `axis`: the shapes are symmetric in the others."""
+    """Position, rotation (no reflection) and positive scales of a 4x4 matrix, in double, and the
+    residual (shear); None if it is degenerate. A mirrored object keeps the direction of `axis`:
+    the shapes are symmetric in the others."""
     matrix = np.asarray(matrix, np.float64)
     linear = matrix[:3, :3]
     scale = np.linalg.norm(linear, axis=0)
@@ -48,7 +48,7 @@ def decompose(matrix, axis=2):
     if not np.isfinite(matrix).all() or len(gone) > 1:
         return None
     axes = linear / np.where(scale > 0, scale, 1.0)
-    for k in gone:  # pressed flat: across what is left
+    for k in gone:  # zero scale: perpendicular to the remaining axes
         across = np.cross(axes[:, (k + 1) % 3], axes[:, (k + 2) % 3])
         axes[:, k] = across / max(np.linalg.norm(across), 1e-300)
     u, s, vt = np.linalg.svd(axes)
@@ -58,7 +58,7 @@ def decompose(matrix, axis=2):
     return matrix[:3, 3].copy(), rotation, scale, float(s.max() - s.min())
 
 
-# ---------------------------------------------------------------- which shape
+# ---------------------------------------------------------------- fitting a shape
 
 
 def _surface_points(vertices, triangles):
@@ -89,7 +89,7 @@ def _distance(shape, half, points):
 
 
 def _area(shape, half):
-    """Of the surface of a shape that fills the box of these half sizes."""
+    """Area of the surface of a shape that fills the box of these half sizes."""
     a, b, c = half
     radius = (a + b) / 2
     if shape == Shape.SPHERE:
@@ -102,8 +102,8 @@ def _area(shape, half):
 
 
 def _flat_guess(half, normal, area, room):
-    """A flat mesh: a floor where it is much larger than the bodies, otherwise a plate if it fills
-    its rectangle."""
+    """A flat mesh: a floor if it is much larger than the bodies, otherwise a plate if it fills its
+    rectangle."""
     axis = int(half.argmin())
     sides = 2 * np.sort(half)[1:]
     wide = sides[0] >= 3 * room
@@ -113,8 +113,8 @@ def _flat_guess(half, normal, area, room):
 
 
 def guess(vertices, triangles, room=0.0):
-    """The shape nearest to a mesh given in the object's axes, with its scale. `room`: the size of
-    the bodies, which tells a floor from a plate."""
+    """The best-fitting shape for a mesh in the object's axes, with its scale. `room`: the size of
+    the bodies, to tell a floor from a plate."""
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     half, centre = (high - low) / 2, (high + low) / 2
     size = float(np.linalg.norm(half))
@@ -142,13 +142,12 @@ def guess(vertices, triangles, room=0.0):
     return min(found, key=lambda g: g.error)
 
 
-# ---------------------------------------------------------------- where it is
+# ---------------------------------------------------------------- pose
 
 
 def running(runs, rotation, position, axes=np.eye(3), centre=np.zeros(3)):
-    """How a surface runs, as a frame has it: velocity, spin and the point that it spins about. What
-    is given (None: it does not) goes by the object's axes, about its origin; what comes out by these
-    axes, about this centre."""
+    """Surface velocity at a frame: velocity, spin and the centre of the spin. Input (or None) is in
+    the object's axes, about its origin; output in the given axes, about this centre."""
     if runs is None:
         return None
     velocity, spin = (axes.T @ (rotation @ np.asarray(value, np.float64)) for value in runs)
@@ -157,8 +156,8 @@ def running(runs, rotation, position, axes=np.eye(3), centre=np.zeros(3)):
 
 
 def place(guess, low, high, matrix, runs=None, **surface):
-    """A ColliderFrame for an object with this local bounding box and matrix, None if the matrix
-    says nothing; and how far the true shape is from the one that is used."""
+    """A ColliderFrame for an object with this local bounding box and matrix, None if the matrix is
+    degenerate; and the distance between the true shape and the one that is used."""
     parts = decompose(matrix, guess.axis)
     if parts is None:
         return None, 0.0
@@ -174,7 +173,7 @@ def place(guess, low, high, matrix, runs=None, **surface):
         rotation = rotation @ np.diag((1.0, -1.0, -1.0))
     off = shear
     if guess.flat:
-        # a plate: its top is the mesh, and there is something below for bodies to sink into
+        # a plate: its top is the mesh, with thickness below so that bodies do not pass
         thickness = 0.05 * float(half[:2].min())
         half = np.array((half[0], half[1], thickness))
         centre = centre - rotation[:, 2] * thickness

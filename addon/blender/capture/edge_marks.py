@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edges that an artist has marked, as pairs of vertices: where a body is weak."""
+"""Marked edges as pairs of vertices: where a body is weak."""
 
 import numpy as np
 
 from .. import compat
 
-# what edges may be marked by: name -> (label, what it is)
+# what edges may be marked by: name -> (label, description)
 EDGE_MARKS = {
     "SEAM": ("Seams", "Edges marked as seams for unwrapping"),
     "SHARP": ("Sharp", "Edges marked as sharp"),
@@ -43,7 +43,7 @@ def marked(mesh, kind, attribute=""):
 
 
 def check(mesh, name):
-    """The attribute of that name, which is one that marks edges."""
+    """The attribute of that name; it must mark edges."""
     found = mesh.attributes.get(name)
     if found is None:
         raise NoMarks(f"has no attribute '{name}'" if name else "is to be weak along an attribute: choose it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's force fields as the library's: their parameters at a frame, by the same names."""
+"""Parameters of Blender's force fields at a frame, for the library's fields of the same names."""
 
 from ...solver import Falloff, FalloffSide, FieldKind, FieldShape
 
@@ -34,7 +34,7 @@ def is_field(obj):
 
 
 def refusal(obj):
-    """Why a field cannot act, as a sentence that names it; None if it can."""
+    """Why a field cannot act, as a sentence that names it, or None."""
     field = obj.field
     if field.type not in KINDS:
         kind = field.type.replace("_", " ").lower()
@@ -48,12 +48,12 @@ def refusal(obj):
 
 
 def remarks(obj):
-    """Sentences on what of a field is left out."""
+    """Sentences on properties of a field that are ignored."""
     field, out = obj.field, []
     if field.noise > 0:
-        out.append(f"The noise of the force field '{obj.name}' is left out.")
+        out.append(f"The noise of the force field '{obj.name}' is not supported and is ignored.")
     if field.use_absorption:
-        out.append(f"The absorption of the force field '{obj.name}' is left out.")
+        out.append(f"The absorption of the force field '{obj.name}' is not supported and is ignored.")
     if not field.apply_to_location:
         out.append(f"The force field '{obj.name}' does not affect locations: it has no effect.")
     return out

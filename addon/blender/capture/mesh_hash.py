@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a body's mesh is made from: a mark that tells whether it was edited since a bake."""
+"""A hash of a body's input mesh, to tell whether it was edited since a bake."""
 
 import hashlib
 
@@ -12,20 +12,20 @@ _SIMPLE = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
 
 
 def own_mesh(obj):
-    """The mesh that the artist made, whatever a result shows."""
+    """The user's own mesh, whatever a result shows."""
     return obj.pliant.result.mesh or obj.data
 
 
 def mark(obj, known=None):
     """A hash of a body's own mesh and of the modifiers before the result. known: {name of a mesh:
-    its hash} of meshes that are what they were."""
+    its hash} of unchanged meshes."""
     mesh, known = own_mesh(obj), {} if known is None else known
     if mesh.name_full not in known:
         known[mesh.name_full] = _hash(mesh)
     digest = hashlib.blake2b(known[mesh.name_full].encode(), digest_size=16)
     is_animated = obj.animation_data is not None
     for modifier in list(obj.modifiers)[: modifiers.split(obj)]:
-        was = obj.pliant.result.switched.get(modifier.name, modifier)  # a result may switch it off
+        was = obj.pliant.result.switched.get(modifier.name, modifier)  # a result may have switched it off
         digest.update(f"{modifier.type}{was.show_viewport}".encode())
         if not is_animated:
             digest.update(repr(_simple(modifier)).encode())
@@ -44,7 +44,7 @@ def _hash(mesh):
 
 
 def _simple(modifier):
-    """Values of a modifier; how it is shown in panels is none."""
+    """Values of a modifier, without its display properties."""
     return [
         (p.identifier, tuple(found) if getattr(p, "is_array", False) else found)
         for p in modifier.bl_rna.properties

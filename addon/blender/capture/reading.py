@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the readers of one capture share, and how they look at objects."""
+"""Shared state of the readers of one capture, and their view of objects."""
 
 import bpy
 import numpy as np
@@ -8,11 +8,11 @@ from .. import modifiers
 from . import mesh_hash
 from .refusals import CaptureError
 
-FARTHEST = 1e7  # metres from the world's zero that a body may be
+FARTHEST = 1e7  # metres from the world origin
 
 
 def bodies(scene):
-    """Always in the same order: it is the order of the bodies in the cache."""
+    """Sorted by name: this is the order of the bodies in the cache."""
     return _with_role(scene, "BODY")
 
 
@@ -30,7 +30,7 @@ def view_layer_of(scene):
 
 
 class Evaluated:
-    """Objects as Blender evaluates them at the frame that is set. staleness.py has another view."""
+    """Objects as Blender evaluates them at the current frame. staleness.py has another view."""
 
     def origin(self, scene, graph):
         """Where it is known; None: it follows from where the bodies are."""
@@ -54,23 +54,23 @@ class Evaluated:
 
 
 class Reading:
-    """One capture: its frames, the shot as far as it is read, and what was read at the frame before."""
+    """One capture: its frames, the shot so far, and the values of the frame before."""
 
     def __init__(self, start, quick, metre, view):
         self.start, self.quick, self.metre, self.view = start, quick, metre, view
         self.shot = None
-        self.kept = {}  # what was read at the frame before, and what followed from it
-        self.evaluated = None  # objects whose geometry is new in this frame; None: any may be
+        self.kept = {}  # values of the frame before, and what was derived from them
+        self.evaluated = None  # objects with new geometry in this frame; None: unknown
 
     def derived(self, key, read, make):
-        """What make() gives, made again only where what was read is not what it was."""
+        """Result of make(), computed again only if its inputs changed."""
         known = self.kept.get(key)
         if known is None or known[0] != read:
             known = self.kept[key] = read, make()
         return known[1]
 
     def same(self, key, value):
-        """The value, as the object of the frame before where that is equal."""
+        """The value, as the object of the frame before if equal."""
         return self.derived(key, value, lambda: value)
 
     def warn(self, sentence):

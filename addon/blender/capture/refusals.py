@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why a scene cannot be baked, as sentences."""
+"""Errors that prevent a bake, as sentences."""
 
 
 class CaptureError(Exception):
-    """A sentence on why a scene cannot be baked; `object`: the name of the object to blame."""
+    """A sentence on why a scene cannot be baked; `object`: the name of the object that causes it."""
 
     def __init__(self, sentence, object=""):
         super().__init__(sentence)
@@ -11,12 +11,12 @@ class CaptureError(Exception):
 
 
 class PackageError(CaptureError):
-    """The same on a package that the bake needs and that is not installed."""
+    """The same for a package that the bake needs and that is not installed."""
 
 
 def hidden(obj, layer):
-    """True where Blender does not evaluate an object: hidden in viewports, by itself or through all
-    of its collections, or left out of the view layer."""
+    """True if Blender does not evaluate an object: hidden in viewports, by itself or through all of
+    its collections, or excluded from the view layer."""
     if obj.hide_viewport or obj.name not in layer.objects:
         return True
     shown = [c for c in obj.users_collection if not c.hide_viewport]

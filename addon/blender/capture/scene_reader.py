@@ -13,7 +13,7 @@ from .collider_reader import ColliderReader
 from .reading import FARTHEST, bodies, collider_objects, view_layer_of
 from .refusals import CaptureError, hidden
 
-ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes about zero have theirs there
+ORIGIN_GRID = 64.0  # the origin is a multiple of this: scenes near zero have it at zero
 
 
 class SceneReader:
@@ -73,7 +73,7 @@ class SceneReader:
                 yield Field(obj.name, fields.KINDS[obj.field.type])
 
     def _welds(self, scene):
-        """Once for each two objects, whichever of them it is set on: the first counts."""
+        """Each pair of objects once, whichever of them it is set on: the first one counts."""
         met = set()
         for obj in bodies(scene) + collider_objects(scene):
             for own in obj.pliant.welds:
@@ -102,7 +102,7 @@ class SceneReader:
         return made
 
     def again(self, frame, number):
-        """A frame as the one before it. What follows its animation is released all the same."""
+        """The same values as the frame before, except that bodies are released on time."""
         states = [
             dataclasses.replace(state, pin_vertices=None)
             if body.pins is None and state.pin_vertices is not None and number > body.follow_until
@@ -112,7 +112,7 @@ class SceneReader:
         return dataclasses.replace(frame, number=number, bodies=states)
 
     def _contacts(self, frame, scene, graph):
-        """Of bodies with each other, and of those that collide with themselves."""
+        """Collision settings between bodies, and of bodies with themselves."""
         own = [
             self.reading.view.settings(self._object(scene, body.name), graph).contacts
             for body in self.reading.shot.bodies
@@ -125,8 +125,8 @@ class SceneReader:
         states, left = settings.body_contacts(own)
         if left:
             self.reading.warn(
-                f"More bodies collide with no other than there are groups for them: {left} "
-                f"of them collide with each other."
+                f"More bodies collide with no other body than there are groups for them: {left} of "
+                "them collide with each other."
             )
         for body, state, values in zip(self.reading.shot.bodies, frame.bodies, states):
             state.contacts = self.reading.same(("contacts", body.name), values)

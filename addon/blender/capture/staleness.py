@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether a bake is out of date, without reading the scene frame by frame.
 
-A glance reads the scene as Blender shows it now, as one frame of a shot: no frame is set, no modifier
-is switched and nothing is evaluated for it. Meshes of bodies, which play the bake, are compared by the mark of
-what they are made from (mesh_hash.py). What is animated is compared at the current frame only, and
-what pins follow not at all: going on with a bake reads everything.
+The scene is read as Blender shows it now, as one frame of a shot: no frame is set, no modifier is
+switched and nothing is evaluated for it. Meshes of bodies, which play the bake, are compared by the
+hash of their input (mesh_hash.py). Animated values are compared at the current frame only, animated
+pin targets not at all: resuming a bake reads everything.
 """
 
 from ...bake.fingerprint import RATE, fingerprint
@@ -16,7 +16,7 @@ from .scene_reader import SceneReader
 
 
 class _AsShown(reading.Evaluated):
-    """Objects as they are in the scene now, and the mesh that the artist made."""
+    """The view of objects as they are in the scene now, with the user's own mesh."""
 
     def __init__(self, cache, known):
         self._cache, self._known = cache, known
@@ -31,7 +31,7 @@ class _AsShown(reading.Evaluated):
         pass
 
     def settings(self, obj, graph):
-        return obj.pliant  # Blender writes animated values back
+        return obj.pliant  # Blender writes animated values back to the original
 
     def mark(self, obj):
         return mesh_hash.mark(obj, self._known)
@@ -54,8 +54,8 @@ def _glance(scene, cache, known):
 
 
 def outdated(scene, cache, known=None):
-    """Sentences on what has changed since a bake, without their full stops; none: nothing was seen.
-    A CaptureError where the scene cannot be baked as it is. known: as in mesh_hash.mark()."""
+    """Sentences on what has changed since a bake, without their full stops; empty: no change found.
+    A CaptureError if the scene cannot be baked as it is. known: as in mesh_hash.mark()."""
     shot = _glance(scene, cache, {} if known is None else known)
     now = fingerprint(shot)
     found = []
@@ -74,7 +74,7 @@ def outdated(scene, cache, known=None):
             found.append(f"the mesh of '{body.name}'")
     other = {body.name for body in shot.bodies} ^ {body.name for body in cache.bodies}
     for name, what in cache.fingerprint.glance(now, scene.frame_current):
-        # what is of a body that came or went is said by the list of bodies
+        # the list of bodies tells about bodies that were added or removed
         if name in unseen or name in unweighed and not what or any(name.endswith(f" '{gone}'") for gone in other):
             continue
         found.append(what if name == RATE and what else f"{name} ({what})" if what else name)
@@ -85,8 +85,8 @@ def outdated(scene, cache, known=None):
 
 
 def changed(scene, cache):
-    """The same, and then, where nothing was seen, by reading every frame; the scene shows a bake by
-    point caches, or none."""
+    """The same; if nothing is found, every frame is read. The scene must show a bake by point
+    caches, or none."""
     found = outdated(scene, cache)
     baked = cache.baked()
     if found or baked is None or any(_is_replaced(obj) for obj in reading.bodies(scene)):
@@ -97,7 +97,7 @@ def changed(scene, cache):
 
 
 def _is_replaced(obj):
-    """Whether a result is in the place of the object's own mesh."""
+    """Whether a result has replaced the object's own mesh."""
     result = obj.pliant.result
     return result.mesh is not None or result.fragments is not None
 

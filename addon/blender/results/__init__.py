@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a bake to what Blender's objects show of it."""
+"""Shows the results of a bake on Blender's objects."""

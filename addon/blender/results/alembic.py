@@ -38,7 +38,7 @@ def export(scene, obj, path, first, last, source, velocities, whole=True):
             stack.enter_context(_with_velocity(obj, velocities, first))
             if is_alone:
                 stack.enter_context(_compared(obj, first, pc2.frames(source), pc2.frames(velocities)))
-            # what is not rendered has no mesh where modifiers are as in renders
+            # objects that are not rendered have no mesh if modifiers are evaluated for rendering
             _run(unfinished, first, last, "RENDER" if whole and _is_rendered(obj) else "VIEWPORT")
         _check(unfinished, path)
 
@@ -72,7 +72,8 @@ def _run(path, first, last, evaluation):
 
 
 def _check(unfinished, path):
-    """Blender reports no full disk; a file that was closed well is marked so in its sixth byte."""
+    """Blender does not report a full disk; a file that was closed properly is marked in its sixth
+    byte."""
     try:
         with open(unfinished, "rb") as file:
             head = file.read(6)
@@ -84,8 +85,9 @@ def _check(unfinished, path):
 
 @contextlib.contextmanager
 def _compared(obj, first, rows, velocities):
-    """A BakeError in the end if Blender showed something else than the files have, in the frames that
-    it evaluated within the block: where it cannot read, it shows the mesh as it is without a word."""
+    """Raises a BakeError at the end if Blender showed other vertices than the files have, in the
+    frames evaluated within the block: where it cannot read a file, it silently shows the
+    undeformed mesh."""
     name, wrong = obj.name, []
 
     def compare(scene, depsgraph=None):
@@ -124,7 +126,7 @@ def _kept_frame(scene):
 
 @contextlib.contextmanager
 def _only_selected(scene, obj):
-    """The exporter takes what is selected and visible in the current view layer."""
+    """Selects one object, since the exporter takes what is selected and visible in the view layer."""
     layer = bpy.context.view_layer
     if bpy.context.scene != scene or obj.name not in layer.objects:
         raise BakeError(f"'{obj.name}' is not in the view layer '{layer.name}': Alembic cannot be exported.")
@@ -150,7 +152,7 @@ def _only_selected(scene, obj):
 
 @contextlib.contextmanager
 def _with_velocity(obj, path, first):
-    """A modifier right after the result that adds the velocities; what follows carries them on."""
+    """A modifier right after the result that adds the velocities; later modifiers propagate them."""
     companion = nodes.companion("Pliant Velocity", len(obj.data.vertices))
     group = None
     modifier = None
@@ -169,7 +171,7 @@ def _with_velocity(obj, path, first):
         nodes.remove_companion(companion)
 
 
-# ---------------------------------------------------------------- and back
+# ---------------------------------------------------------------- import
 
 
 def play(obj, path):
@@ -180,7 +182,7 @@ def play(obj, path):
     modifier = modifiers.insert(obj, place, modifiers.PLAYBACK_NAME, "MESH_SEQUENCE_CACHE")
     modifier.cache_file = cache_file
     modifier.read_data = {"VERT"}
-    modifier.use_vertex_interpolation = True  # off in what 5.2 makes
+    modifier.use_vertex_interpolation = True  # off by default in 5.2
     # Blender reads the names in the file when it first evaluates it
     bpy.context.view_layer.update()
     paths = [p.path for p in cache_file.object_paths]
@@ -191,7 +193,7 @@ def play(obj, path):
 
 
 def _cache_file(path):
-    """The data-block of a file; one that is there reads the file anew."""
+    """The data-block of a file; an existing one is reloaded."""
     kept = modifiers.blend_path(path)
     known = next(
         (c for c in bpy.data.cache_files if bpy.path.abspath(c.filepath) == str(path) and c.library is None), None
@@ -203,7 +205,7 @@ def _cache_file(path):
     made = next(c for c in bpy.data.cache_files if c not in before)
     made.filepath = kept
     made.velocity_name, made.velocity_unit = ".velocities", "SECOND"
-    # opening makes nobody its user, but counts one: the modifier's is enough
+    # opening adds a user without a reference: the modifier's is enough
     made.use_fake_user = False
     return made
 

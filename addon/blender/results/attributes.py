@@ -20,7 +20,7 @@ from .. import modifiers
 from . import nodes
 
 NAME = "Pliant Attributes"
-FORMER = "Pliant Stretch"  # what the modifier was called when there was one attribute
+FORMER = "Pliant Stretch"  # name of the modifier in earlier versions
 CHANNELS = {"stretch": Channel.STRETCH, "plastic_strain": Channel.PLASTIC_STRAIN, "renewed": Channel.RENEWED}
 
 
@@ -33,8 +33,8 @@ def wanted(pliant, is_cut):
 
 
 def add(obj, output, names, progress=None):
-    """Gives an object that shows an Output those attributes frame by frame; not those of flow where
-    nothing flows."""
+    """Adds those attributes to an object that shows an Output, frame by frame; those of flow only
+    if something flows."""
     if "plastic_strain" in names and not output.flows():
         names = [name for name in names if name == "stretch"]
     if not names:
@@ -65,7 +65,7 @@ def plays_from(obj, folder):
 
 
 def remove(obj):
-    """Takes them away again, where they are."""
+    """Removes the attributes, if there are any."""
     result = obj.pliant.result
     modifier = obj.modifiers.get(NAME) or obj.modifiers.get(FORMER)
     if modifier is None or modifier.type != "NODES":

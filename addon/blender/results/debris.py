@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Points on the cracks of a bake, to send out debris and dust: an object that plays in any Blender.
+"""Points on the cracks of a bake, to emit debris and dust from: an object that plays in any
+Blender.
 
     birth     the frame at which the crack under a point opens
     piece     the fragment that it is on
-    velocity  metres a second, in the world's directions
+    velocity  metres a second, in world space
 
-A group of nodes shows a point from its birth for as long as its modifier says, and what instances or
-simulates from there is the artist's.
+A node group shows a point from its birth for as long as its modifier says; users instance or
+simulate from there.
 """
 
 import bpy
@@ -26,7 +27,7 @@ def object_name(body):
 
 
 def make(scene, output, count=COUNT, progress=None):
-    """The object of points on the cracks of a FracturedOutput; one from before is replaced."""
+    """The object of points on the cracks of a FracturedOutput; replaces an earlier one."""
     body = output.body
     points = parts.crack_points(output.broken, count)
     if not len(points.birth):
@@ -57,7 +58,7 @@ def make(scene, output, count=COUNT, progress=None):
 
 
 def _write(output, points, places, speeds, progress):
-    """Writes where the points are and how fast; returns the first places."""
+    """Writes positions and velocities of the points; returns the first positions."""
     rows = np.array([points.of(place) for place in output.places(output.frames)], np.float32)
     count = len(rows)
     velocity = np.zeros_like(rows)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Meshes that are cut along the cracks of a bake: from Blender's mesh with all that it carries to the
-arrays that are cut (addon/fracture), and back.
+"""Meshes that are cut along the cracks of a bake: conversion of Blender's mesh with all its data to
+the arrays that are cut (addon/fracture), and back.
 
-The mesh with cracks carries besides, for shaders and nodes:
-    piece    of points: which fragment, in the last frame; the number that it has in the bake
-    birth    of points: the frame at which the crack opens that they are on; NEVER: on none
-    stretch  of points: how far the material there was drawn out at most; 1 is at rest. Frame by frame
-             where that is asked for (attributes.py)
-    inside   of faces: whether a crack opened it
+Further attributes of the mesh with cracks, for shaders and nodes:
+    piece    of points: the fragment in the last frame, by its number in the bake
+    birth    of points: the frame at which their crack opens; NEVER: on no crack
+    stretch  of points: the largest stretch of the material there; 1 is at rest. Per frame if that
+             is asked for (attributes.py)
+    inside   of faces: whether it is a crack face
 """
 
 import bpy
@@ -20,7 +20,7 @@ from .. import meshes
 
 NEVER = 1e6
 GROUPS, NORMALS = ".groups", ".normals"
-# How attributes are read and written: the name of their value, and how many numbers it has.
+# How attributes are read and written: name of the value property, and its components.
 KINDS = {
     "FLOAT": ("value", 1, np.float32),
     "INT": ("value", 1, np.int32),
@@ -31,12 +31,12 @@ KINDS = {
     "FLOAT_COLOR": ("color", 4, np.float32),
     "BYTE_COLOR": ("color", 4, np.float32),
 }
-# made from others, or read otherwise
+# derived from others, or read separately
 APART = {"position", "material_index", "custom_normal", "sharp_edge", "crease_edge"}
 
 
 def look_of(obj, slot, uv_layers):
-    """The cracks.Look of an object's settings."""
+    """The fracture.Look of an object's settings."""
     own = obj.pliant.fracture
     return Look(
         detail=own.detail,
@@ -55,7 +55,7 @@ def output(scene, obj, mesh, plain):
 
 
 def inputs(scene, obj, mesh, plain):
-    """The arguments of that FracturedOutput: nothing of Blender's is in them."""
+    """The arguments of that FracturedOutput, without Blender data."""
     body = scene.objects.get(plain.body.name) or obj
     matrix = plain.matrix(plain.first)
     surface = read(mesh, matrix)
@@ -74,7 +74,7 @@ def inputs(scene, obj, mesh, plain):
 
 
 def interior_slot(mesh, interior):
-    """Slot of crack faces, and the mesh's materials with that of the inside."""
+    """Material slot of crack faces, and the mesh's materials including it."""
     slots = list(mesh.materials)
     if interior is None:
         index = np.zeros(len(mesh.polygons), np.int32)
@@ -89,7 +89,7 @@ def interior_slot(mesh, interior):
 
 
 def read(mesh, matrix):
-    """A cracks.Surface of a mesh, without its vertices' places; matrix: its object's."""
+    """A fracture.Surface of a mesh, without vertex positions; matrix: its object's."""
     start = np.empty(len(mesh.polygons), np.int32)
     mesh.polygons.foreach_get("loop_start", start)
     start = np.append(start, len(mesh.loops)).astype(np.int64)
@@ -122,7 +122,7 @@ def read(mesh, matrix):
 
 
 def drawn_triangles(mesh):
-    """Corners of the triangles that Blender draws, and whose face each is a part of; by face."""
+    """Corners of the triangles that Blender draws, and the face of each; sorted by face."""
     mesh.calc_loop_triangles()
     corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
     face = np.empty(len(mesh.loop_triangles), np.int32)
@@ -133,12 +133,12 @@ def drawn_triangles(mesh):
 
 
 def is_turned(mesh, matrix):
-    """Whether faces look inward in the world: as modelled, or by a matrix that mirrors."""
+    """Whether faces point inward in world space: as modelled, or by a mirroring matrix."""
     return meshes.signed_volume(mesh) * np.linalg.det(np.asarray(matrix, np.float64)[:3, :3]) < 0
 
 
 def turned(start, turn):
-    """The order of the corners that has faces look outward."""
+    """The order of the corners that makes faces point outward."""
     order = np.arange(start[-1])
     if not turn:
         return order
@@ -147,7 +147,7 @@ def turned(start, turn):
 
 
 def carried(mesh):
-    """(name, domain, kind) of the attributes that are carried over."""
+    """(name, domain, kind) of the attributes that are transferred."""
     return [
         (a.name, a.domain, a.data_type)
         for a in mesh.attributes
@@ -166,12 +166,12 @@ def values_of(attribute, kind):
 
 
 def group_count(mesh):
-    """How many vertex groups the mesh's vertices are in."""
+    """Number of vertex groups in use."""
     return 1 + max((entry.group for vertex in mesh.vertices for entry in vertex.groups), default=-1)
 
 
 def is_smooth(mesh):
-    """Whether normals say more than the faces do."""
+    """Whether the mesh has custom normals."""
     if mesh.has_custom_normals:
         return True
     flat = mesh.attributes.get("sharp_face")
@@ -183,11 +183,11 @@ def unit(vectors):
     return vectors / np.where(length > 0, length, 1)
 
 
-# ---------------------------------------------------------------- making
+# ---------------------------------------------------------------- output
 
 
 def show(obj, output, interior):
-    """Gives an object the mesh with cracks, at rest; returns the mesh that it had."""
+    """Gives an object the mesh with cracks, at rest; returns its previous mesh."""
     former, matrix = obj.data, output.matrix(output.first)
     local = transforms.mapped(output.broken.surface.vertices, transforms.to_object(matrix, output.cache.origin))
     made = build(
@@ -208,7 +208,7 @@ def show(obj, output, interior):
 
 
 def take_groups(source, obj, mesh, weights):
-    """Gives an object a mesh, and the vertex groups that `source` has now, with those weights."""
+    """Gives an object a mesh, and the current vertex groups of `source`, with those weights."""
     names = [(group.name, group.lock_weight) for group in source.vertex_groups]
     active = source.vertex_groups.active_index
     obj.data = mesh
@@ -223,8 +223,8 @@ def take_groups(source, obj, mesh, weights):
 
 
 def build(name, former, broken, places, stretch, interior, turn, linear):
-    """A new Blender mesh of what was cut, or of a part of it. turn: faces are turned as those of the
-    former mesh were; linear: the matrix from the new mesh's directions to the world's."""
+    """A new Blender mesh of the cut mesh, or of a part of it. turn: flip faces back as in the
+    original mesh; linear: the matrix from the new mesh's directions to world space."""
     surface = broken.surface
     mesh = bpy.data.meshes.new(name)
     for material in interior_slot(former, interior)[1]:
@@ -261,7 +261,7 @@ def fill(mesh, places, face_start, corners):
 
 
 def put(mesh, name, kind, domain, values):
-    """An attribute with values; one that is there of that name is replaced."""
+    """Writes an attribute; an existing one of that name is replaced."""
     old = mesh.attributes.get(name)
     if old is not None:
         mesh.attributes.remove(old)
@@ -271,7 +271,7 @@ def put(mesh, name, kind, domain, values):
 
 
 def choose_layers(former, mesh):
-    """The active UV map and colours are those that were."""
+    """Restores the active UV map and colours."""
     if former.uv_layers:
         mesh.uv_layers.active_index = former.uv_layers.active_index
         for old, new in zip(former.uv_layers, mesh.uv_layers):
@@ -300,7 +300,7 @@ def rims(mesh, inside):
 
 
 def carry_edges(former, mesh, broken):
-    """Edge attributes on what is left of the old edges; rims of cracks are sharp."""
+    """Edge attributes on the remains of the old edges; crack rims are sharp."""
     ends = old_edges(former, mesh, broken)
     for attribute in former.attributes:
         kind = attribute.data_type
@@ -332,7 +332,7 @@ def put_edge(mesh, name, kind, values):
 
 
 def old_edges(former, mesh, broken):
-    """For each edge the one of the old mesh that it is, or is a part of; -1: none."""
+    """For each edge the old edge that it is a part of; -1: none."""
     count = len(former.vertices)
     old = np.sort(edges_of(former), 1)
     key = old[:, 0] * count + old[:, 1]
@@ -344,7 +344,7 @@ def old_edges(former, mesh, broken):
     pair = np.sort(source[both], 1)
     wanted[both] = pair[:, 0] * count + pair[:, 1]
     for a, b in ((0, 1), (1, 0)):
-        # one end within an old edge, the other its end or within it too
+        # one end within an old edge, the other at its end or within it too
         low, high = between[:, a, 0], between[:, a, 1]
         other = (
             (source[:, b] == low)
@@ -358,14 +358,14 @@ def old_edges(former, mesh, broken):
 
 
 def crease_rims(mesh, inside):
-    """So that a Subdivision modifier leaves fragments as they were cut."""
+    """Creases that keep the shape of fragments under a Subdivision modifier."""
     crease = mesh.attributes.get("crease_edge")
     values = values_of(crease, "FLOAT") if crease else np.zeros(len(mesh.edges), np.float32)
     put(mesh, "crease_edge", "FLOAT", "EDGE", np.where(rims(mesh, inside), 1, values))
 
 
 def add_weights(obj, weights):
-    """Weights (vertices, groups) of an object whose groups have none, equal ones at once."""
+    """Writes weights (vertices, groups) to an object with empty groups, equal weights at once."""
     for index in range(min(weights.shape[1], len(obj.vertex_groups))):
         group, column = obj.vertex_groups[index], weights[:, index]
         used = np.flatnonzero(column > 0)

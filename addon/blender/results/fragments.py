@@ -18,9 +18,9 @@ from ...bake.output import write_pc2
 from .. import compat, meshes, modifiers
 from . import fractured_mesh
 
-MOST = 2000  # objects: more are no use to anybody
-SOLID = 0.8  # of its hull's volume: what has less is felt as it is, not by its hull
-SHRUNK = 0.96  # what rigid bodies feel of a fragment's size
+MOST = 2000  # objects: more are of no practical use
+SOLID = 0.8  # volume over hull volume below which a fragment collides by its mesh instead of its hull
+SHRUNK = 0.96  # scale of a fragment's collision shape
 
 
 def make(scene, obj, output, former, interior, rigid=False, progress=None):
@@ -58,7 +58,7 @@ def make(scene, obj, output, former, interior, rigid=False, progress=None):
 
 
 def play(obj, output, motion, number, origin):
-    """Keyframes of the whole motion, a point cache of the rest."""
+    """Keyframes of the rigid motion, a point cache of the deformation."""
     obj.rotation_mode = "QUATERNION"
     turns = parts.quaternions(motion.turn)
     columns = [("location", k, motion.centre[:, k] + origin[k]) for k in range(3)] + [
@@ -76,8 +76,8 @@ def play(obj, output, motion, number, origin):
 
 
 def hand_over(scene, obj, output, motion, density):
-    """A rigid body that follows the bake until the fragment has settled, or the bake has ended, and is
-    Blender's from then on."""
+    """A rigid body that follows the bake until the fragment has settled or the bake has ended, and
+    is then simulated by Blender."""
     if scene.rigidbody_world is None:
         with bpy.context.temp_override(scene=scene):
             bpy.ops.rigidbody.world_add()
@@ -91,8 +91,8 @@ def hand_over(scene, obj, output, motion, density):
     body.collision_shape = "CONVEX_HULL" if hull else "MESH"
     body.mass = max(1e-3, density * space)
     body.collision_margin, body.use_margin = 0.0, True
-    # fragments fit into each other: what is felt is smaller than what is seen, which the point cache
-    # has, so that they do not burst apart
+    # fragments fit into each other: the collision shape is smaller than the visible mesh of the
+    # point cache, so that they do not burst apart
     obj.data.vertices.foreach_set("co", (SHRUNK * meshes.positions(obj.data)).reshape(-1))
     frame = parts.settled_frame(motion, output.first, output.cache.fps) or output.last
     for at, follows in ((output.first, True), (frame, False)):
@@ -101,7 +101,7 @@ def hand_over(scene, obj, output, motion, density):
 
 
 def hull_volume(mesh):
-    """Of what would be wrapped about it."""
+    """Volume of the convex hull."""
     form = bmesh.new()
     try:
         for place in meshes.positions(mesh).tolist():
@@ -112,11 +112,11 @@ def hull_volume(mesh):
         form.free()
 
 
-# ---------------------------------------------------------------- taking back
+# ---------------------------------------------------------------- removing
 
 
 def remove(collection):
-    """The objects, with everything that was made for them."""
+    """Removes the objects, with everything that was made for them."""
     for obj in list(collection.objects):
         mesh = obj.data
         action = obj.animation_data.action if obj.animation_data else None

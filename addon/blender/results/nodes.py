@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Values that change from frame to frame, as attributes of a mesh, without Pliant running.
 
-Blender plays positions from files, but no other attribute. So the values are the positions of a
-companion: an object that is in no collection, whose own Mesh Cache modifier moves its vertices. A
-Geometry Nodes modifier copies them from there, bit for bit, in whatever Blender the file is opened.
+Blender plays positions from files, but no other attribute. So the values are stored as the
+positions of a companion: an object in no collection, whose own Mesh Cache modifier moves its
+vertices. A Geometry Nodes modifier copies them from there, bit for bit, in any Blender that opens
+the file.
 """
 
 import bpy
@@ -11,12 +12,12 @@ import bpy
 from .. import compat
 
 OFFSET_NODE = "Pliant Offset"
-BALL = 2.1  # radii of particles: large enough to leave no holes,
-SHRINK = 1.7  # and as many of them the mesh is drawn in again
+BALL = 2.1  # voxel ball radius in particle radii: large enough to leave no holes,
+SHRINK = 1.7  # and the distance by which the mesh is shrunk again
 
 
 def companion(name, vertices):
-    """An object of loose vertices that nobody sees."""
+    """An object of loose, invisible vertices."""
     mesh = bpy.data.meshes.new(name)
     mesh.vertices.add(vertices)
     return bpy.data.objects.new(name, mesh)
@@ -60,7 +61,7 @@ class Builder:
         return self._given.outputs[name]
 
     def node(self, kind, inputs=(), **settings):
-        """A node; inputs: a value or an output for each name."""
+        """Adds a node; inputs: a value or an output for each name."""
         node = self.group.nodes.new(kind)
         node.location.x, self._column = 200 * self._column, self._column + 1
         for name, value in settings.items():
@@ -74,7 +75,7 @@ class Builder:
         return node
 
     def computed(self, operation, *values, kind="ShaderNodeMath"):
-        """What a math node makes of values and outputs."""
+        """Output of a math node of values and outputs."""
         node = self.node(kind, operation=operation)
         for socket, value in zip((s for s in node.inputs if s.enabled), values):
             if isinstance(value, bpy.types.NodeSocket):
@@ -109,7 +110,7 @@ class Builder:
         return self.node("ShaderNodeSeparateXYZ", {"Vector": vector}).outputs
 
     def store(self, name, value, data_type):
-        """Keeps a value as a point attribute of the geometry."""
+        """Stores a value as a point attribute of the geometry."""
         node = self.node(
             "GeometryNodeStoreNamedAttribute",
             {"Geometry": self._geometry, "Name": name},
@@ -120,7 +121,7 @@ class Builder:
         self._geometry = node.outputs[0]
 
     def through(self, kind, inputs=(), **settings):
-        """Sends the geometry through a node whose first socket it is."""
+        """Passes the geometry through a node whose first socket it is."""
         node = self.node(kind, inputs, **settings)
         self.group.links.new(self._geometry, node.inputs[0])
         self._geometry = node.outputs[0]
@@ -128,7 +129,7 @@ class Builder:
 
     @property
     def geometry(self):
-        """As it is at this point of the construction."""
+        """The geometry at this point of the construction."""
         return self._geometry
 
     def finish(self):
@@ -137,7 +138,7 @@ class Builder:
 
 
 def velocity_group(source):
-    """A group that gives each vertex the position of the companion's as its "velocity"."""
+    """A group that gives each vertex the companion's position as its "velocity"."""
     builder = Builder("Pliant Velocity")
     builder.store("velocity", builder.sampled(source, 0, 0), "FLOAT_VECTOR")
     return builder.finish()
@@ -152,8 +153,8 @@ def attributes_group(source, names):
 
 
 def debris_group(source):
-    """Gives points the companion's positions as their "velocity", and shows each from its birth on for
-    some frames."""
+    """Gives points the companion's positions as their "velocity", and shows each for some frames
+    from its birth on."""
     builder = Builder("Pliant Debris")
     life = builder.setting("Life", "NodeSocketFloat", 24.0, 0.0, 1e6, "Frames that a point is shown")
     builder.store("velocity", builder.sampled(source, 0, 0), "FLOAT_VECTOR")
@@ -167,15 +168,15 @@ def debris_group(source):
     return builder.finish()
 
 
-# What the companion of particles has, one vertex a particle each, in this order: velocity; stretch,
-# plastic strain and radius; where the deformation takes the three axes; the cluster's number and
-# what share of the particle's weight is in clusters made anew.
+# The companion has one vertex per particle for each of these, in this order: velocity; stretch,
+# plastic strain and radius; the three columns of the deformation; the cluster's number and the
+# share of the particle's weight in new clusters.
 PARTS = 6
 DEFORMATION = ("deformation_x", "deformation_y", "deformation_z")
 
 
 def particle_group(source, count, as_points):
-    """Gives particles what the companion has for them; as_points: they become a point cloud."""
+    """Gives particles the values of the companion; as_points: as a point cloud."""
     builder = Builder("Pliant Particles")
     builder.store("velocity", builder.sampled(source, 0, count), "FLOAT_VECTOR")
     stretch, plastic, radius = builder.parts(builder.sampled(source, 1, count))
@@ -194,7 +195,7 @@ def particle_group(source, count, as_points):
 
 
 def set_particle_count(group, count):
-    """Tells a particle_group() that there are now this many particles."""
+    """Sets the number of particles of a particle_group()."""
     for part in range(1, PARTS):
         node = group.nodes.get(f"{OFFSET_NODE} {part}")
         if node is not None:
@@ -202,16 +203,17 @@ def set_particle_count(group, count):
 
 
 def surface_group(material):
-    """A closed mesh about the particles of a particle_group(), for flow beyond what any mesh could
-    follow. Each particle stands for a cell of material; eight points in it, moved as the material
-    there is deformed, keep drawn-out parts from falling into beads. Balls about them become a
-    volume, that a mesh, which is smoothed and has the particles' velocity and plastic strain."""
+    """A closed mesh around the particles of a particle_group(), for flow beyond what a fixed mesh
+    can follow. Each particle stands for a cell of material; eight points in it, moved by its
+    deformation gradient, keep drawn-out parts from falling into beads. Balls around them become
+    a volume, which becomes a mesh; it is smoothed and gets the particles' velocity and plastic
+    strain."""
     builder = Builder("Pliant Surface")
-    size = builder.setting("Size", "NodeSocketFloat", 1.0, 0.1, 5.0, "Of the balls about particles")
+    size = builder.setting("Size", "NodeSocketFloat", 1.0, 0.1, 5.0, "Size of the balls around particles")
     detail = builder.setting(
         "Detail", "NodeSocketFloat", 3.0, 0.5, 20.0, "Voxels from one particle to the next: more is finer, and slower"
     )
-    smooth = builder.setting("Smooth", "NodeSocketInt", 4, 0, 200, "How often it is smoothed")
+    smooth = builder.setting("Smooth", "NodeSocketInt", 4, 0, 200, "Iterations of smoothing")
     particles = builder.geometry
     radius = builder.named("radius", "FLOAT")
     number = builder.through("GeometryNodeDuplicateElements", {"Amount": 8}, domain="POINT").outputs["Duplicate Index"]

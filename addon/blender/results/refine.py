@@ -12,7 +12,7 @@ import numpy as np
 from ...bake.errors import BakeError
 from . import results
 
-FRAMES = 12  # that are looked at
+FRAMES = 12  # that are sampled
 PLACE, USUAL = "pliant place", "pliant usual length"
 
 
@@ -55,7 +55,7 @@ def refine(scene, obj, longest=2.0, passes=3, progress=None):
 def _add_layers(form, places):
     """Names of the layers: where vertices are in each frame, and how long edges are at them."""
     names = [f"{PLACE} {number}" for number in range(len(places))]
-    for name in names:  # all before any is used: adding one moves the others
+    for name in names:  # all before any is used: adding a layer moves the others
         form.verts.layers.float_vector.new(name)
     form.verts.layers.float.new(USUAL)
     form.verts.ensure_lookup_table()
@@ -76,7 +76,7 @@ def _divide(form, names, usual, longest, passes):
     for _ in range(passes):
         layers = [form.verts.layers.float_vector[name] for name in names]
         normal = form.verts.layers.float[usual]
-        # an edge that is long at rest is not one that was stretched
+        # an edge that is long at rest was not stretched
         long = [
             edge
             for edge in form.edges

@@ -31,10 +31,10 @@ class Remark(str):
 
 
 KINDS = ("PC2", "MDD", "SHAPE_KEYS", "ALEMBIC", "POINTS", "SURFACE", "FRAGMENTS", "DEBRIS")
-APART = ("POINTS", "DEBRIS")  # what is an object of its own
+APART = ("POINTS", "DEBRIS")  # kinds that are objects of their own
 
 
-# ---------------------------------------------------------------- what to make it from
+# ---------------------------------------------------------------- input
 
 
 def open_cache(scene):
@@ -49,7 +49,7 @@ def body_for(scene, obj, cache):
     bound_to = obj.pliant.result.body
     body = cache.body(bound_to or obj.name)
     if body is None and not bound_to and obj.type == "MESH":
-        # renamed since: the only one whose object is gone and whose mesh is the same
+        # renamed since: the only body whose object is gone and whose mesh is equal
         topology = meshes.topology(whole_mesh(obj))
         lost = [b for b in cache.bodies if b.topology == topology and b.name not in scene.objects]
         body = lost[0] if len(lost) == 1 else None
@@ -98,7 +98,7 @@ def output_of(scene, obj, cache=None):
             f"vertices and has {len(mesh.vertices)}. Bake again."
         )
     if meshes.topology(mesh) != body.topology:
-        raise BakeError(f"'{obj.name}' has been edited since the bake: its faces are others. Bake again.")
+        raise BakeError(f"'{obj.name}' has been edited since the bake: its faces differ. Bake again.")
     return Output(cache, body)
 
 
@@ -140,7 +140,7 @@ def _bound_output(scene, obj, cache, body):
         raise BakeError(f"'{obj.name}' has no vertices.")
     frame, subframe = scene.frame_current, scene.frame_subframe
     layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
-    layer.update()  # it does not know objects that a script just made
+    layer.update()  # it does not know objects that a script has just made
     if obj.name not in layer.objects or obj.hide_viewport:
         raise BakeError(f"'{obj.name}' is hidden in viewports, so that Blender does not evaluate it: show it.")
     with modifiers.switched_off(obj, modifiers.following(obj)):
@@ -205,7 +205,7 @@ def make(scene, obj, kind, relative=False, reimport=True, level=0, as_points=Tru
         what = "particles" if obj.pliant.result.kind == "POINTS" else "debris"
         raise BakeError(f"'{obj.name}' is the {what} of '{obj.pliant.result.body}': select the body itself.")
     if is_bound(obj) and (obj.pliant.result.kind == "SHAPE_KEYS" or obj.pliant.result.is_cut):
-        _give_back(obj)  # it is bound as it is without them
+        _give_back(obj)  # a mesh is bound without its shape keys
     output = output_of(scene, obj)
     told = []
     if output.last < output.cache.end:
@@ -267,7 +267,7 @@ def _make_keys(scene, obj, output, relative, progress):
 
 
 def _cut_mesh(scene, obj, output):
-    """The mesh with cracks, where there are any; the one that was there is kept, to be given back."""
+    """The mesh with cracks, if there are any; the original one is kept for Remove Result."""
     if not isinstance(output, FracturedOutput):
         return []
     if obj.override_library is not None:
@@ -286,7 +286,7 @@ def _cut_mesh(scene, obj, output):
 
 
 def _make_apart(scene, obj, output, kind, rigid, progress):
-    """What is made of a body that broke besides the object itself."""
+    """Results of a broken body other than the object itself."""
     if not isinstance(output, FracturedOutput):
         raise BakeError(f"'{obj.name}' does not break in this bake.")
     if kind == "DEBRIS":
@@ -331,7 +331,7 @@ def _own_mesh(obj):
 
 
 def _switch_leading(obj):
-    """Shape keys come before all modifiers: those that fed the bake would act twice."""
+    """Shape keys act before all modifiers: those that were input of the bake would act twice."""
     result = obj.pliant.result
     for modifier in list(obj.modifiers)[: modifiers.split(obj)]:
         kept = result.switched.add()
@@ -347,7 +347,7 @@ def _make_alembic(scene, obj, output, reimport, progress):
     _give_back(obj)
     told = _cut_mesh(scene, obj, output)
     modifiers.play(obj, source, output.first)
-    obj.pliant.result.kind = "PC2"  # what it shows if anything fails from here on
+    obj.pliant.result.kind = "PC2"  # the state if anything fails from here on
     try:
         alembic.export(scene, obj, path, output.first, output.last, source, velocities, not reimport)
     finally:
@@ -359,7 +359,7 @@ def _make_alembic(scene, obj, output, reimport, progress):
 
 
 def bind(scene, obj, body_name, kind="PC2", **options):
-    """Has another mesh follow the bake of a body; as make()."""
+    """Makes another mesh follow the bake of a body; as make()."""
     check_object(obj)
     cache = open_cache(scene)
     body = cache.body(body_name)
@@ -381,7 +381,7 @@ def bind(scene, obj, body_name, kind="PC2", **options):
         raise
 
 
-# ---------------------------------------------------------------- taking back
+# ---------------------------------------------------------------- removing
 
 
 def has_result(obj):
@@ -411,7 +411,7 @@ def clear(scene):
             if modifier is not None and modifiers.plays_from(modifier, folder):
                 remove(obj)
             elif attributes.plays_from(obj, folder):
-                attributes.remove(obj)  # shape keys play on without a file
+                attributes.remove(obj)  # shape keys do not need the file
         if not folder.is_dir():
             continue
         try:
@@ -442,7 +442,7 @@ def _give_back(obj, playback=False):
         read = getattr(modifier, "cache_file", None)
         modifiers.remove_playback(obj)
         alembic.remove_cache_file(read)
-        if not playback:  # the place is kept
+        if not playback:  # the playback modifier is kept
             modifiers.insert(obj, place, modifiers.PLAYBACK_NAME, "MESH_CACHE")
     result.kind = "NONE"
 
@@ -473,7 +473,7 @@ def _former_mesh(obj, result):
 
 
 def before_capture(scene):
-    """Bodies that are hidden for their fragments are there again."""
+    """Shows bodies again that were hidden for their fragments."""
     for obj in scene.objects:
         if obj.pliant.role == "BODY" and obj.pliant.result.fragments is not None and obj.library is None:
             _give_back(obj)
@@ -498,7 +498,7 @@ def before_bake(scene):
 
 
 def show_bake(obj, cache, body):
-    """Has a body's object play its point cache, whatever it showed before."""
+    """Makes a body's object play its point cache, whatever it showed before."""
     _give_back(obj)
     modifiers.install_playback(obj, cache, body)
 
@@ -550,7 +550,7 @@ def _is_relative(obj):
 def _debris_again(scene, obj):
     body = scene.objects.get(obj.pliant.result.body)
     if body is None:
-        return [f"'{obj.name}' shows debris of a body that is no longer there."]
+        return [f"'{obj.name}' shows debris of a body that no longer exists."]
     return make(scene, body, "DEBRIS")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What buttons do."""
+"""Operators."""
 
 from . import bake, floor, presets, results, roles, welds
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bake, Resume, Rebake from here, Quick Bake, Cancel, Clear.
 
-In a window a bake is a modal operator that looks at its run a few times a second; without one, or
-called with EXEC_DEFAULT, it returns when all is done.
+In a window a bake is a modal operator that polls its run a few times a second. Without a window, or
+called with EXEC_DEFAULT, it returns when the bake is finished.
 """
 
 import json
@@ -17,9 +17,9 @@ from ...blender.results import results
 from ...blender.runs import running
 from ...solver import LibraryError
 
-TICK = 0.05  # seconds between looks at a run
+TICK = 0.05  # seconds between polls of a run
 CAPTURE_BUDGET = 0.03  # seconds of a tick that reading the scene may take
-LONGEST_PATH = 120  # letters in a question
+LONGEST_PATH = 120  # characters of a path in a question
 TEXT_EVERY = 4  # ticks between redraws of the interface
 PANELS = {
     "PROPERTIES": {"WINDOW", "HEADER"},
@@ -30,7 +30,7 @@ PANELS = {
 
 
 def redraw_interface(context):
-    """Panels, timeline and status bar, never the 3D view itself: drawing that is dear."""
+    """Redraws panels, timeline and status bar, but not the 3D view, which is expensive."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             wanted = PANELS.get(area.type, ())
@@ -40,7 +40,7 @@ def redraw_interface(context):
 
 
 class _Baking:
-    """What the operators that bake have in common."""
+    """Base of the operators that bake."""
 
     bl_options = {"REGISTER", "UNDO"}
     _run = None
@@ -112,7 +112,7 @@ class _Baking:
             run.leave()
             result = self._result(run, runs.end(run))
             redraw_interface(context)
-            redraw.settle()  # buttons stand where the bar was
+            redraw.settle()  # buttons replace the progress bar
             return result
         self._ticks += 1
         if self._ticks % TEXT_EVERY == 1:
@@ -122,7 +122,7 @@ class _Baking:
         return {"PASS_THROUGH"}
 
     def cancel(self, context):
-        """Blender ends the operator: another file is loaded, or its window closed."""
+        """Called by Blender when another file is loaded or the window is closed."""
         run, self._run = self._run, None
         if run is None:
             return
@@ -141,7 +141,7 @@ class _Baking:
     def _result(self, run, message):
         kind, sentence = message
         self.report({kind}, sentence)
-        # what is baked is played from now on, also after an error: that can be undone
+        # from now on the baked frames are played, also after an error: undo can revert it
         return {"CANCELLED"} if run.frame is None else {"FINISHED"}
 
 
@@ -153,7 +153,7 @@ class PLIANT_OT_bake(_Baking, bpy.types.Operator):
 
 
 class PLIANT_OT_quick_bake(_Baking, bpy.types.Operator):
-    """Simulate with fewer particles to judge the motion, apart from the real bake"""
+    """Simulate with fewer particles to judge the motion. The real bake is kept"""
 
     bl_idname = "pliant.quick_bake"
     bl_label = "Quick Bake"
@@ -163,7 +163,7 @@ class PLIANT_OT_quick_bake(_Baking, bpy.types.Operator):
 
 
 class PLIANT_OT_set_substeps(bpy.types.Operator):
-    """Allow as many substeps a frame as the stiffness of the last bake needs. Bake again to use them"""
+    """Set Substeps to what the stiffness of the last bake needs. Bake again to use them"""
 
     bl_idname = "pliant.set_substeps"
     bl_label = "Allow Substeps"
@@ -178,7 +178,7 @@ class PLIANT_OT_set_substeps(bpy.types.Operator):
 
 
 class PLIANT_OT_resume(_Baking, bpy.types.Operator):
-    """Go on with a bake that was cancelled or killed, or bake frames that were added at the end"""
+    """Continue a bake that was cancelled or killed, or bake frames that were added at the end"""
 
     bl_idname = "pliant.resume"
     bl_label = "Resume"
@@ -189,10 +189,10 @@ class PLIANT_OT_resume(_Baking, bpy.types.Operator):
             return False
         baked = folders.baked_range(context.scene)
         if baked is None:
-            cls.poll_message_set("Nothing is baked that could be gone on with")
+            cls.poll_message_set("There is no bake to resume: press Bake")
             return False
         if baked[1] >= settings.frame_range(context.scene)[1]:
-            cls.poll_message_set("All frames are baked. Bake starts again, Rebake Here from the current frame")
+            cls.poll_message_set("All frames are baked. Bake starts again, Rebake Here starts at the current frame")
             return False
         return True
 
@@ -201,8 +201,8 @@ class PLIANT_OT_resume(_Baking, bpy.types.Operator):
 
 
 class PLIANT_OT_rebake_from_current(_Baking, bpy.types.Operator):
-    """Keep the bake up to the last checkpoint before the current frame and simulate the rest \
-again with the settings as they are now"""
+    """Keep the bake up to the last checkpoint before the current frame and simulate the rest again \
+with the current settings"""
 
     bl_idname = "pliant.rebake_from_current"
     bl_label = "Rebake from Current Frame"
@@ -222,7 +222,7 @@ again with the settings as they are now"""
 
 
 class PLIANT_OT_cancel(bpy.types.Operator):
-    """Stop the bake; frames that are done stay, and Resume goes on from there"""
+    """Stop the bake; finished frames are kept, and Resume continues from there"""
 
     bl_idname = "pliant.cancel"
     bl_label = "Cancel Bake"
@@ -244,7 +244,7 @@ class PLIANT_OT_cancel(bpy.types.Operator):
 
 
 class PLIANT_OT_allow_folder(bpy.types.Operator):
-    """Write baked frames to the cache folder that this file names, which is outside of the file's own \
+    """Allow writing to the cache folder that this file names, which is outside of the file's own \
 folder, until another file is opened"""
 
     bl_idname = "pliant.allow_folder"
@@ -266,13 +266,14 @@ folder, until another file is opened"""
 
 
 def confirm_folder_first(operator):
-    """For an operator's invoke() where folders.is_outside(): asks, and invokes it again after a yes."""
+    """For invoke() of an operator where folders.is_outside(): asks, and invokes the operator again
+    after a yes."""
     name = operator.bl_idname.rpartition("_OT_")[2].rpartition(".")[2]  # PLIANT_OT_bake, pliant.bake
     return bpy.ops.pliant.allow_folder("INVOKE_DEFAULT", then=name, arguments=json.dumps(operator.as_keywords()))
 
 
 def _confirm_folder(operator, context, event, button):
-    """Blender wraps no paths: what would not fit on a screen lacks its middle."""
+    """Blender does not wrap paths: the middle of a long one is left out."""
     folder = str(folders.folder_of(context.scene))
     if len(folder) > LONGEST_PATH:
         folder = f"{folder[: LONGEST_PATH // 3]} ... {folder[-LONGEST_PATH // 2 :]}"
@@ -288,7 +289,7 @@ def _confirm_folder(operator, context, event, button):
 
 class PLIANT_OT_clear(bpy.types.Operator):
     """Delete the baked frames from the disk and show the bodies as they were. Shape keys, which are \
-in the file, stay. This cannot be undone"""
+stored in the file, are kept. This cannot be undone"""
 
     bl_idname = "pliant.clear"
     bl_label = "Clear Bake"

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A floor for what would fall for ever."""
+"""Add Floor: a plane collider below the soft bodies."""
 
 import bpy
 from mathutils import Vector
 
 from ...blender.roles import count_bodies, problem_of
 
-FLOOR_SIZE = 20.0  # times the bodies' own
+FLOOR_SIZE = 20.0  # times the size of the bodies
 LEVEL = 0.02  # slope below which a plane is level
 
 
 def floor_like(scene, low, high):
-    """An object that is a floor already, below soft bodies with these corners: a flat, level mesh
-    that reaches beyond them on all sides. The highest of several; None: there is none."""
+    """An existing floor below soft bodies with these corners: a flat, level mesh that extends
+    beyond them on all sides. The highest of several, or None."""
     found = []
     layer = bpy.context.view_layer
     for obj in scene.objects:
@@ -30,16 +30,15 @@ def floor_like(scene, low, high):
         under, over = (Vector(choose(c[k] for c in corners) for k in range(3)) for choose in (min, max))
         wide = min(over.x - under.x, over.y - under.y)
         reaches = all(under[k] <= low[k] and over[k] >= high[k] for k in range(2))
-        # as thin as a plane; a body may touch it or be a little in it
+        # as thin as a plane; bodies may touch it or penetrate it slightly
         if reaches and over.z - under.z <= LEVEL * wide and over.z <= low.z + 0.1 * max(high.z - low.z, 1e-6):
             found.append((over.z, obj.name, obj))
     return max(found)[2] if found else None
 
 
 class PLIANT_OT_add_floor(bpy.types.Operator):
-    """Gives soft bodies something to land on: makes the plane below them a collider, or adds one \
-where there is none. It is an object like any other: move or tilt it, or make another object a \
-collider instead"""
+    """Make the plane below the soft bodies a collider, or add one if there is none. It is an \
+ordinary object: move or tilt it, or make another object a collider instead"""
 
     bl_idname = "pliant.add_floor"
     bl_label = "Add Floor"
@@ -62,10 +61,10 @@ collider instead"""
         there = floor_like(context.scene, low, high)
         if there is not None:
             there.pliant.role = "COLLIDER"
-            self.report({"INFO"}, f"'{there.name}' is the floor: it is a collider now")
+            self.report({"INFO"}, f"'{there.name}' is now a collider: the floor")
             return {"FINISHED"}
         side = max(*(high - low), 1e-3)
-        # further down than they are high at most: what stands on the ground stays there
+        # no lower than the bodies' own height: bodies that stand on the ground stay there
         height = 0.0 if 0 <= low.z < 4 * side else low.z - side
         half = FLOOR_SIZE * side / 2
         mesh = bpy.data.meshes.new("Floor")

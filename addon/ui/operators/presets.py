@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Buttons and the menu of materials; the user's own are written and run by Blender's preset operators."""
+"""Material buttons and menu. Presets of the user are written and run by Blender's preset operators."""
 
 import bpy
 from bl_operators.presets import AddPresetBase
@@ -8,7 +8,7 @@ from ...blender.presets import PLAIN, PLAIN_FRACTURE, SUBFOLDER, TABLE, apply
 
 
 def soft_bodies(context):
-    """The bodies that a button of the panels is for: the active one, and those selected."""
+    """The bodies that a panel's button applies to: the active one and the selected ones."""
     found = [obj for obj in context.selected_objects or () if obj.type == "MESH" and obj.pliant.role == "BODY"]
     active = context.object
     if active and active.type == "MESH" and active.pliant.role == "BODY" and active not in found:
@@ -20,7 +20,7 @@ class PLIANT_OT_material_preset(bpy.types.Operator):
     bl_idname = "pliant.material_preset"
     bl_label = "Material"
     bl_options = {"REGISTER", "UNDO"}
-    bl_description = "Gives the active body and all selected ones a material that fits their size"
+    bl_description = "Set a material on the active body and all selected ones, fitted to their size"
 
     name: bpy.props.StringProperty(name="Material", options={"SKIP_SAVE"})
 
@@ -37,7 +37,7 @@ class PLIANT_OT_material_preset(bpy.types.Operator):
 
     def execute(self, context):
         if self.name not in TABLE:
-            self.report({"ERROR"}, f'There is no material "{self.name}": there are {", ".join(TABLE)}')
+            self.report({"ERROR"}, f'There is no material "{self.name}": choose one of {", ".join(TABLE)}')
             return {"CANCELLED"}
         for obj in soft_bodies(context):
             apply(obj, self.name)
@@ -60,8 +60,8 @@ class PLIANT_MT_material_presets(bpy.types.Menu):
 
     @staticmethod
     def reset_cb(context, _filepath):
-        """Before a user's preset is run. One that was saved before there was plasticity does not
-        speak of it, and means that there is none: what it does not say is as in PLAIN."""
+        """Called before a preset of the user is run. Presets saved before plasticity existed do not
+        contain its settings: everything that a preset leaves out is as in PLAIN."""
         if context.object:
             for group, plain in (("material", PLAIN), ("fracture", PLAIN_FRACTURE)):
                 for key, value in plain.items():
@@ -69,7 +69,7 @@ class PLIANT_MT_material_presets(bpy.types.Menu):
 
     @staticmethod
     def post_cb(context, filepath):
-        """After a user's preset was run."""
+        """Called after a preset of the user was run."""
         if context.object:
             context.object.pliant.material.preset = bpy.path.display_name(bpy.path.basename(filepath), title_case=False)
 
@@ -77,7 +77,7 @@ class PLIANT_MT_material_presets(bpy.types.Menu):
 class PLIANT_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
     bl_idname = "pliant.material_preset_add"
     bl_label = "Add Material"
-    bl_description = "Keep these settings as a material of your own, or remove the one chosen last"
+    bl_description = "Save these settings as a material of your own, or remove the one chosen last"
     preset_menu = "PLIANT_MT_material_presets"
     preset_subdir = SUBFOLDER
     preset_defines = ["material = bpy.context.object.pliant.material", "fracture = bpy.context.object.pliant.fracture"]
@@ -96,10 +96,10 @@ class PLIANT_OT_material_preset_add(AddPresetBase, bpy.types.Operator):
     def execute(self, context):
         if not (self.remove_active or self.remove_name):
             if self.name.strip() in TABLE:
-                self.report({"ERROR"}, f'"{self.name.strip()}" is one of Pliant\'s own materials: take another name')
+                self.report({"ERROR"}, f'"{self.name.strip()}" is a built-in material: choose another name')
                 return {"CANCELLED"}
         elif PLIANT_MT_material_presets.bl_label in TABLE:
-            self.report({"WARNING"}, "Pliant's own materials cannot be removed")
+            self.report({"WARNING"}, "Built-in materials cannot be removed")
             return {"CANCELLED"}
         done = super().execute(context)
         if "FINISHED" in done:

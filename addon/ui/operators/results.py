@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Buttons that make something of a finished bake, and take it back."""
+"""Operators that make results from a finished bake and remove them."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
@@ -22,9 +22,8 @@ FORMATS = [
     (
         "SURFACE",
         "Particle Mesh",
-        "The particles as an object whose nodes make a mesh of them, "
-        "for flow that the body's own faces cannot follow; hide the body "
-        "itself then",
+        "The particles as an object whose nodes make a mesh from them, for flow that the body's own "
+        "faces cannot follow; hide the body ",
     ),
     (
         "FRAGMENTS",
@@ -32,34 +31,30 @@ FORMATS = [
         "An object for each fragment of a body that broke, which moves and "
         "turns as the fragment does; the body itself is hidden",
     ),
-    (
-        "DEBRIS",
-        "Debris",
-        "Points on the cracks, with velocity and the frame at which they open, to send out debris and dust",
-    ),
+    ("DEBRIS", "Debris", "Points on the cracks with velocity and opening frame, to emit debris and dust from"),
 ]
 
 
-TICK = 0.1  # seconds between looks at a mesh that is being cut
-_cuts = []  # the Cutting that is going on
+TICK = 0.1  # seconds between polls of a mesh that is being cut
+_cuts = []  # the running Cutting
 
 
 class _ResultOperator:
-    """What the operators share: the object, progress in the cursor, sentences."""
+    """Base of the operators on results: the object, progress in the cursor, reports."""
 
     bl_options = {"REGISTER", "UNDO"}
     writes = True  # to the cache folder
 
     @staticmethod
     def no_mesh(context):
-        """Why there is nothing to work on, or None."""
+        """Why there is no object to work on, or None."""
         if context.object is None or context.object.type != "MESH":
             return "Select a mesh"
         return None if context.mode == "OBJECT" else "Only in object mode"
 
     @classmethod
     def refusal(cls, context):
-        """Why the button is grey, or None."""
+        """Why the operator is not available, or None."""
         if reason := cls.no_mesh(context):
             return reason
         if runs.running(context.scene):
@@ -105,11 +100,11 @@ class _ResultOperator:
 
 
 class _MakesResult(_ResultOperator):
-    format: EnumProperty(name="Format", items=FORMATS, default="PC2", description="What is made of the bake")
+    format: EnumProperty(name="Format", items=FORMATS, default="PC2", description="Format of the result")
     relative: BoolProperty(
         name="Relative Keys",
         default=False,
-        description="One relative key a frame, which FBX takes, instead of absolute ones, which play faster",
+        description="One relative shape key for each frame, as FBX needs, instead of absolute ones, which play faster",
     )
     reimport: BoolProperty(
         name="Play Alembic",
@@ -141,7 +136,7 @@ class _MakesResult(_ResultOperator):
 
 
 class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
-    """Have the object show its bake in another way, without simulating again"""
+    """Show the bake on the object in another format, without simulating again"""
 
     bl_idname = "pliant.make_result"
     bl_label = "Make Result"
@@ -154,31 +149,31 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
         )
 
     target: StringProperty(
-        name="Object", options={"SKIP_SAVE"}, description="The object that shows the bake; empty: the active one"
+        name="Object", options={"SKIP_SAVE"}, description="Object that shows the bake; empty: the active one"
     )
     level: IntProperty(
         name="Level",
         default=0,
         min=0,
         max=15,
-        description="The level whose clusters particles are numbered by; 0 is the finest",
+        description="Level of clusters by which particles are numbered; 0 is the finest",
     )
     as_points: BoolProperty(
         name="Point Cloud",
         default=True,
-        description="Particles are a point cloud, which renders as balls; otherwise vertices",
+        description="Make the particles a point cloud, which renders as balls; off: vertices",
     )
 
     rigid: BoolProperty(
         name="Rigid Bodies",
         default=False,
-        description="Fragments are rigid bodies of Blender's from when they have settled, or the bake has ended",
+        description="Make fragments rigid bodies of Blender's when they have settled or the bake has ended",
     )
 
     @classmethod
     def refusal(cls, context):
         if context.object is None and folders.baked_range(context.scene) is not None:
-            return None  # a script may name the object
+            return None  # a script may pass the object
         return super().refusal(context)
 
     def draw_more(self, layout):
@@ -189,10 +184,10 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
         if self.format == "FRAGMENTS":
             layout.prop(self, "rigid")
 
-    # ------------------------------------------------------------ beside the window
+    # ------------------------------------------------------------ in the background
 
     def begin(self, context):
-        """What broke is cut beside the window first; then there is little left to do."""
+        """A broken mesh is cut in the background first; the rest takes little time."""
         obj = context.scene.objects.get(self.target) if self.target else context.object
         if (
             context.window is None
@@ -205,7 +200,7 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
         todo = results.to_cut(context.scene, [obj])
         if not todo:
             return self.execute(context)
-        self.target = obj.name  # another one may be active when it is done
+        self.target = obj.name  # the active object may change before it is finished
         self._cutting = Cutting(todo).start()
         _cuts.append(self._cutting)
         self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
@@ -224,7 +219,7 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
             return {"PASS_THROUGH"}
         self.leave(context)
         if cutting.left:
-            self.report({"INFO"}, f"'{self.target}' is not cut: nothing was changed.")
+            self.report({"INFO"}, f"Cutting '{self.target}' was cancelled: nothing was changed.")
             return {"CANCELLED"}
         return self.execute(context)
 
@@ -235,7 +230,7 @@ class PLIANT_OT_make_result(_MakesResult, bpy.types.Operator):
             window.workspace.status_text_set(None)
 
     def cancel(self, context):
-        """Blender ends the operator: another file is loaded, or its window closed."""
+        """Called by Blender when another file is loaded or the window is closed."""
         self._cutting.cancel()
         self._cutting.wait(runs.WAIT)
         self.leave(context)
@@ -265,9 +260,9 @@ def _body_names(scene):
 
 
 class PLIANT_OT_bind_mesh(_MakesResult, bpy.types.Operator):
-    """Have other meshes follow the bake of a soft body: dense ones for renders, say, that stand \
-where the body does at the first frame. Select them, and the body last; or the mesh alone, and name \
-the body"""
+    """Make other meshes, such as dense render meshes, follow the bake of a soft body. They must be \
+where the body is at the first frame. Select them, and the body last; or select the mesh \
+alone and name the body"""
 
     bl_idname = "pliant.bind_mesh"
     bl_label = "Bind Mesh"
@@ -275,7 +270,7 @@ the body"""
     body: StringProperty(
         name="Body",
         search=lambda self, context, text: _body_names(context.scene),
-        description="The soft body to follow; empty: the active object, another selected one, or the only one",
+        description="Soft body to follow; empty: the active object, another selected one, or the only one",
     )
 
     def draw_more(self, layout):
@@ -290,12 +285,12 @@ the body"""
         return told
 
     def meant(self, context):
-        """The meshes that are bound, and to which body."""
+        """The meshes to bind, and the body."""
         active, names = context.object, _body_names(context.scene)
         others = [o for o in context.selected_objects if o.type == "MESH" and o != active and o.name not in names]
         if active.name in names and self.body in ("", active.name):
             if not others:
-                raise BakeError(f"Select the meshes that are to follow '{active.name}' too.")
+                raise BakeError(f"Select the meshes that are to follow '{active.name}', too.")
             return others, active.name
         if self.body:
             return [active], self.body
@@ -308,8 +303,8 @@ the body"""
 
 
 class PLIANT_OT_refine_stretched(_ResultOperator, bpy.types.Operator):
-    """Divide the faces of the body's mesh where its bake stretches them, for the next bake. The \
-bake that is there no longer fits the mesh then"""
+    """Subdivide the faces of the body's mesh where the bake stretches them, for the next bake. The \
+existing bake then no longer fits the mesh"""
 
     bl_idname = "pliant.refine_stretched"
     bl_label = "Refine Stretched Faces"
@@ -320,20 +315,20 @@ bake that is there no longer fits the mesh then"""
         min=1.1,
         soft_max=5.0,
         max=100.0,
-        description="Edges that become longer in the bake than this many times those around them "
-        "are at rest are divided",
+        description="Edges that the bake stretches to more than this many times the rest length of "
+        "the edges around them are divided",
     )
     passes: IntProperty(name="Times", default=2, min=1, max=5, description="How often an edge may be halved")
 
     def work(self, context, progress):
         more = refine.refine(context.scene, context.object, self.longest, self.passes, progress)
         if not more:
-            return [results.Remark(f"No edge of '{context.object.name}' becomes that long: nothing is divided.")]
-        return [results.Remark(f"'{context.object.name}' has {more} vertices more: bake again.")]
+            return [results.Remark(f"No edge of '{context.object.name}' is stretched that far: nothing is divided.")]
+        return [results.Remark(f"'{context.object.name}' has {more} more vertices: bake again.")]
 
 
 class PLIANT_OT_remove_result(_ResultOperator, bpy.types.Operator):
-    """Give the object back as it was before it showed the bake. The bake itself stays"""
+    """Restore the object as it was before it showed the bake. The bake is kept"""
 
     bl_idname = "pliant.remove_result"
     bl_label = "Remove Result"

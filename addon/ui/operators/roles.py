@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an object is to Pliant: a soft body, a collider, or nothing."""
+"""The role of an object: soft body, collider, or none."""
 
 import bpy
 
@@ -8,17 +8,17 @@ from ...blender.roles import COLLIDERS, copy_settings, problem_of, reset_group
 from .presets import soft_bodies
 
 ROLES = {
-    "BODY": ("Pliant Soft Body", "Makes the object soft, with settings that fit its size"),
-    "COLLIDER": ("Pliant Collider", "Soft bodies bounce off the object"),
+    "BODY": ("Pliant Soft Body", "Make the object a soft body, with settings that fit its size"),
+    "COLLIDER": ("Pliant Collider", "Make the object a collider for soft bodies"),
     "NONE": (
         "Remove Pliant",
-        "The object is nothing to Pliant any more. Its settings are kept for the next time, baked frames stay on disk",
+        "Remove the role of the object. Its settings are kept for the next time, and baked frames stay on disk",
     ),
 }
 
 
 def chosen(context):
-    """The active object and all that are selected, the active one first."""
+    """The active object and all selected ones, the active one first."""
     objects = [obj for obj in context.selected_objects or () if obj != context.object]
     return ([context.object] if context.object else []) + objects
 
@@ -27,11 +27,11 @@ class PLIANT_OT_set_role(bpy.types.Operator):
     bl_idname = "pliant.set_role"
     bl_label = "Pliant"
     bl_options = {"REGISTER", "UNDO"}
-    bl_description = "What the selected objects are to Pliant"
+    bl_description = "Role of the selected objects"
 
     role: bpy.props.EnumProperty(name="Role", items=[(role, *texts) for role, texts in ROLES.items()])
     selected: bpy.props.BoolProperty(
-        name="All Selected", default=True, description="Also the other selected objects, not only the active one"
+        name="All Selected", default=True, description="Apply to all selected objects, not only to the active one"
     )
 
     @classmethod
@@ -63,7 +63,7 @@ class PLIANT_OT_copy_settings(bpy.types.Operator):
     bl_idname = "pliant.copy_settings"
     bl_label = "Copy to Selected"
     bl_options = {"REGISTER", "UNDO"}
-    bl_description = "Gives the other selected objects the active object's role and all its settings"
+    bl_description = "Copy the active object's role and all its settings to the other selected objects"
 
     @classmethod
     def poll(cls, context):
@@ -95,7 +95,7 @@ class PLIANT_OT_fit_settings(bpy.types.Operator):
     bl_idname = "pliant.fit_settings"
     bl_label = "Fit to Size"
     bl_options = {"REGISTER", "UNDO"}
-    bl_description = "Sets material, clusters and particles as they are for a new body of this size"
+    bl_description = "Set material, clusters and particles as for a new body of this size"
 
     @classmethod
     def poll(cls, context):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Buttons that add and remove welds."""
+"""Operators that add and remove welds."""
 
 import bpy
 from bpy.props import IntProperty
@@ -11,8 +11,8 @@ class PLIANT_OT_weld_add(bpy.types.Operator):
     bl_idname = "pliant.weld_add"
     bl_label = "Weld to Selected"
     bl_description = (
-        "Stick the active object to the other selected soft bodies and colliders, where "
-        "they touch at the first frame; with none selected, to one that you choose then"
+        "Weld the active object to the other selected soft bodies and colliders, where they touch at "
+        "the first frame; with none selected, choose the object in the list"
     )
     bl_options = {"REGISTER", "UNDO"}
 
@@ -35,7 +35,7 @@ class PLIANT_OT_weld_add(bpy.types.Operator):
 class PLIANT_OT_weld_remove(bpy.types.Operator):
     bl_idname = "pliant.weld_remove"
     bl_label = "Remove Weld"
-    bl_description = "The object is not stuck to this one any more"
+    bl_description = "Remove this weld"
     bl_options = {"REGISTER", "UNDO"}
 
     index: IntProperty(name="Index", min=0, options={"HIDDEN"}, description="Which weld")
@@ -47,7 +47,7 @@ class PLIANT_OT_weld_remove(bpy.types.Operator):
     def execute(self, context):
         welds = context.object.pliant.welds
         if self.index >= len(welds):
-            self.report({"WARNING"}, f"There is no weld {self.index + 1}: there are {len(welds)}")
+            self.report({"WARNING"}, f"There is no weld {self.index + 1}: the object has {len(welds)}")
             return {"CANCELLED"}
         welds.remove(self.index)
         return {"FINISHED"}

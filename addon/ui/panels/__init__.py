@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is drawn in the Physics tab and the sidebar."""
+"""Panels of the Physics tab and of the sidebar."""
 
 from . import bake, body, fracture, hints, sidebar, welds
 

@@ -56,7 +56,7 @@ class PLIANT_PT_collision(SubPanel, bpy.types.Panel):
         if not found:
             drawing.sentence(
                 column,
-                "There is no collider: bodies fall for ever. Select a floor and press Pliant Collider",
+                "There is no collider: bodies fall without end. Select a floor and press Pliant Collider",
                 "INFO",
                 context,
             )
@@ -71,7 +71,7 @@ class CollisionPart(PhysicsPanel):
 
 
 class PLIANT_PT_contacts(CollisionPart, bpy.types.Panel):
-    """Of the scene: the same for all bodies."""
+    """Scene settings, the same for all bodies."""
 
     bl_label = "Bodies Collide (Scene)"
 
@@ -216,13 +216,13 @@ class PLIANT_PT_cache(PhysicsPanel, bpy.types.Panel):
         if known and known.outcome and known.outcome.bodies:
             draw_bake_numbers(box, known.outcome)
         elif not found:
-            box.label(text="Preview tells size and time", icon="BLANK1")
+            box.label(text="Preview shows size and time", icon="BLANK1")
         row = layout.row()
         row.operator("pliant.clear", icon="TRASH")
 
 
 def draw_bake_buttons(layout, context):
-    """Bake, or the bake that is going on."""
+    """The Bake buttons, or the progress of the running bake."""
     running = status.running(context.scene)
     if running:
         draw_progress(layout, running)
@@ -241,7 +241,7 @@ def draw_bake_buttons(layout, context):
 
 
 def draw_bake_state(row, scene):
-    """One row at any time, so that what is below it stays under the pointer."""
+    """Always one row, so that buttons below it do not move under the pointer."""
     found = status.cached(scene)
     if found is None:
         row.label(text="Nothing is baked", icon="INFO")
@@ -253,7 +253,7 @@ def draw_bake_state(row, scene):
 
 
 def draw_bake_notes(layout, context):
-    """At a panel's end: what has changed since the bake, and what the bake had to say."""
+    """At the end of a panel: what has changed since the bake, and its most important message."""
     scene = context.scene
     if status.running(scene):
         return
@@ -269,7 +269,7 @@ def draw_bake_notes(layout, context):
 
 
 def draw_progress(layout, running):
-    """How far, how fast, how long yet, and a way out."""
+    """Progress, pace, remaining time, and Cancel."""
     column = layout.column(align=True)
     row = column.row(align=True)
     row.progress(factor=running.fraction, text=running.text)
@@ -286,7 +286,7 @@ class PLIANT_PT_results(SubPanel, bpy.types.Panel):
 
 
 def draw_result_buttons(layout, obj):
-    """Other results from the frames that are baked."""
+    """Buttons for other results from the baked frames."""
     grid = layout.grid_flow(columns=2, even_columns=True, align=True)
     for kind, text, icon in (
         ("PC2", "Point Cache", "MOD_MESHDEFORM"),
@@ -311,7 +311,7 @@ def draw_result_buttons(layout, obj):
 
 
 class PLIANT_PT_bound(PhysicsPanel, bpy.types.Panel):
-    """For objects that have no role but show a bake: bound meshes, particles."""
+    """For objects without a role that show a bake: bound meshes, particles."""
 
     bl_label = "Pliant Result"
     roles = {"NONE"}

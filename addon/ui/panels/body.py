@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panels of the Physics tab, in the order of work. Those of baking are in bake.py."""
+"""The panels of the Physics tab, in the order of work. The panels of baking are in panels/bake.py."""
 
 import bpy
 
@@ -26,14 +26,14 @@ class PhysicsPanel:
 
     @staticmethod
     def split(layout):
-        """Names on the left, values on the right, with the dots of keyframes."""
+        """Labels on the left, values on the right, with keyframe decorators."""
         layout.use_property_split = True
         layout.use_property_decorate = True
         return layout
 
     @staticmethod
     def plain(layout):
-        """The same for what cannot be keyframed."""
+        """The same for settings that cannot be keyframed."""
         layout.use_property_split = True
         layout.use_property_decorate = False
         return layout
@@ -157,7 +157,7 @@ class PLIANT_PT_clusters(SubPanel, bpy.types.Panel):
         column.prop(clusters, "algorithm")
         column.prop(clusters, "kernel")
         row = column.row()
-        row.active = clusters.algorithm != "RANDOM"  # its radius decides
+        row.active = clusters.algorithm != "RANDOM"  # the radius has no setting: the algorithm determines it
         row.prop(clusters, "count_mode")
         if clusters.count_mode == "COUNT":
             column.prop(clusters, "count")
@@ -190,7 +190,7 @@ class PLIANT_PT_levels(PhysicsPanel, bpy.types.Panel):
         self.draw_weights(clusters, session.shown(context.object))
 
     def draw_weights(self, clusters, shown):
-        """A bar for each level: how much it counts."""
+        """A bar for each level: its weight."""
         box = self.layout.box().column(align=True)
         levels = min(clusters.levels, shown.levels) if shown else clusters.levels
         parts = level_weights.level_weights(clusters, levels)
@@ -269,7 +269,7 @@ class PLIANT_PT_preview(SubPanel, bpy.types.Panel):
 
 
 def draw_preview_numbers(layout, context):
-    """What the preview has found, or how far it is."""
+    """Results of the preview, or its progress."""
     found = session.current(context.scene)
     if found is None:
         return
@@ -297,7 +297,7 @@ def draw_preview_numbers(layout, context):
 
 
 def draw_bake_numbers(layout, outcome):
-    """What a bake will take, as the preview has measured."""
+    """Time, memory and disk of a bake, as the preview has measured."""
     layout.separator()
     layout.label(text=f"A bake of {drawing.count(outcome.frames)} frames takes about")
     found = [("Memory", drawing.size(outcome.memory))]
@@ -381,7 +381,7 @@ class PLIANT_PT_paint(SubPanel, bpy.types.Panel):
 
 
 def is_used(own, painted):
-    """Whether what is painted matters as the body is set."""
+    """Whether a painted group has an effect with the body's settings."""
     if painted == "toughness":
         return own.fracture.use_fracture
     return painted not in PLASTIC or own.material.use_plasticity

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The panel of bodies that break, in the order of work: when, how much, where, and the look of it."""
+"""The Fracture panel, in the order of work: threshold, pattern, weak places, crack faces."""
 
 import bpy
 
@@ -51,7 +51,7 @@ class FracturePart(PhysicsPanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def plain_column(self, context):
-        """Grey where the body does not break."""
+        """Inactive if the body does not break."""
         column = self.plain(self.layout).column()
         column.active = context.object.pliant.fracture.use_fracture
         return column
@@ -99,7 +99,7 @@ class PLIANT_PT_fracture_seams(FracturePart, bpy.types.Panel):
 
 
 def problems_of(obj):
-    """Why a bake would refuse what is chosen as weak, as sentences without their full stops."""
+    """Why a bake would refuse the weak places, as sentences without their full stops."""
     fracture, paint = obj.pliant.fracture, obj.pliant.paint
     for name in {fracture.seam_group, paint.toughness_group} - {""}:
         if name not in obj.vertex_groups:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is likely to disappoint, said before the bake."""
+"""Hints: likely causes of a disappointing bake, shown before it."""
 
 from typing import NamedTuple
 
@@ -12,11 +12,11 @@ from .. import drawing
 from ..operators.floor import PLIANT_OT_add_floor
 
 NO_FLOOR, NO_COLLISION = "Nothing to land on", "Bodies do not collide"
-POPOVER_LETTERS = 52  # in a line of the hints
+POPOVER_LETTERS = 52  # characters in a line of the hints
 
 
 def falls_for_ever(scene):
-    """Whether gravity pulls at a body that neither pins nor colliders hold."""
+    """Whether gravity acts on a body that neither pins nor colliders hold."""
     roles = [obj.pliant.role for obj in scene.objects]
     return (
         "COLLIDER" not in roles
@@ -26,14 +26,14 @@ def falls_for_ever(scene):
 
 
 class Hint(NamedTuple):
-    """Something to say before a bake."""
+    """One hint."""
 
     title: str  # on a button
     text: str  # without its full stop
 
 
 def of(obj):
-    """Hints on one soft body."""
+    """Hints for one soft body."""
     found = []
     if fitting.is_coarse(obj):
         found.append(Hint("Long edges", "Its edges are too long to bend with it: subdivide the mesh"))
@@ -47,9 +47,9 @@ def of(obj):
     if material.use_pressure:
         why = None
         if obj.pliant.fracture.use_fracture:
-            why = "Keep Volume has no effect: a body that may break would leak"
+            why = "Keep Volume has no effect: the volume of a body that may break cannot be kept"
         elif settings.resamples(material):
-            why = "Keep Volume has no effect: a body that is resampled would leak"
+            why = "Keep Volume has no effect: the volume of a resampled body cannot be kept"
         elif not fitting.encloses(obj):
             why = "The mesh is open: there is no volume to keep. Close its holes, or switch Keep Volume off"
         if why:
@@ -60,7 +60,7 @@ def of(obj):
 
 
 def odd_gravity(scene):
-    """A sentence where the unit scale makes another gravity than Earth's of the usual number."""
+    """A sentence if the unit scale changes the meaning of the usual value of gravity."""
     metre = settings.metres(scene)
     pull = metre * Vector(settings.gravity(scene)).length
     if metre == 1.0 or pull == 0.0 or 0.2 < pull / fitting.GRAVITY < 5.0:
@@ -72,10 +72,10 @@ def odd_gravity(scene):
 
 
 def all_of(context):
-    """Hints on the active body and on the scene, the most important first."""
+    """Hints for the active body and for the scene, the most important first."""
     obj, found = context.object, []
     if falls_for_ever(context.scene):
-        found.append(Hint(NO_FLOOR, "There is no collider: bodies fall for ever"))
+        found.append(Hint(NO_FLOOR, "There is no collider: bodies fall without end"))
     if not context.scene.pliant.use_contacts and count_bodies(context.scene) > 1:
         found.append(Hint(NO_COLLISION, "Soft bodies pass through each other: Bodies Collide is off"))
     if obj is not None and obj.type == "MESH" and obj.mode != "EDIT" and obj.pliant.role == "BODY":
@@ -86,14 +86,15 @@ def all_of(context):
 
 
 def draw(layout, context):
-    """One row, whether there are hints or not: what is below it stays under the pointer."""
+    """Always one row, with or without hints, so that buttons below it do not move under the
+    pointer."""
     found = all_of(context)
     row = layout.row(align=True)
     if not found:
         row.active = False
         row.label(text="No hints", icon="CHECKMARK")
         return
-    mended = found[0].title in (NO_FLOOR, NO_COLLISION)  # by a button, which leaves half the row
+    mended = found[0].title in (NO_FLOOR, NO_COLLISION)  # by a button, which takes half of the row
     text = "" if mended else found[0].title
     if mended:
         text = f"{len(found)} Hint{'s' if len(found) > 1 else ''}"
@@ -107,11 +108,11 @@ def draw(layout, context):
 
 
 class PLIANT_PT_hints(bpy.types.Panel):
-    """What is likely to disappoint, as sentences"""
+    """Likely causes of a disappointing bake"""
 
     bl_label = "Hints"
     bl_space_type = "VIEW_3D"
-    bl_region_type = "HEADER"  # shown by a button only
+    bl_region_type = "HEADER"  # opened by a button only
     bl_ui_units_x = 18
 
     def draw(self, context):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much each level counts, as the library reckons it: for the drawing in the panel."""
+"""Weights of levels, computed as in the library: for the bars in the panel."""
 
 import math
 
 
 def raw_weight(settings, level, count):
-    """Before they are made to add up to 1. Level 0 is the finest."""
+    """Weights before normalisation. Level 0 is the finest."""
     a, b = settings.weight_a, settings.weight_b
     if count == 1 and settings.weighting != "MANUAL":
         return 1.0
@@ -22,7 +22,7 @@ def raw_weight(settings, level, count):
 
 
 def level_weights(settings, count=None):
-    """The parts of all levels, finest first; all 0 where the artist has set all to 0."""
+    """Normalised weights of all levels, finest first; all 0 if the user has set all to 0."""
     count = count or settings.levels
     raw = [raw_weight(settings, level, count) for level in range(count)]
     total = sum(raw)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tab "Pliant" in the sidebar of the 3D view: the daily buttons."""
+"""The tab "Pliant" in the sidebar of the 3D view: the most used buttons."""
 
 import bpy
 
@@ -46,7 +46,7 @@ class PLIANT_PT_sidebar_preview(SidebarPanel, bpy.types.Panel):
     def draw(self, context):
         draw_preview_button(self.layout, context, text="Preview Clusters")
         if session.current(context.scene) is None:
-            return  # what is shown and how is of use only then
+            return  # display options matter only while the preview is on
         settings = context.scene.pliant
         column = self.layout.column(align=True)
         row = column.row(align=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Welds, what an object sticks to where they touch at the first frame: their panel."""
+"""Panel of welds: objects that stick to each other where they touch at the first frame."""
 
 import bpy
 
@@ -31,7 +31,7 @@ class PLIANT_PT_welds(SubPanel, bpy.types.Panel):
 
 
 def problem_of(obj, weld):
-    """Why a bake would refuse a weld, as a sentence without its full stop; None: it would not."""
+    """Why a bake would refuse a weld, as a sentence without its full stop, or None."""
     problem = settings.weld_problem(obj, weld.object)
     return None if problem is None else f"'{obj.name}' {problem}"
 

@@ -13,29 +13,29 @@ class BodyContacts(bpy.types.PropertyGroup):
     use_others: BoolProperty(
         name="Other Bodies",
         default=True,
-        description="The body bounces off other soft bodies that share a group with it; otherwise "
-        "they pass through each other",
+        description="The body collides with other soft bodies that share a group with it. Off, they "
+        "pass through each other",
     )
     use_self: BoolProperty(
         name="Itself",
         default=False,
-        description="Parts of the body that are apart keep out of each other: for tails, ears and "
-        "sheets that fold over. Takes more time",
+        description="Parts of the body collide with each other: for tails, ears and sheets that fold "
+        "over. Takes more time",
     )
     groups: BoolVectorProperty(
         name="Groups",
         size=CONTACT_GROUPS,
         subtype="LAYER",
         default=(True,) + (False,) * (CONTACT_GROUPS - 1),
-        description="Bodies that share a group collide. A body may be in several; in none, the "
-        "body collides with no other",
+        description="Bodies collide if they share a group. A body may be in several groups; a body in"
+        " no group collides with no other body",
     )
     use_surface: BoolProperty(
         name="Own Surface",
         default=False,
-        description="The body has a friction, a bounciness and a distance of its own instead of the "
-        "scene's. Of two that touch, friction is the geometric mean (slippery on "
-        "anything if one is), bounciness and distance are the larger",
+        description="Use a friction, a bounciness and a distance for this body instead of the "
+        "scene's. Between two bodies the friction is the geometric mean (low if one of "
+        "them is slippery); the bounciness and the distance are the larger ones",
     )
     friction: FloatProperty(
         name="Friction",
@@ -43,8 +43,8 @@ class BodyContacts(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1.0,
         max=100.0,
-        description="How much the body is held back when it slides over others and over colliders: "
-        "0 is wet soap, .5 skin, 1 and more rubber",
+        description="Friction coefficient (Coulomb) against other bodies and colliders: 0 is wet "
+        "soap, .5 skin, 1 and more rubber",
     )
     restitution: FloatProperty(
         name="Bounciness",
@@ -52,8 +52,8 @@ class BodyContacts(bpy.types.PropertyGroup):
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        description="How much of the speed at which it meets others and colliders comes back at "
-        "once. Soft bodies bounce by themselves: this adds to it",
+        description="Restitution: the share of the approach speed that a contact returns at once. "
+        "Soft bodies also bounce by their elasticity: this adds to it",
     )
     thickness: FloatProperty(
         name="Distance",
@@ -71,15 +71,15 @@ def can_be_welded(_self, obj):
 
 
 class WeldSettings(bpy.types.PropertyGroup):
-    """One thing that the object is stuck to."""
+    """One weld of the object."""
 
     object: PointerProperty(
         type=bpy.types.Object,
         name="Object",
         poll=can_be_welded,
         options=set(),
-        description="Soft body or collider that it sticks to where they touch at the first frame of "
-        "the bake; from then on they go together",
+        description="Soft body or collider to which the object is welded where they touch at the "
+        "first frame of the bake",
     )
     strength: FloatProperty(
         name="Strength",
@@ -88,8 +88,8 @@ class WeldSettings(bpy.types.PropertyGroup):
         soft_max=1e6,
         max=1e12,
         options=set(),
-        description="Pascals that the weld bears before it tears off: a cubic metre of water "
-        "hanging on a square metre needs about 10,000. 0 never tears",
+        description="Stress in pascals at which the weld breaks: a cubic metre of water hanging on a "
+        "square metre makes about 10,000. 0 never breaks",
     )
     distance: FloatProperty(
         name="Reach",
@@ -99,18 +99,18 @@ class WeldSettings(bpy.types.PropertyGroup):
         max=1e6,
         unit="LENGTH",
         options=set(),
-        description="How far apart they may be to be stuck. 0: the distance of the body's particles from each other",
+        description="Largest gap that is welded. 0: the distance of the body's particles from each other",
     )
 
 
 class SceneContacts:
-    """Part of the scene's settings: how bodies collide."""
+    """Collision settings of the scene."""
 
     use_contacts: BoolProperty(
         name="Bodies Collide",
         default=True,
-        description="Soft bodies bounce off each other, and off themselves where they say so. "
-        "Without, bodies pass through each other",
+        description="Soft bodies collide with each other, and with themselves where Itself is on. "
+        "Off, bodies pass through each other",
     )
     contact_friction: FloatProperty(
         name="Friction",
@@ -118,7 +118,7 @@ class SceneContacts:
         min=0.0,
         soft_max=1.0,
         max=100.0,
-        description="How much bodies hold each other back when they slide: 0 is wet soap, .5 skin, 1 and more rubber",
+        description="Friction coefficient (Coulomb) between bodies: 0 is wet soap, .5 skin, 1 and more rubber",
     )
     contact_restitution: FloatProperty(
         name="Bounciness",
@@ -126,8 +126,8 @@ class SceneContacts:
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        description="How much of the speed at which bodies meet comes back at once. Soft bodies "
-        "bounce by themselves: this adds to it",
+        description="Restitution: the share of the approach speed that a contact returns at once. "
+        "Soft bodies also bounce by their elasticity: this adds to it",
     )
     contact_thickness: FloatProperty(
         name="Distance",
@@ -136,7 +136,7 @@ class SceneContacts:
         soft_max=0.1,
         max=1e6,
         unit="LENGTH",
-        description="Distance that bodies keep from each other, and parts of a body from its other parts",
+        description="Distance that bodies keep from each other, and that parts of a body keep from its other parts",
     )
     contact_stiffness: FloatProperty(
         name="Firmness",
@@ -144,9 +144,8 @@ class SceneContacts:
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        description="Part of the overlap that a substep would make which is removed: 1 is solid, less "
-        "lets bodies sink into each other, 0 lets them pass through. Iterations do not "
-        "change it",
+        description="Share of the overlap that a substep removes: 1 is solid, less lets bodies sink "
+        "into each other, 0 lets them pass through. Does not depend on Iterations",
     )
     contact_iterations: IntProperty(
         name="Iterations",
@@ -154,14 +153,14 @@ class SceneContacts:
         min=1,
         soft_max=32,
         max=1000,
-        description="How often contacts are solved in each substep: more holds piles and quick hits "
-        "better, and takes longer",
+        description="Iterations of the contact solver in each substep: more is better for piles and "
+        "quick hits, and takes longer",
     )
     use_sleep: BoolProperty(
         name="Sleep",
         default=True,
-        description="Bodies that have settled stop, and cost next to nothing until something "
-        "touches them or a collider comes near",
+        description="Bodies at rest are put to sleep: they stop, and cost almost no time until "
+        "something touches them or a collider comes near",
     )
     sleep_speed: FloatProperty(
         name="Speed",
@@ -171,7 +170,7 @@ class SceneContacts:
         max=1e6,
         unit="VELOCITY",
         description="A body falls asleep when no part of it is faster than this, together with all "
-        "that it touches; the pieces of one that broke do so one by one",
+        "bodies that it touches. Pieces of a broken body fall asleep one by one",
     )
     sleep_seconds: FloatProperty(
         name="After",
@@ -180,5 +179,5 @@ class SceneContacts:
         soft_max=5.0,
         max=1e6,
         unit="TIME_ABSOLUTE",
-        description="Seconds for which it must have been so slow",
+        description="Seconds for which a body must be slower than Speed before it falls asleep",
     )

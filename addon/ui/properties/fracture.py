@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of bodies that break: when, where, and what the cracks look like."""
+"""Fracture settings: threshold, crack pattern, limits, and the look of crack faces."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
@@ -9,7 +9,7 @@ from .updates import settings_changed
 
 
 class FractureSettings(bpy.types.PropertyGroup):
-    """How a body breaks. Toughness, boost and falloff may be keyframed."""
+    """How a body breaks. Toughness, boost and falloff can be keyframed."""
 
     use_fracture: BoolProperty(
         name="Fracture",
@@ -27,10 +27,9 @@ class FractureSettings(bpy.types.PropertyGroup):
         max=1e6,
         precision=3,
         step=1,
-        description="Stretch that the material bears before it breaks (a part of its length): .005 "
-        "shatters like glass, .05 snaps like chocolate, .5 tears like flesh. "
-        "Pressing alone never breaks anything. Keyframe it to let a body break when it "
-        "should",
+        description="Stretch at which the material breaks (a part of its length): .005 shatters like "
+        "glass, .05 snaps like chocolate, .5 tears like flesh. Compression alone never "
+        "breaks anything. Keyframe it to let a body break when it should",
     )
     boost: FloatProperty(
         name="Boost",
@@ -38,8 +37,9 @@ class FractureSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=10.0,
         max=1e6,
-        description="How much tougher what has just broken is for a while, over its toughness: more "
-        "gives fewer, larger pieces instead of crumbs all at once; 0 is not at all",
+        description="How much tougher the surroundings of a fresh crack are for a while, as a "
+        "multiple of Toughness: more gives fewer, larger pieces instead of many crumbs at"
+        " once; 0 switches it off",
     )
     falloff: FloatProperty(
         name="Boost Fades",
@@ -47,30 +47,30 @@ class FractureSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=20.0,
         max=1e6,
-        description="How fast the boost wears off (rate per second): 3 in about a second, 20 at once",
+        description="Rate at which Boost decays (per second): 3 lasts about a second, 20 ends almost at once",
     )
     use_settle: BoolProperty(
         name="Settle First",
         default=True,
-        description="What has just broken is not broken again before it has come to rest or swung "
-        "once: against a spray of crumbs",
+        description="What has just broken cannot break again before it has come to rest or swung "
+        "once: prevents a spray of crumbs",
     )
     breaks: EnumProperty(
         name="Breaks",
         default="ANYWHERE",
         options=set(),
         update=settings_changed,
-        description="Where it may break",
+        description="Where cracks may run",
         items=[
             (
                 "ANYWHERE",
                 "Anywhere",
-                "Across the direction in which it is stretched most: tears and cracks run as the load does",
+                "Anywhere, across the direction of the largest stretch: tears and cracks follow the load",
             ),
             (
                 "CELLS",
                 "Along Cells",
-                "Only between cells that are cut beforehand: flat, sharp pieces of a size that is known",
+                "Only between Voronoi cells that are made beforehand: flat, sharp pieces of a known size",
             ),
         ],
     )
@@ -79,15 +79,15 @@ class FractureSettings(bpy.types.PropertyGroup):
         default="COUNT",
         options=set(),
         update=settings_changed,
-        description="What the cells are made from",
+        description="How the cells are made",
         items=[
             ("COUNT", "Count", "So many cells, of about the same size"),
             ("SIZE", "Size", "Cells of a size in length"),
             (
                 "OBJECT",
                 "Object",
-                "A cell about each vertex of another object: put more of them "
-                "where pieces are to be small, as around a blow",
+                "One cell about each vertex of another object: place more vertices where pieces are "
+                "to be small, as around a blow",
             ),
         ],
     )
@@ -99,7 +99,7 @@ class FractureSettings(bpy.types.PropertyGroup):
         max=1 << 20,
         options=set(),
         update=settings_changed,
-        description="Cells of the whole body. Pieces are one cell or several",
+        description="Number of cells of the whole body. A piece is one cell or several",
     )
     cell_size: FloatProperty(
         name="Size",
@@ -109,7 +109,7 @@ class FractureSettings(bpy.types.PropertyGroup):
         unit="LENGTH",
         options=set(),
         update=settings_changed,
-        description="How large a cell is",
+        description="Size of a cell",
     )
     cell_seed: IntProperty(
         name="Seed", default=0, min=0, options=set(), update=settings_changed, description="Another number, other cells"
@@ -120,8 +120,7 @@ class FractureSettings(bpy.types.PropertyGroup):
         options=set(),
         update=settings_changed,
         poll=lambda self, obj: obj.type == "MESH",
-        description="Mesh whose vertices are the middles of the cells, where they are at the first "
-        "frame. It need not be rendered",
+        description="Mesh whose vertices at the first frame are the centres of the cells. It need not be rendered",
     )
     most_pieces: IntProperty(
         name="Most Pieces",
@@ -130,7 +129,7 @@ class FractureSettings(bpy.types.PropertyGroup):
         soft_max=500,
         max=1000000,
         options=set(),
-        description="The body breaks into at most this many pieces; 0: as many as there come",
+        description="Largest number of pieces; 0 is no limit",
     )
     smallest_piece: FloatProperty(
         name="Smallest Piece",
@@ -140,16 +139,17 @@ class FractureSettings(bpy.types.PropertyGroup):
         precision=2,
         subtype="PERCENTAGE",
         options=set(),
-        description="Nothing smaller comes off, as a part of the body's mass: larger is calmer, 0 leaves crumbs",
+        description="Smallest piece that may break off, as a part of the body's mass: larger is "
+        "calmer, 0 allows crumbs",
     )
     use_first_frame: BoolProperty(
         name="Not Before",
         default=False,
         options=set(),
-        description="Nothing breaks before a frame, however far it is stretched",
+        description="Nothing breaks before First Frame, however far it is stretched",
     )
     first_frame: IntProperty(
-        name="First Frame", default=1, options=set(), description="The first frame at which anything may be broken"
+        name="First Frame", default=1, options=set(), description="First frame at which the body may break"
     )
     seam_edges: EnumProperty(
         name="Weak Edges",
@@ -165,12 +165,12 @@ class FractureSettings(bpy.types.PropertyGroup):
     seam_attribute: StringProperty(
         name="Attribute",
         options=set(),
-        description="Edge attribute of the mesh: edges where it is on, or more than 0, are weak",
+        description="Edge attribute of the mesh: edges with a value of on, or more than 0, are weak",
     )
     seam_group: StringProperty(
         name="Weak Group",
         options=set(),
-        description="Vertex group that is weak where it is painted 1; none: no part is",
+        description="Vertex group of weak places: weak where it is painted 1; none: no place is weak",
     )
     seam_toughness: FloatProperty(
         name="Strength",
@@ -179,8 +179,8 @@ class FractureSettings(bpy.types.PropertyGroup):
         max=1.0,
         subtype="FACTOR",
         options=set(),
-        description="Toughness along weak edges and where the weak group is painted, over that of "
-        "the rest: less breaks there sooner and more surely",
+        description="Factor on the toughness along weak edges and in the weak group: less breaks "
+        "there sooner and more surely",
     )
     seam_width: FloatProperty(
         name="Width",
@@ -190,14 +190,14 @@ class FractureSettings(bpy.types.PropertyGroup):
         max=1e6,
         unit="LENGTH",
         options=set(),
-        description="How far from a weak edge the body is weak. 0: the distance of the body's "
-        "particles from each other",
+        description="Distance from a weak edge within which the body is weak. 0: the distance of the "
+        "body's particles from each other",
     )
     interior: PointerProperty(
         type=bpy.types.Material,
         name="Inside Material",
         options=set(),
-        description="Material of the faces that cracks open; none: that of the faces around them",
+        description="Material of the crack faces; none: that of the faces around them",
     )
     roughness: FloatProperty(
         name="Roughness",
@@ -207,8 +207,8 @@ class FractureSettings(bpy.types.PropertyGroup):
         max=2.0,
         subtype="FACTOR",
         options=set(),
-        description="How uneven crack faces are, over the distance of particles: 0 is cut with a "
-        "knife, .1 glass or wax, .3 stone or bread",
+        description="Height of the bumps on crack faces, relative to the distance of particles: 0 is "
+        "cut with a knife, .1 glass or wax, .3 stone or bread",
     )
     grain: FloatProperty(
         name="Grain",
@@ -217,8 +217,8 @@ class FractureSettings(bpy.types.PropertyGroup):
         soft_max=4.0,
         max=100.0,
         options=set(),
-        description="How wide the coarsest bumps on crack faces are, over the distance of particles: "
-        "less is grainier, more is wavier",
+        description="Width of the coarsest bumps on crack faces, relative to the distance of "
+        "particles: less is grainier, more is wavier",
     )
     detail: FloatProperty(
         name="Detail",
@@ -227,7 +227,7 @@ class FractureSettings(bpy.types.PropertyGroup):
         soft_max=6.0,
         max=12.0,
         options=set(),
-        description="How fine crack faces are: faces from one particle to the next. More takes "
+        description="Resolution of crack faces: faces from one particle to the next. More takes "
         "longer to cut and more memory",
     )
     smoothing: FloatProperty(
@@ -237,14 +237,14 @@ class FractureSettings(bpy.types.PropertyGroup):
         soft_max=3.0,
         max=10.0,
         options=set(),
-        description="How smooth crack faces are before they are roughened: 0 leaves steps, more is smoother",
+        description="Smoothing of crack faces before bumps are added: 0 leaves steps, more is smoother",
     )
     use_partial: BoolProperty(
         name="Partial Cracks",
         default=False,
         options=set(),
-        description="Cracks that end within a piece and separate nothing are cut into the mesh, too. "
-        "Takes longer, and the mesh may get ten times as many vertices",
+        description="Also cut cracks that end within a piece and separate nothing. Takes longer, and "
+        "the mesh may get ten times as many vertices",
     )
     uv_scale: FloatProperty(
         name="Inside UV Scale",
@@ -260,8 +260,8 @@ class FractureSettings(bpy.types.PropertyGroup):
         default=False,
         options=set(),
         description='The attribute "stretch" of the mesh with cracks changes with the frame, for '
-        "materials and nodes that show where it is about to tear; otherwise it is the "
-        "most of the whole bake. Takes as much room on disk as the motion",
+        "materials and nodes that show where it is about to tear; off, it is the largest "
+        "stretch of the whole bake. Takes as much room on disk as the motion",
     )
     opening: FloatProperty(
         name="Open Over",
@@ -270,6 +270,6 @@ class FractureSettings(bpy.types.PropertyGroup):
         soft_max=10.0,
         max=100.0,
         options=set(),
-        description="Frames over which the two sides of a fresh crack part from each other: less is "
-        "crisper, more avoids small jumps where the body is bent",
+        description="Frames over which the two sides of a fresh crack separate: fewer is crisper, "
+        "more avoids small jumps where the body is bent",
     )

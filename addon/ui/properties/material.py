@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of a body's material, and of what is painted of it."""
+"""Settings of a body's material, and the vertex groups that multiply them."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
@@ -8,27 +8,23 @@ from .updates import settings_changed
 
 
 class MaterialSettings(bpy.types.PropertyGroup):
-    """How the body feels. What a body is made with cannot be keyframed: density, goals, the unit of
-    damping, and which attributes are written."""
+    """Material of a body. Density, goals, the unit of damping and the attributes to write cannot be
+    keyframed."""
 
     preset: StringProperty(name="Preset", description="The preset that these settings were last taken from")
     stiffness_kind: EnumProperty(
         name="Stiffness as",
         default="FREQUENCY",
         update=settings_changed,
-        description="How stiffness is given",
+        description="Unit of the stiffness",
         items=[
-            (
-                "FREQUENCY",
-                "Look",
-                "How often the whole body swings in a second: the same look at every size and resolution",
-            ),
+            ("FREQUENCY", "Look", "Frequency of the whole body, in hertz: the same look at every size and resolution"),
             (
                 "YOUNG",
                 "Young's Modulus",
-                "The material's own stiffness in pascals: larger bodies of it look softer, as they are",
+                "Young's modulus of the material, in pascals: larger bodies look softer, as in reality",
             ),
-            ("ALPHA", "Alpha", "The papers' alpha for each substep: depends on substeps, clusters and particles"),
+            ("ALPHA", "Alpha", "Alpha of the papers, for each substep: depends on substeps, clusters and particles"),
         ],
     )
     frequency: FloatProperty(
@@ -38,8 +34,8 @@ class MaterialSettings(bpy.types.PropertyGroup):
         soft_max=60.0,
         max=1000.0,
         update=settings_changed,
-        description="Swings of the whole body in a second (Hz): low is soft and slow, high firm "
-        "and quick. A body of 2 m: 5 is jelly, 10 rubber, 25 a tyre; smaller bodies "
+        description="Frequency at which the whole body swings (Hz): low is soft and slow, high is "
+        "firm and quick. A body of 2 m: 5 is jelly, 10 rubber, 25 a tyre; smaller bodies "
         "need more to carry their weight",
     )
     young: FloatProperty(
@@ -52,7 +48,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         step=100000,
         precision=0,
         update=settings_changed,
-        description="Stiffness in pascals: jelly 5,000, flesh 20,000, foam 50,000, rubber 1,000,000",
+        description="Young's modulus in pascals: jelly 5,000, flesh 20,000, foam 50,000, rubber 1,000,000",
     )
     alpha: FloatProperty(
         name="Alpha",
@@ -60,7 +56,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         min=0.0,
         max=1.99,
         update=settings_changed,
-        description="Part of the way to the goal that a particle takes in each substep",
+        description="Share of the way to its goal that a particle moves in each substep",
     )
     damping: FloatProperty(
         name="Damping",
@@ -68,16 +64,16 @@ class MaterialSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=20.0,
         max=1000.0,
-        description="How fast wobbling dies away: its energy falls by this rate per second, how far "
-        "it swings by half of it. 0 never, 2 within some seconds, 20 almost at once. "
-        "Falling and spinning are not slowed, slow rocking on the ground is",
+        description="Rate at which vibrations decay: their energy falls by this rate per second, "
+        "their amplitude by half of it. 0 never, 2 within some seconds, 20 almost at "
+        "once. Falling and spinning are not damped, slow rocking on the ground is",
     )
     damping_per_step: BoolProperty(
         name="Damping per Substep",
         default=False,
         options=set(),
-        description="Damping is the papers' k_d, the part of a wobble that each substep takes away "
-        "(0 to 1): depends on the substeps",
+        description="Damping is k_d of the papers, the share of a vibration that each substep removes"
+        " (0 to 1): depends on the substeps",
     )
     density: FloatProperty(
         name="Density",
@@ -86,13 +82,13 @@ class MaterialSettings(bpy.types.PropertyGroup):
         soft_max=10000.0,
         max=1e6,
         options=set(),
-        description="Kilograms for each cubic metre: water 1,000, foam 50. Matters where bodies "
-        "push each other and with Young's modulus",
+        description="Kilograms for each cubic metre: water 1,000, foam 50. Matters in contacts "
+        "between bodies and with Young's modulus",
     )
     use_strain_limit: BoolProperty(
         name="Limit Strain",
         default=False,
-        description="Keep every part of the body near its shape however hard it is pulled",
+        description="Limit how far every part of the body is deformed, however hard it is pulled",
     )
     strain_limit: FloatProperty(
         name="Largest Strain",
@@ -100,26 +96,31 @@ class MaterialSettings(bpy.types.PropertyGroup):
         min=0.001,
         soft_max=1.0,
         max=10.0,
-        description="How far a part may leave the shape of its cluster, over the cluster's size. It is "
-        "no limit of edges, which stretch about three times as much: .03 keeps nearly all "
-        "edges of cloth within a tenth, but not where it is hit or hung up",
+        description="Largest distance of a particle from the shape of its cluster, relative to the "
+        "cluster's size. It does not limit edges, which stretch about three times as "
+        "much: .03 keeps nearly all edges of cloth within a tenth, but not where it is "
+        "hit or hung up",
     )
     strain_relaxation: FloatProperty(
-        name="Relaxation", default=0.3, min=0.01, max=1.0, description="How much of an excess each iteration takes away"
+        name="Relaxation",
+        default=0.3,
+        min=0.01,
+        max=1.0,
+        description="Share of the excess strain that each iteration removes",
     )
     strain_iterations: IntProperty(
-        name="Iterations", default=4, min=1, max=64, description="How often the strain is looked at in each substep"
+        name="Iterations", default=4, min=1, max=64, description="Iterations of strain limiting in each substep"
     )
     goal: EnumProperty(
         name="Goals",
         default="RIGID",
         options=set(),
         update=settings_changed,
-        description="What each cluster wants to be",
+        description="Shape that each cluster is pulled to",
         items=[
-            ("RIGID", "Rigid", "Its rest shape, turned: firm bodies"),
-            ("LINEAR", "Linear", "Its rest shape, turned and stretched at constant volume: softer, squashier bodies"),
-            ("QUADRATIC", "Quadratic", "Bent and twisted too: few clusters look like many"),
+            ("RIGID", "Rigid", "The rotated rest shape: firm bodies"),
+            ("LINEAR", "Linear", "The rest shape, rotated and stretched at constant volume: softer, squashier bodies"),
+            ("QUADRATIC", "Quadratic", "Bent and twisted as well: few clusters look like many"),
         ],
     )
     beta: FloatProperty(
@@ -127,21 +128,21 @@ class MaterialSettings(bpy.types.PropertyGroup):
         default=0.5,
         min=0.0,
         max=0.95,
-        description="How much of the stretching and bending the goals follow: 0 is rigid",
+        description="Share of the stretching and bending that goals follow (beta): 0 is rigid",
     )
     rotation: EnumProperty(
         name="Rotation",
         default="GRADIENT",
-        description="Where a cluster's rotation is read from",
+        description="Matrix that a cluster's rotation is taken from",
         items=[
             ("GRADIENT", "Gradient", "The deformation gradient, with the torque removed"),
-            ("MOMENT", "Moment", "The moment matrix, as Mueller et al. 2005 have it"),
+            ("MOMENT", "Moment", "The moment matrix, as in Mueller et al. 2005"),
         ],
     )
     use_pressure: BoolProperty(
         name="Keep Volume",
         default=False,
-        description="Air or water inside keeps the enclosed volume: balloons, cushions",
+        description="Keep the enclosed volume, as air or water inside does: balloons, cushions",
     )
     pressure: FloatProperty(
         name="Pressure",
@@ -151,7 +152,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         max=1e9,
         precision=0,
         step=10000,
-        description="Pascals for each unit of volume lost: how hard the filling pushes back",
+        description="Bulk stiffness of the filling: pressure in pascals for each unit of volume lost",
     )
     inflation: FloatProperty(
         name="Inflation",
@@ -159,7 +160,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         min=0.01,
         soft_max=4.0,
         max=100.0,
-        description="The volume to keep over the mesh's own: more than 1 blows it up",
+        description="Volume to keep, relative to the volume of the mesh: more than 1 inflates it",
     )
     drag: FloatProperty(
         name="Air Drag",
@@ -167,16 +168,17 @@ class MaterialSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=5.0,
         max=1000.0,
-        description="How fast the air stops every motion (rate per second): feathers 3, stones 0",
+        description="Drag of the air on every motion (rate per second): feathers 3, stones 0",
     )
     use_plasticity: BoolProperty(
         name="Plasticity",
         default=False,
         update=settings_changed,
-        description="What is bent or pressed far enough keeps its new shape: clay, dough, metal. "
-        "Not with quadratic goals, nor with independent levels",
+        description="Plastic flow: what is bent or pressed beyond the yield strain keeps its new "
+        "shape, as clay, dough and metal do. Not with quadratic goals, nor with "
+        "independent levels",
     )
-    yield_strain: FloatProperty(  # "yield" is a word of Python's: no driver could name it
+    yield_strain: FloatProperty(  # "yield" is a Python keyword: no driver could name it
         name="Yield",
         default=0.05,
         min=0.0,
@@ -184,8 +186,9 @@ class MaterialSettings(bpy.types.PropertyGroup):
         max=100.0,
         precision=3,
         step=1,
-        description="Strain (a part of the length) up to which it springs back; beyond, it stays "
-        "bent: 0 flows under any load, .02 dents at a touch, .2 takes only hard blows",
+        description="Strain (a part of the length) up to which the body springs back; beyond it the "
+        "deformation stays: 0 flows under any load, .02 dents at a touch, .2 only at hard"
+        " blows",
     )
     flow: FloatProperty(
         name="Flow",
@@ -193,7 +196,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=200.0,
         max=1e6,
-        description="How fast it gives way to what is over the yield strain (rate per second): .5 "
+        description="Rate at which strain beyond the yield strain becomes permanent (per second): .5 "
         "creeps like taffy, 20 dents in a blow like clay, 200 at once like lead",
     )
     hardening: FloatProperty(
@@ -203,8 +206,8 @@ class MaterialSettings(bpy.types.PropertyGroup):
         soft_min=-1.0,
         soft_max=2.0,
         max=1e6,
-        description="Yield strain gained for each unit of strain that stayed: more makes worked "
-        "places tougher, as of metal; below 0 they get softer and give way further",
+        description="Work hardening: yield strain gained for each unit of plastic strain. More makes "
+        "deformed places tougher, as in metal; below 0 they get softer and yield further",
     )
     plastic_limit: FloatProperty(
         name="Limit",
@@ -212,15 +215,15 @@ class MaterialSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=3.0,
         max=1e6,
-        description="Largest strain that may stay (a part of the length): there it springs back "
+        description="Largest plastic strain (a part of the length): beyond it the body springs back "
         "again, so that shapes stay recognisable; 0 is no limit",
     )
     use_recluster: BoolProperty(
         name="Renew Clusters",
         default=True,
-        description="Clusters whose shape has flowed too far fade out, and new ones fade in, so "
-        "that a body can be drawn and pressed without limit. Off, it stays cheaper, "
-        "and stiffens or trembles where it has flowed far",
+        description="Replace clusters that have flowed too far: they fade out and new ones fade in, "
+        "so that a body can be drawn out and pressed without limit. Off is cheaper, but a"
+        " body that has flowed far stiffens or trembles",
     )
     recluster_condition: FloatProperty(
         name="Beyond",
@@ -229,8 +232,8 @@ class MaterialSettings(bpy.types.PropertyGroup):
         soft_min=1.2,
         soft_max=4.0,
         max=1e6,
-        description="How many times longer than wide a cube of a cluster may have flowed before "
-        "the cluster is renewed: less follows flow more closely and costs more",
+        description="Plastic stretch of a cluster at which it is replaced, as the ratio of its "
+        "longest to its shortest side: less follows flow more closely and costs more",
     )
     recluster_fade_in: FloatProperty(
         name="Fade In",
@@ -239,7 +242,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         soft_max=5.0,
         max=1e6,
         unit="TIME_ABSOLUTE",
-        description="Seconds in which a new cluster comes: less follows flow sooner, more is calmer",
+        description="Seconds in which a new cluster fades in: less follows flow sooner, more is calmer",
     )
     recluster_fade_out: FloatProperty(
         name="Fade Out",
@@ -248,7 +251,7 @@ class MaterialSettings(bpy.types.PropertyGroup):
         soft_max=5.0,
         max=1e6,
         unit="TIME_ABSOLUTE",
-        description="Seconds in which an old cluster goes, once there are others for its particles",
+        description="Seconds in which a replaced cluster fades out, once others have its particles",
     )
     recluster_least: IntProperty(
         name="Least",
@@ -256,30 +259,30 @@ class MaterialSettings(bpy.types.PropertyGroup):
         min=0,
         soft_max=10,
         max=100,
-        description="A new cluster is made where a particle would be in fewer that stay. 0 keeps as "
-        "many as there were at first, in the mean; Falkenstein 2017 has 1",
+        description="Least number of clusters for a particle, without those that fade out; below it a"
+        " new cluster is made. 0 keeps the initial mean; Falkenstein 2017 uses 1",
     )
     use_resample: BoolProperty(
         name="Resample",
         default=False,
-        description="A particle whose surroundings have been drawn out to twice their length becomes "
-        "two, so that threads stay full of particles, up to four times as many as at "
-        "first; two that were pressed together to less than half become one. Takes "
-        "longer the more there are; not together with Keep Volume or fracture",
+        description="Divide particles where the material is drawn out to twice its length, so that "
+        "threads stay full of particles (up to four times as many as at first), and merge"
+        " pairs that are pressed to less than half. Takes longer the more particles there"
+        " are; not together with Keep Volume or Fracture",
     )
     use_strain_attribute: BoolProperty(
         name="Save Strain",
         default=False,
         options=set(),
-        description='Meshes that show the bake have the attributes "plastic_strain", how much the '
-        'material there has flowed, and "renewed", how much of it is in new clusters, '
-        "at each frame, for materials and nodes. Takes as much room on disk as the motion",
+        description='Write the attributes "plastic_strain" (how much the material has flowed) and '
+        '"renewed" (its share in new clusters) to the mesh at each frame, for materials '
+        "and nodes. Takes as much room on disk as the motion",
     )
     flow_per_step: BoolProperty(
         name="Flow per Substep",
         default=False,
-        description="Flow is the papers' nu, the part of the strain over the yield that each "
-        "substep takes away (0 to 1): depends on the substeps",
+        description="Flow is nu of the papers, the share of the strain beyond the yield strain that "
+        "each substep makes permanent (0 to 1): depends on the substeps",
     )
 
 
@@ -313,7 +316,7 @@ def _painted(name, what):
 
 
 class PaintSettings(bpy.types.PropertyGroup):
-    """Vertex groups that multiply the material."""
+    """Vertex groups that multiply material settings."""
 
     __annotations__ = {
         **_painted("stiffness", "Stiffness"),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the artist sets: `Object.pliant` and `Scene.pliant`.
+"""Settings of objects and scenes: `Object.pliant` and `Scene.pliant`.
 
-Only settings are here, never the state of a bake: a file that was saved in the middle of one opens
-as if nothing had been going on. Names and meanings follow pliant.h; every tooltip says what the
-setting does to the look.
+Only settings are stored here, never the state of a bake: a file saved during a bake opens as if
+none had run. Names and meanings follow pliant.h; every tooltip says what the setting does to the
+look.
 """
 
 import bpy
@@ -33,14 +33,14 @@ RESULTS = [
 
 
 class ClusterSettings(bpy.types.PropertyGroup):
-    """How the body is divided into overlapping clusters, and their levels."""
+    """Division of the body into overlapping clusters, and their levels."""
 
     algorithm: EnumProperty(
         name="Algorithm",
         default="FUZZY",
         options=set(),
         update=settings_changed,
-        description="How clusters are found",
+        description="Algorithm that makes the clusters",
         items=[
             ("FUZZY", "Fuzzy", "Even clusters with smooth borders: the best look"),
             ("KMEANS", "K-Means", "Even clusters, borders from their radius"),
@@ -52,7 +52,7 @@ class ClusterSettings(bpy.types.PropertyGroup):
         default="INVSQ",
         options=set(),
         update=settings_changed,
-        description="How a particle's weight in a cluster falls with its distance",
+        description="How the weight of a particle in a cluster falls with distance",
         items=[
             ("INVSQ", "Inverse Square", "Steep: crisp motion"),
             ("BOX", "Box", "Flat: all particles of a cluster count the same"),
@@ -69,18 +69,18 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=100.0,
         options=set(),
         update=settings_changed,
-        description="The kernel's own parameter; 0 takes its usual value",
+        description="Parameter of the kernel; 0 takes its usual value",
     )
     count_mode: EnumProperty(
         name="Clusters",
         default="AUTO",
         options=set(),
         update=settings_changed,
-        description="How many clusters",
+        description="How the number of clusters is chosen",
         items=[
-            ("AUTO", "Auto", "One for about thirty particles"),
+            ("AUTO", "Auto", "One cluster for about thirty particles"),
             ("COUNT", "Count", "A number of clusters"),
-            ("SIZE", "Size", "Clusters of a size in length: finer details move"),
+            ("SIZE", "Size", "Clusters of a given size: smaller ones show finer details"),
         ],
     )
     count: IntProperty(
@@ -91,7 +91,7 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=1000000,
         options=set(),
         update=settings_changed,
-        description="Clusters of the finest level. More bend in finer detail and cost more",
+        description="Number of clusters of the finest level. More bend in finer detail and cost more",
     )
     size: FloatProperty(
         name="Size",
@@ -101,8 +101,8 @@ class ClusterSettings(bpy.types.PropertyGroup):
         unit="LENGTH",
         options=set(),
         update=settings_changed,
-        description="How large clusters are: about the smallest thing that bends by itself. No smaller "
-        "than three particles for each",
+        description="Size of clusters: about the smallest part that bends by itself. A cluster has at"
+        " least three particles, however small it is set",
     )
     max_iterations: IntProperty(
         name="Iterations",
@@ -112,22 +112,22 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=100000,
         options=set(),
         update=settings_changed,
-        description="How often clusters may move before they have to stay where they are",
+        description="Most iterations of the clustering algorithm",
     )
     fixed: BoolProperty(
         name="Exact",
         default=False,
         options=set(),
         update=settings_changed,
-        description="Count and radius stay as they are set, also where clusters then find no even "
-        "places, which is told. Otherwise both grow until they do",
+        description="Use the given count and radius even if the clusters do not cover the body "
+        "evenly, with a warning. Off, both grow until they do",
     )
     radius_mode: EnumProperty(
         name="Radius",
         default="AUTO",
         options=set(),
         update=settings_changed,
-        description="How far a cluster reaches",
+        description="How the radius of clusters is chosen",
         items=[("AUTO", "Auto", "The smallest with the wanted overlap"), ("FIXED", "Fixed", "A radius in length")],
     )
     radius: FloatProperty(
@@ -138,7 +138,7 @@ class ClusterSettings(bpy.types.PropertyGroup):
         unit="LENGTH",
         options=set(),
         update=settings_changed,
-        description="How far a cluster reaches from its centre",
+        description="Distance that a cluster reaches from its centre",
     )
     overlap: FloatProperty(
         name="Overlap",
@@ -149,7 +149,7 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=64.0,
         options=set(),
         update=settings_changed,
-        description="Clusters that a particle is in. More is smoother and dearer",
+        description="Clusters that each particle is in. More is smoother and costs more",
     )
     levels: IntProperty(
         name="Levels",
@@ -158,18 +158,18 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=MAX_LEVELS,
         options=set(),
         update=settings_changed,
-        description="Resolutions that act together: with more, pushes travel through the body at "
-        "once and large shapes spring back faster",
+        description="Levels of clusters, from fine to coarse: with more, forces travel through the "
+        "body faster and large shapes spring back sooner",
     )
     level_kind: EnumProperty(
         name="Kind",
         default="NESTED",
         options=set(),
         update=settings_changed,
-        description="What coarse clusters are made of",
+        description="What clusters of coarse levels are made of",
         items=[
             ("NESTED", "Nested", "Of finer clusters: nearly free"),
-            ("INDEPENDENT", "Independent", "Of particles, each level by itself, as in the paper"),
+            ("INDEPENDENT", "Independent", "Of particles, each level by itself, as in Kaliappan and Bargteil 2020"),
         ],
     )
     reduction: IntProperty(
@@ -179,7 +179,7 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=64,
         options=set(),
         update=settings_changed,
-        description="How many times fewer clusters each coarser level has",
+        description="Ratio of the number of clusters between one level and the next coarser one",
     )
     radius_multiplier: FloatProperty(
         name="Radius Factor",
@@ -188,20 +188,20 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=8.0,
         options=set(),
         update=settings_changed,
-        description="How many times larger the clusters of each coarser level are",
+        description="Ratio of the size of clusters between one level and the next finer one",
     )
     weighting: EnumProperty(
         name="Weights",
         default="UNIFORM",
         options=set(),
         update=settings_changed,
-        description="How much each level counts",
+        description="Weights of the levels",
         items=[
-            ("UNIFORM", "Uniform", "All the same"),
+            ("UNIFORM", "Uniform", "The same weight for all levels"),
             ("LINEAR", "Linear", "In proportion to the level"),
             ("GAUSSIAN", "Gaussian", "A bell: mostly one end"),
             ("POLYNOMIAL", "Polynomial", "A power of the level"),
-            ("MANUAL", "Manual", "As you set them"),
+            ("MANUAL", "Manual", "Weights of your own"),
         ],
     )
     favour: EnumProperty(
@@ -209,15 +209,19 @@ class ClusterSettings(bpy.types.PropertyGroup):
         default="COARSE",
         options=set(),
         update=settings_changed,
-        description="Which end of the levels counts more",
+        description="Which end of the levels weighs more",
         items=[
             (
                 "COARSE",
                 "Coarse",
-                "Large shapes: springs back as a whole, gives way around what "
-                "holds or hits it. With Alpha as the stiffness it is firmer too",
+                "Large shapes: the body springs back as a whole and gives way around what holds or "
+                "hits it. With Alpha as the stiffness it is firmer too",
             ),
-            ("FINE", "Fine", "Details: moves in parts, resists dents. With Alpha as the stiffness it is softer too"),
+            (
+                "FINE",
+                "Fine",
+                "Details: the body moves in parts and resists dents. With Alpha as the stiffness it is softer too",
+            ),
         ],
     )
     weight_a: FloatProperty(
@@ -227,8 +231,8 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=1000.0,
         options=set(),
         update=settings_changed,
-        description="Linear: weight of the first level. Polynomial: how fast weights rise. -1 takes "
-        "the paper's values, .01 and 10",
+        description="Linear: weight of the first level. Polynomial: growth of the weights. -1 takes "
+        "the values of the paper, .01 and 10",
     )
     weight_b: FloatProperty(
         name="B",
@@ -237,7 +241,7 @@ class ClusterSettings(bpy.types.PropertyGroup):
         max=16.0,
         options=set(),
         update=settings_changed,
-        description="Polynomial: the power. -1 takes the paper's value, 2",
+        description="Polynomial: the exponent. -1 takes the value of the paper, 2",
     )
     weights: FloatVectorProperty(
         name="Level Weights",
@@ -247,7 +251,7 @@ class ClusterSettings(bpy.types.PropertyGroup):
         soft_max=1.0,
         options=set(),
         update=settings_changed,
-        description="How much each level counts, finest first; only their proportion matters",
+        description="Weight of each level, finest first; only their ratios matter",
     )
     level_damping: FloatVectorProperty(
         name="Level Damping",
@@ -261,17 +265,17 @@ class ClusterSettings(bpy.types.PropertyGroup):
 
 
 class ParticleSettings(bpy.types.PropertyGroup):
-    """How the mesh is filled with particles."""
+    """How the mesh is sampled with particles."""
 
     sampling: EnumProperty(
         name="Sampling",
         default="AUTO",
         options=set(),
         update=settings_changed,
-        description="Where particles are put",
+        description="Where particles are placed",
         items=[
-            ("AUTO", "Auto", "In the volume, or on the surface where nothing is enclosed"),
-            ("BLUE_NOISE", "Blue Noise", "Evenly scattered in the volume"),
+            ("AUTO", "Auto", "In the volume, or on the surface if the mesh encloses no volume"),
+            ("BLUE_NOISE", "Blue Noise", "Evenly scattered in the volume (Poisson disk)"),
             ("GRID", "Grid", "On a regular grid in the volume"),
             ("SURFACE", "Surface", "Scattered on the surface: sheets, cloth, shells"),
             ("VERTICES", "Vertices", "At the mesh's own vertices"),
@@ -282,7 +286,7 @@ class ParticleSettings(bpy.types.PropertyGroup):
         default="COUNT",
         options=set(),
         update=settings_changed,
-        description="How fine the particles are",
+        description="How the number of particles is chosen",
         items=[("COUNT", "Count", "A number of particles"), ("SPACING", "Spacing", "A distance between particles")],
     )
     count: IntProperty(
@@ -293,7 +297,7 @@ class ParticleSettings(bpy.types.PropertyGroup):
         max=20000000,
         options=set(),
         update=settings_changed,
-        description="Particles in the body: a thousand to judge the motion, ten thousand for a shot",
+        description="Number of particles: a thousand to judge the motion, ten thousand for a shot",
     )
     spacing: FloatProperty(
         name="Spacing",
@@ -313,30 +317,28 @@ class ParticleSettings(bpy.types.PropertyGroup):
         unit="LENGTH",
         options=set(),
         update=settings_changed,
-        description="How thick a sheet is: thinner ones are lighter, so that wind moves them more and "
-        "other bodies push them aside. 0 takes the spacing",
+        description="Thickness of a sheet: thinner ones are lighter, so that wind and other bodies "
+        "move them more. 0 takes the spacing",
     )
     shells: EnumProperty(
         name="Shells",
         default="TOUCHING",
         options=set(),
         update=settings_changed,
-        description="Parts of the mesh that share no vertex: which of them hang together",
+        description="Which parts of the mesh that share no vertex (shells) are joined",
         items=[
             (
                 "TOUCHING",
                 "Join Touching",
-                "Parts that overlap, lie inside each other, or are no "
-                "farther apart than the particles are one. Others move "
-                "on their own",
+                "Join parts that overlap, lie inside each other, or are no farther apart than the "
+                "particles. Others move on their own",
             ),
             (
                 "APART",
                 "Keep Apart",
-                "Every part moves on its own, also where it overlaps others. "
-                "Collisions (with itself) keep them from sinking in",
+                "Every part moves on its own, even where it overlaps others. Collisions (with itself) keep them apart",
             ),
-            ("TOGETHER", "Join All Near", "Whatever is near hangs together, also across gaps"),
+            ("TOGETHER", "Join All Near", "Join all parts that are near each other, across gaps too"),
         ],
     )
     seed: IntProperty(
@@ -345,19 +347,19 @@ class ParticleSettings(bpy.types.PropertyGroup):
         min=0,
         options=set(),
         update=settings_changed,
-        description="Another number gives another, equally good scattering",
+        description="Seed of the sampling: another number gives another, equally good one",
     )
 
 
 class StartSettings(bpy.types.PropertyGroup):
-    """How the body begins and what holds it."""
+    """Initial motion of the body, and its pins."""
 
     velocity: FloatVectorProperty(
         name="Velocity",
         subtype="VELOCITY",
         size=3,
         options=set(),
-        description="How fast the body flies at the first frame, in the world's directions",
+        description="Velocity of the body at the first frame, in world space",
     )
     angular_velocity: FloatVectorProperty(
         name="Spin",
@@ -365,15 +367,15 @@ class StartSettings(bpy.types.PropertyGroup):
         options=set(),
         subtype="EULER",
         unit="NONE",
-        description="How fast the body turns at the first frame: the angle that it turns in a "
-        "second, about the world's axes",
+        description="Angular velocity of the body at the first frame, about the world axes: the angle"
+        " that it turns in a second",
     )
     use_follow: BoolProperty(
         name="Follow Animation",
         default=False,
         options=set(),
-        description="The body moves as it is animated until the release frame, and flies on from "
-        "there with the speed that it then has",
+        description="The body follows its animation until the release frame and then flies on with "
+        "the velocity that it has",
     )
     release_frame: IntProperty(
         name="Release", default=20, options=set(), description="The last frame at which the body follows its animation"
@@ -382,10 +384,10 @@ class StartSettings(bpy.types.PropertyGroup):
         name="Pin",
         default=False,
         options=set(),
-        description="A vertex group is held to the object's own animation (armature, keys, parents)",
+        description="Hold a vertex group to the object's own animation (armature, keyframes, parents)",
     )
     pin_group: StringProperty(
-        name="Group", options=set(), description="Vertices of this group are pinned, as strongly as they are painted"
+        name="Group", options=set(), description="Vertex group of pinned vertices; the painted weight is the strength"
     )
     pin_mode: EnumProperty(
         name="Hold",
@@ -393,7 +395,7 @@ class StartSettings(bpy.types.PropertyGroup):
         options=set(),
         description="How pinned parts are held",
         items=[
-            ("EXACT", "Exactly", "Painted 1: exactly where the animation has it; less: pulled"),
+            ("EXACT", "Exactly", "Painted 1: exactly at the animated position; less: pulled towards it"),
             ("SPRING", "Softly", "Pulled by springs: it lags behind and swings"),
         ],
     )
@@ -404,16 +406,15 @@ class StartSettings(bpy.types.PropertyGroup):
         soft_max=60.0,
         max=10000.0,
         options=set(),
-        description="How fast pins pull, in swings a second (Hz), where the group is painted 1. "
-        "Keyframe Strength to change it",
+        description="Frequency of the pin springs (Hz) where the group is painted 1. Keyframe Strength to change it",
     )
     use_presettle: BoolProperty(
         name="Pre-settle",
         default=True,
         options=set(),
-        description="The body hangs from its pins in equilibrium at the first frame, as it was "
-        "modelled, instead of sagging in the first frames: its rest shape takes up "
-        "gravity. Not of sheets and cloth, which are to fall into folds",
+        description="Start in equilibrium: the body hangs from its pins at the first frame as it was "
+        "modelled, instead of sagging, because its rest shape compensates gravity. Not "
+        "for sheets and cloth, which should fall into folds",
     )
     pin_strength: FloatProperty(
         name="Strength",
@@ -421,20 +422,20 @@ class StartSettings(bpy.types.PropertyGroup):
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        description="Factor on all pins of the body; keyframe it to let go",
+        description="Factor on all pins of the body; keyframe it to release the body",
     )
 
 
 class ColliderSettings(bpy.types.PropertyGroup):
-    """An object that bodies bounce off."""
+    """An object that bodies collide with."""
 
     shape: EnumProperty(
         name="Shape",
         default="AUTO",
         options=set(),
-        description="What bodies feel of this object; its size is the object's own",
+        description="Shape of the object for collision; its size is the object's own",
         items=[
-            ("AUTO", "Auto", "The simple shape that the mesh is, or the mesh itself if it is like none"),
+            ("AUTO", "Auto", "The simple shape that fits the mesh, or the mesh itself if none fits"),
             ("PLANE", "Plane", "An endless floor through the object's centre, facing its Z axis"),
             ("SPHERE", "Sphere", "A ball"),
             ("BOX", "Box", "A box"),
@@ -443,14 +444,13 @@ class ColliderSettings(bpy.types.PropertyGroup):
             (
                 "MESH",
                 "Mesh",
-                "The mesh as it is, rigid or deforming, and solid: nothing stays "
-                "inside. It should be closed, and its faces must stay the same",
+                "The mesh, rigid or deforming, as a solid: bodies are pushed out of it. It should be "
+                "closed, and its faces must not change",
             ),
             (
                 "SHELL",
                 "Thin Shell",
-                "The mesh as it is, rigid or deforming, open or closed, as a "
-                "surface with two sides: bodies stay on theirs",
+                "The mesh, rigid or deforming, open or closed, as a surface with two sides: bodies stay on their side",
             ),
         ],
     )
@@ -460,7 +460,7 @@ class ColliderSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1.0,
         max=100.0,
-        description="How much sliding is held back: 0 is ice, .5 wood, 1 and more rubber",
+        description="Friction coefficient (Coulomb): 0 is ice, .5 wood, 1 and more rubber",
     )
     restitution: FloatProperty(
         name="Bounciness",
@@ -468,7 +468,7 @@ class ColliderSettings(bpy.types.PropertyGroup):
         min=0.0,
         max=1.0,
         subtype="FACTOR",
-        description="How much of the speed into the surface comes back",
+        description="Restitution: the share of the approach speed that a contact returns",
     )
     thickness: FloatProperty(
         name="Distance",
@@ -482,46 +482,47 @@ class ColliderSettings(bpy.types.PropertyGroup):
         name="Container",
         default=False,
         options=set(),
-        description="Bodies are kept inside instead of outside; a mesh is then a thin shell",
+        description="Keep bodies inside instead of outside; a mesh is then a thin shell",
     )
     use_running: BoolProperty(
         name="Moving Surface",
         default=False,
-        description="The surface runs although the object stands still, and drags what touches it: a "
-        "conveyor belt, a spinning drum",
+        description="The surface moves although the object stands still, and drags what touches it: a"
+        " conveyor belt, a spinning drum",
     )
     surface_velocity: FloatVectorProperty(
         name="Velocity",
         size=3,
         subtype="VELOCITY",
-        description="How fast the surface runs, along the object's own axes. What of it points into "
-        "the surface does nothing",
+        description="Velocity of the surface along the object's own axes. Its part along the normal has no effect",
     )
     surface_spin: FloatVectorProperty(
         name="Spin",
         size=3,
         subtype="EULER",
         unit="NONE",
-        description="How fast the surface turns about the object's origin, around each of its own axes, in a second",
+        description="Angular velocity of the surface about the object's origin, around each of its "
+        "own axes: the angle that it turns in a second",
     )
 
 
 def role_changed(self, context):
-    """A body that is new gets settings that fit its size, however it got its role."""
+    """Fits the settings to the object's size when an object becomes a body for the first time,
+    whoever sets its role."""
     if self.role == "BODY" and not self.fitted_size:
         presets.fit(self.id_data)
     settings_changed(self, context)
 
 
 class SwitchedModifier(bpy.types.PropertyGroup):
-    """A modifier that a result had to switch off, and what it was. `name` is the modifier's."""
+    """A modifier that a result switched off, with its former state. `name` is the modifier's."""
 
     show_viewport: BoolProperty(name="Viewport", options=set(), description="The modifier was on in the viewport")
     show_render: BoolProperty(name="Renders", options=set(), description="The modifier was on in renders")
 
 
 class ResultSettings(bpy.types.PropertyGroup):
-    """What was made of a bake on this object, so that it can be taken back."""
+    """The result shown on this object, with what is needed to remove it."""
 
     kind: EnumProperty(
         name="Result",
@@ -539,13 +540,13 @@ class ResultSettings(bpy.types.PropertyGroup):
         ],
     )
     body: StringProperty(
-        name="Body", options=set(), description="The soft body whose motion the mesh follows; none: its own"
+        name="Body", options=set(), description="Soft body whose motion the mesh follows; none: its own"
     )
     mesh: PointerProperty(
         type=bpy.types.Mesh,
         name="Former Mesh",
         options=set(),
-        description="The mesh that the object had before it got shape keys or cracks of a bake",
+        description="The mesh that the object had before it got shape keys or cracks from a bake",
     )
     is_cut: BoolProperty(
         name="Has Cracks",
@@ -560,20 +561,20 @@ class ResultSettings(bpy.types.PropertyGroup):
         name="Was Rendered",
         default=True,
         options=set(),
-        description="Whether the object was rendered before its fragments were objects",
+        description="The object was rendered before it was replaced by its fragments",
     )
     values: PointerProperty(
         type=bpy.types.Object,
         name="Values",
         options=set(),
-        description="The object whose vertices are values that change, as velocities and strains",
+        description="The object whose vertex positions hold animated values, as velocities and strains",
     )
     level: IntProperty(
         name="Level",
         min=0,
         max=MAX_LEVELS - 1,
         options=set(),
-        description="The level whose clusters particles are numbered by",
+        description="Level of clusters by which particles are numbered",
     )
     switched: CollectionProperty(
         type=SwitchedModifier,
@@ -589,7 +590,7 @@ class ObjectSettings(bpy.types.PropertyGroup):
         default="NONE",
         options=set(),
         update=role_changed,
-        description="What the object is to Pliant",
+        description="Role of the object in the simulation",
         items=[
             ("NONE", "None", "Nothing"),
             ("BODY", "Soft Body", "Bends, swings and bounces"),
@@ -601,7 +602,7 @@ class ObjectSettings(bpy.types.PropertyGroup):
         default=0.0,
         options={"HIDDEN"},
         unit="LENGTH",
-        description="The size of the object that the settings were last fitted to; 0: never",
+        description="Object size that the settings were last fitted to; 0: never",
     )
     material: PointerProperty(type=MaterialSettings)
     clusters: PointerProperty(type=ClusterSettings)
@@ -611,7 +612,7 @@ class ObjectSettings(bpy.types.PropertyGroup):
     fracture: PointerProperty(type=fracture.FractureSettings)
     contacts: PointerProperty(type=contacts.BodyContacts)
     welds: CollectionProperty(
-        type=contacts.WeldSettings, name="Welds", options=set(), description="What the object is stuck to"
+        type=contacts.WeldSettings, name="Welds", options=set(), description="What the object is welded to"
     )
     collider: PointerProperty(type=ColliderSettings)
     result: PointerProperty(type=ResultSettings)
@@ -633,13 +634,13 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         name="Force Fields",
         default=True,
         options=set(),
-        description="Blender's wind, force, vortex, harmonic, turbulence and drag act on bodies",
+        description="Blender's wind, force, vortex, harmonic, turbulence and drag fields act on bodies",
     )
     substeps_mode: EnumProperty(
         name="Substeps",
         default="AUTO",
         options=set(),
-        description="How often a frame is divided",
+        description="How many substeps a frame has",
         items=[("AUTO", "Auto", "As often as the stiffest body needs"), ("FIXED", "Fixed", "A number of substeps")],
     )
     substeps: IntProperty(
@@ -649,7 +650,7 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         soft_max=64,
         max=1000,
         options=set(),
-        description="Steps for each frame. The look does not change with them where they are enough",
+        description="Substeps of each frame. Above a sufficient number the look does not depend on it",
     )
     max_substeps: IntProperty(
         name="At Most",
@@ -658,9 +659,9 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         soft_max=128,
         max=1000,
         options=set(),
-        description="Most substeps that Auto may take; a stiffer body is then softer than asked. Up "
-        "to eight times as many for bodies that may break: too soft, they break under "
-        "their own weight",
+        description="Most substeps that Auto may take; a stiffer body becomes softer than set. Bodies"
+        " that may break take up to eight times as many: too soft, they would break under"
+        " their own weight",
     )
     threads: IntProperty(
         name="Threads",
@@ -668,14 +669,14 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         min=0,
         max=1024,
         options=set(),
-        description="Processor cores to use, 0 for all. Never changes the result",
+        description="Threads of the simulation; 0: one for each processor core. Does not change the result",
     )
     folder: StringProperty(
         name="Cache Folder",
         subtype="DIR_PATH",
         options=compat.relative_path(),
         update=lambda self, _context: folders.typed(self.id_data),
-        description="Where baked frames are kept; empty: a folder beside the .blend file",
+        description="Folder of baked frames; empty: a folder beside the .blend file",
     )
     compression: BoolProperty(
         name="Compress", default=True, options=set(), description="Smaller frames on disk, without loss"
@@ -686,13 +687,13 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         min=1,
         max=1000,
         options=set(),
-        description="Frames between the points from which a bake can go on",
+        description="Frames between checkpoints, from which a bake can be resumed",
     )
     output: EnumProperty(
         name="Result",
         default="PC2",
         options=set(),
-        description="What is made of the bake when it is done",
+        description="Result that is made when the bake is finished",
         items=RESULTS,
     )
     quick_factor: FloatProperty(
@@ -702,39 +703,36 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         max=1.0,
         subtype="FACTOR",
         options=set(),
-        description="Part of the particles that a quick bake uses to judge the motion",
+        description="Share of the particles that Quick Bake uses, to judge the motion",
     )
     preview_colours: BoolProperty(
         name="Colours",
         default=True,
         options=set(),
         update=settings_changed,
-        description="Colour each vertex by the cluster that is nearest, in the colour attribute "
-        '"Pliant Clusters"; it goes when the preview is switched off',
+        description='Colour each vertex by its nearest cluster, in the colour attribute "Pliant '
+        'Clusters"; it is removed when the preview is switched off',
     )
     preview_colour_by: EnumProperty(
         name="Colour by",
         default="CLUSTERS",
         options=set(),
         update=settings_changed,
-        description="What the colours tell",
+        description="What the colours show",
         items=[
-            ("CLUSTERS", "Clusters", "Each vertex by the cluster that is nearest"),
-            ("CELLS", "Cells", "Each vertex by the cell of the pattern that it breaks along"),
-            ("PIECE", "Pieces", "Each fragment of a body that breaks, as they are at this frame of the bake"),
+            ("CLUSTERS", "Clusters", "The cluster nearest to each vertex"),
+            ("CELLS", "Cells", "The Voronoi cell of each vertex, if the body breaks along cells"),
+            ("PIECE", "Pieces", "The fragments of a body that breaks, at the current frame of the bake"),
             (
                 "PLASTIC",
                 "Plastic Strain",
-                "How much the material has flowed up to this frame of "
-                "the bake: from blue, not at all, to red, the most "
-                "that it does",
+                "Plastic strain of the material at the current frame of the bake: from blue, none, to red, the largest",
             ),
             (
                 "RENEWED",
                 "New Clusters",
-                "Grey where all clusters are those of the start; in "
-                "colours where others were made since, up to this "
-                "frame of the bake",
+                "Clusters that were replaced up to the current frame of the bake are in colours, "
+                "those of the start in grey",
             ),
         ],
     )
@@ -743,22 +741,22 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         default=True,
         options=set(),
         update=preview_redrawn,
-        description="Draw the particles as points, in the colour of the cluster that is nearest",
+        description="Draw the particles as points, in the colour of the nearest cluster",
     )
     preview_spheres: BoolProperty(
         name="Clusters",
         default=True,
         options=set(),
         update=preview_redrawn,
-        description="Draw how far each cluster reaches, as circles",
+        description="Draw the radius of each cluster as a circle",
     )
     preview_proxies: BoolProperty(
         name="Contact Shapes",
         default=False,
         options=set(),
         update=settings_changed,
-        description="Draw the surface at which others touch the body, by the finest clusters that "
-        "carry it: each is a ball, cut where that surface is",
+        description="Draw the surface at which others touch the body, by its finest clusters: each is"
+        " a ball, cut at that surface",
     )
     preview_level: IntProperty(
         name="Level",
@@ -767,7 +765,7 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         max=MAX_LEVELS - 1,
         options=set(),
         update=settings_changed,
-        description="Level whose clusters are shown; 0 is the finest",
+        description="Level of the clusters that are shown; 0 is the finest",
     )
     preview_opacity: FloatProperty(
         name="Opacity",
@@ -777,7 +775,7 @@ class SceneSettings(contacts.SceneContacts, bpy.types.PropertyGroup):
         subtype="FACTOR",
         options=set(),
         update=preview_redrawn,
-        description="How solid the preview is drawn",
+        description="Opacity of the preview",
     )
 
 
@@ -807,7 +805,7 @@ def number_text(value):
 
 
 def tell_ranges(cls):
-    """Ends the tooltip of every number with what it may be, so that none forgets it."""
+    """Appends the range of every number to its tooltip."""
     for prop in cls.__annotations__.values():
         keywords = getattr(prop, "keywords", None)
         if keywords is None or prop.function not in (FloatProperty, IntProperty, FloatVectorProperty):
@@ -820,7 +818,7 @@ def tell_ranges(cls):
 
 
 def allow_overrides(cls):
-    """Lets library overrides keep every setting: otherwise Blender forgets them with the next save."""
+    """Makes every setting overridable: otherwise Blender does not save it in library overrides."""
     for prop in cls.__annotations__.values():
         if getattr(prop, "keywords", None) is not None:
             lists = prop.function is CollectionProperty

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens when a setting is changed."""
+"""Update callbacks of settings."""
 
 from ...preview import session
 
 
 def settings_changed(self, context):
-    """What the preview shows follows from the settings."""
+    """The preview depends on the settings: it is built again."""
     session.touch(self, context)
 
 
 def preview_redrawn(self, context):
-    """What is only drawn otherwise needs no new clusters."""
+    """A change of drawing only: the clusters stay."""
     for window in context.window_manager.windows if context.window_manager else ():
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
