@@ -7,7 +7,7 @@ the border, so that values are continuous when particles come, go or pass by.
 
 import numpy as np
 
-from ..fracture.bins import Ball, nearest
+from ..fracture.point_grid import PointGrid, nearest
 
 REACH = 2.0
 
@@ -17,7 +17,7 @@ def means(places, particles, values, spacing):
     those of the nearest."""
     places, particles = np.asarray(places, np.float64), np.asarray(particles, np.float64)
     radius = REACH * spacing
-    begin, found = Ball(particles, radius).every(places, np.full(len(places), radius))
+    begin, found = PointGrid(particles, radius).every(places, np.full(len(places), radius))
     place = np.repeat(np.arange(len(places)), np.diff(begin))
     away = particles[found] - places[place]
     kernel = np.maximum(1 - np.einsum("ij,ij->i", away, away) / radius**2, 0) ** 2

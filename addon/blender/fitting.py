@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import settings as bridge_settings
+from .settings import metres
 from . import meshes
 
 GRAVITY = 9.81
@@ -182,7 +182,7 @@ def guess_clusters(obj, particles):
 def gravity(scene):
     """Acceleration for fitting, in metres: at least Earth's, or that of a new scene if units are
     smaller."""
-    metre = bridge_settings.metres(scene)
+    metre = metres(scene)
     pull = metre * math.sqrt(sum(value * value for value in scene.gravity))
     return max(GRAVITY * min(1.0, metre), pull)
 

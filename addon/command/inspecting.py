@@ -8,7 +8,7 @@ import numpy as np
 
 from ..bake.cache import CacheError, safe_name
 from ..bake.errors import file_error
-from ..blender import settings as bridge_settings
+from ..blender.settings import frame_range
 from ..blender import folders
 from ..blender.capture import capture, staleness
 from ..preview import build, colours, gather
@@ -25,7 +25,7 @@ def info(options, log, signals):
         path=loaded.pliant_path,
     )
     scene = setting.open_scene(options)
-    start, end = bridge_settings.frame_range(scene)
+    start, end = frame_range(scene)
     log.say("scene", f"Scene '{scene.name}', frames {start} to {end}", scene=scene.name, first=start, last=end)
     for obj in capture.bodies(scene):
         own = obj.pliant

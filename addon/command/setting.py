@@ -12,7 +12,7 @@ import tempfile
 
 import bpy
 
-from ..blender import settings as bridge_settings
+from ..blender.settings import weld_problem
 from ..blender import folders, handlers, presets, roles
 from . import failures
 from .failures import Failure
@@ -218,7 +218,7 @@ def _weld(scene, text):
     if not colon:
         raise Failure(failures.USAGE, f"--weld {text}: two objects are given as OBJECT:OTHER.")
     obj, other = (find_object(scene, name.strip()) for name in (first, second))
-    problem = bridge_settings.weld_problem(obj, other)
+    problem = weld_problem(obj, other)
     if problem is None and obj.pliant.role == "NONE":
         problem = "is neither a soft body nor a collider"
     if problem is not None:

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Crack surfaces: from a mesh and its particles' final connectivity to one mesh with crack faces.
+"""Crack surfaces: cuts a mesh along its cracks, from the final connectivity of its particles.
 
-    contract   what goes in and comes out, as plain arrays
-    cells      material space divided among the particle copies; when neighbours parted
-    islands    slivers of cells that hang on nothing
-    voronoi    the planes of a body that breaks along cells made beforehand
-    sheets     the cracks between them, smoothed and roughened, as an opened solid
-    cut        the mesh cut with it (manifold3d)
+    datatypes  input and output, as plain arrays
+    cells      Voronoi cells of the particle copies on a grid; when neighbours parted
+    slivers    parts of cells that are disconnected from their piece
+    voronoi    the planes of a body that breaks along given Voronoi cells
+    sheets     the cracks between cells, smoothed and roughened, as an opened solid
+    cut        boolean intersection of the mesh with it (manifold3d)
     assemble   polygons, UVs, materials, weights, pieces and births of the result
-    open_meshes  meshes that are no solid
+    open_meshes  meshes that are not closed solids
     binding    which particles the vertices follow, before and after
-    bins       points near a point
-    graph      components, widest ways, points at one place
-    parting    vertices at one place, and when they stopped being one
-    background  the same in a process of its own: cutting holds Python's lock
-    archive    everything above in one file of arrays
+    point_grid  neighbour search in a uniform grid
+    graph      connected components, widest paths, coincident points
+    coincident_vertices  vertices at one place, and when they separate
+    background  runs all of this in another process: cutting holds the GIL
+    archive    serialisation of the data types in one file of arrays
 
-Nothing here knows Blender.
+Does not import bpy.
 """
 
 from .background import break_in_background
 from .breaking import break_mesh
-from .contract import Broken, CrackError, Look, Particles, Surface, check_broken, pairs_of_groups
+from .datatypes import Broken, CrackError, Look, Particles, Surface, check_broken, pairs_of_groups
 
 __all__ = [
     "Broken",

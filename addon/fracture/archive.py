@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""This package's dataclasses in one file of arrays, for the way to another process and back.
+"""Serialises this package's dataclasses in one .npz file, to exchange them with another process.
 
-Arrays are arrays of the file; dictionaries of arrays are numbered, their names and everything small
-are in a header. Nothing in the file can name code.
+Arrays are stored as arrays; dictionaries of arrays are numbered, their names and all small values
+are in a JSON header. The file cannot contain code.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 
 from .binding import Binding
-from .contract import Broken, Look, Particles, Surface
+from .datatypes import Broken, Look, Particles, Surface
 
 KINDS = {kind.__name__: kind for kind in (Surface, Particles, Look, Broken, Binding)}
 

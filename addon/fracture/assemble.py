@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cut triangles as a mesh again: whole polygons where nothing was cut, and all layers.
+"""Makes a mesh from the cut triangles: whole polygons where nothing was cut, and all layers.
 
-Vertices: those of the old mesh first, in its order, then the new ones. Faces: those that came through
-whole, then parts of cut ones, then the faces of the cracks.
+Vertex order: those of the old mesh first, then new ones. Face order: whole old faces, parts of cut
+faces, crack faces.
 """
 
 import numpy as np
 
-from . import bins, graph
-from .contract import Broken, Surface
+from . import graph, point_grid
+from .datatypes import Broken, Surface
 from .cut import Triangles
-from .islands import LARGEST
+from .slivers import LARGEST
 from .layers import Layers, Part
 
 
 def assemble(surface, split, pieces, sheets, cells, part, partings, spacing, look):
-    """A Broken without its binding. `split`: the surface's Triangles; `part`: component of each copy."""
+    """A Broken without its binding. `split`: the surface's Triangles; `part`: component of each
+    copy."""
     snap(pieces, cells.step)
     outside, within = np.flatnonzero(~pieces.inside), np.flatnonzero(pieces.inside)
     source = old_corners(surface, split, pieces, outside)
@@ -93,7 +94,7 @@ def opposite(pieces, within, sheets, step):
 
 
 def renumber(pieces, origin, old):
-    """Sorts the vertices, old ones first in their order; gives the old ones in the new order."""
+    """Sorts the vertices, old ones first in their order; returns the old index of each, or -1."""
     order = np.lexsort((np.arange(len(origin)), np.where(origin >= 0, origin, old)))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
@@ -103,7 +104,7 @@ def renumber(pieces, origin, old):
 
 
 def snap(pieces, step):
-    """Both sides of a crack at one place, to the bit."""
+    """Makes both sides of a crack coincide, to the bit."""
     on_crack = np.unique(pieces.triangles[pieces.inside])
     place = graph.same_places(pieces.vertices[on_crack], 1e-6 * step)
     _, first = np.unique(place, return_index=True)
@@ -111,7 +112,7 @@ def snap(pieces, step):
 
 
 def old_corners(surface, split, pieces, chosen):
-    """For each corner of some triangles the vertex of the surface they are from that it is, or -1."""
+    """For each corner of some triangles the coincident vertex of the source triangle, or -1."""
     vertex = surface.corners[split.corner[pieces.source[chosen]]]
     corner = pieces.vertices[pieces.triangles[chosen]]
     squared = ((corner[:, :, None, :] - surface.vertices[vertex][:, None, :, :]) ** 2).sum(3)
@@ -120,7 +121,7 @@ def old_corners(surface, split, pieces, chosen):
 
 
 def whole_faces(surface, split, pieces, chosen, source):
-    """Which faces came through whole, and the new vertices of all their corners one after another."""
+    """Which faces are uncut, and the new vertices of all their corners in a row."""
     triangle = pieces.source[chosen]
     times = np.bincount(triangle, minlength=len(split.face))
     want = surface.corners[split.corner[triangle]]
@@ -136,10 +137,10 @@ def whole_faces(surface, split, pieces, chosen, source):
 
 
 def sides(pieces, edges, within, sheets, cells, part, rest, spacing):
-    """The copy in whose cell each vertex is, and whether it is another's for want of better.
+    """The copy in whose cell each vertex is, and whether it was assigned by adopted().
 
-    On a crack the sheet knows. Near one, the side counts that the vertex is connected to: its cell on
-    the grid may be the other side's, since sheets were moved.
+    On a crack the sheet determines the copy. Near one, the connected crack vertices do: by the grid
+    a vertex may be in a cell of the other side, since sheets were moved.
     """
     count = len(pieces.vertices)
     body = graph.components(count, edges[:, 0], edges[:, 1])
@@ -163,17 +164,17 @@ def sides(pieces, edges, within, sheets, cells, part, rest, spacing):
     lost = np.flatnonzero(part[copy] != piece)  # a sheet has moved across them
     for k in np.unique(piece[lost]):
         those, own = lost[piece[lost] == k], np.flatnonzero(part == k)
-        copy[those] = own[bins.nearest(pieces.vertices[those], rest[own])]
+        copy[those] = own[point_grid.nearest(pieces.vertices[those], rest[own])]
     given = adopted(pieces, within, sheets, body, piece_of_body, spacing)[body]
     copy[given >= 0] = given[given >= 0]
     return copy, given >= 0
 
 
 def adopted(pieces, within, sheets, body, piece_of_body, spacing):
-    """Of each connected part of the mesh the copy that it is to follow whatever its own are, or -1.
+    """For each connected part of the mesh the copy that all of it follows, or -1.
 
-    Splinters that are no piece's largest part hang together outside of the body only, or not at all:
-    they stay with what they touch most.
+    Splinters that are not the largest part of their piece are connected to it outside of the body
+    only, or not at all: they follow the part that they share the largest crack area with.
     """
     a, b, c = (pieces.vertices[pieces.triangles[:, k]] for k in range(3))
     count = body.max(initial=-1) + 1
@@ -199,8 +200,8 @@ def adopted(pieces, within, sheets, body, piece_of_body, spacing):
 
 
 def most_common(group, value, values, with_groups=False):
-    """The value that each group has most often (the lowest of those); for all groups from 0, or with
-    the groups that there are."""
+    """The most frequent value of each group (the lowest of equals); for all groups from 0, or with
+    the list of existing groups."""
     key, number = np.unique(group * values + value, return_counts=True)
     order = np.lexsort((key, -number, key // values))
     group_of = key[order] // values

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Breaking a mesh in a process of its own.
+"""Breaks a mesh in another process.
 
-The cutting library holds Python's lock for as long as it works, which would freeze Blender's window; and
-whatever a broken mesh makes it do, the artist's file is in another process. Run as a program, this
-file is that process:
+The cutting library holds the GIL while it works, which would freeze Blender's window; and a crash
+on a damaged mesh must not take the user's unsaved file with it. Run as a program, this file is that
+process:
 
     python background.py INPUT OUTPUT
 """
@@ -20,14 +20,15 @@ from pathlib import Path
 
 if __package__:
     from . import archive
-    from .contract import CrackError
+    from .datatypes import CrackError
 
-PART = b"part "  # begins a line of the process that says how far it is
-LOOK_EVERY = 0.05  # seconds between looks at the process and at whether it is still wanted
+PART = b"part "  # prefix of the process's progress lines
+LOOK_EVERY = 0.05  # seconds between polls of the process and of the cancel callback
 
 
 def break_in_background(surface, particles, look, cancelled=lambda: False, progress=None):
-    """As break_mesh, in another process; None if `cancelled` said so. May be called from a thread."""
+    """As break_mesh, in another process; None if `cancelled` returned true. May be called from a
+    thread."""
     with tempfile.TemporaryDirectory(prefix="pliant-cracks-") as folder:
         source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
         archive.save(source, surface=surface, particles=particles, look=look)
@@ -61,12 +62,12 @@ def break_in_background(surface, particles, look, cancelled=lambda: False, progr
 
 
 def reached(path):
-    """The part of the work that the process last said is done."""
+    """The last reported progress, 0 to 1."""
     with open(path, "rb") as said:
         lines = [line[len(PART) :] for line in said.read().splitlines() if line.startswith(PART)]
     try:
         return float(lines[-1]) if lines else 0.0
-    except ValueError:  # half a line
+    except ValueError:  # an incomplete line
         return float(lines[-2]) if len(lines) > 1 else 0.0
 
 
@@ -80,7 +81,7 @@ def result(surface, found):
 
 
 def environment():
-    """Ours, with the folders that this Python found the packages in (Blender adds some at run time)."""
+    """The environment with the package folders of this Python (Blender adds some at run time)."""
     folders = []
     for name in ("numpy", "pliant_native", "manifold3d"):
         try:
@@ -94,8 +95,8 @@ def environment():
 
 
 def end_with(parent, folder):
-    """Ends this process, and removes its files, when the one that waits for it is gone (not on Windows,
-    where that does not show here)."""
+    """Ends this process, and removes its files, when its parent process is gone (not on Windows,
+    where this cannot be detected here)."""
     while os.getppid() == parent:
         time.sleep(1.0)
     shutil.rmtree(folder, ignore_errors=True)

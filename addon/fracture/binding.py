@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which particles the vertices of a broken mesh follow, and until when.
 
-The weights are the library's skin (native/src/output/skin/skin.c): a vertex V follows the particles near it
-with a smooth compact kernel. Across a crack that must end. A vertex in the cell of copy c follows
+The weights are the library's skin (native/src/output/skin/skin.c): a vertex V follows the particles
+near it with a smooth compact kernel. Across a crack this must end. A vertex in the cell of copy c
+follows
 
     one copy of each particle within the support of V, the one that c stays connected with longest,
-    until the time of that connection: the widest way from c through neighbouring cells near V,
-    where a way is as wide as the earliest parting on it.
+    until the time of that connection: the widest path from c through neighbouring cells near V,
+    where the width of a path is the earliest parting on it.
 
-So an entry holds for ever on the vertex's own side, and on the other side until the last way around is
-gone: around the tip of a slit weights vary smoothly. Before a crack's birth its two sides must be the
-same to the bit, therefore both are where one of them (`before`) is until then (parting.py).
+So an entry on the vertex's own side never ends, and one on the other side ends with the last path
+around the crack: around the tip of a slit weights vary smoothly. Before a crack's birth its two
+sides must coincide to the bit, therefore both take the position of one of them (`before`) until
+then (coincident_vertices.py).
 
-How output blends, for each frame at time t, with p_j = x_j + F_j (V - r_j) where entry j would have it:
-    over(u, d) = smooth step of (t - u) / fade time * (1 + HASTE d / spacing): how far what ended at u is
-                 over by now; sooner where the sides are a distance d apart, since nobody minds a jump
-                 there, and threads between them would be seen
+Blending at output, for each frame at time t, with p_j = x_j + F_j (V - r_j) by entry j:
+    over(u, d) = smoothstep of (t - u) / fade time * (1 + HASTE d / spacing): fade-out of an entry that
+                 ended at u; faster if the sides are a distance d apart, since a jump is not visible
+                 there, but threads between them would be
     stays   = sum over the entries that never end of kernel * p_j, normalised
     own     = sum over all of kernel * (1 - over(until, |p_j - stays|)) * p_j, normalised
     V'      = V' of vertex before[v] and own, blended by over(birth, their distance); before[v] <= v,
-              and itself where there is none
-A particle that is not born at t is where its ancestor is (the frame store's reader presents it so).
+              with equality if there is none
+A particle that is not born at t takes its ancestor's state (the frame store's reader does this).
 """
 
 from dataclasses import dataclass
@@ -28,12 +30,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import graph
-from .bins import Ball
+from .point_grid import PointGrid
 
-ENTRIES = 64  # at most for a vertex, as in the library
+ENTRIES = 64  # at most per vertex, as in the library
 HASTE = 4.0  # as in the library
-CELLS = 32  # cells at a time: as much as is quick, as little as fits
-ROWS = 4096  # vertices at a time: what is worked on stays in the processor's cache
+CELLS = 32  # cells processed at a time: a compromise between speed and memory
+ROWS = 4096  # vertices at a time, to stay in the processor's cache
 
 
 @dataclass
@@ -42,7 +44,7 @@ class Binding:
     particle: np.ndarray  # entries
     kernel: np.ndarray  # not normalised
     until: np.ndarray  # when the entry ends; infinity: never
-    before: np.ndarray  # (n,) vertex that it is one with until the birth; itself: none
+    before: np.ndarray  # (n,) vertex that it coincides with until the birth; itself: none
     birth: np.ndarray  # (n,) infinity: none
     spacing: float = 0.0  # of the particles
 
@@ -53,15 +55,15 @@ def smooth_step(x):
 
 
 def bind(vertices, copy, before, birth, particles, pairs, times, spacing, support):
-    """Binding of vertices, each in the cell of a copy; pairs, times: neighbouring cells and when they
-    parted."""
+    """Binding of vertices, each in the cell of a copy; pairs, times: neighbouring cells and when
+    they parted."""
     count = len(particles.rest)
     around = graph.Neighbours(count, pairs, times)
     site = roots(particles.parent)
     reach = support * spacing
     order = np.argsort(copy, kind="stable")
     bounds = np.flatnonzero(np.r_[True, copy[order][1:] != copy[order][:-1], True]) if len(copy) else [0]
-    ball = Ball(particles.rest, reach)
+    grid = PointGrid(particles.rest, reach)
     cells = copy[order[bounds[:-1]]]
     far = np.sqrt(((vertices[order] - particles.rest[copy[order]]) ** 2).sum(1))
     far = np.maximum.reduceat(far, bounds[:-1]) if len(cells) else far
@@ -69,7 +71,7 @@ def bind(vertices, copy, before, birth, particles, pairs, times, spacing, suppor
     for k in range(0, len(cells), CELLS):
         part = slice(k, k + CELLS)
         begin, node, width = followed(
-            around, ball, site, particles.rest, cells[part], np.maximum(reach, 1.5 * far[part]) + far[part]
+            around, grid, site, particles.rest, cells[part], np.maximum(reach, 1.5 * far[part]) + far[part]
         )
         for j in range(len(begin) - 1):
             own = slice(begin[j], begin[j + 1])
@@ -85,12 +87,12 @@ def bind(vertices, copy, before, birth, particles, pairs, times, spacing, suppor
     return Binding(begin, particle[order].astype(np.int64), kernel[order], until[order], before, birth, spacing)
 
 
-def followed(around, ball, site, rest, cells, reach):
-    """What the vertices of some cells may follow: where each cell's begin, the copies, until when."""
-    begin, local = ball.every(rest[cells], reach)
+def followed(around, grid, site, rest, cells, reach):
+    """Candidates of the vertices of some cells: where each cell's begin, the copies, until when."""
+    begin, local = grid.every(rest[cells], reach)
     width = around.widest_of_many(cells, begin, local)
     cell = np.repeat(np.arange(len(cells)), np.diff(begin))
-    # of a particle's copies the one that stays longest, the oldest of those
+    # of a particle's copies the one that stays longest, the oldest of equals
     best = np.lexsort((local, -width, site[local], cell))
     one, place = cell[best], site[local[best]]
     best = best[np.r_[True, (one[1:] != one[:-1]) | (place[1:] != place[:-1])]]
@@ -99,13 +101,13 @@ def followed(around, ball, site, rest, cells, reach):
 
 
 def weigh(vertices, members, rest, node, width, reach):
-    """Kernel values of the vertices of one cell on the particles that it may follow, as entries:
-    vertex, particle, kernel, until."""
+    """Kernel values of the vertices of one cell on their candidate particles, as entries: vertex,
+    particle, kernel, until."""
     squared = np.zeros((len(members), len(node)))
     for k in range(3):
         away = vertices[members, k][:, None] - rest[node, k]
         squared += np.square(away, out=away)
-    # of those that stay: whatever ends, something is left to follow
+    # of entries that never end: at least one must remain
     stays = np.flatnonzero(width == np.inf)
     staying = squared if len(stays) == len(node) else squared[:, stays]
     nearest = np.sqrt(staying.min(1))
@@ -133,19 +135,20 @@ def roots(parent):
 
 
 def over(time, end, fade, spacing, apart):
-    """How far what ended is over, 0 to 1."""
+    """Fade-out of what ended, 0 to 1."""
     with np.errstate(invalid="ignore"):
         return smooth_step((time - end) / max(fade, 1e-300) * (1 + HASTE * apart / spacing))
 
 
 def mean(vertex, count, weight, value):
-    """Of entries by vertex."""
+    """Weighted mean of entries by vertex."""
     total = np.maximum(np.bincount(vertex, weight, count), 1e-300)
     return np.column_stack([np.bincount(vertex, weight * value[:, k], count) for k in range(3)]) / total[:, None]
 
 
 def skin(binding, vertices, rest, position, gradient, time, fade):
-    """Where the vertices are at a time. position (p, 3), gradient (p, 3, 3): of the particles then."""
+    """Vertex positions at a time. position (p, 3), gradient (p, 3, 3): of the particles at that
+    time."""
     count = len(vertices)
     offset = position - np.einsum("pij,pj->pi", gradient, rest)
     own = np.empty((count, 3))
@@ -153,7 +156,7 @@ def skin(binding, vertices, rest, position, gradient, time, fade):
         last = min(first + ROWS, count)
         own[first:last] = _follow(binding, vertices, offset, gradient, time, fade, first, last)
     parting = np.flatnonzero(binding.before != np.arange(count))
-    # who leads was led by another: the first are right at once, the others in a few rounds
+    # leaders can have leaders: the first are final at once, others after a few rounds
     found = own
     while True:
         mixed, lead = own.copy(), found[binding.before[parting]]
@@ -166,7 +169,7 @@ def skin(binding, vertices, rest, position, gradient, time, fade):
 
 
 def _follow(binding, vertices, offset, gradient, time, fade, first, last):
-    """Where vertices first to last - 1 are by their own entries."""
+    """Positions of vertices first to last - 1 by their own entries."""
     count, entries = last - first, slice(binding.begin[first], binding.begin[last])
     j, kernel, until = binding.particle[entries], binding.kernel[entries], binding.until[entries]
     vertex = np.repeat(np.arange(count), np.diff(binding.begin[first : last + 1]))

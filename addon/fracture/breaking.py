@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The way from a mesh and particles to a broken mesh."""
+"""Breaks a mesh: all steps from a mesh and particles to the mesh with cracks."""
 
 import numpy as np
 
-from . import assemble, binding, cells, cut, graph, islands, open_meshes, parting, sheets
-from .contract import Broken, Look, check
+from . import assemble, binding, cells, cut, graph, coincident_vertices, open_meshes, sheets, slivers
+from .datatypes import Broken, Look, check
 
 OPEN = (
-    "The mesh is no closed solid (it has holes, or edges with more than two faces): it comes apart "
-    "along its own faces, without new ones inside."
+    "The mesh is not a closed solid (it has holes, or edges with more than two faces): it comes apart"
+    " along its own faces, without crack faces inside."
 )
 NOT_SOLID = (
-    "The mesh could not be cut as a solid (it may intersect itself or be inside out): it comes "
-    "apart along its own faces, without new ones inside."
+    "The mesh could not be cut as a solid (it may intersect itself or be inside out): it comes apart "
+    "along its own faces, without crack faces inside."
 )
 
 
 def break_mesh(surface, particles, look=None, progress=lambda part: None):
-    """A contract.Broken of a Surface and Particles. Raises CrackError with a sentence.
+    """A datatypes.Broken of a Surface and Particles. Raises CrackError with a sentence.
 
-    Where nothing parted, the surface comes back untouched. progress: told the part that is done, as it
-    usually is.
+    If nothing parted, the surface is returned unchanged. progress: called with the finished share,
+    estimated by typical times.
     """
     look = look or Look()
     surface, particles = check(surface, particles)
@@ -30,15 +30,15 @@ def break_mesh(surface, particles, look=None, progress=lambda part: None):
     high = np.maximum(points.max(0), particles.rest.max(0))
     space = cells.divide(particles, low, high, spacing, look)
     partings = cells.Partings(particles, spacing)
-    pairs, squares, times = islands.absorb(space, particles, partings, spacing)
+    pairs, squares, times = slivers.absorb(space, particles, partings, spacing)
     part = pieces_of(particles, pairs, times)
     progress(0.15)
     opened = sheets.open_cracks(space, squares, times, particles, spacing, look)
     progress(0.35)
     broken = make(surface, opened, space, partings, part, particles, spacing, look)
     progress(0.7)
-    before, birth = parting.leaders(len(broken.copy), *broken.were_one)
-    parting.rejoin(
+    before, birth = coincident_vertices.leaders(len(broken.copy), *broken.were_one)
+    coincident_vertices.rejoin(
         broken.surface.vertices, np.flatnonzero(broken.birth < np.inf), 1e-6 * space.step, broken.birth, before, birth
     )
     broken.binding = binding.bind(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Material space divided into cells, one for each particle copy, on a regular grid.
+"""Divides material space into cells, one for each particle copy, on a regular grid.
 
-A box of the grid belongs to the copy whose rest position is nearest to its middle (a Voronoi cell,
-to within a box); copies of one particle share its cell, divided by the planes that divided them.
-A grid in place of exact polyhedra: whatever the particles are, two boxes meet in a square or not at
-all, so the complex of cracks has no degenerate case; sheets.py smooths the steps away.
+A box of the grid belongs to the copy whose rest position is nearest to its centre (a discrete
+Voronoi diagram); copies of one particle share its cell, divided by their split planes. A grid
+instead of exact polyhedra has no degenerate cases: two boxes share a square or nothing. sheets.py
+smooths the steps.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import graph
-from .bins import Ball
+from .point_grid import PointGrid
 from .voronoi import Pattern
 
 NEVER = -np.inf  # time of a pair that never shared a cluster
@@ -27,7 +27,7 @@ class Cells:
     cell: np.ndarray = None  # (nx, ny, nz) cell of the pattern that each box is in
 
     def box_of(self, points):
-        """Index (n, 3) of the box that each point is in, the nearest one for points outside."""
+        """Index (n, 3) of the box that contains each point, the nearest box for points outside."""
         index = np.floor((points - self.origin) / self.step).astype(np.int64)
         return np.clip(index, 0, np.array(self.copy.shape) - 1)
 
@@ -36,7 +36,7 @@ class Cells:
 
 
 def spacing_of(particles):
-    """The distance of neighbours at rest: given, or what fills the bounding box."""
+    """Rest distance of neighbours: given, or estimated from the volume of the bounding box."""
     if particles.spacing > 0:
         return float(particles.spacing)
     rest = particles.rest[particles.parent < 0]
@@ -49,7 +49,7 @@ def spacing_of(particles):
 
 
 def divide(particles, low, high, spacing, look):
-    """Cells of all space from `low` to `high` and a margin around it."""
+    """Cells of the space from `low` to `high` with a margin."""
     step = spacing / max(look.detail, 1.0)
     margin = 1.5 * spacing
     extent = np.maximum(high - low, spacing) + 2 * margin
@@ -72,11 +72,11 @@ def divide(particles, low, high, spacing, look):
 
 
 def stamp(origin, step, shape, rest, spacing, cell=None, of_site=None):
-    """The nearest of `rest` for the middle of each box that has one near, otherwise -1.
+    """The nearest of `rest` for the centre of each box that has one nearby, otherwise -1.
 
-    Every site offers itself to the boxes around it, one offset at a time for all sites at once;
-    sites that share a box take turns, so that no two write to one place. cell, of_site: those of a
-    pattern; a box is offered sites of its own cell only.
+    Every site is compared with the boxes around it, one offset at a time for all sites at once;
+    sites that share a box are processed in turn, so that no two write to one place. cell, of_site:
+    pattern cells; a box takes sites of its own cell only.
     """
     nearest = np.full(shape, -1, np.int64)
     flat, best = nearest.reshape(-1), np.full(nearest.size, np.inf)
@@ -107,8 +107,8 @@ def stamp(origin, step, shape, rest, spacing, cell=None, of_site=None):
 
 
 def spread(labels, cell=None):
-    """Gives boxes without a label that of a neighbour, of the same cell if told, for as long as any
-    gets one. Only boxes that have just got theirs are looked at: each is once, however far it goes."""
+    """Flood fill: boxes without a label take that of a neighbour, of the same cell if given. Only
+    boxes labelled in the last round are visited, so each is visited once."""
     flat, of = labels.reshape(-1), None if cell is None else cell.reshape(-1)
     fresh = np.flatnonzero(flat >= 0)
     while len(fresh):
@@ -126,7 +126,7 @@ def spread(labels, cell=None):
 
 
 def follow_splits(cells, copy, particles):
-    """The copy that each box of a divided particle ended with: through its splits, oldest first."""
+    """The final copy of each box of a divided particle: follows its splits, oldest first."""
     if not len(particles.split_old):
         return copy
     flat = copy.reshape(-1)
@@ -135,7 +135,7 @@ def follow_splits(cells, copy, particles):
     box = np.flatnonzero(divided[flat])
     box = box[np.argsort(flat[box], kind="stable")]
     owner, begin = np.unique(flat[box], return_index=True)
-    boxes = dict(zip(owner.tolist(), np.split(box, begin[1:])))  # of each copy, as it goes on
+    boxes = dict(zip(owner.tolist(), np.split(box, begin[1:])))  # boxes of each copy, updated split by split
     middles = cells.origin + (np.column_stack(np.unravel_index(box, copy.shape)) + 0.5) * cells.step
     at = np.empty(flat.size, np.int64)
     at[box] = np.arange(len(box))
@@ -156,7 +156,7 @@ class Partings:
     def __init__(self, particles, spacing):
         self.particles, self.count = particles, len(particles.rest)
         self.near = 2.5 * spacing
-        self.around = self.ball = None  # made where they are needed
+        self.around = self.point_grid = None  # made on first use
         low, high = particles.pairs.min(1, initial=self.count), particles.pairs.max(1, initial=-1)
         key = low * self.count + high
         order = np.lexsort((-particles.until, key))
@@ -178,9 +178,9 @@ class Partings:
     def times(self, a, b):
         """Times of pairs of different copies (two arrays).
 
-        An unlisted pair has what its ancestors had, up to the younger one's birth. Neighbours that
-        never shared a cluster are held together by a third one near both, as at the seam of two
-        clusters: they part when the last such bridge does, or the last way around through others.
+        An unlisted pair has the time of its ancestors, up to the younger one's birth. Neighbours
+        that never shared a cluster are held together by a third particle near both, as at the seam
+        of two clusters: they part when the last such bridge does, or the last path through others.
         """
         a, b = a.copy(), b.copy()
         start_a, start_b = a.copy(), b.copy()
@@ -219,18 +219,19 @@ class Partings:
         return float(through.max())
 
     def way(self, a, b):
-        """Until when one could be reached from the other through those that shared clusters nearby."""
+        """Until when one could be reached from the other through nearby particles that shared
+        clusters."""
         if self.around is None:
             self.around = graph.Neighbours(self.count, self.particles.pairs, self.particles.until)
-            self.ball = Ball(self.particles.rest, self.near)
+            self.point_grid = PointGrid(self.particles.rest, self.near)
         rest = self.particles.rest
         apart = np.sqrt(((rest[a] - rest[b]) ** 2).sum())
-        allowed = self.ball.near((rest[a] + rest[b]) / 2, apart + 2 * self.near)
+        allowed = self.point_grid.near((rest[a] + rest[b]) / 2, apart + 2 * self.near)
         return float(self.around.widest(a, allowed)[allowed == b][0])
 
 
 def neighbours(cells):
-    """Pairs (low, high) of copies whose cells meet, and for each axis which pair meets at each
+    """Pairs (low, high) of copies whose cells are adjacent, and for each axis the pair at each
     square between boxes: index into the pairs, or -1 within a cell."""
     count = int(cells.copy.max()) + 1
     keys, squares = [], []

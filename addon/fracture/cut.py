@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The mesh intersected with the opened solid: one boolean of manifold3d.
+"""Boolean intersection of the mesh with the opened solid, by manifold3d.
 
-Every triangle of the mesh and of the solid has an id of its own, so that the result says where each of
-its triangles is from; everything else is interpolated from there (assemble.py). The solid's gap is
-carried as three more properties of its vertices and taken back afterwards.
+Every triangle of both has an id, so that each result triangle is known to be a part of one of them;
+all layers are interpolated from there (assemble.py). The solid's gap is carried as three more
+vertex properties and subtracted afterwards.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .contract import CrackError
+from .datatypes import CrackError
 
 MISSING = (
     "The package manifold3d, which cuts meshes along cracks, is not installed: "
@@ -20,7 +20,8 @@ MISSING = (
 
 
 def library():
-    """The module manifold3d, of the extension's own wheel or of this Python; otherwise a sentence."""
+    """The module manifold3d, of the extension's own wheel or of this Python; otherwise a
+    CrackError."""
     for name in ("pliant_native.manifold3d", "manifold3d"):
         try:
             return importlib.import_module(name)
@@ -39,7 +40,7 @@ class Triangles:
 
 @dataclass
 class Pieces:
-    """The cut mesh as triangles. `source` is a triangle of the mesh or, where `inside`, of the sheets."""
+    """The cut mesh as triangles. `source`: a triangle of the mesh or, if `inside`, of the sheets."""
 
     vertices: np.ndarray
     triangles: np.ndarray
@@ -48,9 +49,10 @@ class Pieces:
 
 
 def triangulate(surface):
-    """Triangles of every face: as the surface says (what is drawn and what is cut differ otherwise
-    where faces are not flat, and cracks look out); quads along the diagonal that keeps both halves facing alike,
-    larger faces by manifold3d's triangulation of their outline seen along their normal."""
+    """Triangles of every face. The surface's own triangles, if it has any: with others, cracks
+    would show where faces are not flat. Otherwise quads are divided along the diagonal that
+    keeps both halves facing alike, larger faces by manifold3d's triangulation of their outline
+    projected along their normal."""
     if surface.triangles is not None:
         return Triangles(surface.triangles, surface.triangle_face)
     start, count = surface.face_start[:-1], np.diff(surface.face_start)
@@ -81,7 +83,7 @@ def triangulate(surface):
 
 
 def fill(points):
-    """Triangles (n - 2, 3) of a polygon, concave ones too; a fan where that fails."""
+    """Triangles (n - 2, 3) of a polygon, also a concave one; a fan if that fails."""
     normal = np.cross(points - points[0], np.roll(points, -1, 0) - points[0]).sum(0)
     axis = int(np.abs(normal).argmax())
     flat = np.delete(points, axis, 1)
@@ -98,7 +100,7 @@ def fill(points):
 
 
 def closed(triangles):
-    """Whether every edge has as many triangles on one side as on the other, and just one."""
+    """Whether every edge has exactly one triangle on each side."""
     edge = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     if not len(edge):
         return False
@@ -109,7 +111,7 @@ def closed(triangles):
 
 
 def cut(vertices, triangles, sheets):
-    """Pieces of a closed mesh. None if the library does not take the mesh for a solid."""
+    """Pieces of a closed mesh, or None if the library does not accept the mesh as a solid."""
     tool = library()
     # far from the origin, digits would be lost
     middle = (vertices.min(0) + vertices.max(0)) / 2
@@ -139,7 +141,7 @@ def solid(tool, vertices, extra, triangles, name):
 
 
 def collect(mesh, body_id, middle):
-    """The library's result with vertices that are one merged, and the gap taken back."""
+    """The library's result with merged vertices, and the gap subtracted."""
     values = np.asarray(mesh.vert_properties)
     triangles = np.asarray(mesh.tri_verts).astype(np.int64)
     one = np.arange(len(values))

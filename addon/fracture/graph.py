@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small algorithms on edges given as two arrays."""
+"""Graph algorithms on edges given as two arrays."""
 
 import numpy as np
 
 
 def components(count, first, second):
-    """The component of each of `count` nodes, numbered in the order of their lowest nodes."""
+    """Connected components of `count` nodes, numbered in the order of their lowest nodes."""
     label = np.arange(count)
     while len(first):
         low = np.minimum(label[first], label[second])
@@ -19,7 +19,7 @@ def components(count, first, second):
 
 
 class Neighbours:
-    """Undirected edges with a width each, by node."""
+    """Adjacency lists (CSR) of undirected edges with a width each."""
 
     def __init__(self, count, pairs, width):
         both = np.concatenate([pairs, pairs[:, ::-1]])
@@ -30,8 +30,9 @@ class Neighbours:
         self.local = np.full(count, -1)
 
     def widest(self, start, allowed):
-        """The largest width at which each allowed node can be reached from `start` through allowed
-        nodes, -infinity where it cannot. The width of a way is that of its narrowest edge."""
+        """Widest paths: the largest width at which each allowed node can be reached from `start`
+        through allowed nodes, -infinity if it cannot. The width of a path is that of its
+        narrowest edge."""
         self.local[allowed] = np.arange(len(allowed))
         begin, number = self.begin[allowed], self.begin[allowed + 1] - self.begin[allowed]
         edge = np.repeat(begin - np.r_[0, np.cumsum(number)[:-1]], number) + np.arange(number.sum())
@@ -48,7 +49,7 @@ class Neighbours:
                 return reached
 
     def widest_of_many(self, starts, begin, allowed):
-        """The same from many starts at once, each with nodes of its own: those from begin[k] to
+        """The same from many starts at once, each with its own nodes: those from begin[k] to
         begin[k + 1] are allowed for starts[k]."""
         count, whose = len(self.local), np.repeat(np.arange(len(starts)), np.diff(begin))
         local = np.full(len(starts) * count, -1, np.int32)
@@ -73,8 +74,8 @@ class Neighbours:
 
 
 def nearest_source(position, edges, sources, limit):
-    """For each vertex the source (a vertex) nearest to it among those whose reach spreads to it
-    along the edges, -1 if none is within `limit`."""
+    """For each vertex the nearest source (a vertex) among those that reach it along the edges, -1
+    if none is within `limit`."""
     count = len(position)
     source = np.full(count, -1)
     best = np.full(count, np.inf)
@@ -98,7 +99,7 @@ def nearest_source(position, edges, sources, limit):
 
 
 def spread_values(values, known, edges):
-    """Fills rows that are not known with the mean of known neighbours, ring by ring."""
+    """Fills unknown rows with the mean of known neighbours, ring by ring."""
     values, known = values.astype(np.float64).copy(), known.copy()
     to, of = np.concatenate([edges[:, 0], edges[:, 1]]), np.concatenate([edges[:, 1], edges[:, 0]])
     while True:
@@ -123,7 +124,7 @@ def unique_edges(triangles):
 
 
 def same_places(points, tolerance):
-    """A number for each point, the same for points that are nearer than about `tolerance`."""
+    """A number for each point, equal for points closer than about `tolerance`."""
     if not len(points):
         return np.zeros(0, np.int64)
     first, second = [], []

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the old mesh carried, on the new one: materials, UVs, normals, vertex groups, attributes.
+"""Transfers the old mesh's data to the new one: materials, UVs, normals, vertex groups, attributes.
 
-Outside, values are those of the old corners and vertices, interpolated with barycentric coordinates
-where a face was cut. On crack faces UVs are seen along the axis that a face looks along, normals are
-the faces' own, and everything else spreads inward from the outside around it.
+On the outside, values of the old corners and vertices are interpolated with barycentric
+coordinates. On crack faces, UVs are projected along the axis that a face is most aligned with,
+normals are the faces' own, and all other values spread inward from the outside.
 """
 
 import numpy as np
 
 from . import graph
-from .contract import Surface
+from .datatypes import Surface
 
 
 EDGE = 1e-7  # a barycentric coordinate below this is on the edge
 
 
 class Part:
-    """The faces of the outside, or of the cracks: whole ones, then triangles of cut ones."""
+    """Faces of the outside, or of the cracks: whole ones, then triangles of cut ones."""
 
     def __init__(self, faces, sizes, corners, cut, pieces):
         self.faces, self.cut = faces, cut
@@ -30,7 +30,7 @@ class Part:
         following = np.arange(len(self.corners)) + 1
         following[end - 1] = end - self.sizes
         here = vertices[self.corners]
-        middle = here[end - self.sizes][self.face]  # nearer to zero: fewer digits are lost
+        middle = here[end - self.sizes][self.face]  # relative to the middle: less cancellation
         product = np.cross(here - middle, vertices[self.corners[following]] - middle)
         return np.column_stack([np.bincount(self.face, product[:, k], len(self.sizes)) for k in range(3)])
 
@@ -54,7 +54,7 @@ def barycentric(surface, split, pieces, triangles):
     w = np.clip(w / np.where(flat[:, None], 1, area)[:, :, None], 0, 1)
     w[flat] = 1 / 3
     w /= w.sum(2, keepdims=True)
-    # an old corner has its own values, exactly
+    # an old corner keeps its values exactly
     w[w > 1 - 1e-9] = 1
     w[(w == 1).any(2, keepdims=True) & (w < 1)] = 0
     return w
@@ -99,7 +99,7 @@ class Layers:
         return result
 
     def on_edges(self, cut):
-        """For each vertex the two old ones between which it is, or -1."""
+        """For each vertex the two old ones at the ends of its edge, or -1."""
         result = np.full((len(self.pieces.vertices), 2), -1)
         weights = barycentric(self.old, self.split, self.pieces, cut)
         ends = self.old.corners[self.split.corner[self.pieces.source[cut]]]
@@ -114,8 +114,8 @@ class Layers:
         return result
 
     def points(self, values, cut, weights, ends):
-        """Old vertices keep their values, new ones on the outside are interpolated, those inside have
-        what is around them."""
+        """Old vertices keep their values, new ones on the outside are interpolated, those inside
+        take the values around them."""
         count = len(self.pieces.vertices)
         result, known = np.zeros((count, values.shape[1])), np.zeros(count, bool)
         at = self.pieces.triangles[cut].ravel()
@@ -140,13 +140,13 @@ class Layers:
         return graph.spread_values(mean, number > 0, self.edges)[inner.corners]
 
     def box(self, inner):
-        """UVs of faces seen along the axis that they face most."""
+        """UVs projected along the axis that faces are most aligned with."""
         axis = np.abs(inner.normals(self.pieces.vertices)).argmax(1)
         plane = np.array([[1, 2], [2, 0], [0, 1]])[axis][inner.face]
         return np.take_along_axis(self.pieces.vertices[inner.corners], plane, 1) * self.look.inside_uv_scale
 
     def inner_normals(self, inner):
-        """Smooth over a sheet, flat where it is creased."""
+        """Smooth over a sheet, flat at creases."""
         normal = inner.normals(self.pieces.vertices)
         summed = np.column_stack(
             [np.bincount(inner.corners, normal[inner.face, k], len(self.pieces.vertices)) for k in range(3)]
@@ -155,7 +155,7 @@ class Layers:
         return np.where(((smooth * flat).sum(1) > 0.7)[:, None], smooth, flat)
 
     def like(self, layer, name, values):
-        """Values as the old layer had them: its shape, its type, unit length for normals."""
+        """Values in the format of the old layer: its shape, its type, unit length for normals."""
         layer = np.asarray(layer)
         if name in self.old.normals:
             values = unit(values)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Meshes that are no solid come apart along their own edges.
+"""Meshes that are not closed solids come apart along their own edges.
 
-A sheet, or a mesh with holes or with edges of three faces, has no inside that crack faces could
-show. Each face follows the cell that its middle is in; between faces that have parted the mesh is
-unzipped, and faces around a vertex that stay connected keep one copy of it.
+A sheet, or a mesh with holes or non-manifold edges, has no inside for crack faces. Each face
+follows the cell of its centre; between faces that have parted the mesh is unzipped, and faces
+around a vertex that stay connected share one copy of it.
 """
 
 import numpy as np
 
 from . import graph
-from .contract import Broken, Surface
+from .datatypes import Broken, Surface
 
 
 def unzip(surface, cells, partings, part):
@@ -33,7 +33,7 @@ def unzip(surface, cells, partings, part):
     differ = a != b
     time[differ] = partings.times(a[differ], b[differ])
     joined = time == np.inf
-    # corners of two faces at one vertex are one where the faces' common edge holds
+    # corners of two faces at one vertex are joined if the faces' common edge holds
     first, second = [], []
     for c1, c2 in ((one[joined], two[joined]),):
         for end in (0, 1):
@@ -42,7 +42,7 @@ def unzip(surface, cells, partings, part):
             first.append(mine)
             second.append(other)
     group = graph.components(len(surface.corners), np.concatenate(first), np.concatenate(second))
-    # faces that touch in a vertex only are held by it unless their cells have parted
+    # faces that share only a vertex are joined there unless their cells have parted
     group = hold_touching(surface, group, copy[face_of], partings)
     number, corners = np.unique(surface.corners * len(surface.corners) + group, return_inverse=True)
     origin = number // len(surface.corners)
@@ -63,7 +63,7 @@ def unzip(surface, cells, partings, part):
         for at in (c, following[c]):
             np.minimum.at(birth, corners[at], time)
     cut, end = np.flatnonzero(~joined), following[two[~joined]]
-    # the edge's ends, as the two faces go around them in opposite directions (or not)
+    # the edge's ends, in opposite order in the two faces (or not)
     turned = surface.corners[one[cut]] == surface.corners[end]
     were_one = (
         corners[np.concatenate([one[cut], following[one[cut]]])],

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The solid that the mesh is cut with: all space near the body, opened along every crack.
+"""The solid that the mesh is intersected with: the space around the body, opened along every crack.
 
 A crack is a sheet of squares between boxes of the grid whose copies have parted. The sheets are
-smoothed, drawn toward the planes of the splits and roughened, and then *unzipped*: around each corner
-of the grid, boxes that stay connected through squares that are no crack keep one copy of the corner.
+smoothed, drawn toward the split planes and roughened, and then *unzipped*: around each corner of
+the grid, boxes that stay connected through squares that are no crack share one copy of the corner.
 
         +----+----+----+             a---b----t----+       The slit's two sides (a-b-t and a'-b'-t) are
         |    |    |    |             |   |    |    |       faces of one solid with coincident
-        a====b====t    |     ->      a'--b'---+    |       corners; its tip t is shared. What falls
-        |    |    |    |             |   |    |    |       apart and what only tears need no
-        +----+----+----+             +---+----+----+       separate treatment.
+        a====b====t    |     ->      a'--b'---+    |       corners; its tip t is shared. Fragments
+        |    |    |    |             |   |    |    |       and partial cracks need no separate
+        +----+----+----+             +---+----+----+       treatment.
 
-The solid is a closed oriented surface by construction, so a boolean library can intersect it with the
-mesh in one go. The two sides are held apart by a gap that is far below anything visible; each corner
-remembers its way back (`back`), so that both sides coincide again in the result.
+The solid is a closed oriented surface by construction, so a boolean library can intersect it with
+the mesh in one operation. The two sides are held apart by an invisibly small gap; each corner
+stores its displacement (`back`), so that both sides coincide again in the result.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from .bins import Ball
+from .point_grid import PointGrid
 from .cells import NEVER
 from .voronoi import FARTHEST, STEEP, drop
 
@@ -35,14 +35,14 @@ MEETING = [
 
 
 HALF_STAR = np.array([o for o in np.ndindex(3, 3, 3) if o > (1, 1, 1)]) - 1  # neighbours, once each
-PLANES_ROOM = 30_000  # boxes about the planes that are looked at together
-EVEN, SHRINK = 24, 60  # rounds of evening out how sheets are moved, and of moving them less
+PLANES_ROOM = 30_000  # boxes near planes that are processed at a time
+EVEN, SHRINK = 24, 60  # iterations of smoothing displacements, and of shrinking them
 
 
 @dataclass
 class Sheets:
-    """Quads of the opened solid, each divided along its corners 0 and 2, the same way on both sides of
-    a crack. The hull around the body has birth and copy of no meaning."""
+    """Quads of the opened solid, each divided along its corners 0 and 2, the same way on both sides
+    of a crack. Birth and copy of the hull around the body have no meaning."""
 
     vertices: np.ndarray  # (n, 3)
     back: np.ndarray  # (n, 3) how far the gap moved it, negated
@@ -57,7 +57,7 @@ class Sheets:
 
 
 def open_cracks(cells, squares, times, particles, spacing, look):
-    """Sheets, or None where nothing has parted. `squares`, `times`: of cells.neighbours and Partings."""
+    """Sheets, or None if nothing has parted. `squares`, `times`: of cells.neighbours and Partings."""
     parted = [np.where(s >= 0, times[s], np.inf) < np.inf for s in squares]
     if not any(p.any() for p in parted):
         return None
@@ -104,7 +104,7 @@ class Sheet:
     # ------------------------------------------------------------ shape
 
     def edges(self):
-        """Edges of the quads once each, and how many quads meet at each."""
+        """Unique edges of the quads, and the number of quads at each."""
         ends = np.concatenate([self.local[:, [k, (k + 1) % 4]] for k in range(4)])
         count = len(self.used)
         key = np.sort(ends.min(1) * count + ends.max(1))
@@ -113,10 +113,10 @@ class Sheet:
         return np.column_stack([key // count, key % count]), np.diff(begin)
 
     def smoothed(self, particles, spacing, look):
-        """Corners moved to where their neighbours are, repeatedly, but not far from where they were.
+        """Laplacian smoothing of the corners, with a limit on their displacement.
 
-        Along a rim or where several sheets meet, only neighbours on that line count, so rims do not
-        shrink into the sheet and sheets do not pull each other.
+        Along a rim or where several sheets meet, only neighbours on that line count, so that rims
+        do not shrink and sheets do not pull each other.
         """
         start = self.place(self.used)
         position = start.copy()
@@ -132,7 +132,7 @@ class Sheet:
         on_line[ends[line]] = True
         counts = line | ~on_line[ends].any(1)
         one_way = [(ends[counts, 0], ends[counts, 1]), (ends[counts, 1], ends[counts, 0])]
-        # a sheet's inner corner looks at its rim, not the other way round
+        # a corner inside a sheet follows its rim, not the other way round
         mixed = ~counts
         for a, b in ((0, 1), (1, 0)):
             inner = mixed & ~on_line[ends[:, a]]
@@ -141,7 +141,7 @@ class Sheet:
         of = np.concatenate([pair[1] for pair in one_way])
         number = np.maximum(np.bincount(to, minlength=len(start)), 1)[:, None]
         target, pull = self.toward_planes(start, particles, spacing)
-        # ends of lines, and points where lines meet, stay
+        # ends of lines, and points where lines meet, are fixed
         fixed = on_line & (np.bincount(ends[line].ravel(), minlength=len(start)) != 2)
         most = 0.6 * spacing
         for _ in range(rounds):
@@ -157,7 +157,7 @@ class Sheet:
         return position
 
     def pattern_planes(self):
-        """Planes of the pattern that corners are to be on, and which corners those are."""
+        """Planes of the pattern that corners must lie on, and which corners those are."""
         if self.cells.pattern is None:
             return None, np.zeros(0, np.int64)
         box = self.grid_index(self.used)[:, None, :] + STAR
@@ -167,18 +167,19 @@ class Sheet:
         return planes[counts], np.flatnonzero(counts)
 
     def near_start(self, position, corners):
-        """Not farther from the grid than the planes could be."""
+        """Limits the displacement to the largest possible distance of the planes."""
         start = self.place(self.used[corners])
         away = position - start
         length = np.sqrt((away**2).sum(1))[:, None]
         return start + away * np.minimum(1, FARTHEST * self.cells.step / np.maximum(length, 1e-300))
 
     def toward_planes(self, start, particles, spacing):
-        """A function that drops points on their split planes, and which corners have one (0 or 1)."""
+        """A function that projects points onto their split planes, and which corners have one (0 or
+        1)."""
         normals = np.concatenate([particles.plane_normal, particles.split_normal])
         length = np.sqrt((normals**2).sum(1))
         normals = normals / np.where(length > 0, length, 1)[:, None]
-        # a particle's split matters around the particle, wherever on the plane its point is
+        # a particle's split acts around the particle, wherever on the plane its point is
         own, normal = particles.rest[particles.split_old], normals[len(particles.plane_point) :]
         foot = own - ((own - particles.split_point) * normal).sum(1)[:, None] * normal
         points = np.concatenate([particles.plane_point, foot])
@@ -187,19 +188,19 @@ class Sheet:
         earliest = np.full(len(start), np.inf)
         np.minimum.at(earliest, self.local.ravel(), np.repeat(self.birth, 4))
         best, chosen = np.full(len(start), np.inf), np.full(len(start), -1)
-        ball = Ball(start, 2 * spacing)
-        # particles are divided by the planes of their clusters' splits, which reach around all of them
+        grid = PointGrid(start, 2 * spacing)
+        # particles are divided by their clusters' split planes, which already cover all of them
         known = {tuple(row) for row in np.column_stack([particles.plane_point, particles.plane_time])}
         twice = [tuple(row) in known for row in np.column_stack([particles.split_point, particles.split_time])]
         length[len(particles.plane_point) :][np.array(twice, bool)] = 0
         planes = np.flatnonzero(length > 0)
-        # many small ones at a time, few large ones
+        # many small planes at a time, few large ones
         room = np.cumsum(np.maximum(1, ((reach[planes] + spacing) / self.cells.step) ** 3))
         for some in np.split(planes, np.flatnonzero(np.diff(room // PLANES_ROOM)) + 1):
-            begin, near = ball.every(points[some], reach[some] + spacing)
+            begin, near = grid.every(points[some], reach[some] + spacing)
             s = np.repeat(some, np.diff(begin))
             height = np.abs(((start[near] - points[s]) * normals[s]).sum(1))
-            worth = height + 1e3 * spacing * (time[s] > earliest[near])  # not there when it cracked
+            worth = height + 1e3 * spacing * (time[s] > earliest[near])  # the plane is younger than the crack
             take = (height < spacing) & (worth < best[near])
             near, worth, s = near[take], worth[take], s[take]
             order = np.lexsort((s, worth, near))
@@ -217,8 +218,8 @@ class Sheet:
         return drop, has.astype(np.float64)
 
     def grain(self, position, spacing, look):
-        """Displacements from smooth noise of three octaves, in every direction: a sheet's own normal has
-        no side to prefer, and overhangs look broken rather than embossed."""
+        """Displacements by smooth noise of three octaves, in every direction: a sheet's normal has
+        no preferred side, and overhangs look broken rather than embossed."""
         moved = np.zeros_like(position)
         if look.roughness <= 0:
             return moved
@@ -230,16 +231,16 @@ class Sheet:
         return moved
 
     def unfolded(self, position, steepest):
-        """Corners moved less where the sheets would run through each other.
+        """Reduces displacements where the sheets would intersect themselves.
 
-        They are embedded as long as nothing is moved much otherwise than what is beside it: no two
-        corners of the grid that are neighbours by more than `steepest` (below 1) times their distance.
-        What is over that is evened out; what is still over it then is moved less, down to nothing.
+        They stay embedded if the displacements of neighbouring corners of the grid differ by at
+        most `steepest` (below 1) times their distance. Larger differences are first smoothed; what
+        is left is scaled down.
         """
         start = self.place(self.used)
         moved = position - start
         one, two, apart = self.beside()
-        looked = np.arange(len(one))  # pairs of which one was moved since they were looked at
+        looked = np.arange(len(one))  # pairs of which one changed in the last round
         for turn in range(EVEN + SHRINK):
             differ = moved[one[looked]] - moved[two[looked]]
             length = np.sqrt((differ**2).sum(1))
@@ -262,7 +263,7 @@ class Sheet:
         return start + moved
 
     def beside(self):
-        """Pairs of corners that are neighbours on the grid, and how far apart they are in steps."""
+        """Pairs of neighbouring corners of the grid, and their distance in steps."""
         at = np.full(np.prod(self.boxes + 1), -1)
         at[self.used] = np.arange(len(self.used))
         index = self.grid_index(self.used)
@@ -281,8 +282,8 @@ class Sheet:
     # ------------------------------------------------------------ topology
 
     def star_groups(self, corner):
-        """For each corner and each of the 8 boxes around it: the group of boxes that it stays
-        connected with there; -1 for boxes outside the grid."""
+        """For each corner and each of the 8 boxes around it: the connected group of boxes there; -1
+        for boxes outside the grid."""
         at = self.grid_index(corner)
         box = at[:, None, :] + STAR
         exists = ((box >= 0) & (box < self.boxes)).all(2)
@@ -302,7 +303,7 @@ class Sheet:
         return np.where(exists, group, -1)
 
     def hull(self):
-        """Quads of the grid's own boundary, outward, with the boxes that they belong to."""
+        """Quads of the grid's boundary, outward, with their boxes."""
         quads, owner = [], []
         for axis in range(3):
             for end in (0, 1):
@@ -315,7 +316,7 @@ class Sheet:
         return np.concatenate(quads), np.concatenate(owner)
 
     def unzip(self, position):
-        """The opened solid, from where the corners of the cracks now are."""
+        """The opened solid, from the current positions of crack corners."""
         hull, hull_owner = self.hull()
         # corner 0 and 2 are the ends of the shorter diagonal, on both sides
         ends = position[self.local]
@@ -326,7 +327,7 @@ class Sheet:
         corner, local = np.unique(quads, return_inverse=True)
         local = local.reshape(-1, 4)
         group = self.star_groups(corner)
-        # which of the 8 boxes around a quad's corner the owner is
+        # which of the 8 boxes around a quad's corner is the owner
         slot = (owner[:, None, :] - self.grid_index(corner)[local] + 1) @ np.array([4, 2, 1])
         key, vertex = np.unique(local * 8 + group[local, slot], return_inverse=True)
         place = self.place(corner)
@@ -347,7 +348,7 @@ class Sheet:
 
 
 def noise(position, seed):
-    """Smooth noise between -1 and 1: random values on the unit grid, blended smoothly."""
+    """Value noise between -1 and 1: random values on the unit grid, blended smoothly."""
     cell = np.floor(position)
     part = position - cell
     weight = part * part * (3 - 2 * part)
@@ -360,7 +361,7 @@ def noise(position, seed):
 
 
 def scatter(cell, seed):
-    """A number between -1 and 1 for each integer point, the same on every machine."""
+    """Hash of each integer point to a number between -1 and 1, the same on every machine."""
     value = (
         cell.astype(np.uint64) * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
     ).sum(1)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies that break along a pattern of Voronoi cells: where its planes are.
+"""Planes of a body that breaks along given Voronoi cells.
 
-Without a pattern a crack runs between the particles that parted. With one, the particles of a cell are
-those nearest to its point; what lies between them and the plane to the next cell is theirs too, and
-cracks are on these planes, their edges and their corners.
+Without a pattern a crack runs between the particles that parted. With one, the particles of a cell
+are those nearest to its point; the space between them and the plane to the next cell belongs to it
+too, and cracks lie on these planes, their edges and their corners.
 """
 
 import numpy as np
 
-from . import bins
+from . import point_grid
 
 STEEP = 0.97  # as Look.strictness: flat faces on a grid that lies askew need nearly all of it
 SLANT = 0.2  # planes that are more alike count as one
@@ -17,17 +17,17 @@ FARTHEST = 1.5  # steps of the grid that a corner is moved at most: boxes beside
 
 
 class Pattern:
-    """The points of a pattern that have particles, and whose each particle is."""
+    """The points of a pattern that have particles, and the cell of each particle."""
 
     def __init__(self, points, rest):
-        used, self.of_particle = np.unique(bins.nearest(rest, points), return_inverse=True)
+        used, self.of_particle = np.unique(point_grid.nearest(rest, points), return_inverse=True)
         self.points = points[used]
 
     def cell_at(self, points):
-        return bins.nearest(points, self.points)
+        return point_grid.nearest(points, self.points)
 
     def of_boxes(self, origin, step, shape):
-        """The cell that the middle of each box is in."""
+        """The cell that contains the centre of each box."""
         at = [origin[k] + (np.arange(shape[k]) + 0.5) * step for k in range(3)]
         found = np.empty(shape, np.int64)
         for i, x in enumerate(at[0]):  # a layer at a time: few numbers are under way
@@ -36,8 +36,8 @@ class Pattern:
         return found
 
     def around(self, corner_boxes):
-        """Planes (c, 7, 4) and which of them count: all points of space as near to the cells around a
-        corner as to the first of them. corner_boxes: (c, 8) cells, -1 for none."""
+        """Planes (c, 7, 4) and which of them count: the bisectors between the first cell at a
+        corner and the others. corner_boxes: (c, 8) cells, -1 for none."""
         cells = np.sort(corner_boxes, 1)
         first = np.where(cells < 0, cells.max(1, keepdims=True), cells).min(1)
         one, other = self.points[first], self.points[np.maximum(cells, 0)]
@@ -54,7 +54,7 @@ class Pattern:
 
 
 def drop(planes, position):
-    """Points moved to where all their planes are met, or the least away from that."""
+    """Projects points onto the intersection of all their planes, or to the least-squares solution."""
     normal = planes[:, :, :3]
     lack = planes[:, :, 3] - np.einsum("cpk,ck->cp", normal, position)
     # the least step: through the three directions that the normals span, those that count

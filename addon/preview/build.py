@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..bake import fracture_cells as pattern
+from ..bake import fracture_cells
 from ..bake import process, volume
 from ..bake.errors import BakeError
 from ..solver import Cancelled, Channel, Compression, LibraryError, PliantError, Scene, Store
@@ -210,7 +210,7 @@ def _show(body, source, request):
 
 def _colour_cells(body, source, request, shown):
     """Colours by cell instead of by cluster."""
-    points = pattern.points_of(body, source.pattern, {"toughness": math.inf}, request.origin)
+    points = fracture_cells.points_of(body, source.pattern, {"toughness": math.inf}, request.origin)
     body.set_fracture(math.inf)
     body.set_cells(points, origin=request.origin)
     of_particles = body.read(Channel.CELL)

@@ -5,7 +5,7 @@ import numpy as np
 
 import support  # noqa: F401  (makes addon importable)
 from addon.fracture import Particles, Surface
-from addon.fracture.bins import Ball
+from addon.fracture.point_grid import PointGrid
 
 
 def cloud(size, spacing, seed=1, jitter=0.3):
@@ -19,9 +19,9 @@ def cloud(size, spacing, seed=1, jitter=0.3):
 
 def near_pairs(rest, radius):
     """Pairs nearer than a radius, as clusters of that size would have them."""
-    ball, found = Ball(rest, radius), []
+    grid, found = PointGrid(rest, radius), []
     for i in range(len(rest)):
-        other = ball.near(rest[i], radius)
+        other = grid.near(rest[i], radius)
         other = other[other > i]
         found.append(np.column_stack([np.full(len(other), i), other]))
     return np.concatenate(found)

@@ -8,7 +8,7 @@ import fracture_scene
 import numpy as np
 import support  # noqa: F401  (makes addon importable)
 from addon.fracture import Look, Particles, Surface, binding, break_mesh
-from addon.fracture.contract import check, pairs_of_groups
+from addon.fracture.datatypes import check, pairs_of_groups
 from addon.solver import Channel, Factor, PliantError, Scene, Stiffness, Store, StoreMode
 
 HELD = 1e6

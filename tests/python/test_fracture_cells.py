@@ -7,7 +7,7 @@ import numpy as np
 from fracture_scene import box, cloud, near_pairs, open_edges, particles, volumes
 
 from addon.fracture import Look, Particles, break_mesh, cells, graph
-from addon.fracture.bins import Ball
+from addon.fracture.point_grid import PointGrid
 
 SIZE, SPACING = np.array([1.1, 0.6, 0.4]), 0.1
 
@@ -135,17 +135,17 @@ class Graph(unittest.TestCase):
         rest = np.random.default_rng(5).uniform(0, 1, (400, 3))
         pairs = near_pairs(rest, 0.15)
         width = np.random.default_rng(6).choice([1.0, 2.0, np.inf], len(pairs))
-        around, ball = graph.Neighbours(len(rest), pairs, width), Ball(rest, 0.1)
+        around, grid = graph.Neighbours(len(rest), pairs, width), PointGrid(rest, 0.1)
         starts = np.array([3, 7, 100, 399])
         radii = np.array([0.2, 0.31, 0.05, 0.4])
-        begin, found = ball.every(rest[starts], radii)
+        begin, found = grid.every(rest[starts], radii)
         reached = around.widest_of_many(starts, begin, found)
         for k, start in enumerate(starts):
             own = slice(begin[k], begin[k + 1])
-            np.testing.assert_array_equal(found[own], ball.near(rest[start], radii[k]))
+            np.testing.assert_array_equal(found[own], grid.near(rest[start], radii[k]))
             np.testing.assert_array_equal(reached[own], around.widest(start, found[own]))
         self.assertGreater(len(np.unique(reached)), 3)
-        begin, found = ball.every(rest[:2] + 50, radii[:2])
+        begin, found = grid.every(rest[:2] + 50, radii[:2])
         self.assertEqual((begin.tolist(), len(found)), ([0, 0, 0], 0))
 
     def test_same_places(self):

@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 from fracture_scene import between, box, cloud, edges, open_edges, particles, sphere, uv_of, voronoi, volumes
 
-from addon.fracture import CrackError, Look, Particles, Surface, binding, bins, break_mesh, cut, pairs_of_groups
+from addon.fracture import CrackError, Look, Particles, Surface, binding, break_mesh, cut, pairs_of_groups, point_grid
 
 SIZE, SPACING = np.array([1.0, 0.8, 0.4]), 0.1
 HALVES = between(lambda p: p[:, 0] < 0.53)
@@ -58,17 +58,17 @@ class Fragments(unittest.TestCase):
         """However many there are: one boolean of two solids, and cells are bound in blocks."""
         for parted, pieces in ((HALVES, 2), (between(voronoi(SEEDS)), len(SEEDS))):
             surface, given = box(SIZE, (8, 6, 3)), particles(cloud(SIZE, SPACING), SPACING, parted)
-            solids, balls, blocks = [], [], []
-            solid, every, followed = cut.solid, bins.Ball.every, binding.followed
+            solids, searches, blocks = [], [], []
+            solid, every, followed = cut.solid, point_grid.PointGrid.every, binding.followed
             count = lambda calls, function, size: lambda *given: (  # noqa: E731
                 calls.append(size(given)),
                 function(*given),
             )[1]
             with (
                 mock.patch.object(cut, "solid", count(solids, solid, lambda g: len(g[3]))),
-                mock.patch.object(bins.Ball, "every", count(balls, every, lambda g: len(g[1]))),
+                mock.patch.object(point_grid.PointGrid, "every", count(searches, every, lambda g: len(g[1]))),
                 mock.patch.object(binding, "followed", count(blocks, followed, lambda g: len(g[4]))),
-                mock.patch.object(bins.Ball, "near", None),
+                mock.patch.object(point_grid.PointGrid, "near", None),
             ):
                 broken = break_mesh(surface, given)
             self.assertEqual(broken.piece.max() + 1, pieces)
@@ -78,7 +78,7 @@ class Fragments(unittest.TestCase):
             self.assertLess(solids[1], 3 * broken.inside.sum() + 20000)
             self.assertLess(len(blocks), len(np.unique(broken.copy)) / binding.CELLS + 1)
             self.assertEqual(sum(blocks), len(np.unique(broken.copy)))
-            self.assertLess(len(balls), len(blocks) + 2)
+            self.assertLess(len(searches), len(blocks) + 2)
 
     def test_sphere_far_from_the_origin(self):
         surface = sphere(24, 32, 0.5)
@@ -280,7 +280,7 @@ class OtherMeshes(unittest.TestCase):
         )
         sheet.corner_layers["uv"] = whole.corner_layers["uv"].reshape(-1, 4, 2)[keep].reshape(-1, 2)
         broken = break_mesh(sheet, particles(cloud(SIZE, SPACING), SPACING, HALVES))
-        self.assertIn("no closed solid", broken.warnings[0])
+        self.assertIn("not a closed solid", broken.warnings[0])
         self.assertEqual(len(broken.inside), len(keep))
         self.assertFalse(broken.inside.any())
         a, b, face = edges(broken.surface)
@@ -312,7 +312,7 @@ class OtherMeshes(unittest.TestCase):
             np.r_[surface.corners, wall, len(surface.vertices)],
         )
         broken = break_mesh(surface, particles(cloud(SIZE, SPACING), SPACING, HALVES))
-        self.assertIn("no closed solid", broken.warnings[0])
+        self.assertIn("not a closed solid", broken.warnings[0])
         self.assertEqual(len(broken.face_piece), len(surface.face_start) - 1)
 
     def test_inside_out_mesh(self):

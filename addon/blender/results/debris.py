@@ -13,7 +13,7 @@ simulate from there.
 import bpy
 import numpy as np
 
-from ...bake import fragments as parts
+from ...bake import fragments as baked_fragments
 from ...bake.errors import BakeError
 from ...bake.output import write_pc2
 from .. import modifiers
@@ -29,7 +29,7 @@ def object_name(body):
 def make(scene, output, count=COUNT, progress=None):
     """The object of points on the cracks of a FracturedOutput; replaces an earlier one."""
     body = output.body
-    points = parts.crack_points(output.broken, count)
+    points = baked_fragments.crack_points(output.broken, count)
     if not len(points.birth):
         raise BakeError(f"'{body.name}' has no crack that debris could come from.")
     old = next(

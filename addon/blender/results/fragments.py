@@ -12,7 +12,7 @@ import bpy
 import bmesh
 import numpy as np
 
-from ...bake import fragments as parts
+from ...bake import fragments as baked_fragments
 from ...bake.errors import BakeError
 from ...bake.output import write_pc2
 from .. import compat, meshes, modifiers
@@ -28,7 +28,7 @@ def make(scene, obj, output, former, interior, rigid=False, progress=None):
     collection."""
     if output.pieces > MOST:
         raise BakeError(f"'{obj.name}' is in {output.pieces} pieces, more than {MOST}: allow fewer.")
-    found = parts.fragments(output)
+    found = baked_fragments.fragments(output)
     stretch, origin = output.stretch(), np.array(output.cache.origin)
     turn = fractured_mesh.is_turned(former, output.matrix(output.first))
     collection = bpy.data.collections.new(f"{obj.name} Fragments")
@@ -37,8 +37,8 @@ def make(scene, obj, output, former, interior, rigid=False, progress=None):
     root.empty_display_size = 0.1
     collection.objects.link(root)
     for number, fragment in enumerate(found):
-        motion = parts.rigid_motion(parts.in_world(output, fragment.vertices))
-        part = parts.part_of(output.broken, fragment)
+        motion = baked_fragments.rigid_motion(baked_fragments.in_world(output, fragment.vertices))
+        part = baked_fragments.part_of(output.broken, fragment)
         name = f"{obj.name} {fragment.piece:03d}"
         mesh = fractured_mesh.build(
             name, former, part, motion.local[0], stretch[fragment.vertices], interior, turn, np.eye(3)
@@ -60,7 +60,7 @@ def make(scene, obj, output, former, interior, rigid=False, progress=None):
 def play(obj, output, motion, number, origin):
     """Keyframes of the rigid motion, a point cache of the deformation."""
     obj.rotation_mode = "QUATERNION"
-    turns = parts.quaternions(motion.turn)
+    turns = baked_fragments.quaternions(motion.turn)
     columns = [("location", k, motion.centre[:, k] + origin[k]) for k in range(3)] + [
         ("rotation_quaternion", k, turns[:, k]) for k in range(4)
     ]
@@ -94,7 +94,7 @@ def hand_over(scene, obj, output, motion, density):
     # fragments fit into each other: the collision shape is smaller than the visible mesh of the
     # point cache, so that they do not burst apart
     obj.data.vertices.foreach_set("co", (SHRUNK * meshes.positions(obj.data)).reshape(-1))
-    frame = parts.settled_frame(motion, output.first, output.cache.fps) or output.last
+    frame = baked_fragments.settled_frame(motion, output.first, output.cache.fps) or output.last
     for at, follows in ((output.first, True), (frame, False)):
         body.kinematic = follows
         body.keyframe_insert("kinematic", frame=at)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vertices at one place, and when they stopped being one.
+"""Coincident vertices, and when they separate.
 
-Several cracks may meet at a place and open one after another:
+Several cracks may meet at a point and open one after another:
 
-        A | B          the four vertices at the middle were one, then (A B) and (C D), then four.
-        --+--          Each crack face joins a vertex on one of its sides with one on the other,
-        C | D          until its birth; before a time t those are one that faces born later join.
+        A | B          the four vertices at the middle coincide, then (A B) and (C D), then none.
+        --+--          Each crack face joins a vertex on one of its sides with one on the other
+        C | D          until its birth; at time t faces with a later birth still join theirs.
 
-Of a group that is still one, the vertex with the lowest number leads. Every other one becomes a leader
-once: then it parts from the leader that it had (`before`) at its `birth`.
+The vertex with the lowest number of a joined group is its leader (a union-find with times). Every
+other vertex becomes a leader once: at its `birth` it separates from the leader that it had
+(`before`).
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ from . import graph
 
 
 def leaders(count, first, second, time):
-    """(before, birth) of `count` vertices; first, second: vertices that were one until a time."""
+    """(before, birth) of `count` vertices; first, second: vertices that coincide until a time."""
     before, birth = np.arange(count), np.full(count, np.inf)
     leader = np.arange(count)
     order = np.argsort(-time, kind="stable")
@@ -38,7 +39,7 @@ def leaders(count, first, second, time):
 
 
 def lead(leader, vertices):
-    """Who leads them now."""
+    """The current leader of each vertex."""
     while True:
         found = leader[vertices]
         if (found == vertices).all():
@@ -47,8 +48,8 @@ def lead(leader, vertices):
 
 
 def rejoin(vertices, on_crack, tolerance, earliest, before, birth):
-    """Leaders at one place that no crack face joined (they meet in a point only) part when the first
-    crack there opens."""
+    """Coincident leaders that no crack face joins (they touch in a point only) separate when the
+    first crack there opens."""
     alone = on_crack[before[on_crack] == on_crack]
     place = graph.same_places(vertices[alone], tolerance)
     _, first = np.unique(place, return_index=True)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Points sorted into boxes, to find those that are near."""
+"""Neighbour search: points binned into a uniform grid."""
 
 from bisect import bisect_left, bisect_right
 
 import numpy as np
 
 
-class Ball:
-    """Particles within a distance, from bins of space."""
+class PointGrid:
+    """Finds the points within a distance."""
 
     def __init__(self, points, size):
         self.points, self.size = points, size
@@ -40,8 +40,8 @@ class Ball:
         return found[np.einsum("ij,ij->i", away, away) <= radius**2]
 
     def every(self, centres, radii):
-        """The same for many centres, each with its radius: where the points of each begin (n + 1), and
-        the points, as near() has them."""
+        """near() for many centres, each with its radius: where the points of each begin (n + 1),
+        and the points in the order of near()."""
         count = len(centres)
         low = np.floor((centres - radii[:, None] - self.low) / self.size).astype(np.int64)
         high = np.floor((centres + radii[:, None] - self.low) / self.size).astype(np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the cracks are made from and what comes of them: plain arrays, the contract of this package.
+"""Data types of this package: input and output as plain arrays, with validation.
 
 Everything is in material space: the coordinates of the mesh and of the particles at rest. Times are
 in one unit of the caller's choice (frames or seconds); infinity means "never parted".
@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-MOST_SLOTS = 2**15 - 1  # of materials, as Blender has them
-FARTHEST = 100  # sizes of a body that its mesh may reach beyond it: boxes are made for all of that
+MOST_SLOTS = 2**15 - 1  # of materials, as in Blender
+FARTHEST = 100  # body sizes that its mesh may extend beyond it: the grid covers all of it
 
 
 class CrackError(Exception):
-    """A sentence for the artist: the surfaces cannot be made, and nothing was changed."""
+    """A sentence for the user: the mesh cannot be cut, and nothing was changed."""
 
 
 @dataclass
 class Surface:
-    """A mesh of polygons with what it carries. Layers are arrays of rows by name.
+    """A mesh of polygons with its data layers: arrays of rows by name.
 
     Corner layers are interpolated within a face, point layers within a triangle of it; face layers
-    are copied. A layer named in `normals` holds unit vectors (custom normals): they are made
-    unit again.
+    are copied. A layer named in `normals` holds unit vectors (custom normals), which are
+    normalised again.
     """
 
     vertices: np.ndarray  # (n, 3) float64
@@ -34,18 +34,18 @@ class Surface:
     point_layers: dict = field(default_factory=dict)  # name -> (n, k): vertex groups, attributes
     face_layers: dict = field(default_factory=dict)  # name -> (f, k)
     normals: tuple = ()
-    triangles: np.ndarray = None  # (t, 3) corners, as faces are drawn; None: as seems best
+    triangles: np.ndarray = None  # (t, 3) corners, as faces are drawn; None: see cut.triangulate
     triangle_face: np.ndarray = None  # (t,)
 
 
 @dataclass
 class Particles:
-    """The final set of particles of one body, and how they came apart.
+    """The final set of particles of one body, and its connectivity history.
 
     A copy made by a split has a parent (an index into the same arrays) and the same rest position
-    as its parent. `pairs` lists who shared a cluster: `until` is infinity for a pair that shares
+    as its parent. `pairs` lists particles that shared a cluster: `until` is infinity for a pair that shares
     one in the last frame, otherwise the time at which it last did. Pairs of copies may be left out
-    where their ancestors are listed: until its birth a copy is its parent. Groups of the last
+    if their ancestors are listed: until its birth a copy is its parent. Groups of the last
     frame become pairs with `pairs_of_groups`.
 
     `splits` are the planes in material space that divided single particles: at `split_time` copy
@@ -76,26 +76,26 @@ class Particles:
 
 @dataclass
 class Look:
-    """What the artist may set."""
+    """Settings of crack faces."""
 
-    detail: float = 3.0  # steps of the grid that cracks are made on, per spacing
-    smoothing: float = 1.0  # 0: as blocky as that grid; 1: smooth; more: smoother
-    roughness: float = 0.0  # height of the grain on crack faces, in spacings
-    grain: float = 0.5  # width of its coarsest features, in spacings
+    detail: float = 3.0  # grid steps per particle spacing
+    smoothing: float = 1.0  # 0: the steps of the grid stay; 1: smooth; more: smoother
+    roughness: float = 0.0  # height of the bumps on crack faces, in spacings
+    grain: float = 0.5  # width of the coarsest bumps, in spacings
     seed: int = 0
     inside_material: int = None  # slot of the crack faces; None: one after the last in use
     inside_uv_scale: float = 1.0  # UV units per unit of length on crack faces
     uv_layers: tuple = ()  # corner layers that are UVs: crack faces get box UVs there
-    support: float = 2.0  # reach of the skin, in spacings (as the library's skin has it)
-    most_cells: int = 3_000_000  # the grid is made coarser rather than larger
-    strictness: float = 0.85  # how differently neighbouring points of a crack may be moved
+    support: float = 2.0  # support radius of the skin, in spacings, as in the library
+    most_cells: int = 3_000_000  # upper limit: above it the grid is coarser
+    strictness: float = 0.85  # limit of the displacement gradient on a crack, see Sheet.unfolded
 
 
 @dataclass
 class Broken:
-    """The mesh with its cracks. Topology is the same through the whole shot.
+    """The mesh with its cracks. Its topology is constant over the shot.
 
-    A vertex follows the entries `binding` gives it: particle, weight, and until when the entry holds
+    A vertex follows its entries of `binding`: particle, weight, and until when the entry holds
     (infinity: to the end). See binding.py for how output uses them.
     """
 
@@ -105,11 +105,11 @@ class Broken:
     piece: np.ndarray  # (n,) the same of vertices
     face_birth: np.ndarray  # (f,) time at which the crack opened; infinity: outside
     birth: np.ndarray  # (n,) the earliest of its crack faces; infinity: on none
-    copy: np.ndarray  # (n,) particle copy in whose cell the vertex is
+    copy: np.ndarray  # (n,) the vertex is in the cell of this particle copy
     source_vertex: np.ndarray  # (n,) vertex of the old mesh, or -1
     source_face: np.ndarray  # (f,) face of the old mesh, or -1: made inside
-    source_edge: np.ndarray  # (n, 2) old vertices between which a new one is, or -1
-    were_one: tuple = ()  # vertices, others, until when they were one: for the binding
+    source_edge: np.ndarray  # (n, 2) ends of the old edge that a new vertex divides, or -1
+    were_one: tuple = ()  # vertices, others, until when they coincide: for the binding
     binding: object = None  # binding.Binding
     warnings: list = field(default_factory=list)
     untouched: bool = False  # nothing was cut: surface is the old mesh itself
@@ -138,7 +138,7 @@ def _array(values, dtype, width, what, count=None):
 
 
 def check_surface(surface):
-    """Arrays as the code expects them; a CrackError where they cannot be right."""
+    """Converts arrays to the expected types; a CrackError if they are not valid."""
     array = _array
     surface.vertices = array(surface.vertices, np.float64, 3, "vertices")
     surface.face_start = array(surface.face_start, np.int64, 0, "starts of faces")
@@ -173,7 +173,7 @@ def check_surface(surface):
 
 
 def check(surface, particles):
-    """The same with its arrays as the code expects them; a sentence where they cannot be right."""
+    """The same with its arrays converted to the expected types; a CrackError if they are not valid."""
     array = _array
     check_surface(surface)
     count = len(particles.rest)
@@ -215,8 +215,8 @@ def check(surface, particles):
 
 
 def check_broken(broken, particles, like=None):
-    """A CrackError unless a Broken from a file is safe to use: with so many particles, made from the
-    Surface `like`."""
+    """A CrackError unless a Broken from an untrusted file is safe to use: for this number of
+    particles, made from the Surface `like`."""
     vertices, faces = (2**31, 2**31) if like is None else (len(like.vertices), len(like.face_start) - 1)
 
     def numbers(values, what, count, least=None, most=None, width=0):
@@ -278,7 +278,7 @@ def check_broken(broken, particles, like=None):
 
 
 def _check_layers(surface, like):
-    """A CrackError unless the layers are those of the mesh that was cut, each as wide."""
+    """A CrackError unless the layers are those of the mesh that was cut, with equal widths."""
     for kind in ("corner_layers", "point_layers", "face_layers") if like is not None else ():
         layers = getattr(surface, kind)
         for name, values in getattr(like, kind).items():
