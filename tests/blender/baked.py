@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small baked scene, and how results are compared with its frame store."""
+"""A small baked scene, and comparison of results with its frame store."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bar that breaks, baked once, for the tests of what becomes of it."""
+"""A bar that breaks, baked once, for the tests of its results."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cubes one above the other, and what would be baked of them."""
+"""Cubes above each other, and their shot."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What may happen to a bake, and that nothing is lost by it: a sentence, and frames stay."""
+"""Accidents during a bake: each ends with a sentence, and finished frames are kept."""
 
 import json
 import os

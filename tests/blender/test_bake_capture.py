@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a scene to a Shot: what is taken over, frame by frame; what is refused, in which words."""
+"""Capture of a scene to a Shot, frame by frame; refusals and their sentences."""
 
 import math
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake, Resume, Rebake, Quick Bake, Clear and Cancel as a script calls them, and Save As."""
+"""Bake, Resume, Rebake, Quick Bake, Clear and Cancel called from a script, and Save As."""
 
 import tempfile
 import time

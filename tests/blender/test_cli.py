@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line on files that have never seen the add-on: results, settings, exit codes."""
+"""The command line on files made without the add-on: results, settings, exit codes."""
 
 import contextlib
 import io

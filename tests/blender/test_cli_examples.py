@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every example builds its scene, bakes it and draws it; small here, so that it takes a moment."""
+"""Every example builds its scene, bakes it and draws it, at a small size."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Colliders that are meshes: which objects become one, what is captured of them, what bodies feel."""
+"""Mesh colliders: which objects become one, what is captured, and contact with bodies."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Soft bodies collide unless they are told not to: what the settings say is what is baked."""
+"""Soft bodies collide by default; collision settings arrive in the shot."""
 
 import io
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the preview says of a bake's time and memory, against the bake."""
+"""The preview's estimates of time and memory, compared with the bake."""
 
 import tempfile
 import time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's force fields, captured from their objects, act as they do on Blender's own particles."""
+"""Captured force fields act as they do on Blender's own particles."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of bodies that break: what is set is what is baked, and says so where it cannot be."""
+"""Fracture settings arrive in the shot; invalid ones are refused."""
 
 import io
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenes as artists have them, baked with what a click gives: they land, and stay what they are."""
+"""Untidy scenes baked with default settings: bodies land and keep their shape."""
 
 import math
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake that is out of date says so, and what has changed; one that is not does not."""
+"""A bake that is out of date is detected, with what has changed; no false alarms."""
 
 import io
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cracks that separate nothing are not cut into the mesh, unless they are asked for."""
+"""Cracks that separate nothing are cut into the mesh only if Partial Cracks is on."""
 
 import tempfile
 import unittest

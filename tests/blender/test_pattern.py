@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies that break along cells made beforehand: what is set is what breaks, on the cells' planes."""
+"""Bodies that break along Voronoi cells: settings arrive, cracks lie on the cells' planes."""
 
 import io
 import tempfile

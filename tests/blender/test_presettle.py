@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Held bodies start in equilibrium: as modelled at the first frame, and they do not sag."""
+"""Pre-settle: pinned bodies start in equilibrium as modelled, and do not sag."""
 
 import tempfile
 import unittest

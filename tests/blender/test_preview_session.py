@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The preview colours meshes by their clusters, follows changes, and leaves meshes as they were."""
+"""The preview colours meshes by cluster, follows changes, and restores meshes."""
 
 import os
 import tempfile

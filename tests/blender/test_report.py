@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the command line prints: one line for each event, whatever names have in them."""
+"""Output of the command line: one line for each event, for any object names."""
 
 import io
 import json

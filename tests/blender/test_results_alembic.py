@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Alembic of a bake: positions and velocities come back bit for bit, the scene stays as it was."""
+"""Alembic export: positions and velocities come back bit for bit, the scene is unchanged."""
 
 import unittest
 from unittest import mock

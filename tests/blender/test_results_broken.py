@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results of bodies that broke: one mesh with cracks for the whole shot, in every kind of result."""
+"""Results of broken bodies: one mesh with cracks for the whole shot, in every format."""
 
 import io
 import json

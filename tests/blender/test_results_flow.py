@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bake shows of a body that has flowed: its surface turns to the particles near it."""
+"""Results of bodies that have flowed: vertices are bound to nearby particles again."""
 
 import tempfile
 import unittest

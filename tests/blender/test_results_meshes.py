@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Other meshes that follow a bake, results after another bake, and caches of strangers."""
+"""Other meshes that follow a bake, results after another bake, and untrusted caches."""
 
 import json
 import shutil

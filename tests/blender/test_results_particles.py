@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake's particles as an object: places and attributes are the frame store's, bit for bit."""
+"""Particles as an object: positions and attributes equal the frame store's, bit for bit."""
 
 import bpy
 import bmesh

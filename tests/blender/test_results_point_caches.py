@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PC2 and MDD through the Mesh Cache modifier: bit for bit what the frame store has."""
+"""PC2 and MDD through the Mesh Cache modifier equal the frame store, bit for bit."""
 
 import os
 import unittest

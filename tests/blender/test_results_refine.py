@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faces are divided where the bake stretches them, and nowhere else."""
+"""Refine Stretched Faces divides faces only where the bake stretches them."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shape keys of a bake: within Blender's rounding; the artist's own keys and meshes stay safe."""
+"""Shape keys of a bake: exact within Blender's rounding; the user's keys and meshes are kept."""
 
 import bpy
 import support

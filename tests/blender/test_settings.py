@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every setting of the library can be reached, and those of the material may change in mid-bake."""
+"""Every setting of the library can be reached; material settings can be animated."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The add-on stands in this Blender as an extension, and its library works."""
+"""The add-on is enabled in this Blender as an extension, and its library works."""
 
 import unittest
 from pathlib import Path

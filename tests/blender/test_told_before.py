@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be baked is told before anything is simulated."""
+"""Invalid scenes are refused before anything is simulated."""
 
 import sys
 from unittest import mock

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is said before a bake that would disappoint, and the floor that a click adds."""
+"""Hints before a bake, and Add Floor."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The add-on leaves nothing behind when it is switched off, however often."""
+"""The add-on leaves nothing behind when it is disabled, repeatedly."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Materials by name: our own fit the object and look right; the user's are kept and come back."""
+"""Materials by name: built-in ones fit the object, the user's are saved and restored."""
 
 import os
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same shot in metres, centimetres and millimetres: the same pascals give the same shapes."""
+"""The same shot in metres, centimetres and millimetres: equal pascals give equal shapes."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small shot made by hand: a cube that falls on a floor, part of it painted and pinned."""
+"""A small shot made by hand: a cube that falls on a floor, partly painted and pinned."""
 
 import support  # noqa: F401 - makes addon importable
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies for the tests of crack surfaces: particles, who holds whom, meshes, and what is asked of them."""
+"""Bodies for the tests of crack surfaces: particles, connectivity, meshes, and checks."""
 
 import numpy as np
 

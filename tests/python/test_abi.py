@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ctypes module says what the header says, and the library exports what the header promises."""
+"""The ctypes module matches the header, and the library exports what the header declares."""
 
 import ctypes
 import shutil

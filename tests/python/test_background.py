@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work beside other work: in order, one at a time, nothing swallowed."""
+"""The worker thread: calls in order, one at a time, exceptions raised."""
 
 import threading
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cache folder: whole, damaged, strange, read-only; what is cleared and copied."""
+"""The cache folder: complete, damaged, foreign, read-only; clearing and copying."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies collide where a shot says so, with whom it says, and not at all otherwise."""
+"""Collisions between bodies of a shot: on, off, and by group."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes of bodies that break: who is weak, who is pinned, what is reported."""
+"""Bakes of bodies that break: weak places, pins, reports."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs: what they write, and that stopping them in any way loses nothing and changes no bit."""
+"""Jobs: their output; stopping them in any way loses nothing and changes no bit."""
 
 import os
 import signal

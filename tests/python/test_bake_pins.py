@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Painted pins reach the particles that an artist means."""
+"""Painted pins reach the intended particles."""
 
 import unittest
 

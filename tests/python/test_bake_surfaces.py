@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Surfaces of their own, surfaces that run, welds and sleep: from a shot into the bake."""
+"""Surface properties, moving surfaces, welds and sleep: from a shot to the bake."""
 
 import tempfile
 import unittest

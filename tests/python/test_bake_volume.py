@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies that should keep a volume and have none are baked all the same, and told of."""
+"""Bodies whose volume cannot be kept are baked without it, with a warning."""
 
 import tempfile
 import unittest

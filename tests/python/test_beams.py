@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sheets and bars in hertz over theory, by what tests/bench/beams.py measures."""
+"""Sheets and bars in hertz compared with theory, measured by tests/bench/beams.py."""
 
 import sys
 import unittest

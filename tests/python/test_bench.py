@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The benchmark tells what it promises, and the same hash however it runs. Never a time."""
+"""The benchmark's output, and equal hashes for every configuration. Never a time."""
 
 import importlib.util
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""While a call runs on a scene, every other call on it is refused. The calls are the header's."""
+"""While a call runs on a scene, every other call on it is refused. The list of calls comes from the
+header."""
 
 import ctypes
 import re

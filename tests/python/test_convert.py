@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings, arrays, exceptions and the search for the library: what needs no simulation."""
+"""Settings, arrays, exceptions and the search for the library: everything without simulation."""
 
 import ctypes
 import os

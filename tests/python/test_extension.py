@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes into the extension's zip, without building it."""
+"""Contents of the extension's zip, without building it."""
 
 import importlib.util
 import re

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Surfaces of bodies that flow: they keep their volume when let go, and do not fold while drawn."""
+"""Surfaces of bodies that flow: they keep their volume when released, and do not fold while drawn
+out."""
 
 import tempfile
 import unittest

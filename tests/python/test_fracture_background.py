@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Breaking in a process of its own: the same result, sentences, and an end when it is not wanted."""
+"""Breaking a mesh in another process: equal results, error sentences, cancelling."""
 
 import dataclasses
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What broken vertices follow: both sides alike until the birth, their own side afterwards."""
+"""Bindings of broken vertices: both sides equal until the birth, separate afterwards."""
 
 import unittest
 

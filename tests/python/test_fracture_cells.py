@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cells of particle copies, when neighbours parted, and copies of one particle divided by a plane."""
+"""Cells of particle copies, parting times of neighbours, and copies divided by a plane."""
 
 import unittest
 

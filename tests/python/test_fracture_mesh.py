@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Crack surfaces: closed fragments whose volumes sum up, both sides alike, layers kept."""
+"""Crack surfaces: closed fragments whose volumes add up, equal sides, layers kept."""
 
 import sys
 import unittest

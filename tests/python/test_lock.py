@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One writer for a cache folder: who gets it, who is refused and how, what is left behind."""
+"""Exclusive access to a cache folder: who gets it, refusals, and stale locks."""
 
 import contextlib
 import ctypes

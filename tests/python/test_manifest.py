@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of the user in and around a cache folder: none is deleted, followed, waited for or written over."""
+"""Files of the user in and around a cache folder: none is deleted, followed, waited for or
+overwritten."""
 
 import os
 import subprocess

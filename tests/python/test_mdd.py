@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MDD files: what is written is what is read, and a file that was there outlives a failure."""
+"""MDD files: reading returns what was written, and an existing file survives a failure."""
 
 import struct
 import tempfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a frame store gives is what the living scene gave, bit for bit."""
+"""A frame store returns the state of the running scene, bit for bit."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PC2 files: what is written is what is read, and nothing torn or foreign passes as whole."""
+"""PC2 files: reading returns what was written; incomplete and foreign files are refused."""
 
 import os
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What README.md shows works as it stands there."""
+"""The code in README.md works."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Pythonic face against the real library: what goes in comes out, and what is wrong is said."""
+"""The Python interface against the real library: values arrive unchanged, errors are reported."""
 
 import gc
 import math

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Meshes of several shells, and fragments of brittle bodies: nothing is torn, nothing crumples."""
+"""Meshes of several shells, and fragments of brittle bodies: nothing is torn or crumpled."""
 
 import unittest
 
