@@ -337,7 +337,7 @@ def _number(prop, text):
     try:
         value = int(text) if prop.type == "INT" else float(text)
     except ValueError:
-        raise ValueError(f"'{text}' is no {'whole ' if prop.type == 'INT' else ''}number") from None
+        raise ValueError(f"'{text}' is not a {'whole ' if prop.type == 'INT' else ''}number") from None
     if not prop.hard_min <= value <= prop.hard_max:
         raise ValueError(f"{text} is outside of {prop.hard_min:g} to {prop.hard_max:g}")
     return value

@@ -163,7 +163,7 @@ class CommandLine(Cubes):
             ("A", failures.USAGE, "OBJECT:OTHER"),
             ("A:Flor", failures.FILE, "did you mean 'Floor'"),
             ("A:A", failures.SCENE, "itself"),
-            ("A:Floor=strong", failures.USAGE, "no number"),
+            ("A:Floor=strong", failures.USAGE, "not a number"),
         ):
             with self.subTest(text):
                 found, said = self.run_command("bake", "--frames", "1-2", "--weld", text)
