@@ -9,7 +9,7 @@
 #include "collision/cluster/welds.h"
 
 #include "body/cut_query.h"
-#include "collision/mesh/moving_mesh_query.h"
+#include "collision/mesh/ccd.h"
 
 static pl_status add_weld(pl_welds* welds, pl_weld weld)
 {

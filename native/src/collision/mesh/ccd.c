@@ -1,202 +1,384 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Contact of one particle with one mesh, within one substep, where lanes are not enough.
+ * Queries on a mesh that moves: walks over its tree, the winding number, crossings.
  *
- *      o start                    The particle and the corners of each triangle go in straight
- *       \      /\                 lines; moving_mesh_query.c finds where they cross.
- *     ---\----/--\--- t1
- *         \  /    \
- *     -----\/------\- t0
- *          o end
+ * The particle and the corners of each triangle go in straight lines. Where the particle is in a
+ * triangle's plane is the root of a cubic (Provot, "Collision and self-collision handling in cloth
+ * model dedicated to design garments", 1997); roots that lie in the triangle are
+ * crossings.
  *
- * A contact is a plane that moves with the triangle, and particle_collider.c does the rest, so that
- * restitution and friction, rest and recovery are the same as on simple colliders:
- *   - a path that crosses is stopped on the side of the plane from which it came;
- *   - one that does not, but ends nearer than the thickness, is pushed away from the nearest point;
- *   - a particle that begins inside of a solid is pushed out through the nearest point.
- * Pushed away from one triangle it may cross another: again, from the same start, until there is
- * none. A path that still crosses after that is given up for one that moves with the surface.
+ * Inside or outside is the winding number, counted along rays: exact for closed meshes, since the
+ * two triangles at an edge see the same rounding. Where there are holes two of three rays
+ * decide, which mends small ones. (The generalised winding number of set-up would need the moments
+ * of all triangles anew in each substep.)
  */
-#include "collision/mesh/moving_mesh_query.h"
+#include "collision/mesh/ccd.h"
 
-/* Particles are kept off the surface by at least this much of it, so that their side is certain. */
-#define LEAST_THICKNESS 4
-#define PASSES 8
-/* The nearest point of an edge has the face's normal when the two have at least this cosine. */
-#define SAME_NORMAL 0.9999
+/* How far a crossing may lie outside of its triangle, as a share of it: no gaps along edges. */
+#define OVERLAP 1e-6
+#define BISECTIONS 52
 
-/* ------------------------------------------------------------------ response */
+/* ------------------------------------------------------------------ the mesh now */
 
-/* Columns: along the first edge, across it, the normal. */
-static mat3 frame_of(const pl_corners* t)
+static vec3 vertex_at(const pl_moving_view* s, uint32_t vertex, double t)
 {
-    vec3 x = v3_normalised(v3_sub(t->b, t->a)), z = v3_normalised(pl_corners_normal(t)),
-         y = v3_cross(z, x);
-    return (mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
+    vec3 from = s->mesh->from[vertex], to = s->mesh->to[vertex];
+    vec3 now = t < 1 && !s->mesh->still ? v3_mad(from, v3_sub(to, from), t) : to;
+    return v3_sub(now, s->origin);
 }
 
-/* A rotation that takes z to a direction; exact for the two faces of a triangle. */
-static mat3 tilt_to(vec3 z)
+static const uint32_t* vertices_of(const pl_moving_view* s, uint32_t triangle)
 {
-    if (z.x == 0 && z.y == 0)
-        return (mat3){{{1, 0, 0}, {0, z.z, 0}, {0, 0, z.z}}};
-    vec3 y = v3_normalised(v3_cross(z, v3(1, 0, 0)));
-    if (fabs(z.x) > 0.9)
-        y = v3_normalised(v3_cross(z, v3(0, 1, 0)));
-    vec3 x = v3_cross(y, z);
-    return (mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
+    return s->mesh->triangles + 3 * (size_t)s->tree->order[triangle];
 }
 
-static void store(mat3 m, double out[9])
+static pl_corners corners_at(const pl_moving_view* s, uint32_t triangle, double t)
 {
-    for (int i = 0; i < 9; ++i)
-        out[i] = m.m[i / 3][i % 3];
+    const uint32_t* v = vertices_of(s, triangle);
+    return (pl_corners){vertex_at(s, v[0], t), vertex_at(s, v[1], t), vertex_at(s, v[2], t)};
 }
 
-/* A plane through the point at the weights that moves with the triangle. "up" is its normal in the
- * triangle's frame. */
-static pl_collider_step plane_on(const pl_moving_view* s, const pl_moving* m,
-                                 const double weights[3], vec3 up, double thickness)
+static pl_corners between(const pl_moving* m, double s)
 {
-    pl_collider_step plane = {.shape = PLIANT_SHAPE_PLANE,
-                              .friction = s->friction,
-                              .restitution = s->restitution,
-                              .thickness = thickness,
-                              .running = s->running,
-                              .growth = {1, 1, 1}};
-    mat3 tilt = tilt_to(up);
-    mat3 r0 = m3_mul(frame_of(&m->at0), tilt), r1 = m3_mul(frame_of(&m->at1), tilt);
-    vec3 p0 = pl_corners_mix(&m->at0, weights), p1 = pl_corners_mix(&m->at1, weights),
-         shift = v3_sub(p1, p0);
-    store(r0, plane.r0), store(r1, plane.r1);
-    store(m3_add(r1, m3_scale(r0, -1)), plane.turn);
-    plane.p0[0] = p0.x, plane.p0[1] = p0.y, plane.p0[2] = p0.z;
-    plane.p1[0] = p1.x, plane.p1[1] = p1.y, plane.p1[2] = p1.z;
-    plane.shift[0] = shift.x, plane.shift[1] = shift.y, plane.shift[2] = shift.z;
-    return plane;
+    return (pl_corners){v3_mad(m->at0.a, v3_sub(m->at1.a, m->at0.a), s),
+                        v3_mad(m->at0.b, v3_sub(m->at1.b, m->at0.b), s),
+                        v3_mad(m->at0.c, v3_sub(m->at1.c, m->at0.c), s)};
 }
 
-static double height_at_start(const pl_collider_step* plane, const double x[3])
+pl_moving pl_moving_at(const pl_moving_view* s, uint32_t triangle)
 {
-    double height = 0;
-    for (int i = 0; i < 3; ++i)
-        height += (x[i] - plane->p0[i]) * plane->r0[3 * i + 2];
-    return height;
+    pl_moving m = {.at0 = corners_at(s, triangle, s->t0)};
+    m.at1 = s->mesh->still ? m.at0 : corners_at(s, triangle, s->t1);
+    return m;
 }
 
-/* From a point of a triangle to a particle, in the triangle's frame: its own normal wherever that
- * is the same, so that flat meshes are flat. "side" decides where the particle is on the point. */
-static vec3 direction_from(const pl_corners* t, vec3 away, double touching, double side)
+pl_box pl_moving_box(const pl_moving_view* s, const pl_moving* m)
 {
-    vec3 local = m3_mulv(m3_transpose(frame_of(t)), away);
-    double length = v3_length(local);
-    if (!(length > touching))
-        return v3(0, 0, side < 0 ? -1 : 1);
-    local = v3_scale(local, 1 / length);
-    if (fabs(local.z) > SAME_NORMAL)
-        return v3(0, 0, local.z < 0 ? -1 : 1);
-    return local;
+    pl_box box = {m->at0.a, m->at0.a};
+    pl_box_add(&box, m->at0.b);
+    pl_box_add(&box, m->at0.c);
+    if (s->mesh->still)
+        return box;
+    pl_box_add(&box, m->at1.a);
+    pl_box_add(&box, m->at1.b);
+    pl_box_add(&box, m->at1.c);
+    return box;
 }
 
-static bool touch_meeting(const pl_moving_view* s, pl_collider_particle* q,
-                          const pl_moving_meeting* met, double thickness)
+/* ------------------------------------------------------------------ walks */
+
+typedef struct walk
 {
-    pl_moving m = pl_moving_at(s, met->triangle);
-    vec3 start = v3_fromd(q->start), end = v3_fromd(q->x), up = v3(0, 0, met->side);
-    double unused[3];
-    if (!met->crossing)
+    const pl_bvh* tree;
+    pl_box box; /* in the world */
+    uint32_t stack[PL_BVH_STACK], waiting;
+} walk;
+
+static void begin_walk(walk* w, const pl_moving_view* s, const pl_box* box)
+{
+    w->tree = s->tree;
+    w->box = (pl_box){v3_add(box->lower, s->origin), v3_add(box->upper, s->origin)};
+    w->stack[0] = s->tree->root;
+    w->waiting = 1;
+}
+
+/* The next leaf that touches the box; NULL: no more. */
+static const pl_node* next_leaf(walk* w)
+{
+    while (w->waiting)
     {
-        double side = v3_dot(pl_corners_normal(&m.at0), v3_sub(start, m.at0.a));
-        up = direction_from(&m.at1, v3_sub(end, pl_corners_mix(&m.at1, met->weights)), q->touching,
-                            side);
-    }
-    if (!pl_moving_whole(&m))
-        return false;
-    pl_collider_step plane = plane_on(s, &m, met->weights, up, thickness);
-    double height = height_at_start(&plane, q->start);
-    if (!(height > 0)) /* beside the triangle: it was not behind it */
-        height = v3_length(v3_sub(start, pl_triangle_nearest(&m.at0, start, unused)));
-    return pl_collide_plane(&plane, q, height);
-}
-
-/* The path still crosses: the particle goes where the surface takes its start. */
-static void carry(const pl_moving_view* s, pl_collider_particle* q, const pl_moving_meeting* met)
-{
-    pl_moving m = pl_moving_at(s, met->triangle);
-    vec3 from = pl_corners_mix(&m.at0, met->weights), to = pl_corners_mix(&m.at1, met->weights);
-    vec3 local = m3_mulv(m3_transpose(frame_of(&m.at0)), v3_sub(v3_fromd(q->start), from));
-    vec3 there = v3_add(to, m3_mulv(frame_of(&m.at1), local));
-    const double x[3] = {there.x, there.y, there.z};
-    for (int k = 0; k < 3; ++k)
-    {
-        q->v[k] = (x[k] - q->start[k]) / q->dt;
-        q->x[k] = x[k];
-    }
-}
-
-/* Where a surface turns, a path may dip through it and end above its plane all the same. If it came
- * back through the surface no harm is done; if it went around, it moves with the surface instead.
- */
-static bool touch_outside(const pl_moving_view* s, pl_collider_particle* q)
-{
-    double thickness = PL_MAX(s->thickness, LEAST_THICKNESS * q->touching), after = -1;
-    pl_moving_meeting dip = {.triangle = PL_NO_TRIANGLE}; /* not yet come back from */
-    bool touched = false;
-    for (int pass = 0; pass < PASSES; ++pass)
-    {
-        pl_moving_meeting met = pl_moving_meet(s, q, thickness, after);
-        bool dipped = dip.triangle != PL_NO_TRIANGLE, changed = false;
-        if (dipped && met.crossing && met.side == -dip.side)
-            dip.triangle = PL_NO_TRIANGLE;
-        else if (dipped && !met.crossing)
-        {
-            carry(s, q, &dip);
-            changed = true;
-        }
-        else if (met.triangle == PL_NO_TRIANGLE)
-            return touched;
-        else if (touch_meeting(s, q, &met, thickness))
-            changed = true;
-        else if (met.crossing)
-            dip = met;
-        else
-            return touched;
-        after = changed ? -1 : met.when;
-        if (!changed)
+        const pl_node* node = &w->tree->nodes[w->stack[--w->waiting]];
+        if (!pl_boxes_touch(&node->box, &w->box))
             continue;
-        touched = true;
-        dip.triangle = PL_NO_TRIANGLE;
-        q->ignore = 0.05 * q->touching;
+        if (node->count)
+            return node;
+        w->stack[w->waiting++] = node->right;
+        w->stack[w->waiting++] = node->left;
     }
-    pl_moving_meeting met =
-        dip.triangle != PL_NO_TRIANGLE ? dip : pl_moving_meet(s, q, thickness, after);
-    if (!met.crossing)
-        return touched;
-    /* nothing that it touches takes it along well: what it is nearest to does */
-    uint32_t nearest = pl_moving_nearest(s, v3_fromd(q->start), met.weights);
-    if (nearest != PL_NO_TRIANGLE)
-        met.triangle = nearest;
-    carry(s, q, &met);
+    return NULL;
+}
+
+bool pl_moving_any(const pl_moving_view* s, const pl_box* box)
+{
+    walk w;
+    begin_walk(&w, s, box);
+    for (const pl_node* leaf; (leaf = next_leaf(&w));)
+        for (uint32_t i = 0; i < leaf->count; ++i)
+        {
+            pl_moving m = pl_moving_at(s, leaf->first + i);
+            pl_box swept = pl_moving_box(s, &m);
+            if (pl_boxes_touch(&swept, box))
+                return true;
+        }
+    return false;
+}
+
+bool pl_moving_surround(const pl_moving_view* s, const pl_box* box, pl_moving_neighbours* near)
+{
+    walk w;
+    near->box = *box;
+    near->count = 0;
+    begin_walk(&w, s, box);
+    for (const pl_node* leaf; (leaf = next_leaf(&w));)
+        for (uint32_t i = 0; i < leaf->count; ++i)
+        {
+            pl_moving m = pl_moving_at(s, leaf->first + i);
+            pl_box swept = pl_moving_box(s, &m);
+            if (!pl_boxes_touch(&swept, box))
+                continue;
+            if (near->count == PL_MOST_NEIGHBOURS)
+                return false;
+            near->swept[near->count] = swept;
+            near->triangle[near->count] = leaf->first + i;
+            near->at[near->count++] = m;
+        }
     return true;
 }
 
-static bool touch_inside(const pl_moving_view* s, pl_collider_particle* q)
+/* Twice the area of (0, a, b), with a sign that the two triangles at an edge agree on even where it
+ * is zero. */
+static double turn_sign(const double a[3], const double b[3], int u, int v, uint32_t ia,
+                        uint32_t ib)
 {
-    double thickness = PL_MAX(s->thickness, LEAST_THICKNESS * q->touching), weights[3];
-    vec3 start = v3_fromd(q->start);
-    uint32_t triangle = pl_moving_nearest(s, start, weights);
-    if (triangle == PL_NO_TRIANGLE)
-        return false;
-    pl_moving m = pl_moving_at(s, triangle);
-    if (!pl_corners_area(&m.at1))
-        return false;
-    vec3 out = v3_sub(pl_corners_mix(&m.at0, weights), start);
-    vec3 up = direction_from(&m.at0, out, q->touching, 1);
-    pl_collider_step plane = plane_on(s, &m, weights, up, thickness);
-    return pl_collide_plane(&plane, q, height_at_start(&plane, q->start));
+    double area = a[u] * b[v] - a[v] * b[u];
+    if (area == 0)
+        return ia < ib ? 1 : -1;
+    return area > 0 ? 1 : -1;
 }
 
-bool pl_collide_mesh(const pl_moving_view* s, pl_collider_particle* q, bool inside)
+static int crossing_of_ray(const pl_corners* t, const uint32_t* index, vec3 p, int axis)
 {
-    return inside ? touch_inside(s, q) : touch_outside(s, q);
+    const vec3 d[3] = {v3_sub(t->a, p), v3_sub(t->b, p), v3_sub(t->c, p)};
+    double c[3][3];
+    for (int i = 0; i < 3; ++i)
+        c[i][0] = d[i].x, c[i][1] = d[i].y, c[i][2] = d[i].z;
+    int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    double first = turn_sign(c[0], c[1], u, v, index[0], index[1]);
+    if (turn_sign(c[1], c[2], u, v, index[1], index[2]) != first ||
+        turn_sign(c[2], c[0], u, v, index[2], index[0]) != first)
+        return 0;
+    double sum = 0, height = 0;
+    for (int i = 0; i < 3; ++i)
+    {
+        const double *a = c[(i + 1) % 3], *b = c[(i + 2) % 3];
+        double weight = a[u] * b[v] - a[v] * b[u];
+        sum += weight;
+        height += weight * c[i][axis];
+    }
+    return height * sum > 0 ? (int)first : 0;
+}
+
+static int winding_along(const pl_moving_view* s, vec3 p, int axis)
+{
+    walk w;
+    pl_box ray = {p, p};
+    int winding = 0;
+    *(axis == 0 ? &ray.upper.x : axis == 1 ? &ray.upper.y : &ray.upper.z) = INFINITY;
+    begin_walk(&w, s, &ray);
+    for (const pl_node* leaf; (leaf = next_leaf(&w));)
+        for (uint32_t i = 0; i < leaf->count; ++i)
+        {
+            pl_corners t = corners_at(s, leaf->first + i, s->t0);
+            winding += crossing_of_ray(&t, vertices_of(s, leaf->first + i), p, axis);
+        }
+    return winding;
+}
+
+bool pl_moving_inside(const pl_moving_view* s, vec3 p)
+{
+    bool z = winding_along(s, p, 2) != 0;
+    if (s->mesh->closed)
+        return z;
+    bool x = winding_along(s, p, 0) != 0;
+    return z == x ? z : winding_along(s, p, 1) != 0;
+}
+
+static double box_distance2(const pl_box* box, vec3 p)
+{
+    double x = pl_max(0, pl_max(box->lower.x - p.x, p.x - box->upper.x));
+    double y = pl_max(0, pl_max(box->lower.y - p.y, p.y - box->upper.y));
+    double z = pl_max(0, pl_max(box->lower.z - p.z, p.z - box->upper.z));
+    return x * x + y * y + z * z;
+}
+
+uint32_t pl_moving_nearest(const pl_moving_view* s, vec3 p, double weights[3])
+{
+    uint32_t stack[PL_BVH_STACK], waiting = 0, found = PL_NO_TRIANGLE;
+    double stacked[PL_BVH_STACK], best = INFINITY, w[3];
+    vec3 world = v3_add(p, s->origin);
+    stacked[waiting] = 0;
+    stack[waiting++] = s->tree->root;
+    while (waiting)
+    {
+        const pl_node* node = &s->tree->nodes[stack[--waiting]];
+        if (stacked[waiting] >= best)
+            continue;
+        for (uint32_t i = 0; i < node->count; ++i)
+        {
+            pl_corners t = corners_at(s, node->first + i, s->t0);
+            if (!pl_corners_area(&t))
+                continue;
+            vec3 d = v3_sub(pl_triangle_nearest(&t, p, w), p);
+            if (v3_dot(d, d) >= best)
+                continue;
+            best = v3_dot(d, d);
+            found = node->first + i;
+            weights[0] = w[0], weights[1] = w[1], weights[2] = w[2];
+        }
+        if (node->count)
+            continue;
+        double l = box_distance2(&s->tree->nodes[node->left].box, world);
+        double r = box_distance2(&s->tree->nodes[node->right].box, world);
+        bool left_first = l <= r;
+        stacked[waiting] = left_first ? r : l;
+        stack[waiting++] = left_first ? node->right : node->left;
+        stacked[waiting] = left_first ? l : r;
+        stack[waiting++] = left_first ? node->left : node->right;
+    }
+    return found;
+}
+
+/* ------------------------------------------------------------------ crossings */
+
+static double cubic(const double k[4], double s)
+{
+    return k[0] + s * (k[1] + s * (k[2] + s * k[3]));
+}
+
+/* Where the cubic turns within (0, 1), in order; returns how often. */
+static int turning_points(const double k[4], double out[2])
+{
+    double a = 3 * k[3], b = 2 * k[2], c = k[1], roots[2];
+    double square = b * b - 4 * a * c;
+    int count = 0, kept = 0;
+    if (!(square > 0) || (a == 0 && b == 0))
+        return 0;
+    double q = -0.5 * (b + (b < 0 ? -sqrt(square) : sqrt(square)));
+    if (a != 0)
+        roots[count++] = q / a;
+    if (q != 0)
+        roots[count++] = c / q;
+    if (count == 2 && roots[0] > roots[1])
+    {
+        double swap = roots[0];
+        roots[0] = roots[1], roots[1] = swap;
+    }
+    for (int i = 0; i < count; ++i)
+        if (roots[i] > 0 && roots[i] < 1)
+            out[kept++] = roots[i];
+    return kept;
+}
+
+/* The root between two places where the signs differ. */
+static double root_between(const double k[4], double low, double high)
+{
+    if (k[2] == 0 && k[3] == 0)
+        return PL_CLAMP(-k[0] / k[1], low, high);
+    bool rising = cubic(k, high) > 0;
+    for (int i = 0; i < BISECTIONS; ++i)
+    {
+        double middle = 0.5 * (low + high);
+        if ((cubic(k, middle) > 0) == rising)
+            high = middle;
+        else
+            low = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+/* Weights of a point in a triangle's plane; whether it is in the triangle. */
+static bool weights_in(const pl_corners* t, vec3 p, double w[3])
+{
+    vec3 n = pl_corners_normal(t);
+    double square = v3_dot(n, n);
+    if (!pl_corners_area(t))
+        return false;
+    w[1] = v3_dot(v3_cross(v3_sub(p, t->a), v3_sub(t->c, t->a)), n) / square;
+    w[2] = v3_dot(v3_cross(v3_sub(t->b, t->a), v3_sub(p, t->a)), n) / square;
+    w[0] = 1 - w[1] - w[2];
+    return w[0] >= -OVERLAP && w[1] >= -OVERLAP && w[2] >= -OVERLAP;
+}
+
+/* The first crossing of a path with a triangle that is later than "after" and earlier than the best
+ * so far. */
+static void find_crossing(const pl_moving* m, uint32_t triangle, vec3 p0, vec3 p1, double after,
+                          pl_moving_meeting* best)
+{
+    vec3 u0 = v3_sub(m->at0.b, m->at0.a), w0 = v3_sub(m->at0.c, m->at0.a), r0;
+    vec3 du = v3_sub(v3_sub(m->at1.b, m->at1.a), u0), dw = v3_sub(v3_sub(m->at1.c, m->at1.a), w0);
+    r0 = v3_sub(p0, m->at0.a);
+    vec3 dr = v3_sub(v3_sub(p1, m->at1.a), r0);
+    vec3 n0 = v3_cross(u0, w0), n2 = v3_cross(du, dw);
+    vec3 n1 = v3_add(v3_cross(u0, dw), v3_cross(du, w0));
+    const double k[4] = {v3_dot(n0, r0), v3_dot(n0, dr) + v3_dot(n1, r0),
+                         v3_dot(n1, dr) + v3_dot(n2, r0), v3_dot(n2, dr)};
+    /* its Bezier points have the curve between them */
+    double b1 = k[0] + k[1] / 3, b2 = b1 + (k[1] + k[2]) / 3, b3 = k[0] + k[1] + k[2] + k[3];
+    if ((k[0] > 0 && b1 > 0 && b2 > 0 && b3 > 0) || (k[0] < 0 && b1 < 0 && b2 < 0 && b3 < 0))
+        return;
+    double cuts[4] = {0};
+    int count = 1 + turning_points(k, cuts + 1);
+    cuts[count] = 1;
+    for (int i = 0; i < count; ++i)
+    {
+        double low = cubic(k, cuts[i]), high = cubic(k, cuts[i + 1]), w[3];
+        bool down = low >= 0 && high <= 0 && low > high, up = low <= 0 && high >= 0 && high > low;
+        if (!down && !up)
+            continue;
+        double when = root_between(k, cuts[i], cuts[i + 1]);
+        if (best->crossing && when >= best->when)
+            return;
+        pl_corners then = between(m, when);
+        if (when <= after || !weights_in(&then, v3_mad(p0, v3_sub(p1, p0), when), w))
+            continue;
+        *best = (pl_moving_meeting){triangle, true, when, 0, down ? 1 : -1, {w[0], w[1], w[2]}};
+        return;
+    }
+}
+
+static void meet(const pl_moving* m, uint32_t triangle, vec3 p0, vec3 p1, double after,
+                 pl_moving_meeting* best)
+{
+    double w[3];
+    find_crossing(m, triangle, p0, p1, after, best);
+    if (best->crossing || !pl_moving_whole(m))
+        return;
+    double distance = v3_length(v3_sub(p1, pl_triangle_nearest(&m->at1, p1, w)));
+    if (distance < best->distance)
+        *best = (pl_moving_meeting){triangle, false, 1, distance, 0, {w[0], w[1], w[2]}};
+}
+
+static bool box_holds(const pl_box* outer, const pl_box* inner)
+{
+    return inner->lower.x >= outer->lower.x && inner->upper.x <= outer->upper.x &&
+           inner->lower.y >= outer->lower.y && inner->upper.y <= outer->upper.y &&
+           inner->lower.z >= outer->lower.z && inner->upper.z <= outer->upper.z;
+}
+
+pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_collider_particle* q,
+                                 double thickness, double after)
+{
+    pl_moving_meeting best = {.triangle = PL_NO_TRIANGLE, .distance = thickness};
+    vec3 p0 = v3_fromd(q->start), p1 = v3_fromd(q->x);
+    pl_box box = {p0, p0};
+    pl_box_add(&box, p1);
+    box = pl_box_widened(box, thickness);
+    if (s->near && box_holds(&s->near->box, &box))
+    {
+        for (uint32_t i = 0; i < s->near->count; ++i)
+            if (pl_boxes_touch(&s->near->swept[i], &box))
+                meet(&s->near->at[i], s->near->triangle[i], p0, p1, after, &best);
+        return best;
+    }
+    walk w;
+    begin_walk(&w, s, &box);
+    for (const pl_node* leaf; (leaf = next_leaf(&w));)
+        for (uint32_t i = 0; i < leaf->count; ++i)
+        {
+            pl_moving m = pl_moving_at(s, leaf->first + i);
+            pl_box swept = pl_moving_box(s, &m);
+            if (pl_boxes_touch(&swept, &box))
+                meet(&m, leaf->first + i, p0, p1, after, &best);
+        }
+    return best;
 }

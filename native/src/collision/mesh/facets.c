@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Triangles made ready for lanes: planes, edges and what they do in a substep. */
 #include "base/simd_dispatch.h"
-#include "collision/mesh/moving_mesh_query.h"
+#include "collision/mesh/ccd.h"
 #include "collision/mesh/triangle_cache.h"
 
 PL_DEFINE_KERNELS_FOR(pl_mesh_kernels)

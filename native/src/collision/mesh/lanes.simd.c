@@ -9,11 +9,11 @@
  * Pushed away from one triangle it may meet another: again, from the same start, until there is
  * none. The response is that of particle_collider.c.
  *
- * What this cannot decide for certain (triangles that turn fast, paths along the edge of a triangle
- * that bends, starts on the surface, corners that take many pushes) is left to ccd.c, which
- * takes the particles one by one, in double precision and with the exact time of each crossing.
+ * What single precision cannot decide (triangles that turn fast, paths along the edge of a bending
+ * triangle, starts on the surface, corners that need many pushes) is left to particle_mesh.c: one
+ * particle at a time, in double precision, with the exact time of each crossing.
  */
-#include "collision/mesh/ccd_lanes.h"
+#include "collision/mesh/crossing_lanes.h"
 
 #define RECOVERY_TIME 0.1f
 #define PASSES 4

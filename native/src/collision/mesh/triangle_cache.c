@@ -3,7 +3,7 @@
  */
 #include "collision/mesh/triangle_cache.h"
 
-#include "collision/mesh/moving_mesh_query.h"
+#include "collision/mesh/ccd.h"
 
 #include <stddef.h>
 #include <string.h>

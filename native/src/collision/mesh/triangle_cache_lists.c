@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Which particles of a chunk are near triangles, in eights of neighbours, and the triangles around
  * each eight (triangle_cache.h). */
-#include "collision/mesh/moving_mesh_query.h"
+#include "collision/mesh/ccd.h"
 #include "collision/mesh/triangle_cache.h"
 
 #include <string.h>

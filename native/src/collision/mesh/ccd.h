@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What a particle meets of a mesh collider within one substep. */
-#ifndef PL_COLLISION_MESH_MOVING_MESH_QUERY_H
-#define PL_COLLISION_MESH_MOVING_MESH_QUERY_H
+#ifndef PL_COLLISION_MESH_CCD_H
+#define PL_COLLISION_MESH_CCD_H
 
 #include "collision/collider/particle_collider.h"
 #include "collision/mesh/mesh_collider.h"
@@ -65,7 +65,7 @@ uint32_t pl_moving_nearest(const pl_moving_view* s, vec3 p, double weights[3]);
 pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_collider_particle* q,
                                  double thickness, double after);
 
-/* ccd.c: moves the particle and changes its velocity if it touches. "inside": it began in
+/* particle_mesh.c: moves the particle and changes its velocity if it touches. "inside": it began in
  * the solid. */
 bool pl_collide_mesh(const pl_moving_view* s, pl_collider_particle* q, bool inside);
 

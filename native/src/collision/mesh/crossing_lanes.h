@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What the paths of eight particles meet of the triangles around them (for lanes.simd.c). */
-#ifndef PL_COLLISION_MESH_CCD_LANES_H
-#define PL_COLLISION_MESH_CCD_LANES_H
+#ifndef PL_COLLISION_MESH_CROSSING_LANES_H
+#define PL_COLLISION_MESH_CROSSING_LANES_H
 
 #include "base/simd_vec3.h"
 #include "collision/mesh/triangle_cache.h"
@@ -10,7 +10,7 @@
 #define LEAST_THICKNESS 4
 /* Heights below this share of what is rounded tell no side. */
 #define FLAT 0.5f
-/* Triangles that turn or stretch by more than this in a substep are left to ccd.c. */
+/* Triangles that turn or stretch by more than this in a substep are left to particle_mesh.c. */
 #define MOST_TURN 0.3f
 /* Facets that are looked for closely where a list has fewer. */
 #define SOME 2048
