@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Which clusters may touch: particles of one and the shape of another whose bounds overlap, over
- * all bodies, less those that may not collide. */
+/* Broad phase: pairs of clusters, over all bodies, where the AABB of one's particles overlaps the
+ * AABB of the other's shape, minus those that the collision filter excludes. */
 #ifndef PL_COLLISION_BROADPHASE_BROADPHASE_H
 #define PL_COLLISION_BROADPHASE_BROADPHASE_H
 
@@ -16,31 +16,30 @@ typedef struct pl_pair_list
 {
     pl_pair* pairs;
     size_t count, capacity;
-    uint64_t visited; /* nodes of the tree, to find them */
+    uint64_t visited; /* tree nodes visited by these queries */
 } pl_pair_list;
 
-/* What the broadphase knows of a body. */
+/* One body in the broad phase. */
 typedef struct pl_pair_body
 {
-    uint32_t first, count;       /* its clusters in the list of all */
+    uint32_t first, count;       /* its range in the list of all clusters */
     uint32_t groups;             /* bodies collide if they have a bit in common */
     bool self;                   /* its clusters collide with each other */
     pl_collision_filter* filter; /* may be NULL where self is false */
-    bool asleep;                 /* does not move: those that sleep do not touch each other */
-    bool hit;                    /* was asleep and is hit: set by cluster_contacts.c */
+    bool asleep;                 /* two sleeping bodies never make a pair */
+    bool hit;                    /* out: it slept and was hit (set by cluster_contacts.c) */
 } pl_pair_body;
 
-/* Scratch that is kept from call to call. */
+/* Scratch, reused from call to call. */
 typedef struct pl_broadphase
 {
     size_t capacity;
     uint32_t *key, *order, *other_key, *other_order;
-    float (
-        *box)[6][4]; /* nodes of the tree, from the leaves up: lower and upper of four children */
-    uint32_t* only;  /* by node: 1 + the body that all of it is of, or 0 */
-    uint32_t* marks; /* by worker: what it needs to ask, beginning with marks of clusters */
+    float (*box)[6][4]; /* BVH nodes, leaves first: lower and upper of four children */
+    uint32_t* only;     /* by node: 1 + the body that owns all of it, or 0 */
+    uint32_t* marks;    /* by worker: query scratch, beginning with a mark per cluster */
     size_t mark_capacity;
-    uint64_t visited; /* nodes of the tree, by the last call's queries */
+    uint64_t visited; /* nodes visited by the last call */
     uint32_t* body_of;
     pl_pair_list* found; /* by batch of queries */
     size_t batch_count;
@@ -49,25 +48,24 @@ typedef struct pl_broadphase
 /* Whether the bounds of a's particles and of b's shape overlap; touching counts. */
 bool pl_pair_may_touch(const pl_proxy_pose* a, const pl_proxy_pose* b);
 
-/* Finds the pairs, ascending by a, then b, whatever the number of threads: those of "poses" that
- * may touch, without those that share a particle, that are held back, of bodies without a common
- * group, or of a body without self-collision. Bounds that are not numbers overlap nothing; all are
- * taken for wider than they are by "margin". */
+/* Finds the pairs in ascending order of a, then b, at any number of threads. Leaves out pairs that
+ * share a particle, that the filter holds back, of bodies without a common group, and of one body
+ * without self-collision. NaN bounds overlap nothing. All bounds are widened by "margin". */
 pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_pose* poses,
                              double margin, uint32_t body_count, const pl_pair_body* bodies,
                              pl_pool* pool, pl_pair_list* pairs);
-/* Only says which cluster is whose: a part of the above. */
+/* Only fills body_of: the first part of pl_broadphase_find. */
 pl_status pl_broadphase_list(pl_broadphase* b, uint32_t count, uint32_t body_count,
                              const pl_pair_body* bodies);
 void pl_broadphase_free(pl_broadphase* b);
 
-/* pair_cache_between.c: pairs of different bodies alone, found among the clusters that are where
- * another body is. Zeroed before the first call. */
+/* pair_cache_between.c: only pairs of different bodies, among the clusters that overlap another
+ * body's AABB. Zeroed before the first call. */
 typedef struct pl_pair_cache_between
 {
     pl_broadphase tree, bodies_tree;
-    pl_proxy_pose *boxes, *near; /* around each body; the clusters near others, */
-    uint32_t* cluster;           /* and which these are */
+    pl_proxy_pose *boxes, *near; /* AABB of each body; the clusters near other bodies, */
+    uint32_t* cluster;           /* and their indices */
     pl_pair_body *box_bodies, *near_bodies;
     pl_pair_list met;
     size_t box_capacity, near_capacity, cluster_capacity, box_body_capacity, near_body_capacity;
@@ -79,16 +77,15 @@ pl_status pl_pair_cache_between_update(pl_pair_cache_between* b, uint32_t count,
                                        pl_pair_list* pairs);
 void pl_pair_cache_between_free(pl_pair_cache_between* b);
 
-/* pair_cache_within.c: the same pairs, from those that were found for wider bounds some substeps
- * ago. */
+/* pair_cache_within.c: the same pairs, from a list made with fattened bounds some substeps ago. */
 typedef struct pl_pair_cache_within
 {
-    uint32_t cluster_count, body_count; /* 0: nothing is remembered */
-    uint32_t age;                       /* substeps since */
-    uint32_t pause;                     /* substeps in which nothing is to be remembered */
-    double margin;                      /* 0: the pairs are of no further use, the bounds are */
+    uint32_t cluster_count, body_count; /* 0: the cache is empty */
+    uint32_t age;                       /* substeps since it was filled */
+    uint32_t pause;                     /* substeps for which the cache stays off */
+    double margin;                      /* 0: the pairs are invalid, the bounds are not */
     double (*bounds)[12];               /* by cluster: part lower, upper, shape lower, upper,
-                                           relative to what each of them is seen from */
+                                           relative to the body's reference point */
     pl_pair_body* bodies;
     struct pl_filter_seen
     {
@@ -97,12 +94,12 @@ typedef struct pl_pair_cache_within
     } * filter; /* by body */
     pl_pair_list likely;
     size_t bounds_capacity, body_capacity, rules_capacity, centre_capacity;
-    double (*centre)[3]; /* by body: what it is seen from now */
-    float (*box)[12];    /* by cluster: bounds as they are now, rounded outward, relative to that */
+    double (*centre)[3]; /* by body: reference point of the current substep */
+    float (*box)[12];    /* by cluster: current bounds relative to it, rounded outward */
     size_t box_capacity;
-    /* Where bodies go too fast to remember whom they meet: pairs within each of them. */
+    /* Fallback where bodies move too fast for one cache: a cache of the pairs within each body. */
     struct pl_pair_cache_within* own;
-    pl_pair_body* alone; /* the bodies without the others */
+    pl_pair_body* alone; /* the bodies, without pairs between them */
     size_t alone_capacity;
     pl_pair_cache_between between;
     pl_pair_list met; /* pairs of different bodies */
@@ -115,17 +112,17 @@ pl_status pl_pair_cache_within_update(pl_pair_cache_within* memory, pl_broadphas
 void pl_pair_cache_within_free(pl_pair_cache_within* memory);
 void pl_pair_list_free(pl_pair_list* pairs);
 
-/* Lists the clusters that share a particle and the pairs that overlap at rest without sharing one.
- * When memberships change, "changed" says so of each cluster (NULL: all): pairs of clusters that
- * did not change stay as they are, held or free. The rules are zeroed before the first call. */
+/* Lists the clusters that share a particle, and the pairs that overlap at rest without sharing one.
+ * After a change of memberships "changed" flags the clusters concerned (NULL: all): pairs of
+ * unchanged clusters stay held or released. The filter is zeroed before the first call. */
 pl_status pl_collision_filter_make(const pl_body* body, const pl_proxies* proxies, double thickness,
                                    const uint8_t* changed, pl_collision_filter* filter);
-/* Sets pairs free that were held back and are apart now. A few are looked at in each turn; poses
- * are those of the body's clusters. */
+/* Releases held pairs that are apart now. Each turn tests one of PL_RELEASE_TURNS shares of them.
+ * "poses" are those of the body's clusters. */
 #define PL_RELEASE_TURNS 8
 void pl_collision_filter_release(pl_collision_filter* filter, uint32_t count,
                                  const pl_proxy_pose* poses, uint64_t turn);
-/* Whether neither the bounds nor the balls overlap. */
+/* Whether neither the AABBs nor the balls overlap. */
 bool pl_pair_apart(const pl_proxy_pose* a, const pl_proxy_pose* b);
 bool pl_collision_filter_shares(const pl_collision_filter* filter, uint32_t a, uint32_t b);
 void pl_collision_filter_free(pl_collision_filter* filter);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Which clusters of one body may not collide. Clusters that share a particle never do (Jones et al.
- * 2015, 3.4). Balls stick out of the body where it is thin or bent, so others may overlap at rest
- * too; were they to collide, the body would inflate. Published code lets it. Here they are held
- * back until they have been seen apart. Bounds are along the world's axes, and may be apart for no
- * other reason than that the body turned: balls must be apart too, at rest and later.
+ * Pairs of clusters of one body that must not collide. Clusters that share a particle never collide
+ * (Jones et al. 2015, 3.4).
+ *
+ * Departure: balls stick out of the body where it is thin or bent, so other clusters may overlap at
+ * rest too, and their contacts would inflate the body (published code lets them). Such pairs are
+ * held back until they have been apart once. Two AABBs can separate merely because the body
+ * rotated, so the balls must be apart as well, at rest and later.
  */
 #include "body/cut_query.h"
 #include "collision/broadphase/broadphase.h"
@@ -23,7 +25,7 @@ void pl_collision_filter_free(pl_collision_filter* filter)
     memset(filter, 0, sizeof *filter);
 }
 
-/* The clusters of each slot. */
+/* The clusters of each slot, in CSR form. */
 typedef struct by_slot
 {
     uint32_t *begin, *cluster, *seen;
@@ -37,7 +39,7 @@ static pl_status list_by_slot(uint32_t slots, const pl_proxies* proxies, by_slot
     lists->seen = PL_NEW(uint32_t, proxies->count);
     if (!lists->begin || !lists->cluster || !lists->seen)
         return pl_fail_memory((size_t)members * 4);
-    uint32_t* at = lists->begin + 1; /* one further, so that filling leaves the begins */
+    uint32_t* at = lists->begin + 1; /* offset by one: filling restores the begins */
     for (uint32_t m = 0; m < members; ++m)
         ++at[proxies->member_slot[m] + 1];
     for (uint32_t s = 0; s < slots; ++s)
@@ -77,13 +79,13 @@ static pl_status list_shares(const pl_proxies* proxies, const by_slot* lists,
             }
         }
         filter->share_begin[c + 1] = count;
-        if (count > filter->share_begin[c]) /* otherwise there may be no list yet */
+        if (count > filter->share_begin[c]) /* share may still be NULL */
             pl_sort_u32(filter->share + filter->share_begin[c], count - filter->share_begin[c]);
     }
     return PLIANT_OK;
 }
 
-static bool was_held(const uint64_t* held, size_t count, uint64_t key)
+static bool is_held(const uint64_t* held, size_t count, uint64_t key)
 {
     size_t low = 0, high = count;
     while (low < high)
@@ -116,13 +118,13 @@ bool pl_pair_apart(const pl_proxy_pose* a, const pl_proxy_pose* b)
            !bounds_overlap(a->lower, a->upper, b->lower, b->upper);
 }
 
-static bool came_apart(const pl_cuts* cuts, uint32_t a, uint32_t b)
+static bool cut_apart(const pl_cuts* cuts, uint32_t a, uint32_t b)
 {
     return cuts->plane_count && (cuts->piece[a] != cuts->piece[b] || pl_cuts_between(cuts, a, b));
 }
 
-/* Of the pairs that overlap at rest: all that are new, and the old ones that were held. Those that
- * a cut came between collide at once: they meet at a surface, and do not overlap there. */
+/* Holds, of the pairs that overlap at rest, the new ones and those that were held before. A pair
+ * separated by a cut collides at once: it meets at a surface and does not overlap there. */
 static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, const pl_cuts* cuts,
                       const uint8_t* changed, pl_collision_filter* filter)
 {
@@ -136,8 +138,8 @@ static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, con
         uint64_t key = (uint64_t)pair.a << 32 | pair.b;
         if (pair.a < pair.b && !pl_pair_apart(&poses[pair.a], &poses[pair.b]) &&
             (!changed || changed[pair.a] || changed[pair.b] ||
-             was_held(filter->held, filter->held_count, key)) &&
-            !came_apart(cuts, pair.a, pair.b))
+             is_held(filter->held, filter->held_count, key)) &&
+            !cut_apart(cuts, pair.a, pair.b))
             held[count++] = key;
     }
     pl_free(filter->held);
@@ -149,18 +151,19 @@ static pl_status hold(const pl_pair_list* pairs, const pl_proxy_pose* poses, con
     return filter->released ? PLIANT_OK : pl_fail_memory(count * 8);
 }
 
-/* No two sets of rules have the same, nor has one after it changed: what was found by rules tells
- * by it that they are others now. Results do not depend on it. */
+/* Unique for every state of every filter, so that a cache can detect that its filter changed.
+ * Results do not depend on it. */
 static uint64_t next_serial(void)
 {
     static uint64_t last;
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-/* Lists what each cluster shares with or is held back from; there is room for it. */
+/* Lists, by cluster, those that it shares a particle with or is held back from. The caller
+ * allocates. */
 static void list_near(uint32_t count, pl_collision_filter* filter)
 {
-    uint32_t* at = filter->near_begin + 1; /* one further, so that filling leaves the begins */
+    uint32_t* at = filter->near_begin + 1; /* offset by one: filling restores the begins */
     memset(filter->near_begin, 0, sizeof *at * ((size_t)count + 2));
     for (uint32_t c = 0; c < count; ++c)
         at[c + 1] = filter->share_begin[c + 1] - filter->share_begin[c];
@@ -212,7 +215,7 @@ void pl_collision_filter_release(pl_collision_filter* filter, uint32_t count,
     list_near(count, filter);
 }
 
-/* Bounds around balls as well, so that all pairs are found that may be held. */
+/* Widens the AABBs to the balls, so that the broad phase finds every pair that may be held. */
 static void widen(uint32_t count, pl_proxy_pose* poses)
 {
     for (uint32_t c = 0; c < count; ++c)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pairs of clusters of different bodies. Most of a body is far from every other one: boxes around
- * bodies say which of them may meet at all, and only clusters that are within the box of another
- * body are asked for (tree.c does both). While bodies fly apart from each other that is
- * nobody.
+ * Pairs of clusters of different bodies. A broad phase over the AABBs of bodies finds which bodies
+ * may meet; a second one takes only the clusters that overlap the AABB of another body (both by
+ * tree.c). While bodies fly apart, no cluster is left.
  */
 #include "collision/broadphase/broadphase.h"
 
@@ -35,7 +34,7 @@ static pl_status reserve(pl_pair_cache_between* b, uint32_t count, uint32_t body
     return PLIANT_OK;
 }
 
-/* Around all particles and shapes of a body; what is not a number is left out. */
+/* AABB of all particles and shapes of a body. NaN bounds are ignored. */
 static void bound_body(const pl_pair_body* body, const pl_proxy_pose* poses, pl_proxy_pose* box)
 {
     for (int k = 0; k < 3; ++k)
@@ -54,8 +53,7 @@ static void bound_body(const pl_pair_body* body, const pl_proxy_pose* poses, pl_
     }
 }
 
-/* Whether a cluster's particles may touch something of what the box is around, or the other way
- * round. */
+/* Whether a cluster's particles may touch anything in the box, or the other way round. */
 static bool is_near(const pl_proxy_pose* cluster, const pl_proxy_pose* box)
 {
     return pl_pair_may_touch(cluster, box) || pl_pair_may_touch(box, cluster);

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pairs that may touch, remembered. They are looked for with wider bounds than needed, and as long
- * as everyone is within those, the pairs of now are among them (Verlet, Computer "Experiments" on
- * Classical Fluids, 1967, for neighbours of molecules). What they are is still asked of the bounds
- * of now, so the result is the same as if the tree were made and asked each time.
+ * Cache of pairs that may touch. Pairs are found with fattened bounds; as long as every cluster
+ * stays within its own, the current pairs are a subset (Verlet, Computer "Experiments" on Classical
+ * Fluids, 1967, neighbour lists of molecules). Each cached pair is tested with the current bounds,
+ * so the result equals that of a new tree.
  *
- * How much wider follows from how far bounds go in a substep, seen from the middle of all: what
- * falls or flies together stays together. Where they go too far for their size, nothing is gained
- * by that. Then pairs within bodies are remembered, each body as it is seen from its own middle,
- * and those between bodies are looked for each time (pair_cache_between.c). Where that is of no use
- * either, all are looked for.
+ * The margin is SUBSTEPS substeps of bound motion relative to the mean position of all clusters:
+ * what falls or flies together stays together. If that is too much for the clusters' size, each
+ * body caches the pairs within itself, relative to its own mean position, and pairs between bodies
+ * are found anew each time (pair_cache_between.c). If that fails too, everything is found anew.
  */
 #include "collision/broadphase/broadphase.h"
 
 #include <string.h>
 
-/* Substeps that the wider bounds are made for, and how much wider than they are large they may be.
- */
+/* Substeps that the margin covers, and its limit as a share of the mean cluster size. */
 #define SUBSTEPS 8
 #define MOST_MARGIN 0.25
-/* Substeps after which those that go too fast are looked at again. */
+/* Substeps for which the cache stays off after motion was too fast. */
 #define PAUSE 16
-/* Of the margin: what is left aside for rounding. */
+/* Share of the margin reserved for rounding. */
 #define ROUNDING 1e-3
 
 void pl_pair_cache_within_free(pl_pair_cache_within* m)
@@ -62,8 +60,8 @@ static bool same_bodies(const pl_pair_cache_within* m, uint32_t count, uint32_t 
     return true;
 }
 
-/* What bodies are seen from: the middle of all, or each its own; or where it was, if some of them
- * sleep and so stay where they are. */
+/* Reference points: the mean of all clusters, or each body's own. 0 where a body sleeps: it stays
+ * in place. */
 static pl_status find_centres(pl_pair_cache_within* m, const pl_proxy_pose* poses,
                               uint32_t body_count, const pl_pair_body* bodies, bool own)
 {
@@ -101,7 +99,7 @@ static void bounds_of(const pl_proxy_pose* pose, const double centre[3], double 
     }
 }
 
-/* Bounds of now in few bytes: most pairs need not be looked at more closely. */
+/* Current bounds in float, rounded outward: they reject most pairs. */
 static void note_box(const double bounds[12], float box[12])
 {
     for (int k = 0; k < 12; ++k)
@@ -111,14 +109,14 @@ static void note_box(const double bounds[12], float box[12])
     }
 }
 
-/* Whether particles of one may be where the shape of the other is. */
+/* Whether the particles' box of one overlaps the shape's box of the other. */
 static bool boxes_meet(const float part[12], const float shape[12])
 {
     return (part[0] <= shape[9]) & (shape[6] <= part[3]) & (part[1] <= shape[10]) &
            (shape[7] <= part[4]) & (part[2] <= shape[11]) & (shape[8] <= part[5]);
 }
 
-/* Whether all are within the wider bounds. */
+/* Whether all clusters are within their fattened bounds. */
 static bool all_within(pl_pair_cache_within* m, const pl_proxy_pose* poses)
 {
     double margin = (1 - ROUNDING) * m->margin;
@@ -139,8 +137,8 @@ static bool all_within(pl_pair_cache_within* m, const pl_proxy_pose* poses)
     return true;
 }
 
-/* What it is worth to be wider by: nothing if that is too much for the size of clusters, or too
- * little for the precision of places. */
+/* The margin for the next list; 0 if it would be too large for the clusters' size, or too small for
+ * the precision of positions. */
 static double choose_margin(const pl_pair_cache_within* m, const pl_proxy_pose* poses)
 {
     double most = 0, size = 0, farthest = 0;
@@ -153,20 +151,20 @@ static double choose_margin(const pl_pair_cache_within* m, const pl_proxy_pose* 
             for (int k = 0; k < 12; ++k)
             {
                 double way = fabs(is[k] - m->bounds[c][k]);
-                most = way > most ? way : most; /* what is not a number, or dead, goes nowhere */
+                most = way > most ? way : most; /* NaN and dead clusters do not count */
                 double far = fabs(is[k] + centre[k % 3]);
                 farthest = far > farthest && far < INFINITY ? far : farthest;
             }
             double wide = is[9] - is[6] + is[10] - is[7] + is[11] - is[8];
             size += wide > 0 ? wide / (3 * m->cluster_count) : 0;
         }
-    /* what does not move is within anything */
+    /* bodies that do not move get the smallest margin that rounding allows */
     double margin = fmax(SUBSTEPS * most / (m->age ? m->age : 1), 2e-14 * farthest / ROUNDING);
     return margin < MOST_MARGIN * size ? margin : 0;
 }
 
-static pl_status remember(pl_pair_cache_within* m, uint32_t count, const pl_proxy_pose* poses,
-                          uint32_t body_count, const pl_pair_body* bodies)
+static pl_status store_bounds(pl_pair_cache_within* m, uint32_t count, const pl_proxy_pose* poses,
+                              uint32_t body_count, const pl_pair_body* bodies)
 {
     m->cluster_count = 0;
     if (!pl_grow((void**)&m->bounds, &m->bounds_capacity, count, sizeof *m->bounds) ||
@@ -211,7 +209,7 @@ static bool insert(pl_pair_list* list, pl_pair pair)
     return true;
 }
 
-/* Pairs that were held back when they were looked for, and may touch now. */
+/* Adds pairs that the filter has released since the list was made. */
 static pl_status add_released(pl_pair_cache_within* m, const pl_pair_body* bodies)
 {
     for (uint32_t b = 0; b < m->body_count; ++b)
@@ -231,19 +229,19 @@ static pl_status add_released(pl_pair_cache_within* m, const pl_pair_body* bodie
     return PLIANT_OK;
 }
 
-/* What the tree is asked for, and by whom. */
-typedef struct question
+/* Arguments of a broad-phase query. */
+typedef struct query
 {
     pl_broadphase* tree;
     uint32_t count, body_count;
     const pl_proxy_pose* poses;
     const pl_pair_body* bodies;
     pl_pool* pool;
-} question;
+} query;
 
-/* Finds the likely pairs anew, unless they are still right. The margin is 0 afterwards if they are
- * not worth to be found. */
-static pl_status renew(pl_pair_cache_within* m, const question* q, bool own)
+/* Refreshes the cached pairs if they are invalid. The margin is 0 afterwards if caching does not
+ * pay. */
+static pl_status refresh(pl_pair_cache_within* m, const query* q, bool own)
 {
     PL_TRY(find_centres(m, q->poses, q->body_count, q->bodies, own));
     bool same = same_bodies(m, q->count, q->body_count, q->bodies);
@@ -251,7 +249,7 @@ static pl_status renew(pl_pair_cache_within* m, const question* q, bool own)
     if (same && m->margin > 0 && all_within(m, q->poses))
         return add_released(m, q->bodies);
     m->margin = same ? choose_margin(m, q->poses) : 0;
-    PL_TRY(remember(m, q->count, q->poses, q->body_count, q->bodies));
+    PL_TRY(store_bounds(m, q->count, q->poses, q->body_count, q->bodies));
     if (!(m->margin > 0))
         return PLIANT_OK;
     pl_status status = pl_broadphase_find(q->tree, q->count, q->poses, m->margin, q->body_count,
@@ -266,9 +264,9 @@ static bool comes_before(pl_pair a, pl_pair b)
     return a.a < b.a || (a.a == b.a && a.b < b.b);
 }
 
-/* Those likely pairs that may touch now, and the others, which are in order, too. */
-static pl_status list_pairs(const pl_pair_cache_within* m, const pl_proxy_pose* poses,
-                            const pl_pair_list* others, pl_pair_list* pairs)
+/* Cached pairs that may touch now, merged with "others", which is sorted too. */
+static pl_status merge_pairs(const pl_pair_cache_within* m, const pl_proxy_pose* poses,
+                             const pl_pair_list* others, pl_pair_list* pairs)
 {
     size_t most = m->likely.count + (others ? others->count : 0), at = 0;
     pairs->count = 0;
@@ -289,8 +287,8 @@ static pl_status list_pairs(const pl_pair_cache_within* m, const pl_proxy_pose* 
     return PLIANT_OK;
 }
 
-/* The same bodies, as if each were alone. */
-static pl_status leave_alone(pl_pair_cache_within* m, question* q)
+/* The same bodies without pairs between them. */
+static pl_status isolate_bodies(pl_pair_cache_within* m, query* q)
 {
     if (!m->own)
         m->own = PL_NEW(pl_pair_cache_within, 1);
@@ -310,23 +308,23 @@ pl_status pl_pair_cache_within_update(pl_pair_cache_within* m, pl_broadphase* b,
                                       const pl_pair_body* bodies, pl_pool* pool,
                                       pl_pair_list* pairs)
 {
-    question all = {b, count, body_count, poses, bodies, pool}, alone = all;
+    query all = {b, count, body_count, poses, bodies, pool}, alone = all;
     if (m->pause)
         --m->pause;
     else
     {
         bool asked = m->cluster_count > 0;
-        PL_TRY(renew(m, &all, false));
+        PL_TRY(refresh(m, &all, false));
         if (m->margin > 0)
-            return list_pairs(m, poses, NULL, pairs);
+            return merge_pairs(m, poses, NULL, pairs);
         if (asked)
             m->pause = PAUSE, m->cluster_count = 0;
     }
-    PL_TRY(leave_alone(m, &alone));
-    PL_TRY(renew(m->own, &alone, true));
+    PL_TRY(isolate_bodies(m, &alone));
+    PL_TRY(refresh(m->own, &alone, true));
     if (!(m->own->margin > 0))
         return pl_broadphase_find(b, count, poses, 0, body_count, bodies, pool, pairs);
     PL_TRY(
         pl_pair_cache_between_update(&m->between, count, poses, body_count, bodies, pool, &m->met));
-    return list_pairs(m->own, poses, &m->met, pairs);
+    return merge_pairs(m->own, poses, &m->met, pairs);
 }

@@ -3,9 +3,9 @@
  * Proxies in the world (Jones et al. 2015, section 3.4, Eq. 16). Published code maps the normals of
  * half-spaces with F^-1; planes go with the transpose, see pose.h.
  *
- * What others may touch of a cluster is within its ball, and within the box of its members at rest:
- * the ball becomes an ellipsoid that reaches R |F^T e| along the world's axis e, the box reaches
- * |F| times its half size. Bounds are where both are.
+ * A cluster can be touched within its ball and within the AABB of its members at rest. In the world
+ * the ball is an ellipsoid of half extent R |F^T e| along axis e, and the box has |F| times its
+ * half size. The bounds are their intersection.
  */
 #include "collision/broadphase/pose.h"
 
@@ -20,14 +20,14 @@ static vec3 column(mat3 a, int i)
     return v3(a.m[0][i], a.m[1][i], a.m[2][i]);
 }
 
-/* Any unit vector at right angles to one. */
-static vec3 across(vec3 a)
+/* Any unit vector orthogonal to a. */
+static vec3 orthogonal_to(vec3 a)
 {
     vec3 axis = fabs(a.x) < .6 ? v3(1, 0, 0) : v3(0, 1, 0);
     return v3_normalised(v3_cross(a, axis));
 }
 
-static mat3 mend_slowly(mat3 f)
+static mat3 mend_by_svd(mat3 f)
 {
     mat3 v;
     double squares[3]; /* of the singular values, ascending */
@@ -36,7 +36,7 @@ static mat3 mend_slowly(mat3 f)
     double sigma[3];
     for (int i = 0; i < 3; ++i)
         right[i] = column(v, 2 - i);         /* descending */
-    right[2] = v3_cross(right[0], right[1]); /* a rotation, so that F's own sign shows in U */
+    right[2] = v3_cross(right[0], right[1]); /* a rotation, so that U carries F's sign */
     for (int i = 0; i < 3; ++i)
         sigma[i] = v3_length(left[i] = m3_mulv(f, right[i]));
     if (!(sigma[0] > 0))
@@ -44,7 +44,7 @@ static mat3 mend_slowly(mat3 f)
     left[0] = v3_scale(left[0], 1 / sigma[0]);
     left[1] = v3_mad(left[1], left[0], -v3_dot(left[1], left[0]));
     double second = v3_length(left[1]);
-    left[1] = second > 1e-6 * sigma[0] ? v3_scale(left[1], 1 / second) : across(left[0]);
+    left[1] = second > 1e-6 * sigma[0] ? v3_scale(left[1], 1 / second) : orthogonal_to(left[0]);
     left[2] = v3_cross(left[0], left[1]);
     mat3 mended = m3_zero();
     for (int i = 0; i < 3; ++i)
@@ -64,7 +64,7 @@ mat3 pl_pose_mend(mat3 f)
     /* det = s1 s2 s3 <= s3 square / 2 and s1^2 >= square / 3: above this, s3 is large enough */
     if (m3_det(f) >= .5 * PL_POSE_FLATTEST * square * sqrt(square))
         return f;
-    return mend_slowly(f);
+    return mend_by_svd(f);
 }
 
 /* ------------------------------------------------------------------ maps */
@@ -91,16 +91,16 @@ double pl_pose_plane_offset(const pl_proxy_pose* pose, vec3 normal, vec3 point)
 
 /* ------------------------------------------------------------------ bounds */
 
-/* Where particles are, by slot, and how they and the clusters move. */
+/* Positions by slot, and the motion of particles and clusters. */
 typedef struct places
 {
-    const float *x[3], *v[3];       /* v may be NULL: nothing moves */
-    const pl_surface_eight* eights; /* those at the surface, or NULL: they are to be gathered */
+    const float *x[3], *v[3];       /* v may be NULL: no motion */
+    const pl_surface_eight* eights; /* gathered surface particles; NULL: gather here */
     double origin[3], dt, thickness;
-    double drift[3]; /* what all have in common of their velocities */
+    double drift[3]; /* velocity of the frame of reference */
 } places;
 
-/* In the order of memory: reading out of order would take longer than writing so. */
+/* Ordered by slot: scattered writes cost less than scattered reads. */
 void pl_surface_gather(const pl_body* body, const pl_proxies* proxies, uint32_t begin, uint32_t end,
                        pl_surface_eight* eights)
 {
@@ -128,7 +128,7 @@ static void gather_eight(const uint32_t* slots, uint32_t count, const places* at
         }
 }
 
-/* Lanes of bounds of one coordinate, on the way from start to end. */
+/* Extends the bounds of one coordinate by the paths of eight particles. */
 static void bound_eight(const float* x, const float* v, float step, float drift, float* low,
                         float* high)
 {
@@ -173,8 +173,8 @@ static void bound_particles(const pl_proxies* proxies, uint32_t c, const places*
     }
 }
 
-/* Not less than F's largest singular value, and equal to it for rotations. */
-static double greatest_stretch(const mat3* f)
+/* Upper bound of F's largest singular value; exact for rotations. */
+static double stretch_bound(const mat3* f)
 {
     double most = 0;
     for (int i = 0; i < 3; ++i)
@@ -188,8 +188,7 @@ static double greatest_stretch(const mat3* f)
     return sqrt(most);
 }
 
-/* Where the ball of a cluster is: it is round in the cluster's own rest space, from which "f" leads
- * to the world. */
+/* A cluster's ball. It is round in the cluster's own rest space, which "f" maps to the world. */
 typedef struct ball
 {
     mat3 f;
@@ -232,7 +231,7 @@ static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t 
                        const places* at, pl_proxy_pose* pose)
 {
     if (proxies->member_begin[c] == proxies->member_begin[c + 1])
-        for (int k = 0; k < 3; ++k) /* dead: there is nothing to touch */
+        for (int k = 0; k < 3; ++k) /* dead cluster: empty bounds */
         {
             pose->centre[k] = pose->x[k];
             pose->shape_lower[k] = INFINITY, pose->shape_upper[k] = -INFINITY;
@@ -240,7 +239,7 @@ static void set_bounds(const pl_body* body, const pl_proxies* proxies, uint32_t 
     else
         set_shape_bounds(body, proxies->box[c], c, own, at, pose);
     bound_particles(proxies, c, at, pose);
-    pose->reach = own->radius * greatest_stretch(&own->f) + at->thickness;
+    pose->reach = own->radius * stretch_bound(&own->f) + at->thickness;
     for (int k = 0; k < 3; ++k)
     {
         pose->lower[k] = PL_MIN(pose->shape_lower[k], pose->part_lower[k]);
@@ -253,7 +252,7 @@ static mat3 load9(const float* a)
     return (mat3){{{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}}};
 }
 
-/* The map of the cluster; returns that from its own rest space. */
+/* Sets the cluster's map; returns the map from its own rest space. */
 static mat3 place(const pl_body* body, uint32_t c, pl_proxy_pose* pose)
 {
     const pl_clusters* k = &body->clusters;

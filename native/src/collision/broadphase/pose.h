@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Where contact proxies are: from rest space to the world with the total deformation F. */
+/* Poses of contact proxies: rest space to world by the total deformation gradient F. */
 #ifndef PL_COLLISION_BROADPHASE_POSE_H
 #define PL_COLLISION_BROADPHASE_POSE_H
 
 #include "body/body.h"
 
 /* F with singular values of at least PL_POSE_FLATTEST times the largest and a positive determinant.
- * What is flat gets a thickness, what is inside out is turned right along its least direction;
- * every other F comes back as it is. */
+ * Flat F gets a thickness, inverted F is flipped along its least direction; any other F is returned
+ * unchanged. */
 #define PL_POSE_FLATTEST 0.05
 mat3 pl_pose_mend(mat3 f);
 
-/* Eight of a cluster's particles at the surface, next to each other: in the body's arrays they lie
- * scattered. */
+/* Eight surface particles of a cluster, gathered: in the body's arrays they are scattered. */
 typedef struct pl_surface_eight
 {
     float x[3][8], v[3][8];
@@ -22,10 +21,10 @@ typedef struct pl_surface_eight
 void pl_surface_gather(const pl_body* body, const pl_proxies* proxies, uint32_t begin, uint32_t end,
                        pl_surface_eight* eights);
 
-/* Puts the proxies of finest clusters where their last fit is, with bounds around the proxy,
- * widened by "thickness", and around its surface particles, both on their way of the last dt as one
- * sees it who moves with the velocity "drift": what moves together does not come nearer by it.
- * "eights" are the body's, or NULL. */
+/* Sets the poses of the finest clusters from their last fit, with AABBs of the proxy, widened by
+ * "thickness", and of its surface particles. Both are swept over the last dt in a frame that moves
+ * with the velocity "drift", so common motion does not enlarge them. "eights" are the body's, or
+ * NULL. */
 void pl_poses_follow(const pl_body* body, const pl_proxies* proxies, const pl_surface_eight* eights,
                      double dt, const double drift[3], double thickness, uint32_t begin,
                      uint32_t end, pl_proxy_pose* poses);
@@ -49,8 +48,8 @@ vec3 pl_pose_normal_to_rest(const pl_proxy_pose* pose, vec3 normal);
  * normal "normal". */
 double pl_pose_plane_offset(const pl_proxy_pose* pose, vec3 normal, vec3 point);
 
-/* A plane that cuts a finest cluster (fracture/cuts/cuts.h), from one in the world through "point",
- * as the last fit has it. */
+/* A plane that cuts a finest cluster (fracture/cuts/cuts.h), from a world plane through "point",
+ * mapped by the last fit. */
 pl_cut_plane pl_pose_cut(const pl_body* body, uint32_t cluster, vec3 normal, vec3 point);
 
 #endif

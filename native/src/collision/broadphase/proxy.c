@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Ben Jones, April Martin, Joshua A. Levine, Tamar Shinar, Adam W. Bargteil: Clustering and
- * Collision Detection for Clustered Shape Matching, 2015, section 3.4, Eq. 15: from the principal
- * axes of A_rr the six planes that bound the members; those near the centre become half-spaces.
- * They are there to be read; contacts go by the surface of the whole body
- * (collision/cluster/sdf_query.c).
+ * Collision Detection for Clustered Shape Matching, 2015, section 3.4, Eq. 15: six planes along the
+ * principal axes of A_rr bound the members; those near the centre become half-spaces. Callers can
+ * read them; contacts use the surface of the whole body (collision/cluster/sdf_query.c).
  *
- * Departures: a plane's distance is measured from the query centre in radii, so that units do not
- * matter, and planes lie a margin outside of the members, so that a layer of particles has a
- * thickness. Strays, members beyond the query radius, have no say in the planes: a plane that
- * bounds them would be farther away than the ball's surface.
+ * Departures: plane distances are measured from the query centre in radii, which makes them
+ * independent of units, and planes lie a margin outside the members, which gives a layer of
+ * particles a thickness. Members beyond the query radius do not count: a plane around them would
+ * lie outside the ball.
  */
 #include "collision/broadphase/proxy.h"
 
@@ -53,8 +52,8 @@ static double depth_of(const pl_body* body, uint32_t slot)
     return -pl_rest_sdf_distance(&body->rest_sdf, pl_rest_of(body, slot), NULL);
 }
 
-/* How far a particle is from the nearest crack, on its own side, and which way; far away without
- * one. */
+/* Distance of a particle from the nearest crack, on its own side, and the direction to it; INFINITY
+ * without one. */
 static double depth_at_crack(const pl_body* body, uint32_t cluster, uint32_t slot, vec3* way)
 {
     const pl_cuts* cuts = &body->cuts;
@@ -63,11 +62,11 @@ static double depth_at_crack(const pl_body* body, uint32_t cluster, uint32_t slo
     double crack = pl_crack_distance(body, cuts->piece[cluster], pl_rest_of(body, slot), way);
     if (!(cuts->over[slot] > crack))
         return -crack;
-    *way = v3(0, 0, 0); /* a slit: it is seen from both sides alone */
+    *way = v3(0, 0, 0); /* a slit: both sides belong to one piece, so there is no direction */
     return -(double)cuts->over[slot];
 }
 
-/* Which part of its cluster's list a membership is in. */
+/* Sort key of a membership in its cluster's list: 0 home and at the surface, 1 home, 2 other. */
 static uint32_t part_of(const pl_body* body, const uint32_t* home, uint32_t c, uint32_t m,
                         uint32_t slot)
 {
@@ -80,12 +79,12 @@ static uint32_t part_of(const pl_body* body, const uint32_t* home, uint32_t c, u
     return depth_of(body, slot) < spacing || depth_at_crack(body, c, slot, &way) < spacing ? 0 : 1;
 }
 
-/* Puts the members that are at home in a cluster first, and of them those at the surface, which are
- * what touches others; the order stays otherwise. */
+/* Stable sort of each cluster's members: first those at home at the surface, which make contacts,
+ * then the other home members, then the rest. */
 static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
 {
     uint32_t slots = body->particles.slot_count, members = proxies->member_begin[proxies->count];
-    uint32_t* home = PL_NEW(uint32_t, slots); /* the membership that weighs most, plus one */
+    uint32_t* home = PL_NEW(uint32_t, slots); /* 1 + the membership of largest weight */
     uint32_t* kept = PL_NEW(uint32_t, members);
     float* kept_weight = PL_NEW(float, members);
     uint8_t* part = PL_NEW(uint8_t, members);
@@ -117,7 +116,7 @@ static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
         {
             vec3 way = v3(0, 0, 0);
             double crack = depth_at_crack(body, c, kept[m], &way);
-            /* cracks are as flat as they were cut: no roughness to allow for */
+            /* cracks are flat: no roughness to allow for */
             proxies->inset[m] = (float)fmin(fmax(depth_of(body, kept[m]) - half, 0), crack);
             if (proxies->crack)
             {
@@ -142,7 +141,7 @@ static pl_status find_homes(const pl_body* body, pl_proxies* proxies)
     return fine ? PLIANT_OK : pl_fail_memory((size_t)members * 8);
 }
 
-/* Lists the particles at the surface as they lie in memory. */
+/* Lists the surface particles in the order of slots. */
 static pl_status list_surface(const pl_body* body, pl_proxies* proxies)
 {
     uint32_t slots = body->particles.slot_count, eights = 0;
@@ -152,7 +151,8 @@ static pl_status list_surface(const pl_body* body, pl_proxies* proxies)
         eights += (proxies->surface_end[c] - proxies->member_begin[c] + 7) / 8;
     }
     proxies->eight_begin[proxies->count] = eights;
-    uint32_t* at = PL_NEW(uint32_t, (size_t)slots + 1); /* one further, so that it ends as begins */
+    uint32_t* at = PL_NEW(uint32_t, (size_t)slots + 1); /* offset by one, so that filling restores
+                                                           the begins */
     proxies->surface = PL_NEW(pl_surface_slot, 8 * (size_t)eights);
     if (!at || !proxies->surface)
     {
@@ -205,8 +205,8 @@ static void find_boxes(const pl_body* body, pl_proxies* proxies)
     }
 }
 
-/* Members that are all much nearer to their centre of mass than the query went are what splits have
- * left of a cluster. */
+/* If all members are much nearer to their centre of mass than the query radius, splits have reduced
+ * the cluster: its ball is then centred on them. */
 #define PART_OF_QUERY 0.9
 
 static void find_balls(const pl_body* body, pl_proxies* proxies)
@@ -290,14 +290,14 @@ pl_status pl_proxies_list_members(const pl_body* body, pl_proxies* proxies)
 
 /* ------------------------------------------------------------------ half-spaces */
 
-/* The largest float below that is not less: rounding must not leave a member outside. */
+/* The largest float that is not above a: rounding must not leave a member outside. */
 static float round_down(double a)
 {
     float rounded = (float)a;
     return rounded > a ? nextafterf(rounded, -FLT_MAX) : rounded;
 }
 
-/* Cluster by cluster: nothing is behind the last one. */
+/* Called in the order of clusters, so the plane goes to the end. */
 static pl_status append_plane(pl_proxies* proxies, uint32_t cluster, vec3 normal, double offset)
 {
     uint32_t at = proxies->plane_begin[cluster + 1];
@@ -351,7 +351,7 @@ static pl_status cut(const pl_body* body, const pl_proxy_desc* desc, uint32_t c,
                 low = fmin(low, along), high = fmax(high, along);
         }
         double from_zero = v3_dot(axis, centre);
-        /* what rounding to float may take away of positions and normals */
+        /* bound of the rounding of positions and normals to float */
         double slack = desc->margin + 1e-6 * (v3_length(centre) + k->radius[c]);
         if (high > -INFINITY && fabs(high + desc->margin) <= reach)
             PL_TRY(append_plane(proxies, c, axis, -(from_zero + high + slack)));

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Pairs of overlapping boxes with a tree of boxes, four children to a node, over the clusters in
- * the order of a curve that fills space (Lauterbach et al., Fast BVH Construction on GPUs, 2009).
- * Hilbert's instead of Morton's: it never jumps, so runs of it have smaller boxes, and a third less
- * of them is visited. The tree has no pointers:
+ * Overlapping pairs by a BVH with four children a node, over the clusters in the order of a
+ * space-filling curve (Lauterbach et al., Fast BVH Construction on GPUs, 2009). Departure:
+ * Hilbert's curve instead of Morton's. It never jumps, so runs of it have smaller boxes and a third
+ * fewer nodes are visited. The tree has no pointers:
  *
  *     level 1   |               0               |        node i of a level holds the boxes of its
  *     level 0   |   0   |   1   |   2   |   3   |        children 4 i to 4 i + 3 of the level
  *                0 1 2 3 4 5 6 7 ...   clusters          below; below level 0 are the clusters
  *
- * The tree holds shapes; each cluster with particles at the surface asks it with the bounds of
- * these, which are much smaller. It is made anew each time, which costs less than asking it, and
- * unlike a grid it does not mind clusters of different sizes. Boxes in it are floats, rounded
- * outward; what it finds is tested as it is, but last: most neighbours share a particle, and a mark
- * says so at once. With a constant number of neighbours the whole costs n log n.
+ * The tree holds the AABBs of shapes. Each cluster with surface particles queries it with the AABB
+ * of these, which is much smaller. The tree is built anew each time: that costs less than the
+ * queries, and unlike a grid it copes with clusters of different sizes. Its boxes are floats
+ * rounded outward; candidates get the exact test last, since most neighbours share a particle and a
+ * mark rejects those at once. With a bounded number of neighbours the cost is n log n.
  *
- * Where no body collides with itself, clusters stand body by body, bodies in the order in which the
- * curve meets them: whoever asks passes by the branches of its own body.
+ * If no body collides with itself, clusters are sorted by body, bodies in the order of the curve: a
+ * query skips the branches of its own body.
  */
 #include "collision/broadphase/broadphase.h"
 
@@ -25,8 +25,8 @@
 
 enum
 {
-    BATCH = 64,      /* queries that share a list of what they found */
-    MOST_LEVELS = 18 /* four to this power is more than there are indices */
+    BATCH = 64,      /* queries that share a result list */
+    MOST_LEVELS = 18 /* 4^18 exceeds the number of indices */
 };
 
 /* ------------------------------------------------------------------ memory */
@@ -70,7 +70,7 @@ static pl_status reserve(pl_broadphase* b, uint32_t count)
         return PLIANT_OK;
     release(b);
     size_t nodes = (size_t)count / 2 + 2 * MOST_LEVELS, batches = count / BATCH + 1;
-    size_t fours = (size_t)count + 4; /* the last four are not full */
+    size_t fours = (size_t)count + 4; /* the last four may be partly filled */
     b->key = PL_NEW(uint32_t, count);
     b->order = PL_NEW(uint32_t, fours);
     b->other_key = PL_NEW(uint32_t, count);
@@ -176,10 +176,11 @@ static void sort_keys(pl_broadphase* b, uint32_t count)
     }
 }
 
-/* The same order within each body, bodies as the curve meets them. */
+/* Groups the order by body: bodies in the order of the curve, clusters within a body as before. */
 static void sort_bodies(pl_broadphase* b, uint32_t count, uint32_t body_count)
 {
-    uint32_t *begin = b->other_key, *size = b->key, at = 0; /* there are no more bodies */
+    uint32_t *begin = b->other_key, *size = b->key, at = 0; /* scratch: there are at most as many
+                                                               bodies as clusters */
     for (uint32_t n = 0; n < body_count; ++n)
         begin[n] = UINT32_MAX, size[n] = 0;
     for (uint32_t i = 0; i < count; ++i)
@@ -196,8 +197,7 @@ static void sort_bodies(pl_broadphase* b, uint32_t count, uint32_t body_count)
 
 /* ------------------------------------------------------------------ the tree */
 
-/* Four boxes at a time. Nothing is computed with them but comparisons: every machine gives the same
- * bits. */
+/* Four boxes at a time, compared only: every machine gives the same bits. */
 typedef float four __attribute__((vector_size(16)));
 typedef int32_t four_masks __attribute__((vector_size(16)));
 
@@ -206,9 +206,9 @@ typedef struct tree
     const pl_broadphase* b;
     const pl_proxy_pose* poses;
     const pl_pair_body* bodies;
-    double zero[3];                        /* boxes of the tree are relative to this */
-    double margin;                         /* all bounds are wider than they are by this */
-    double awake_lower[3], awake_upper[3]; /* around all that is not asleep */
+    double zero[3];                        /* origin of the tree's boxes */
+    double margin;                         /* added to all bounds */
+    double awake_lower[3], awake_upper[3]; /* AABB of all awake bodies */
     uint32_t count, levels;
     bool apart;                          /* no body collides with itself */
     size_t level_begin[MOST_LEVELS + 1]; /* first node of each level */
@@ -216,7 +216,7 @@ typedef struct tree
     int failed;
 } tree;
 
-/* Floats that are surely not more, or not less. */
+/* Floats that are certainly not more, or not less. */
 static float round_down(double a)
 {
     return (float)(a - 1.5e-7 * fabs(a) - 1e-30);
@@ -266,7 +266,7 @@ static tree make_tree(pl_broadphase* b, uint32_t count, const pl_proxy_pose* pos
                 for (int k = 0; k < 3; ++k)
                     for (int c = 0; c < 4; ++c)
                     {
-                        /* these comparisons leave out what is not a number */
+                        /* these comparisons ignore NaN */
                         const float(*child)[4] = b->box[t.level_begin[t.levels - 1] + i];
                         box[k] = child[k][c] < box[k] ? child[k][c] : box[k];
                         box[3 + k] = child[3 + k][c] > box[3 + k] ? child[3 + k][c] : box[3 + k];
@@ -281,7 +281,7 @@ static tree make_tree(pl_broadphase* b, uint32_t count, const pl_proxy_pose* pos
     return t;
 }
 
-/* Which nodes are of one body alone. */
+/* Marks the nodes whose clusters all belong to one body. */
 static void note_bodies(const tree* t)
 {
     const pl_broadphase* b = t->b;
@@ -308,7 +308,7 @@ bool pl_pair_may_touch(const pl_proxy_pose* a, const pl_proxy_pose* b)
     return overlap(a->part_lower, a->part_upper, b->shape_lower, b->shape_upper);
 }
 
-/* The same of bounds that are wider. */
+/* pl_pair_may_touch with widened bounds. */
 static bool may_touch(const tree* t, const pl_proxy_pose* a, const pl_proxy_pose* b)
 {
     double lower[3], upper[3];
@@ -319,7 +319,7 @@ static bool may_touch(const tree* t, const pl_proxy_pose* a, const pl_proxy_pose
     return overlap(lower, upper, b->shape_lower, b->shape_upper);
 }
 
-/* Which of a node's children a box overlaps: a bit each. */
+/* Bit mask of a node's children that a box overlaps. */
 static uint32_t overlaps(const four own[6], const float node[6][4])
 {
     four_masks all = {-1, -1, -1, -1};
@@ -369,7 +369,7 @@ static void note_pair(tree* t, pl_pair_list* list, uint32_t a, uint32_t b)
     }
     size_t at = list->count++;
     for (; at > 0 && list->pairs[at - 1].a == a && list->pairs[at - 1].b > b; --at)
-        list->pairs[at] = list->pairs[at - 1]; /* in order: there are only few of one cluster */
+        list->pairs[at] = list->pairs[at - 1]; /* insertion sort: a cluster has few pairs */
     list->pairs[at] = (pl_pair){a, b};
 }
 
@@ -385,30 +385,30 @@ static void mark_near(const tree* t, uint32_t cluster, uint32_t* marks)
         marks[body->first + filter->near[i]] = cluster + 1;
 }
 
-/* What one worker needs to ask. */
-typedef struct asking
+/* Query scratch of one worker. */
+typedef struct query_scratch
 {
-    uint32_t* marks;    /* by cluster: whom the one that asks does not collide with */
+    uint32_t* marks;    /* by cluster: 1 + the last query that must not pair with it */
     uint32_t* found;    /* clusters */
-    uint32_t* nodes[2]; /* of a level, and of the next */
-} asking;
+    uint32_t* nodes[2]; /* of this level, and of the next */
+} query_scratch;
 
-/* Room for as much as a worker may find, and for four more that may be written beyond it. */
-static size_t asking_room(uint32_t count)
+/* Enough for all results, and four more that the branch-free writes may touch. */
+static size_t query_scratch_size(uint32_t count)
 {
     return 2 * (size_t)count + 2 * ((size_t)count / 4 + 8) + 8;
 }
 
-static asking asking_in(uint32_t* room, uint32_t count)
+static query_scratch query_scratch_in(uint32_t* room, uint32_t count)
 {
     uint32_t nodes = count / 4 + 8;
     uint32_t* found = room + count;
-    return (asking){room, found, {found + count + 8, found + count + 8 + nodes}};
+    return (query_scratch){room, found, {found + count + 8, found + count + 8 + nodes}};
 }
 
-/* All clusters whose shapes this one's particles may touch. Which of four boxes overlap nobody can
- * foretell: all four are written down, and those that do not are written over. */
-static void ask(tree* t, pl_pair_list* list, const asking* w, uint32_t cluster)
+/* Finds all clusters whose shapes this one's particles may touch. Overlap is unpredictable, so all
+ * four children are pushed and the end advances by the mask (branch-free). */
+static void query(tree* t, pl_pair_list* list, const query_scratch* w, uint32_t cluster)
 {
     const pl_proxy_pose* pose = &t->poses[cluster];
     four own[6];
@@ -477,17 +477,18 @@ static void bound_awake(tree* t, uint32_t body_count)
             }
 }
 
-static void ask_batches(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+static void query_batches(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     tree* t = context;
-    asking w = asking_in(t->b->marks + worker * asking_room(t->count), t->count);
+    query_scratch w =
+        query_scratch_in(t->b->marks + worker * query_scratch_size(t->count), t->count);
     for (uint32_t n = begin; n < end; ++n)
     {
         pl_pair_list* list = &t->b->found[n];
         list->count = 0;
         list->visited = 0;
         for (uint32_t i = n * BATCH; i < PL_MIN((n + 1) * BATCH, t->count); ++i)
-            ask(t, list, &w, i);
+            query(t, list, &w, i);
     }
 }
 
@@ -516,11 +517,11 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
         apart = apart && !bodies[n].self;
     if (apart)
         sort_bodies(b, count, body_count);
-    memset(b->order + count, 0, 4 * sizeof *b->order); /* nobody: their boxes overlap nothing */
-    size_t marks = asking_room(count) * (pool ? pl_pool_threads(pool) : 1);
+    memset(b->order + count, 0, 4 * sizeof *b->order); /* padding: empty boxes overlap nothing */
+    size_t marks = query_scratch_size(count) * (pool ? pl_pool_threads(pool) : 1);
     if (!pl_grow((void**)&b->marks, &b->mark_capacity, marks, sizeof *b->marks))
         return pl_fail_memory(marks * sizeof *b->marks);
-    for (size_t worker = 0; worker < marks; worker += asking_room(count))
+    for (size_t worker = 0; worker < marks; worker += query_scratch_size(count))
         memset(b->marks + worker, 0, count * sizeof *b->marks);
     tree t = make_tree(b, count, poses, margin);
     t.bodies = bodies;
@@ -529,7 +530,7 @@ pl_status pl_broadphase_find(pl_broadphase* b, uint32_t count, const pl_proxy_po
         note_bodies(&t);
     bound_awake(&t, body_count);
     uint32_t batches = (count + BATCH - 1) / BATCH;
-    pl_parallel_for(pool, batches, 1, ask_batches, &t);
+    pl_parallel_for(pool, batches, 1, query_batches, &t);
     if (t.failed)
         return pl_fail_memory((size_t)count * sizeof(pl_pair));
     size_t total = 0;
