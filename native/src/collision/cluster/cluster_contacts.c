@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Contacts between clusters within a substep: poses, pairs, what touches, and the response. */
+/* Contacts between clusters within a substep: poses, broad phase, narrow phase, solver. */
 #include "collision/cluster/cluster_contacts.h"
 
 #include "collision/broadphase/pose.h"
@@ -42,7 +42,7 @@ void pl_contacts_free(pl_contacts* all)
 
 /* ------------------------------------------------------------------ memory */
 
-/* Replaces a block that holds nothing worth keeping. */
+/* Reallocates without keeping the content. */
 static bool renew(void* slot, size_t count, size_t size)
 {
     void* block;
@@ -145,7 +145,8 @@ static void pose_items(void* context, uint32_t begin, uint32_t end, uint32_t wor
     }
 }
 
-/* The mean velocity of all clusters: what falls together does not sweep anything. */
+/* The mean velocity of all clusters. Sweeps are relative to it, so common motion does not enlarge
+ * them. */
 static void find_drift(pl_contacts* all, const pl_contact_body* bodies)
 {
     double mass = 0, momentum[3] = {0, 0, 0};
@@ -153,7 +154,7 @@ static void find_drift(pl_contacts* all, const pl_contact_body* bodies)
     {
         if (bodies[b].body->asleep)
         {
-            mass = 0; /* what sleeps stands still, and so does what one sees it from */
+            mass = 0; /* sleepers' poses are kept, so the frame must not move */
             break;
         }
         const pl_clusters* k = &bodies[b].body->clusters;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The response to contacts between clusters (Jones et al. 2015, section 3.4, Eq. 17). The paper
- * moves the particle alone; published code keeps neither momentum, and velocities never see the
- * contact. Here a contact is a condition on a velocity: that of the particle relative to the
- * cluster's rigid motion, along the normal, is at least a target. With a firmness of 1 that is what
- * narrowphase.c found; with less it is so far on the way there from what the velocity was, so that
- * of the overlap that the substep would make that part is removed.
+ * Contact solver between clusters: sequential impulses (Gauss-Seidel) in place of the position
+ * correction of Jones et al. 2015, section 3.4, Eq. 17, which moves the particle alone and keeps no
+ * momentum; in published code velocities never see the contact. Here a contact is a constraint on a
+ * velocity: the particle's normal velocity relative to the cluster's rigid motion is at least a
+ * target. With a firmness of 1 that is the target of narrowphase.c; with less it lies that share of
+ * the way from the current velocity to it, so that this share of the substep's overlap is removed.
  *
  *     particle i   dv_i += J / m_i                         J: impulse of the contact
  *     cluster c    dv_j -= w_jc (J / M_c + (I_c^-1 (a x J)) x (x_j - x_c))   for its members j
  *
- * With M_c, x_c, I_c the cluster's weighted mass, centre and inertia, members get J and a x J in
- * all, so linear and angular momentum are kept. Arms are taken at the start of the substep, and
- * positions follow velocities (x += dt dv): x_end cross v = x_start cross v, so it is kept at the
- * substep's end too.
+ * M_c, x_c, I_c are the cluster's weighted mass, centre and inertia. Members get J and a x J in
+ * total, so linear and angular momentum are kept. Arms are taken at the start of the substep, and
+ * positions follow velocities (x += dt dv): x_end cross v = x_start cross v, so angular momentum is
+ * kept at its end too.
  *
- * Contacts are solved one after the other, in a fixed order, with touched clusters as rigid bodies
- * of their own ("cluster bodies"). They are not: members are shared, and what a cluster gives them
- * others feel. So after a few sweeps members get what their clusters got, and clusters are seen
- * again as their members move; what that leaves undone the next sweeps see, and what has overshot
- * is taken back (contact_solver_islands.c). In the last sweep the particles do what is left.
+ * Sweeps run over the contacts in a fixed order and treat touched clusters as independent rigid
+ * bodies ("cluster bodies"). They are not independent, because members are shared. So after a few
+ * sweeps members get the impulses of their clusters, and the clusters' motion is measured again;
+ * the next sweeps see the remaining error, and overshoot is scaled back (contact_solver_islands.c).
+ * In the last sweep particles alone resolve what is left.
  */
 #include "collision/cluster/contact_solver.h"
 
@@ -27,37 +27,39 @@
 
 #include <string.h>
 
-/* Sweeps over the contacts between two looks at the members. */
+/* Sweeps a round: between two measurements of the members. */
 #define SWEEPS 2
-/* Spacings a second: overlaps that are pushed apart get the energy of this speed at most. */
+/* In spacings a second: cap of the speed at which resolving an overlap may add energy. */
 #define RECOVERY_SPEED 1.0
-/* Of the mass of particles that touch a cluster body to its own: the most at which it stands. */
+/* Largest ratio of touching mass to a cluster body's effective mass at which the last sweep treats
+ * it as fixed. */
 #define MOST_LOAD 1.0
-/* Contacts between one that is solved and the one whose clusters are fetched then. */
+/* Prefetch distance, in contacts. */
 #define AHEAD 3
 
 PL_DEFINE_KERNELS_FOR(pl_contact_solver_kernels)
 
-/* A contact as sweeps see it. */
+/* A contact constraint. */
 struct pl_contact_constraint
 {
     uint32_t contact_particle, cluster_body, weld;
-    uint32_t home; /* 1 + the cluster body that is stopped with it, or 0 */
+    uint32_t home; /* 1 + the home's cluster body, or 0 */
     uint32_t island;
     float n[3], arm[3];
     float target, friction;
-    float effective_mass, effective_mass_across; /* effective masses along n, and across it */
-    float cross[3];                              /* the slip that an impulse of 1 along n makes */
-    float normal, tangent[3];                    /* impulses so far; of welds the whole of it */
-    float goal[3]; /* of welds: the relative velocity that resolves it */
+    float effective_mass, effective_mass_across; /* along n, and across it */
+    float cross[3];                              /* slip that a unit impulse along n causes */
+    float normal, tangent[3];                    /* accumulated impulses; of welds all is in tangent
+                                                    */
+    float goal[3];                               /* of welds: target relative velocity */
     float home_arm[3], home_per_k, home_normal, home_target;
-    float was[5]; /* normal, tangent and home_normal when the round began */
+    float was[5]; /* normal, tangent and home_normal at the start of the round */
 };
 
 /* ------------------------------------------------------------------ contacts */
 
-/* What a contact particle's clusters are about to give it. */
-static vec3 about_to_get(const pl_contact_solver* r, const pl_contact_particle* t)
+/* Pending velocity change of a contact particle from its clusters. */
+static vec3 pending_change(const pl_contact_solver* r, const pl_contact_particle* t)
 {
     vec3 sum = v3(0, 0, 0);
     for (size_t i = t->membership_begin; i < t->membership_begin + t->membership_count; ++i)
@@ -71,7 +73,7 @@ static vec3 about_to_get(const pl_contact_solver* r, const pl_contact_particle* 
     return sum;
 }
 
-/* A sleeper wakes where it is hit faster than what rests on it would. */
+/* Flags a sleeper that is hit faster than resting contact explains. */
 static void note_hit(const pl_contact_solver_work* s, const pl_contact_constraint* p,
                      const pl_contact* c)
 {
@@ -109,8 +111,8 @@ static double pair_friction(const pl_contact_solver_work* s, const pl_body* body
     return sqrt(pl_own_or(own, common) * pl_own_or(other, common));
 }
 
-/* How the point of a cluster body at an arm moves when an impulse of 1 along n meets it there. */
-static vec3 give_way(const pl_cluster_body* cluster_body, vec3 arm, vec3 n)
+/* Velocity of a cluster body's point at an arm, from a unit impulse along n there. */
+static vec3 response_velocity(const pl_cluster_body* cluster_body, vec3 arm, vec3 n)
 {
     if (cluster_body->fixed)
         return v3(0, 0, 0);
@@ -118,9 +120,8 @@ static vec3 give_way(const pl_cluster_body* cluster_body, vec3 arm, vec3 n)
     return v3_mad(v3_cross(spin, arm), n, cluster_body->per_mass);
 }
 
-/* The sum of the inverse masses in all three directions that turning alone gives an arm: not less
- * than the one in any direction. */
-static double turning(const pl_cluster_body* cluster_body, vec3 arm)
+/* Trace of the rotational inverse mass at an arm: an upper bound for any direction. */
+static double rotational_trace(const pl_cluster_body* cluster_body, vec3 arm)
 {
     if (cluster_body->fixed)
         return 0;
@@ -133,13 +134,13 @@ static float reciprocal(double k)
     return k > 0 ? (float)(1 / k) : 0;
 }
 
-/* The effective masses of a contact. Across the normal the largest inverse mass is not more than
- * what turning gives in all directions, less what it gives along the normal. */
+/* Effective masses of a contact. Across the normal the largest inverse mass is at most the trace of
+ * the rotational part less its share along the normal. */
 static void weigh_constraint(pl_contact_constraint* p, pl_cluster_body* cluster_body,
                              const pl_contact_particle* t)
 {
-    vec3 arm = v3_from(p->arm), n = v3_from(p->n), way = give_way(cluster_body, arm, n);
-    double along = v3_dot(way, n), turns = turning(cluster_body, arm);
+    vec3 arm = v3_from(p->arm), n = v3_from(p->n), way = response_velocity(cluster_body, arm, n);
+    double along = v3_dot(way, n), turns = rotational_trace(cluster_body, arm);
     double mass = cluster_body->fixed ? 0 : cluster_body->per_mass, slide = along;
     if (p->weld)
         along = mass + turns;
@@ -152,8 +153,8 @@ static void weigh_constraint(pl_contact_constraint* p, pl_cluster_body* cluster_
         cluster_body->load += fmax(along, slide) / t->inverse_mass;
 }
 
-/* A relative velocity that is to be "whole" or more is to come part of the way there. */
-static double part_of_way(const pl_contact_solver_work* s, double now, double whole)
+/* Target of a relative velocity: "whole", or the firmness's share of the way to it. */
+static double scaled_target(const pl_contact_solver_work* s, double now, double whole)
 {
     return now < whole ? now + s->settings->stiffness * (whole - now) : whole;
 }
@@ -175,11 +176,11 @@ static void make_constraint(const pl_contact_solver_work* s, size_t index, pl_co
     weigh_constraint(p, cluster_body, t);
     vec3 surface = v3_add(cluster_body->v, v3_cross(cluster_body->spin, arm)),
          now = v3_sub(t->v, surface);
-    p->target = (float)part_of_way(s, v3_dot(now, n), c->target);
+    p->target = (float)scaled_target(s, v3_dot(now, n), c->target);
     if (c->weld)
     {
         v3_store(v3_add(v3_fromd(c->goal), now), p->goal);
-        s->r->islands[p->island].most = INFINITY; /* welds pull */
+        s->r->islands[p->island].most = INFINITY; /* welds may add energy */
     }
     else
     {
@@ -193,9 +194,9 @@ static void make_constraint(const pl_contact_solver_work* s, size_t index, pl_co
         vec3 from = v3_sub(pl_contact_start(body, t->slot, s->dt), home->x);
         vec3 comes = v3_sub(v3_add(home->v, v3_cross(home->spin, from)), surface);
         v3_store(from, p->home_arm);
-        p->home_target = (float)part_of_way(s, v3_dot(comes, n), c->target);
-        p->home_per_k =
-            reciprocal(v3_dot(v3_add(give_way(cluster_body, arm, n), give_way(home, from, n)), n));
+        p->home_target = (float)scaled_target(s, v3_dot(comes, n), c->target);
+        p->home_per_k = reciprocal(v3_dot(
+            v3_add(response_velocity(cluster_body, arm, n), response_velocity(home, from, n)), n));
         if (cluster_body->fixed)
             p->island = home->fixed ? p->island : home->island;
     }
@@ -224,10 +225,10 @@ static pl_status add_constraints(const pl_contact_solver_work* s)
 
 /* ------------------------------------------------------------------ sweeps */
 
-/* The impulse that a contact asks for now, added to what it has: first along the normal, then
- * across it, with the slip that the first leaves. Sums never pull, and friction stays within its
- * cone. */
-static inline vec3 ask(pl_contact_constraint* p, vec3 relative, pl_island* island)
+/* One Gauss-Seidel update of a constraint; returns the change of its impulse. First along the
+ * normal, then across it with the remaining slip. The accumulated normal impulse stays non-negative
+ * and friction within its cone. */
+static inline vec3 update_impulse(pl_contact_constraint* p, vec3 relative, pl_island* island)
 {
     if (p->weld)
     {
@@ -252,8 +253,8 @@ static inline vec3 ask(pl_contact_constraint* p, vec3 relative, pl_island* islan
     return v3_mad(v3_sub(v3_from(p->tangent), before), n, p->normal - was);
 }
 
-/* An impulse on a cluster body, at an arm. */
-static void hit(pl_cluster_body* cluster_body, vec3 arm, vec3 impulse, bool seen)
+/* Applies an impulse to a cluster body at an arm. "seen": this round's contacts see its effect. */
+static void apply_impulse(pl_cluster_body* cluster_body, vec3 arm, vec3 impulse, bool seen)
 {
     if (cluster_body->fixed)
         return;
@@ -269,7 +270,8 @@ static void hit(pl_cluster_body* cluster_body, vec3 arm, vec3 impulse, bool seen
     cluster_body->spin = v3_mad(cluster_body->spin, turn, cluster_body->yield);
 }
 
-/* The cluster behind a particle, which comes too fast for the particle to stop it. */
+/* Constraint on the home cluster of a particle, where stopping the particle alone would not stop
+ * the cluster. */
 static void stop_home(const pl_contact_solver_work* s, pl_contact_constraint* p)
 {
     pl_cluster_body *cluster_body = &s->r->cluster_bodies[p->cluster_body],
@@ -282,31 +284,30 @@ static void stop_home(const pl_contact_solver_work* s, pl_contact_constraint* p)
     p->home_normal = (float)PL_MAX(asked, 0);
     vec3 impulse = v3_scale(n, p->home_normal - was);
     s->r->islands[p->island].aimed += (p->home_normal - was) * p->home_target;
-    hit(home, from, impulse, true);
-    hit(cluster_body, arm, v3_scale(impulse, -1), true);
+    apply_impulse(home, from, impulse, true);
+    apply_impulse(cluster_body, arm, v3_scale(impulse, -1), true);
 }
 
-/* Whether a cluster body stands like a wall in the last sweep. Its contacts do not see each other
- * through it then. It must be heavy enough for all of them together not to throw it about: what
- * breaks off may be lighter than a particle. */
-static bool stands(const pl_cluster_body* cluster_body)
+/* Whether the last sweep treats a cluster body as fixed, so that its contacts do not see each
+ * other. It must be heavy enough for all of them together: a fragment may be lighter than a
+ * particle. */
+static bool acts_as_fixed(const pl_cluster_body* cluster_body)
 {
     return cluster_body->load <= MOST_LOAD;
 }
 
-/* What a contact that is soon to come will read: contact particles' clusters are listed by place.
- */
+/* Prefetches the memberships of a coming contact: they are listed by place. */
 static void fetch_ties(const pl_contact_solver* r, const pl_contact_constraint* p)
 {
     const pl_contact_particle* t = &r->contact_particles[p->contact_particle];
-    if (!t->membership_count) /* there may be no list */
+    if (!t->membership_count) /* memberships may be NULL */
         return;
     const char* memberships = (const char*)(r->memberships + t->membership_begin);
     for (size_t byte = 0; byte < t->membership_count * sizeof *r->memberships; byte += 64)
         __builtin_prefetch(memberships + byte);
 }
 
-/* Once through all contacts, forth or back: always the same way, piles would creep. */
+/* One Gauss-Seidel sweep. The direction alternates: a fixed one would make piles creep. */
 static void sweep(const pl_contact_solver_work* s, bool back)
 {
     pl_contact_solver* r = s->r;
@@ -324,29 +325,30 @@ static void sweep(const pl_contact_solver_work* s, bool back)
         vec3 surface = v3_add(cluster_body->v, v3_cross(cluster_body->spin, arm));
         if (!(p->effective_mass > 0))
             continue;
-        vec3 now = v3_add(t->v, about_to_get(r, t));
+        vec3 now = v3_add(t->v, pending_change(r, t));
         pl_island* island = &r->islands[p->island];
-        vec3 impulse = ask(p, v3_sub(now, surface), island);
+        vec3 impulse = update_impulse(p, v3_sub(now, surface), island);
         if (impulse.x == 0 && impulse.y == 0 && impulse.z == 0)
-            continue;               /* a contact that is none: a quarter of them */
-        if (!(t->inverse_mass > 0)) /* it moves as it is held to, and does work */
+            continue;               /* inactive, as a quarter of the contacts are */
+        if (!(t->inverse_mass > 0)) /* a driven particle does work */
             island->held += v3_dot(impulse, t->v);
         vec3 dv = v3_scale(impulse, t->inverse_mass);
         t->v = v3_add(t->v, dv);
         t->dv = v3_add(t->dv, dv);
-        hit(cluster_body, arm, v3_scale(impulse, -1), !(s->last && stands(cluster_body)));
+        apply_impulse(cluster_body, arm, v3_scale(impulse, -1),
+                      !(s->last && acts_as_fixed(cluster_body)));
     }
 }
 
-/* What is left in the last sweep is the particles' to resolve, as if clusters were fixed: none may
- * get through. */
-static void let_particles_finish(const pl_contact_solver_work* s)
+/* Prepares the last sweep: particles resolve the rest as if clusters were fixed, so that none gets
+ * through. */
+static void prepare_last_sweep(const pl_contact_solver_work* s)
 {
     for (size_t i = 0; i < s->all->list.count; ++i)
     {
         pl_contact_constraint* p = &s->r->constraints[i];
         double inverse = s->r->contact_particles[p->contact_particle].inverse_mass;
-        if (!(inverse > 0) || !stands(&s->r->cluster_bodies[p->cluster_body]))
+        if (!(inverse > 0) || !acts_as_fixed(&s->r->cluster_bodies[p->cluster_body]))
             continue;
         p->effective_mass = p->effective_mass_across = (float)(1 / inverse);
         v3_store(v3(0, 0, 0), p->cross);
@@ -368,7 +370,7 @@ static void shorten(pl_contact_constraint* p, double keep)
         *now[k] = (float)(p->was[k] + keep * ((double)*now[k] - p->was[k]));
 }
 
-/* Members get what a round found; where that overshot, some of it is taken back. */
+/* Gives members the impulses of a round, scaled back where it overshot. */
 static void end_round(pl_contact_solver_work* s, pl_pool* pool)
 {
     pl_contact_solver* r = s->r;
@@ -391,14 +393,14 @@ static void end_round(pl_contact_solver_work* s, pl_pool* pool)
 static void solve(pl_contact_solver_work* s, pl_pool* pool)
 {
     pl_contact_solver* r = s->r;
-    /* less than all of an overlap takes a look at the members, or it is more than was asked */
+    /* with a firmness below 1 overshoot must be measured, or more than that share is removed */
     uint32_t least = s->settings->stiffness < 1 ? SWEEPS : 1;
     uint32_t count = PL_MAX(s->settings->iterations, least);
     for (uint32_t i = 0; i < count; ++i)
     {
         s->last = i + 1 == count;
         if (s->last)
-            let_particles_finish(s);
+            prepare_last_sweep(s);
         sweep(s, i % 2 == 1);
         if (s->last || (i + 1) % SWEEPS == 0)
             end_round(s, pool);

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The response to contacts between clusters: what the solver (contact_solver.c) and its kernels
- * (contact_solver.simd.c) share.
+ * Contact solver between clusters: what contact_solver.c and its kernels (contact_solver.simd.c)
+ * share.
  *
- *   contacts ► constraints ─sweeps─► impulses on particles   ──► chunks: members get what their
- *                  ▲                 and on bodies, each a       clusters got, velocities follow,
- *                  │                 touched cluster as a        clusters see their members again
- *                  │                 rigid body                            │
- *                  └───────────────────── islands ◄────────────────────────┘  a few rounds
- *                                 shorten what overshot
+ *   contacts ► constraints ─sweeps─► impulses on particles   ──► chunks: members get the impulses
+ *                  ▲                 and cluster bodies          of their clusters, velocities
+ *                  │                 (one rigid body per         change, cluster bodies are
+ *                  │                 touched cluster)            measured again
+ *                  │                                                   │
+ *                  └───────────────────── islands ◄────────────────────┘  a few rounds
+ *                              scale back overshoot
  *
- * Sweeps look at six numbers a cluster and three a particle; members are visited once a round, by
- * chunks and blocks as in a step.
+ * A sweep reads six numbers per cluster and three per particle. Members are visited once a round,
+ * by chunk and block.
  */
 #ifndef PL_COLLISION_CLUSTER_CONTACT_SOLVER_H
 #define PL_COLLISION_CLUSTER_CONTACT_SOLVER_H
 
 #include "collision/cluster/cluster_contacts.h"
 
-/* Sums that a chunk makes for a cluster, weighted by m w, positions at the start of the substep and
- * relative to the chunk's pos_origin: the mass, x, x x^T (xx yy zz xy yz zx), v, x cross v. */
+/* A chunk's sums for a cluster, weighted by m w, with positions at the start of the substep
+ * relative to the chunk's pos_origin: mass, x, x x^T (xx yy zz xy yz zx), v, x cross v. */
 enum
 {
     PL_BODY_SUM_MASS = 0,
@@ -29,8 +30,8 @@ enum
     PL_BODY_SUM_XV = 13,
     PL_BODY_SUM_FLOATS = 16
 };
-/* What members get: a velocity, and a rotation about pos_origin; and what comes of it: m w dv and
- * its moment. */
+/* Change of the members' velocity: linear, and angular about pos_origin. As sums: momentum m w dv
+ * and its moment. */
 enum
 {
     PL_BODY_CHANGE_V = 0,
@@ -38,9 +39,9 @@ enum
     PL_BODY_CHANGE_FLOATS = 8
 };
 
-/* What is read of a block's eight particles again and again, in lanes: where they were at the start
- * of the substep, relative to pos_origin; 1 / n, and m / n, where the kernel values of a particle's
- * clusters add up to n. */
+/* Data of a block's eight particles that every round reads, by lane: position at the start of the
+ * substep relative to pos_origin; 1 / n and m / n, where n is the sum of a particle's kernel
+ * values. */
 enum
 {
     PL_MEMBER_X = 0,
@@ -49,7 +50,7 @@ enum
     PL_MEMBER_FLOATS = 40
 };
 
-/* A chunk that has members of touched clusters, or particles that touch. */
+/* A chunk with members of touched clusters, or with contact particles. */
 typedef struct pl_contact_chunk
 {
     uint32_t body, chunk;
@@ -60,7 +61,7 @@ typedef struct pl_contact_chunk
 /* A block of such a chunk, and its entries in touched clusters. */
 typedef struct pl_contact_chunk_block
 {
-    uint32_t block, touches; /* touches: particles of it that touch */
+    uint32_t block, touches; /* touches: how many of its particles have contacts */
     size_t begin, end;
 } pl_contact_chunk_block;
 
@@ -70,31 +71,31 @@ typedef struct pl_contact_chunk_entry
     uint32_t row;   /* of the contact chunk's touched clusters */
 } pl_contact_chunk_entry;
 
-/* One chunk for a kernel. */
+/* Arguments of a kernel: one chunk. */
 typedef struct pl_contact_chunk_job
 {
     const pl_body* body;
     const pl_chunk* chunk;
     const pl_contact_chunk_block* blocks;
     const pl_contact_chunk_entry* entries;
-    float* weights; /* eight by entry, */
-    float* members; /* and PL_MEMBER_FLOATS by block of the job: the first sums fill both */
+    float* weights; /* eight by entry; weigh() fills */
+    float* members; /* PL_MEMBER_FLOATS by block of the job; weigh() fills */
     uint32_t block_count, row_count;
     float dt;
     const float* held; /* pins.frequency where some particles are held, or NULL */
-    float* sums;       /* PL_BODY_SUM_FLOATS or PL_BODY_CHANGE_FLOATS for each row, nil */
-    const float* rows; /* PL_BODY_CHANGE_FLOATS for each row */
-    float* fresh[3];   /* by slot: what particles got since, nil afterwards */
-    float* total[3];   /* by slot: all that they got */
+    float* sums;       /* PL_BODY_SUM_FLOATS or PL_BODY_CHANGE_FLOATS per row, zeroed */
+    const float* rows; /* PL_BODY_CHANGE_FLOATS per row */
+    float* fresh[3];   /* by slot: dv of particles since the last move(), which zeroes it */
+    float* total[3];   /* by slot: total dv */
 } pl_contact_chunk_job;
 
 typedef struct pl_contact_solver_kernels
 {
-    /* The first sums of all rows. */
+    /* Fills the rows' first sums, weights and members. */
     void (*weigh)(const pl_contact_chunk_job* job);
-    /* Members get what is in the rows and what is fresh; the sums of that. */
+    /* Adds the rows' motion and "fresh" to the totals; sums the change by row. */
     void (*move)(const pl_contact_chunk_job* job);
-    /* Velocities and positions have all that was got, and totals are nil. */
+    /* Adds the totals to velocities and positions, and zeroes them. */
     void (*apply)(const pl_contact_chunk_job* job);
 } pl_contact_solver_kernels;
 
@@ -102,39 +103,39 @@ typedef struct pl_contact_solver_kernels
 struct pl_cluster_body
 {
     uint32_t cluster; /* in the list of all */
-    bool fixed;       /* asleep, or what welds hold on to */
-    double per_mass;  /* its inverse mass; 0: none of its members weighs anything */
-    vec3 x, v, spin;  /* centre of mass, and its motion as contacts see it */
-    vec3 v0, spin0;   /* the motion that its members have */
+    bool fixed;       /* asleep, or the anchor of welds to colliders */
+    double per_mass;  /* inverse mass; 0: its members have no mass */
+    vec3 x, v, spin;  /* centre of mass; motion, updated by every impulse */
+    vec3 v0, spin0;   /* motion measured from its members */
     mat3 inertia_inverse;
-    vec3 push, twist;                 /* impulse and its moment about x, since members were moved */
-    vec3 dv, dspin;                   /* the motion that they are */
-    vec3 gave, gave_push, gave_twist; /* dv, push and twist as members got them last */
-    double along, curve;              /* its share of the island's */
-    double load;      /* sum over its contacts of the particle's mass over the cluster body's at the
-                         contact */
-    uint32_t island;  /* that it is in; of a fixed one without meaning */
-    double yield;     /* how much of what it gives its members it sees of them: they are shared */
-    size_t row_begin; /* of its rows, in the order of chunks */
+    vec3 push, twist;                 /* impulse and its moment about x, not yet given to members */
+    vec3 dv, dspin;                   /* change of motion by these */
+    vec3 gave, gave_push, gave_twist; /* dv, push and twist of the last round */
+    double along, curve;              /* its terms of the island's parabola */
+    double load;      /* sum over its contacts of the particle's mass over the cluster body's
+                         effective mass there */
+    uint32_t island;  /* its island; undefined if it is fixed */
+    double yield;     /* share of its impulse that it keeps, since its members are shared */
+    size_t row_begin; /* its rows, in the order of chunks */
     uint32_t row_count;
 };
 
-/* A particle that touches. */
+/* A particle with contacts. */
 struct pl_contact_particle
 {
     uint32_t body, slot;
     double inverse_mass;
-    vec3 v, dv;    /* its velocity but for what its clusters are about to give it; what of it it got
-                      itself since members were moved */
-    vec3 v0, gave; /* its velocity as it is, with all that was given; dv as it was given last */
-    double along, curve; /* its share of the island's */
-    uint32_t island;     /* that it is in; of one that nothing moves without meaning */
+    vec3 v, dv;    /* v: velocity without pending cluster impulses; dv: own impulse over mass since
+                      the last round */
+    vec3 v0, gave; /* v0: measured velocity; gave: dv of the last round */
+    double along, curve; /* its terms of the island's parabola */
+    uint32_t island;     /* its island; undefined if nothing moves it */
     size_t membership_begin;
     uint32_t membership_count;
 };
 
-/* A touched cluster that a contact particle is a member of, its share of what that gets, and where
- * it is in it. */
+/* A contact particle's membership in a touched cluster: its weight, and its position relative to
+ * the centre of mass. */
 struct pl_particle_membership
 {
     uint32_t cluster_body;
@@ -174,25 +175,25 @@ pl_status pl_islands_make(const pl_contact_solver_work* work);
 bool pl_islands_judge(const pl_contact_solver_work* work);
 void pl_islands_take_back(const pl_contact_solver_work* work);
 
-/* contact_solver_lists.c: makes room; lists cluster bodies, contact particles, and their chunks;
- * then, when cluster bodies were weighed, the cluster bodies that contact particles are members of.
- * What was listed is taken off at the end. */
+/* contact_solver_lists.c: reserves memory; lists cluster bodies, contact particles and their
+ * chunks; after cluster bodies were weighed, links contact particles to the cluster bodies that
+ * they are members of; zeroes the arrays at the end. */
 pl_status pl_contact_solver_reserve(const pl_contact_solver_work* work);
 pl_status pl_contact_solver_list(const pl_contact_solver_work* work);
 pl_status pl_contact_solver_link(const pl_contact_solver_work* work);
 void pl_contact_solver_clean(const pl_contact_solver_work* work);
 
-/* contact_solver_bodies.c: mass, centre, inertia and motion of all cluster bodies as their members
- * have them; members get what cluster bodies and they themselves have got, and cluster bodies see
- * what came of it; velocities and positions of particles have all that they got. */
+/* contact_solver_bodies.c: measures mass, centre, inertia and motion of all cluster bodies from
+ * their members; gives members the pending impulses and measures the cluster bodies again; adds the
+ * total change to velocities and positions. */
 void pl_cluster_bodies_weigh(pl_contact_solver_work* work, pl_pool* pool);
 void pl_cluster_bodies_give(pl_contact_solver_work* work, pl_pool* pool);
 void pl_cluster_bodies_apply(pl_contact_solver_work* work, pl_pool* pool);
-/* The share of its members' weights that a cluster which is fading in or out has. */
+/* Fade factor of its cluster. */
 double pl_cluster_body_fade(const pl_contact_solver_work* work,
                             const pl_cluster_body* cluster_body);
 
-/* Solves for the contacts that were found and moves the particles. */
+/* Solves the contacts in the list and moves the particles. */
 pl_status pl_contacts_respond(pl_contacts* contacts, const pl_contact_body* bodies,
                               const pl_contact_settings* settings, double dt, pl_pool* pool);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Members of touched clusters, eight at a time: sums for the clusters, and what these give them
- * (contact_solver.h). Rows are added as in dynamics/gather.h: no horizontal sums. */
+/* Kernels over the members of touched clusters, eight at a time (contact_solver.h). Rows are summed
+ * as in dynamics/gather.h, without horizontal sums. */
 #include "collision/cluster/contact_solver.h"
 
 #include "base/simd_vec3.h"
 
 enum
 {
-    AHEAD = 4 /* blocks between one that is worked on and one that is fetched */
+    AHEAD = 4 /* prefetch distance, in blocks */
 };
 
-/* Where particles were when the substep began, relative to the chunk's point. */
+/* Positions at the start of the substep, relative to the chunk's pos_origin. */
 PL_INLINE lanes3 starts(const pl_contact_chunk_job* job, uint32_t slot, lanes3 v)
 {
     const pl_particles* p = &job->body->particles;
@@ -30,14 +30,14 @@ PL_INLINE void store3(float* const p[3], uint32_t i, lanes3 a)
     vf_store(p[0] + i, a.x), vf_store(p[1] + i, a.y), vf_store(p[2] + i, a.z);
 }
 
-/* m / n: the kernel values of a particle's clusters add up to n. */
+/* m / n, where n is the sum of a particle's kernel values. */
 PL_INLINE vf masses(const pl_contact_chunk_job* job, uint32_t slot)
 {
     const pl_particles* p = &job->body->particles;
     return vf_mul(vf_load(p->mass + slot), vf_load(p->norm + slot));
 }
 
-/* Adds a row of eight floats for each of eight particles to their clusters' sums, w times each. */
+/* Adds f, a row of eight floats per particle, to the sums of its clusters, times w. */
 PL_APART void add_rows(const pl_contact_chunk_job* job, const pl_contact_chunk_block* block,
                        const vf f[8], uint32_t stride, uint32_t offset)
 {
@@ -55,7 +55,7 @@ PL_APART void add_rows(const pl_contact_chunk_job* job, const pl_contact_chunk_b
     }
 }
 
-/* What is read of a block that is soon to come, and was not read lately. */
+/* Prefetches a coming block. */
 PL_INLINE void fetch_particles(const pl_contact_chunk_job* job, uint32_t n)
 {
     if (n >= job->block_count)
@@ -117,7 +117,7 @@ static void weigh(const pl_contact_chunk_job* job)
     }
 }
 
-/* The sums of w times the rows of a block's touched clusters, in lanes. */
+/* Sums of w times the rows of a block's touched clusters, by lane. */
 PL_APART void blend(const pl_contact_chunk_job* job, const pl_contact_chunk_block* block, vf out[6])
 {
     const vf zero = vf_set1(0);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Touched clusters as rigid bodies ("cluster bodies"), and their members (contact_solver.h):
- * cluster bodies are weighed as their members are, members get what their cluster bodies got, and
- * cluster bodies see again what came of it, for members are shared.
+ * Touched clusters as rigid bodies ("cluster bodies", contact_solver.h): measures them from their
+ * members, gives members the impulses of their clusters, and measures again, because members are
+ * shared.
  */
 #include "body/validity.h"
 #include "collision/cluster/contact_solver.h"
 
 #include <string.h>
 
-/* Of what a cluster gives its members, the least share that it is thought to keep. */
+/* Least yield: share of its impulse that a cluster body is assumed to keep. */
 #define LEAST_YIELD 0.2
-/* In spacings: the radius of gyration below which a cluster is a point that does not turn. */
+/* In spacings: a cluster with a smaller radius of gyration is a point and does not rotate. */
 #define POINT_SIZE 0.1
-/* Of the square of the distance from the chunk's point: what rounding leaves of second moments. */
+/* Rounding of second moments, relative to the squared distance from the chunk's pos_origin. */
 #define ROUNDING 2e-6
 
 static pl_contact_chunk_job job_for(const pl_contact_solver_work* s,
@@ -32,7 +32,7 @@ static pl_contact_chunk_job job_for(const pl_contact_solver_work* s,
                                 .row_count = contact_chunk->row_count,
                                 .dt = (float)s->dt,
                                 .held = body->pins.any ? body->pins.frequency : NULL};
-    if (job.row_count) /* otherwise there may be no rows at all */
+    if (job.row_count) /* sums and rows may be NULL without */
     {
         job.sums = r->sums + floats * contact_chunk->row_begin;
         job.rows = r->rows + PL_BODY_CHANGE_FLOATS * contact_chunk->row_begin;
@@ -48,13 +48,13 @@ static pl_contact_chunk_job job_for(const pl_contact_solver_work* s,
 
 /* ------------------------------------------------------------------ what they weigh */
 
-/* "least" is the trace below which it says nothing: a point has no inertia, but for rounding. */
+/* "least": trace below which the inertia is only rounding. */
 static mat3 inverse_inertia(mat3 inertia, double least)
 {
     double size = m3_trace(inertia);
     if (!(size > least))
         return m3_zero();
-    /* a needle has no inertia about itself, and must not spin for nothing */
+    /* a needle has no inertia about its axis: regularise, so that it does not spin up */
     bool round = m3_det(inertia) > 1e-6 * size * size * size;
     for (int i = 0; i < 3; ++i)
         inertia.m[i][i] += (round ? 1e-12 : 1e-3) * size;
@@ -72,8 +72,9 @@ static double spacing_of(const pl_contact_solver_work* s, const pl_cluster_body*
     return s->bodies[pl_contact_body_of(s->all, cluster_body->cluster)].body->rest_sdf.spacing;
 }
 
-/* Mass, centre, inertia and motion, exactly as the members have them: momentum depends on it. */
-static void weigh_unit(const pl_contact_solver_work* s, pl_cluster_body* cluster_body)
+/* Mass, centre, inertia and motion, summed over the members: conservation of momentum depends on
+ * it. */
+static void weigh_body(const pl_contact_solver_work* s, pl_cluster_body* cluster_body)
 {
     pl_contact_solver* r = s->r;
     double sum[PL_BODY_SUM_FLOATS] = {0};
@@ -122,7 +123,7 @@ static void weigh_unit(const pl_contact_solver_work* s, pl_cluster_body* cluster
         m3_mulv(cluster_body->inertia_inverse, v3_sub(moment, v3_cross(x, momentum)));
 }
 
-static void weigh_replies(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+static void weigh_chunks(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_contact_solver_work* s = context;
     (void)worker;
@@ -133,24 +134,24 @@ static void weigh_replies(void* context, uint32_t begin, uint32_t end, uint32_t 
     }
 }
 
-static void weigh_units(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+static void weigh_bodies(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_contact_solver_work* s = context;
     (void)worker;
     for (uint32_t u = begin; u < end; ++u)
         if (!s->r->cluster_bodies[u].fixed && s->r->cluster_bodies[u].row_count)
-            weigh_unit(s, &s->r->cluster_bodies[u]);
+            weigh_body(s, &s->r->cluster_bodies[u]);
 }
 
 void pl_cluster_bodies_weigh(pl_contact_solver_work* s, pl_pool* pool)
 {
-    pl_parallel_for(pool, (uint32_t)s->r->contact_chunk_count, 1, weigh_replies, s);
-    pl_parallel_for(pool, s->r->cluster_body_count, 16, weigh_units, s);
+    pl_parallel_for(pool, (uint32_t)s->r->contact_chunk_count, 1, weigh_chunks, s);
+    pl_parallel_for(pool, s->r->cluster_body_count, 16, weigh_bodies, s);
 }
 
 /* ------------------------------------------------------------------ what members get */
 
-/* What a cluster body's members get, about the points of their chunks. */
+/* A cluster body's change of motion by row, about its chunk's pos_origin. */
 static void fill_rows(const pl_contact_solver_work* s, pl_cluster_body* cluster_body)
 {
     pl_contact_solver* r = s->r;
@@ -170,7 +171,7 @@ static void fill_rows(const pl_contact_solver_work* s, pl_cluster_body* cluster_
     cluster_body->push = cluster_body->twist = cluster_body->dv = cluster_body->dspin = v3(0, 0, 0);
 }
 
-static void fill_units(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+static void fill_bodies(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_contact_solver_work* s = context;
     (void)worker;
@@ -179,7 +180,7 @@ static void fill_units(void* context, uint32_t begin, uint32_t end, uint32_t wor
             fill_rows(s, &s->r->cluster_bodies[u]);
 }
 
-static void move_replies(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+static void move_chunks(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_contact_solver_work* s = context;
     (void)worker;
@@ -190,7 +191,7 @@ static void move_replies(void* context, uint32_t begin, uint32_t end, uint32_t w
     }
 }
 
-static void apply_replies(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+static void apply_chunks(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_contact_solver_work* s = context;
     (void)worker;
@@ -206,8 +207,8 @@ static void apply_replies(void* context, uint32_t begin, uint32_t end, uint32_t 
     }
 }
 
-/* Clusters see their members again: what these got, instead of what the sweeps thought. */
-static void refresh_unit(const pl_contact_solver_work* s, pl_cluster_body* cluster_body)
+/* Measures a cluster body again from its members' changes, in place of what the sweeps assumed. */
+static void refresh_body(const pl_contact_solver_work* s, pl_cluster_body* cluster_body)
 {
     pl_contact_solver* r = s->r;
     double fade = pl_cluster_body_fade(s, cluster_body);
@@ -234,16 +235,15 @@ static void refresh_unit(const pl_contact_solver_work* s, pl_cluster_body* clust
     cluster_body->spin = cluster_body->spin0 = v3_add(cluster_body->spin0, turned);
 }
 
-static void refresh_units(void* context, uint32_t begin, uint32_t end, uint32_t worker)
+static void refresh_bodies(void* context, uint32_t begin, uint32_t end, uint32_t worker)
 {
     const pl_contact_solver_work* s = context;
     (void)worker;
     for (uint32_t u = begin; u < end; ++u)
         if (!s->r->cluster_bodies[u].fixed)
-            refresh_unit(s, &s->r->cluster_bodies[u]);
+            refresh_body(s, &s->r->cluster_bodies[u]);
 }
 
-/* Gives members what their clusters and they themselves have got. */
 void pl_cluster_bodies_give(pl_contact_solver_work* s, pl_pool* pool)
 {
     pl_contact_solver* r = s->r;
@@ -256,9 +256,9 @@ void pl_cluster_bodies_give(pl_contact_solver_work* s, pl_pool* pool)
         t->gave = t->dv;
         t->dv = v3(0, 0, 0);
     }
-    pl_parallel_for(pool, r->cluster_body_count, 16, fill_units, s);
-    pl_parallel_for(pool, (uint32_t)r->contact_chunk_count, 1, move_replies, s);
-    pl_parallel_for(pool, r->cluster_body_count, 16, refresh_units, s);
+    pl_parallel_for(pool, r->cluster_body_count, 16, fill_bodies, s);
+    pl_parallel_for(pool, (uint32_t)r->contact_chunk_count, 1, move_chunks, s);
+    pl_parallel_for(pool, r->cluster_body_count, 16, refresh_bodies, s);
     for (uint32_t i = 0; i < r->contact_particle_count; ++i)
     {
         pl_contact_particle* t = &r->contact_particles[i];
@@ -274,5 +274,5 @@ void pl_cluster_bodies_give(pl_contact_solver_work* s, pl_pool* pool)
 
 void pl_cluster_bodies_apply(pl_contact_solver_work* s, pl_pool* pool)
 {
-    pl_parallel_for(pool, (uint32_t)s->r->contact_chunk_count, 1, apply_replies, s);
+    pl_parallel_for(pool, (uint32_t)s->r->contact_chunk_count, 1, apply_chunks, s);
 }

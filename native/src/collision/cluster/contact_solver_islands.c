@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * No round of the response may overshoot.
+ * Limits each round of the contact solver so that it never overshoots.
  *
  * Velocities see a contact through a matrix G, relative velocity u = G v, and an impulse J acts
  * through its transpose, dv = M^-1 G^T J (contact_solver.c: a cluster's motion is the weighted mean
@@ -9,25 +9,25 @@
  *
  *     J.u + J.K J / 2  =  f(J) + J.target,   f(J) = J.(u - target) + J.K J / 2,
  *
- * and whoever solves the contacts makes f smaller. Exact Gauss-Seidel sweeps always do. Those of
- * contact_solver.c see clusters as bodies of their own, which is not K where members are shared. So
- * after each round of sweeps, when members have got their impulses, f is looked at: along the
- * round's impulse it is a parabola, and where the round went up instead of down it is shortened to
- * the parabola's lowest point. The cone of friction is convex, so that what is shortened stays in
- * it. With a firmness of less than 1 it is shortened as soon as it went past that point: more than
- * a part of an overlap would be removed otherwise, and the more the fewer iterations there are.
+ * and solving the contacts reduces f. Exact Gauss-Seidel sweeps always do. Those of
+ * contact_solver.c treat clusters as independent bodies, which is not K where members are shared.
+ * So f is evaluated after each round, when members have got their impulses: along the round's
+ * impulse it is a parabola, and a round that increased f is scaled back to the parabola's minimum.
+ * The friction cone is convex, so a scaled impulse stays in it. With a firmness below 1 the round
+ * is scaled back as soon as it passes the minimum: otherwise more than that share of an overlap
+ * would be removed, the more the fewer iterations there are.
  *
- * f never grows, so the kinetic energy that contacts add is at most J.target: the work that pushes
- * overlaps apart, and nothing where there are none. Overlaps that contradict each other would make
- * J grow for ever, so that work has a limit too: what each overlap needs by itself, half of its
- * effective mass times the square of its target (or of a spacing a second), less that of the speed
- * at which it parts already. This holds for any number of iterations, any friction and any masses.
- * Coulomb's law is not the lowest point of f: as a normal impulse becomes smaller friction has to,
- * and may lose friction * |slip| for each unit of it. That much is allowed for ("slack"). It is a
- * loss against what friction had dissipated before.
+ * f never grows, so contacts add at most the kinetic energy J.target: the work that resolves
+ * overlaps, zero where there are none. Contradicting overlaps would let J grow without bound, so
+ * that work is limited too: to the sum of what each overlap needs by itself, half its effective
+ * mass times the square of its target (or of a spacing a second), less that of its current
+ * separation speed. This holds for any number of iterations, any friction and any masses. Coulomb's
+ * law is not the minimum of f: friction shrinks with its normal impulse, which may cost friction *
+ * |slip| per unit. That much is allowed ("slack"); it is a loss against what friction had
+ * dissipated before.
  *
- * Each island has its own parabola, so that what happens elsewhere does not matter. Cluster bodies
- * of one piece are in one island, as they may share members.
+ * Each island has its own parabola, so distant contacts do not interact. Cluster bodies of one
+ * piece are in one island, as they may share members.
  */
 #include "base/union_find.h"
 #include "body/piece_query.h"
@@ -40,7 +40,7 @@ static bool moves(const pl_contact_particle* t)
     return t->inverse_mass > 0;
 }
 
-/* Cluster bodies of one piece of a body, one after the other. */
+/* Unites the cluster bodies of each piece; those of a body are consecutive. */
 static pl_status unite_pieces(const pl_contact_solver_work* s)
 {
     pl_contact_solver* r = s->r;
@@ -105,7 +105,7 @@ pl_status pl_islands_make(const pl_contact_solver_work* s)
         r->forest[i] = (uint32_t)i;
     PL_TRY(unite_pieces(s));
     unite_contacts(s);
-    /* roots come before what is in their tree: number them on the way */
+    /* a root precedes its tree, so islands are numbered in one pass */
     r->island_count = 0;
     for (uint32_t i = 0; i < count; ++i)
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Who takes part in the response to contacts (contact_solver.h): touched clusters, particles that
- * touch, and which blocks of which chunks have members of these clusters or such particles. */
+/* Lists for the contact solver (contact_solver.h): touched clusters, contact particles, and the
+ * blocks of chunks that have such particles or members of such clusters. */
 #include "collision/cluster/contact_solver.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static uint32_t body_of_particle(const pl_contacts* all, uint32_t particle)
     return low;
 }
 
-/* Arrays by particle and by cluster are nil between calls. */
+/* Arrays by particle and by cluster are zero between calls. */
 pl_status pl_contact_solver_reserve(const pl_contact_solver_work* s)
 {
     pl_contact_solver* r = s->r;
@@ -94,7 +94,7 @@ pl_status pl_contact_solver_reserve(const pl_contact_solver_work* s)
     return PLIANT_OK;
 }
 
-/* A cluster of a body that sleeps, or of a piece that does. */
+/* Whether the cluster's body, or its piece, sleeps. */
 static bool is_asleep(const pl_contact_solver_work* s, uint32_t cluster)
 {
     uint32_t of = pl_contact_body_of(s->all, cluster);
@@ -103,7 +103,7 @@ static bool is_asleep(const pl_contact_solver_work* s, uint32_t cluster)
                             body->sleeping_pieces.cluster[cluster - s->all->pair_bodies[of].first]);
 }
 
-static pl_status add_units(const pl_contact_solver_work* s)
+static pl_status add_cluster_bodies(const pl_contact_solver_work* s)
 {
     pl_contact_solver* r = s->r;
     const pl_contacts* all = s->all;
@@ -122,7 +122,7 @@ static pl_status add_units(const pl_contact_solver_work* s)
                      (size_t)r->cluster_body_count + 1, sizeof *r->cluster_bodies))
             return pl_fail_memory(((size_t)r->cluster_body_count + 1) * sizeof *r->cluster_bodies);
         pl_cluster_body* cluster_body = &r->cluster_bodies[r->cluster_body_count];
-        bool nothing = c == all->cluster_count; /* what welds to colliders have */
+        bool nothing = c == all->cluster_count; /* anchor of welds to colliders */
         memset(cluster_body, 0, sizeof *cluster_body);
         cluster_body->cluster = c;
         cluster_body->yield = 1;
@@ -183,7 +183,7 @@ static pl_status add_block(pl_contact_solver* r, const pl_chunk* chunk, uint32_t
     return PLIANT_OK;
 }
 
-/* Lists what is touched of a chunk; "local" has room for its rows. */
+/* Lists the touched rows and blocks of a chunk; "local" has room for its rows. */
 static pl_status add_chunk(const pl_contact_solver_work* s, uint32_t b, uint32_t index,
                            uint32_t* local)
 {
@@ -274,7 +274,7 @@ static pl_status add_chunks(const pl_contact_solver_work* s)
 
 pl_status pl_contact_solver_list(const pl_contact_solver_work* s)
 {
-    PL_TRY(add_units(s));
+    PL_TRY(add_cluster_bodies(s));
     PL_TRY(add_contact_particles(s));
     return add_chunks(s);
 }
@@ -327,7 +327,7 @@ pl_status pl_contact_solver_link(const pl_contact_solver_work* s)
     return PLIANT_OK;
 }
 
-/* Leaves the arrays by particle and by cluster nil. */
+/* Zeroes the arrays by particle and by cluster. */
 void pl_contact_solver_clean(const pl_contact_solver_work* s)
 {
     pl_contact_solver* r = s->r;
@@ -339,7 +339,7 @@ void pl_contact_solver_clean(const pl_contact_solver_work* s)
             r->cluster_body_of[c->home - 1] = 0;
         r->contact_particle_of[c->particle] = 0;
         r->touches[c->particle / 8] = 0;
-        for (int k = 0; k < 3; ++k) /* of sleepers, which no chunk has taken */
+        for (int k = 0; k < 3; ++k) /* of sleepers, whose chunks are not visited */
             r->fresh[k][c->particle] = 0;
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What particles may come to with a cluster, eight at a time: see cull.h. The rules are those of
- * sdf_query.c, each taken so far by what rounding may have changed that nothing is left out which
- * counts there. */
+/* Kernel of cull.h: the rules of sdf_query.c in float, with every comparison widened by its
+ * rounding bound, so that nothing is culled that would count there. */
 #include "collision/cluster/cull.h"
 
 #include "base/simd_vec3.h"
@@ -9,7 +8,7 @@
 
 enum
 {
-    TOGETHER = 16 /* eights that are looked up at a time */
+    TOGETHER = 16 /* groups of eight whose grid lookups overlap */
 };
 
 PL_INLINE lanes3 turn3(const float* m, lanes3 a)
@@ -22,7 +21,7 @@ PL_INLINE vf length3(lanes3 a)
     return vf_sqrt(dot3(a, a));
 }
 
-/* Where the particles and the target's bounds meet. */
+/* Lanes whose paths cross the target's AABB. */
 PL_INLINE vm passes(const pl_cull_job* job, const pl_cull_target* t, lanes3 end, lanes3 v)
 {
     lanes3 start = mad3(end, sub3(v, bcast3(job->drift)), vf_set1(-job->dt));
@@ -63,7 +62,7 @@ static grid grid_of(const pl_rest_sdf* shape)
     return g;
 }
 
-/* Where a place on the grid, in cells, has its first corner. */
+/* Index of a cell's first corner. */
 PL_INLINE size_t corner_of(const grid* g, const int32_t cell[3])
 {
     return (size_t)cell[0] + (size_t)cell[1] * g->dy + (size_t)cell[2] * g->dz;
@@ -73,8 +72,8 @@ PL_INLINE size_t corner_of(const grid* g, const int32_t cell[3])
 typedef struct points
 {
     float along[3][8]; /* in cells */
-    float beyond[8];   /* how far outside of the grid */
-    float distance[8]; /* from the rest shape within it: of those that were looked up */
+    float beyond[8];   /* distance outside the grid */
+    float distance[8]; /* looked-up distance from the rest shape */
 } points;
 
 PL_INLINE void place_points(const grid* g, lanes3 at, points* out)
@@ -102,7 +101,7 @@ PL_INLINE void cell_of(const grid* g, const points* p, uint32_t lane, int32_t ce
     }
 }
 
-/* What will be looked up. */
+/* Prefetches a lookup. */
 PL_INLINE void fetch(const grid* g, const points* p, uint32_t lane)
 {
     int32_t cell[3];
@@ -114,7 +113,7 @@ PL_INLINE void fetch(const grid* g, const points* p, uint32_t lane)
     __builtin_prefetch(d + g->dz + g->dy);
 }
 
-/* Trilinear: what is looked up lies scattered in memory, and a lane at a time takes no longer. */
+/* Trilinear interpolation, one lane at a time: a gather of scattered memory is no faster. */
 PL_INLINE void look_up(const grid* g, points* p, uint32_t lane)
 {
     int32_t cell[3];
@@ -136,18 +135,18 @@ PL_INLINE vf distances(const points* p)
     return vf_add(vf_load(p->distance), vf_load(p->beyond));
 }
 
-/* Eight particles as a cluster sees them. */
+/* Eight particles in a cluster's rest space. */
 typedef struct view
 {
-    vm on;          /* lanes that something may come of */
-    lanes3 to, way; /* where they are at rest, and how they came there */
-    lanes3 off;     /* from the middle of the ball, as it measures */
+    vm on;          /* lanes that survive */
+    lanes3 to, way; /* rest position of the end, and the path to it */
+    lanes3 off;     /* from the ball's centre, in its own rest space */
     vf length;      /* of the way */
     vf slack, slack_own;
-    vf nearest; /* that the way comes to the middle */
+    vf nearest; /* least distance of the path from the ball's centre */
 } view;
 
-/* One of the particle's own piece, where it sees nothing but the material around it. */
+/* Own piece: lanes that only meet the material around them. */
 PL_INLINE vm sees_itself(const pl_cull_job* job, const pl_cull_target* t, uint32_t i, float apart,
                          const view* v)
 {
@@ -177,7 +176,7 @@ PL_INLINE view view_of(const pl_cull_job* job, uint32_t place, uint32_t i)
     w.off = sub3(w.to, bcast3(t->centre));
     if (!t->plain)
         w.off = turn3(t->own, w.off), step = turn3(t->own, w.way);
-    /* the point of the path that is nearest to the middle */
+    /* closest point of the path to the centre */
     vf share = vf_div(dot3(w.off, step), dot3(step, step));
     share = vf_min(vf_max(share, zero), vf_set1(1));
     w.nearest = vf_sub(length3(mad3(w.off, step, vf_neg(share))), w.slack_own);
@@ -187,14 +186,14 @@ PL_INLINE view view_of(const pl_cull_job* job, uint32_t place, uint32_t i)
     return w;
 }
 
-/* What is under way of eight that something may come of. */
+/* Lookups in flight for eight particles. */
 typedef struct look_up_of
 {
     view w;
     points end, start;
 } look_up_of;
 
-/* What may come of it for them. */
+/* Lower bounds of the ranks of eight particles. */
 PL_INLINE void rank_eight(const pl_cull_job* job, const pl_cull_hit* one, const look_up_of* l)
 {
     const uint32_t i = one->first;
@@ -203,25 +202,25 @@ PL_INLINE void rank_eight(const pl_cull_job* job, const pl_cull_hit* one, const 
     const vf spacing = vf_set1((float)job->shape->spacing), keep = vf_load(job->keep + i);
     const vf fast_from = vf_mul(spacing, vf_set1((float)PL_SDF_FAST)), yes = vf_set1(1);
     const vm fast = vf_lt(fast_from, vf_add(w->length, w->slack));
-    /* of slow ones it is enough to know that they may touch something */
+    /* for slow particles one possible contact is enough */
     const vm known = vm_andnot(fast, vf_le(yes, vf_load(job->near + i)));
     const vf end = vf_sub(distances(&l->end), w->slack);
     const vf reach = vf_mad(vf_add(w->length, keep), spacing, vf_set1((float)PL_CONTACT_NEARNESS));
     const vm close = vm_and(w->on, vm_or(vf_le(end, reach), known));
     vm enters = vm_and(close, fast);
-    if (!job->cut) /* not what is inside from the start on */
+    if (!job->cut) /* not if it starts inside */
         enters = vm_and(enters, vf_lt(keep, vf_add(distances(&l->start), w->slack)));
     vf nearest = vf_select(close, w->nearest, vf_sub(length3(w->off), w->slack_own));
     vf rank = vf_div(nearest, vf_set1(t->radius));
     rank = vf_sub(rank, vf_keep(enters, vf_set1((float)PL_SDF_ENTERS)));
-    /* a rank of its own is rounded, too */
+    /* the exact rank is rounded too */
     vf_store(job->least + (size_t)one->row * job->count + i,
              vf_select(w->on, vf_sub(rank, vf_set1(1e-6f)), vf_set1(INFINITY)));
     vf_store(job->near + i, vf_select(close, yes, vf_load(job->near + i)));
 }
 
-/* The lanes that are looked up are listed first, so that no loop has a length that nobody can
- * foretell, and what is not in the cache is waited for at the same time. */
+/* Lists the active lanes first: the lookup loops then have no unpredictable inner length, and their
+ * cache misses overlap. */
 static void rank_eights(const pl_cull_job* job, const grid* g, const pl_cull_hit* ones,
                         uint32_t count)
 {
@@ -252,8 +251,8 @@ static void rank_eights(const pl_cull_job* job, const grid* g, const pl_cull_hit
         rank_eight(job, &ones[n], &l[n]);
 }
 
-/* First who may have a say, which nobody can foretell: written down without a branch, and written
- * over where not. Then what that may be. */
+/* First pass: survivors by AABB and ball, written branch-free and overwritten if culled. Second
+ * pass: their ranks. */
 static uint32_t cull(const pl_cull_job* job)
 {
     uint32_t shown = 0, count = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Which particles touch which clusters, of the pairs of clusters that may. A cluster's particles at
- * the surface are looked at eight at a time for what may come of each cluster near them (cull.h),
- * and those that may touch anything ask clusters themselves (sdf_query.h), first the one whose word
- * may count most. The others need not be asked as soon as what was said counts more than what they
- * could say.
+ * Narrow phase: particles against clusters, for the pairs of the broad phase. The cull (cull.h)
+ * computes, for eight surface particles at a time, a lower bound of the rank of each candidate
+ * cluster. Particles that may touch anything query the clusters exactly (sdf_query.h) in ascending
+ * order of these bounds, and stop at the first bound above the best rank found.
  */
 #include "base/simd_dispatch.h"
 #include "body/rest_query.h"
@@ -17,22 +16,22 @@
 
 PL_DEFINE_KERNELS_FOR(pl_cull_kernels)
 
-/* Seconds in which an overlap that was there before falls to 1/e. */
+/* Time constant in seconds with which an existing overlap decays. */
 #define RECOVERY_TIME 0.1
-/* Spacings a second with which sides of material that came apart leave each other. */
+/* In spacings a second: separation speed of overlapping sides of a crack. */
 #define PARTING_SPEED 0.5
-/* How far away from its cluster a particle may be pushed, over its distance: from this on it gives
- * way, and at twice as much there is no contact. */
+/* Distance that a contact pushes a particle away from its cluster, over its distance to it: from
+ * here on the contact weakens, and at twice this there is none. */
 #define HOOKED .1
-/* In spacings: how far a cluster would go past a surface within a substep. */
+/* In spacings: penetration in a substep from which on a contact acts on the home cluster too. */
 #define DEEP 1.0
 
-/* Of lengths: what a few operations in floats may change of them. */
+/* Relative rounding of a few float operations. */
 #define ROUNDING 1e-6
 
 enum
 {
-    BATCH = 16 /* clusters that share a list of contacts */
+    BATCH = 16 /* clusters that share a result list */
 };
 
 typedef struct search
@@ -41,13 +40,13 @@ typedef struct search
     const pl_contact_body* bodies;
     const pl_contact_settings* settings;
     double dt;
-    uint32_t most_particles, most_clusters; /* of a crowd */
+    uint32_t most_particles, most_clusters; /* capacity of a batch */
     int failed;
 } search;
 
 /* ------------------------------------------------------------------ motions */
 
-/* The rigid motion that the fit found, near enough for a path. */
+/* Rigid motion from the fit, accurate enough for a path. */
 static void motion_from_fit(const pl_contact_body* owner, uint32_t c, const pl_proxy_pose* pose,
                             double dt, pl_cluster_motion* m)
 {
@@ -64,8 +63,8 @@ static void motion_from_fit(const pl_contact_body* owner, uint32_t c, const pl_p
     m->x = v3_mad(v3_fromd(pose->x), m->v, -dt);
 }
 
-/* The most that a map makes of a length, or more. */
-static double most_of(const mat3* m)
+/* Frobenius norm: an upper bound of a map's stretch. */
+static double stretch_bound(const mat3* m)
 {
     double sum = 0;
     for (int i = 0; i < 9; ++i)
@@ -84,8 +83,8 @@ static void store9(const mat3* m, float out[9])
         out[i] = (float)m->m[i / 3][i % 3];
 }
 
-/* The cluster as particles look at it, and how far rounding may mislead them. */
-static void show(const search* s, const pl_sdf_target* t, pl_cull_target* out)
+/* Fills the cull's view of a cluster, with bounds of its rounding. */
+static void fill_cull_target(const search* s, const pl_sdf_target* t, pl_cull_target* out)
 {
     const pl_proxy_pose* pose = t->pose;
     vec3 zero = v3_fromd(t->body->origin), x = v3_sub(v3_fromd(pose->x), zero);
@@ -108,7 +107,7 @@ static void show(const search* s, const pl_sdf_target* t, pl_cull_target* out)
     store9(&t->to_own, out->own);
     out->radius = (float)t->radius;
     out->plain = t->plain;
-    double reach = pose->reach, inverse = most_of(&pose->inverse);
+    double reach = pose->reach, inverse = stretch_bound(&pose->inverse);
     double size = sum_abs(v3_fromd(pose->rest)) + sum_abs(t->centre) + reach * inverse;
     for (int k = 0; k < 3; ++k)
         size += fabs(t->shape->lower[k]) + t->shape->size[k] / t->shape->per_cell;
@@ -116,7 +115,7 @@ static void show(const search* s, const pl_sdf_target* t, pl_cull_target* out)
     double ways = sum_abs(t->motion->v) + turns;
     double rest = ROUNDING * (inverse * (sum_abs(x) + reach + s->dt * ways) + size);
     out->slack = (float)(rest + 1e-4 * t->shape->spacing);
-    out->slack_own = out->slack * (t->plain ? 1 : (float)fmax(most_of(&t->to_own), 1));
+    out->slack_own = out->slack * (t->plain ? 1 : (float)fmax(stretch_bound(&t->to_own), 1));
     out->slack_way = (float)(ROUNDING * inverse * s->dt * (1 + sum_abs(spin) * s->dt));
 }
 
@@ -133,17 +132,17 @@ static void motion_items(void* context, uint32_t begin, uint32_t end, uint32_t w
         motion_from_fit(&s->bodies[body], c - all->pair_bodies[body].first, &all->poses[c], s->dt,
                         &all->motions[c]);
         all->targets[c] = pl_sdf_target_of(all, s->bodies, c);
-        show(s, &all->targets[c], &all->shown[c]);
+        fill_cull_target(s, &all->targets[c], &all->shown[c]);
     }
 }
 
 /* ------------------------------------------------------------------ clusters */
 
-/* A particle that was pressed through half of a body must not be drawn out on the far side: where
- * the way out leads away from its own cluster, deep inside or far from it, the cluster brings it
- * back. Sheets wrap around what they touch: they have no inside to go back to. 0: the contact
- * holds, 1: the particle is hooked and there is none. Between them the particle may go back the
- * faster the more it is hooked: a contact that came and went would shake what lies at the limit. */
+/* How hooked a particle is, 0 (the contact holds) to 1 (no contact). A particle pressed through
+ * half of a body must not be pulled out on the far side: where the way out leads away from its own
+ * cluster, deep inside or far from it, its cluster brings it back instead. Sheets wrap around what
+ * they touch and have no inside, so they never hook. In between, the allowed approach speed grows:
+ * a contact that switches on and off would shake a particle at the limit. */
 static double hooked(const search* s, const pl_candidate* found, const pl_query_particle* p,
                      uint32_t home)
 {
@@ -158,9 +157,8 @@ static double hooked(const search* s, const pl_candidate* found, const pl_query_
     return PL_CLAMP(away / (HOOKED * fmax(distance, 1e-30)) - 1, 0.0, 1.0);
 }
 
-/* The least velocity along the normal that resolves a contact. Where material
- * came apart the sides may overlap, by how well their clusters agree on where it was: that goes
- * slowly, so that nothing jumps when it breaks. */
+/* The least normal velocity that resolves a contact. The sides of a new crack may overlap by the
+ * disagreement of their clusters; that is resolved slowly, so that nothing jumps when it breaks. */
 static double recovery(const pl_candidate* found, double spacing, double dt)
 {
     if (found->gap > 0)
@@ -188,34 +186,33 @@ static void make_contact(const search* s, const pl_candidate* found, uint32_t ho
     out->n[0] = found->n.x, out->n[1] = found->n.y, out->n[2] = found->n.z;
 }
 
-/* Particles of a cluster that may touch clusters of one piece: places and velocities in floats,
- * relative to the origin of that piece's body. A worker's scratch. */
-typedef struct crowd
+/* Particles of a cluster that may touch clusters of one piece: positions and velocities in floats,
+ * relative to the origin of the piece's body. Scratch of one worker. */
+typedef struct batch
 {
-    uint32_t count;     /* a multiple of eight, of which "filled" are there */
+    uint32_t count;     /* a multiple of eight, with "filled" in use */
     uint32_t filled;    /* */
-    uint32_t shown;     /* clusters that something may come of, */
-    uint32_t* cluster;  /* which these are, */
-    float* least;       /* and of what rank that is at least, by cluster and particle */
-    float* near;        /* by particle: 1 where it may touch something */
+    uint32_t shown;     /* clusters that survive the cull, */
+    uint32_t* cluster;  /* their indices, */
+    float* least;       /* lower bounds of their ranks, by cluster and particle */
+    float* near;        /* by particle: 1 if it may touch something */
     float* apart;       /* by cluster: cull.h */
     pl_cull_hit* ones;  /* cull.h */
-    uint32_t* member;   /* their places in the list of members */
+    uint32_t* member;   /* indices in the list of members */
     float *x[3], *v[3]; /* */
     float *keep, *rest[3];
-} crowd;
+} batch;
 
-/* Numbers of four bytes for so many particles, a multiple of eight, that may touch so many
- * clusters. */
-static size_t crowd_room(size_t particles, size_t clusters)
+/* Size in words of four bytes for so many particles, a multiple of eight, and clusters. */
+static size_t batch_size(size_t particles, size_t clusters)
 {
     size_t ones = particles / 8 * clusters * (sizeof(pl_cull_hit) / sizeof(float));
     return particles * (12 + clusters) + 2 * clusters + ones;
 }
 
-static crowd crowd_in(float* room, uint32_t particles, uint32_t clusters)
+static batch batch_in(float* room, uint32_t particles, uint32_t clusters)
 {
-    crowd g = {.count = 0};
+    batch g = {.count = 0};
     float** lists[] = {&g.x[0],    &g.x[1],    &g.x[2],    &g.v[0], &g.v[1], &g.v[2],
                        &g.rest[0], &g.rest[1], &g.rest[2], &g.keep, &g.near};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i, room += particles)
@@ -233,7 +230,7 @@ typedef struct float_box
     float lower[3], upper[3];
 } float_box;
 
-/* Around all that the particles may touch. */
+/* AABB of all partner clusters. */
 static float_box box_around(const pl_contacts* all, uint32_t begin, uint32_t end)
 {
     float_box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -249,8 +246,8 @@ static float_box box_around(const pl_contacts* all, uint32_t begin, uint32_t end
     return box;
 }
 
-/* The pair of a cluster, whose particles touch, and a piece with the clusters partner[begin] to
- * partner[end - 1]. */
+/* A cluster, whose particles touch, and a piece with the clusters partner[begin] to partner[end -
+ * 1]. */
 typedef struct meeting
 {
     uint32_t home, begin, end;
@@ -260,8 +257,8 @@ typedef struct meeting
     bool self;
 } meeting;
 
-/* Which of eight particles pass the box on their way, and where they end, seen from a body whose
- * origin theirs is "shift" away from. */
+/* Which paths of eight particles cross the box, and their ends, relative to a body whose origin is
+ * "shift" away from theirs. */
 static void meets_box(const pl_surface_eight* eight, const double shift[3], float dt,
                       const float drift[3], const float_box* box, float end[3][8], bool in[8])
 {
@@ -288,8 +285,8 @@ static const pl_surface_eight* surface_of(const pl_contacts* all, const meeting*
     return all->eights + all->eight_begin[body] + m->from->proxies->eight_begin[m->own];
 }
 
-/* Surface particles of the cluster that pass the others. */
-static void gather_crowd(const search* s, const meeting* m, crowd* g)
+/* Collects the cluster's surface particles whose paths cross the partners' AABB. */
+static void gather_batch(const search* s, const meeting* m, batch* g)
 {
     const pl_contacts* all = s->contacts;
     const pl_proxies* proxies = m->from->proxies;
@@ -335,14 +332,14 @@ static void gather_crowd(const search* s, const meeting* m, crowd* g)
     }
     for (uint32_t i = count; i < g->count; ++i)
     {
-        g->x[0][i] = g->x[1][i] = g->x[2][i] = INFINITY; /* outside of everything */
+        g->x[0][i] = g->x[1][i] = g->x[2][i] = INFINITY; /* padding: crosses nothing */
         g->v[0][i] = g->v[1][i] = g->v[2][i] = 0;
     }
     memset(g->near, 0, g->count * sizeof *g->near);
 }
 
-/* What may come of each of the clusters. */
-static void look_around(const search* s, const meeting* m, crowd* g)
+/* Culls the partner clusters. */
+static void cull_partners(const search* s, const meeting* m, batch* g)
 {
     const pl_contacts* all = s->contacts;
     pl_cull_job cull = {.targets = all->shown,
@@ -369,7 +366,7 @@ static void look_around(const search* s, const meeting* m, crowd* g)
     g->shown = all->cull->cull(&cull);
 }
 
-static pl_query_particle traveller_of(const search* s, const meeting* m, uint32_t member)
+static pl_query_particle query_particle_of(const search* s, const meeting* m, uint32_t member)
 {
     const pl_proxies* proxies = m->from->proxies;
     const pl_body* body = m->from->body;
@@ -390,17 +387,17 @@ static pl_query_particle traveller_of(const search* s, const meeting* m, uint32_
                                &s->contacts->poses[m->home]};
 }
 
-/* What the clusters say of one of the particles: the least rank decides, and among equals the first
- * cluster. */
-static pl_candidate ask_clusters(const search* s, const meeting* m, crowd* g, uint32_t i,
-                                 const pl_query_particle* p)
+/* Queries the clusters for one particle in ascending order of their bounds. The least rank wins; of
+ * equal ranks the first cluster. */
+static pl_candidate query_clusters(const search* s, const meeting* m, batch* g, uint32_t i,
+                                   const pl_query_particle* p)
 {
     pl_candidate best = {.rank = INFINITY};
     for (;;)
     {
         uint32_t next = 0;
         float lowest = INFINITY;
-        for (uint32_t n = 0; n < g->shown; ++n) /* without a branch */
+        for (uint32_t n = 0; n < g->shown; ++n) /* branch-free */
         {
             float here = g->least[(size_t)n * g->count + i];
             next = here < lowest ? n : next;
@@ -421,19 +418,19 @@ static pl_candidate ask_clusters(const search* s, const meeting* m, crowd* g, ui
     }
 }
 
-static void test_piece(search* s, const meeting* m, crowd* g, pl_contact_list* list)
+static void test_piece(search* s, const meeting* m, batch* g, pl_contact_list* list)
 {
     uint32_t from = pl_contact_body_of(s->contacts, m->home);
-    gather_crowd(s, m, g);
+    gather_batch(s, m, g);
     if (!g->filled)
         return;
-    look_around(s, m, g);
+    cull_partners(s, m, g);
     for (uint32_t i = 0; i < g->filled; ++i)
     {
         if (!(g->near[i] > 0))
             continue;
-        pl_query_particle p = traveller_of(s, m, g->member[i]);
-        pl_candidate best = ask_clusters(s, m, g, i, &p);
+        pl_query_particle p = query_particle_of(s, m, g->member[i]);
+        pl_candidate best = query_clusters(s, m, g, i, &p);
         double back = best.touches ? hooked(s, &best, &p, m->home) : 1;
         if (back >= 1)
             continue;
@@ -447,8 +444,8 @@ static void test_piece(search* s, const meeting* m, crowd* g, pl_contact_list* l
     }
 }
 
-/* All that the particles of a cluster may touch, piece by piece. */
-static void test_cluster(search* s, uint32_t home, crowd* g, pl_contact_list* list)
+/* Tests a cluster's particles against all partners, piece by piece. */
+static void test_cluster(search* s, uint32_t home, batch* g, pl_contact_list* list)
 {
     const pl_contacts* all = s->contacts;
     const uint32_t from = pl_contact_body_of(all, home), last = all->partner_begin[home + 1];
@@ -475,8 +472,8 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
 {
     search* s = context;
     const pl_contacts* all = s->contacts;
-    float* room = all->crowds + worker * crowd_room(s->most_particles, s->most_clusters);
-    crowd g = crowd_in(room, s->most_particles, s->most_clusters);
+    float* room = all->crowds + worker * batch_size(s->most_particles, s->most_clusters);
+    batch g = batch_in(room, s->most_particles, s->most_clusters);
     for (uint32_t n = first; n < last; ++n)
     {
         pl_contact_list* list = &s->contacts->found[n];
@@ -488,7 +485,7 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
 
 /* ------------------------------------------------------------------ the whole */
 
-/* The clusters that each one's particles may touch, piece by piece: pairs are in order. */
+/* Lists each cluster's partners, sorted by piece. The pairs are sorted. */
 static pl_status list_partners(const search* s)
 {
     pl_contacts* all = s->contacts;
@@ -528,7 +525,7 @@ static pl_status reserve(search* s, size_t batches, uint32_t workers)
     for (uint32_t c = 0; c < all->cluster_count; ++c)
         s->most_clusters =
             PL_MAX(s->most_clusters, all->partner_begin[c + 1] - all->partner_begin[c]);
-    size_t room = workers * crowd_room(s->most_particles, s->most_clusters);
+    size_t room = workers * batch_size(s->most_particles, s->most_clusters);
     if (!pl_grow((void**)&all->found, &all->found_capacity, batches, sizeof *all->found) ||
         !pl_grow((void**)&all->crowds, &all->crowd_capacity, room, sizeof *all->crowds))
         return pl_fail_memory(batches * sizeof *all->found + room * sizeof *all->crowds);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Restitution between soft bodies. They bounce by themselves, and what they lose they lose to their
- * own swinging, so throwing single particles back does not help: that only makes them swing more.
- * What counts is how fast the bodies part.
+ * Restitution between soft bodies. They bounce by themselves and lose energy to their own
+ * vibration, so reflecting single particles only makes them vibrate more. What counts is the speed
+ * at which the bodies separate.
  *
- *      speed │ ______ restitution           Their softness gives back what it can. What is missing
- *            │   ___.. times the speed      when they let go of each other both get then, each as a
- *         ───┼──/──── before                rigid body, along the line of the impulse so far: both
- *            │ /                            momenta are kept, and the relative speed where they
- *            │/  they touch                 touched is between the restitution and 1 of before.
+ *      speed │ ______ restitution           Their elasticity returns what it can. When contact
+ *            │   ___.. times the speed      ends, both get the missing part as rigid bodies, along
+ *         ───┼──/──── before                the line of the accumulated impulse: linear and angular
+ *            │ /                            momentum are kept, and the separation speed at the
+ *            │/  contact                    contact is between the restitution and 1 of before.
  *
- * Pieces of a body that broke bounce one by one. Pieces that have no extent across a line (small
- * pieces) cannot be turned like rigid bodies: those bounce by their softness alone.
+ * Pieces of a broken body bounce one by one. Pieces without extent across some line (small pieces)
+ * have no invertible inertia: they bounce by their elasticity alone.
  */
 #include "collision/cluster/restitution.h"
 
@@ -19,13 +19,13 @@
 #include "body/validity.h"
 #include "collision/broadphase/pose.h"
 
-/* Seconds after which two bodies that still touch do not bounce any more: one lies on the other. */
+/* Age in seconds at which an encounter ends: one body then rests on the other. */
 #define MOST_AGE 1.0
 
-/* A body or a piece of it as a rigid one. */
+/* A body, or a piece of it, as a rigid body. */
 typedef struct whole
 {
-    bool fixed, turns; /* turns: it has extent across every line */
+    bool fixed, turns; /* turns: its inertia is invertible */
     double mass;
     vec3 x, v, spin;
     mat3 inertia_inverse;
@@ -43,8 +43,8 @@ static bool is_of(const pl_body* body, uint32_t cluster, uint32_t piece)
     return !body->fracture || body->clusters.piece[cluster] == piece;
 }
 
-/* From the second moment of the mass about the centre and the angular momentum; "more" keeps what
- * is thin from being turned by rounding alone. */
+/* Spin from the second moment about the centre and the angular momentum. "more" regularises thin
+ * bodies. */
 static void set_turning(whole* w, mat3 second, vec3 moment, double more)
 {
     double trace = m3_trace(second);
@@ -99,7 +99,7 @@ static vec3 velocity_at(const whole* w, vec3 at)
     return v3_add(w->v, v3_cross(w->spin, v3_sub(at, w->x)));
 }
 
-/* The centre of mass of two, or of the one that does not give way. */
+/* The common centre of mass, or that of the fixed one. */
 static vec3 centre_of(const whole* a, const whole* b)
 {
     double share = a->fixed ? 0 : b->fixed ? 1 : b->mass / (a->mass + b->mass);
@@ -108,11 +108,11 @@ static vec3 centre_of(const whole* a, const whole* b)
 
 /* ------------------------------------------------------------------ who met whom */
 
-/* What two gave each other in a substep. */
+/* Contact between two sides in a substep. */
 typedef struct meeting
 {
     pl_restitution_side a, b;
-    vec3 impulse, at; /* on a; where, weighted by "weight" */
+    vec3 impulse, at; /* impulse on a; position, weighted by "weight" */
     double weight;
 } meeting;
 
@@ -148,8 +148,8 @@ static uint32_t piece_of(const pl_body* body, uint32_t slot)
     return 0;
 }
 
-/* The meeting of two, begun if need be; NULL for want of memory. Contacts of the same two follow
- * each other most of the time, so that the last one is asked first. */
+/* Finds or adds the meeting of two; NULL if out of memory. Searches from the end: contacts of a
+ * pair are mostly consecutive. */
 static meeting* meeting_of(meetings* list, pl_restitution_side a, pl_restitution_side b)
 {
     for (size_t n = list->count; n-- > 0;)
@@ -207,7 +207,7 @@ static pl_encounter* find(const pl_encounters* list, pl_restitution_side a, pl_r
     return NULL;
 }
 
-/* Adds what a substep brought, or begins with it. The clusters' sums are those before it. */
+/* Updates or begins an encounter. The clusters' sums are those before the contacts. */
 static pl_status note(pl_encounters* list, const meeting* m, const pl_contact_body* bodies,
                       const pl_contact_settings* settings, double dt)
 {
@@ -219,11 +219,11 @@ static pl_status note(pl_encounters* list, const meeting* m, const pl_contact_bo
         return PLIANT_OK;
     vec3 at = v3_scale(m->at, 1 / m->weight), along = v3_normalised(m->impulse);
     vec3 way = v3_sub(velocity_at(&one, at), velocity_at(&other, at));
-    double speed = v3_dot(way, along); /* below 0: they come nearer */
+    double speed = v3_dot(way, along); /* negative: approach */
     pl_encounter* r = find(list, m->a, m->b);
     if (!r)
     {
-        /* what rests does not bounce */
+        /* resting contact does not bounce */
         if (!(speed < -PL_CONTACT_RESTING * settings->gravity * dt))
             return PLIANT_OK;
         if (!pl_grow((void**)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
@@ -248,7 +248,7 @@ static pl_status note(pl_encounters* list, const meeting* m, const pl_contact_bo
     return PLIANT_OK;
 }
 
-/* What is weighed and kicked: a body, or those of its slots that are in a piece. */
+/* A body, or its slots in one piece. */
 typedef struct share
 {
     pl_body* body;
@@ -261,7 +261,7 @@ static bool has(const share* p, uint32_t slot)
     return p->body->particles.mass[slot] > 0 && (!p->pieces || p->pieces[slot] == p->piece);
 }
 
-/* A rigid impulse on all of it. */
+/* Applies a rigid impulse to all of it. */
 static void kick(const share* of, const whole* w, vec3 at, vec3 impulse, double dt)
 {
     pl_body* body = of->body;
@@ -287,7 +287,7 @@ static void kick(const share* of, const whole* w, vec3 at, vec3 impulse, double 
         pl_chunk_positions_changed(&body->chunks[c]);
 }
 
-/* Mass, centre and inertia as the particles have them, where momentum depends on it. */
+/* Mass, centre and inertia summed over particles: conservation of momentum depends on it. */
 static whole weigh(const share* of, double dt)
 {
     const pl_body* body = of->body;
@@ -326,7 +326,7 @@ static double inverse_mass_at(const whole* w, vec3 at, vec3 n)
     return w->fixed ? 0 : 1 / w->mass + v3_dot(turn, m3_mulv(w->inertia_inverse, turn));
 }
 
-static void part_shares(const pl_encounter* r, const share* one, const share* other, double dt)
+static void separate_shares(const pl_encounter* r, const share* one, const share* other, double dt)
 {
     whole a = weigh(one, dt), b = weigh(other, dt);
     if (!a.turns || !b.turns)
@@ -343,7 +343,7 @@ static void part_shares(const pl_encounter* r, const share* one, const share* ot
     kick(other, &b, at, v3_scale(impulse, -1), dt);
 }
 
-static pl_status part(const pl_encounter* r, const pl_contact_body* bodies, double dt)
+static pl_status separate(const pl_encounter* r, const pl_contact_body* bodies, double dt)
 {
     share shares[2] = {{bodies[r->a.body].body, r->a.piece, NULL},
                        {bodies[r->b.body].body, r->b.piece, NULL}};
@@ -358,7 +358,7 @@ static pl_status part(const pl_encounter* r, const pl_contact_body* bodies, doub
             fine = (shares[i].pieces = pieces[i] = pl_pieces_of_slots(shares[i].body)) && fine;
     }
     if (fine)
-        part_shares(r, &shares[0], &shares[1], dt);
+        separate_shares(r, &shares[0], &shares[1], dt);
     pl_free(pieces[0]);
     pl_free(pieces[1]);
     return fine ? PLIANT_OK : pl_fail_memory(shares[0].body->particles.slot_count * 4);
@@ -386,7 +386,7 @@ pl_status pl_restitution_update(pl_encounters* list, const pl_contacts* all,
         pl_encounter r = list->items[i];
         bool meets = still_meets(&now, &r);
         if (!meets)
-            status = part(&r, bodies, dt);
+            status = separate(&r, bodies, dt);
         if (meets && r.age < MOST_AGE)
             list->items[kept++] = r;
     }

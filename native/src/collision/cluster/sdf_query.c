@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A particle against a cluster (Jones et al. 2015, section 3.4, Eq. 16): the particle is taken to
+ * A particle against a cluster (Jones et al. 2015, section 3.4, Eq. 16): the particle is mapped to
  * the cluster's rest space, x' = r_c + F_c^-1 (x - x_c), and pushed to the nearest point of the
- * shape that it finds there. The paper's shape is the cluster's ball and half-spaces. Here the
- * ball says where the cluster has a say at all, and the surface is that of the whole body at rest
- * (body/rest_sdf.c) with the cracks that were added since: it is as flat as the body, and it has
- * no inside faces between one cluster and the next. The half-spaces that bound the members are not
- * used: pliant_body_surface_distance tells the surface, which the preview shows.
+ * shape there. The paper's shape is the cluster's ball and half-spaces. Here the ball only limits
+ * where the cluster can win, and the surface is the SDF of the whole body at rest (body/rest_sdf.c)
+ * with the cracks since: it is as smooth as the body and has no inner faces between clusters. The
+ * half-spaces are not used; pliant_body_surface_distance and the preview show the surface.
  *
- * Where several clusters of a body see a particle, the one in whose ball it is nearest to the
- * middle decides: each particle touches a body once, and its neighbours see the same surface.
+ * If several clusters of a body see a particle, the one in whose ball it is most central wins: each
+ * particle touches a body once, and its neighbours see the same surface.
  *
- * The particle is a path and not a point, relative to the cluster's rigid motion: with nothing but
- * the nearest surface a fast one leaves a thin sheet on the far side. The path is followed by
- * steps of the distance (Hart, Sphere Tracing, 1996) until it enters:
+ * The particle is a path relative to the cluster's rigid motion: with the nearest surface alone a
+ * fast particle would leave a thin sheet on the far side. The path is sphere-traced (Hart, Sphere
+ * Tracing, 1996) until it enters:
  *
  *      start o                  the contact is where the path enters, wherever the end is;
  *         ----\-------- body    one that starts inside is pushed out by a share of the depth
@@ -24,7 +23,7 @@
 #include "body/cut_query.h"
 #include "collision/broadphase/pose.h"
 
-/* In spacings: how short a step along a path is at least. */
+/* In spacings: shortest step along a path. */
 #define LEAST_STEP 0.05
 
 enum
@@ -40,17 +39,16 @@ uint64_t pl_piece_of(const pl_contacts* all, const pl_contact_body* bodies, uint
     return (uint64_t)body << 32 | piece;
 }
 
-/* The ball's radius, if both clusters have their volume. In crushed material a short way in the
- * world is a long way at rest, and clusters do not agree on what is where. Contacts within it would
- * hold its folds as they are, when it wants to get out of them; in what is inside out they would
- * push to the wrong side. */
+/* The ball's radius, scaled up by compression. In crushed material a short distance in the world is
+ * long at rest, and clusters disagree on positions. Contacts within it would keep its folds from
+ * unfolding; in inverted material they would push the wrong way. */
 double pl_sdf_target_apart(const pl_contacts* all, const pl_contact_body* bodies, uint32_t cluster,
                            uint32_t home, double radius)
 {
     uint32_t b = pl_contact_body_of(all, cluster), first = all->pair_bodies[b].first;
     const pl_clusters* k = &bodies[b].body->clusters;
     const float* both[2] = {k->f[cluster - first], k->f[home - first]};
-    double volume = 1; /* now, of what it is at rest */
+    double volume = 1; /* current over rest volume */
     for (int i = 0; i < 2; ++i)
     {
         const float* f = both[i];
@@ -89,14 +87,14 @@ pl_sdf_target pl_sdf_target_of(const pl_contacts* all, const pl_contact_body* bo
     return t;
 }
 
-/* From one rest point to another, as the cluster's ball measures it. */
-static vec3 between(const pl_sdf_target* t, vec3 from, vec3 to)
+/* Vector between two rest points, in the cluster's own rest space. */
+static vec3 own_rest_vector(const pl_sdf_target* t, vec3 from, vec3 to)
 {
     vec3 way = v3_sub(to, from);
     return t->plain ? way : m3_mulv(t->to_own, way);
 }
 
-/* A particle and a cluster. Those on two sides of a slit see its plane between them. */
+/* A particle and a cluster. On two sides of a slit its plane separates them. */
 typedef struct candidate
 {
     const pl_sdf_target* t;
@@ -119,10 +117,10 @@ static double distance_to(const candidate* v, vec3 at, vec3* slope)
     return beyond;
 }
 
-/* When the path comes within "thickness": 0 to 1, or more than 1. Its end is at a distance of
- * "end": around that, too, nothing is as near as the distance. */
-static double follow(const candidate* v, vec3 start, vec3 way, double length, double end,
-                     double thickness)
+/* Sphere tracing: when the path comes within "thickness", 0 to 1, or more than 1. "end", the
+ * distance at its end, allows an early exit. */
+static double trace(const candidate* v, vec3 start, vec3 way, double length, double end,
+                    double thickness)
 {
     double at = 0, least = LEAST_STEP * v->t->shape->spacing, over = end - thickness;
     double clear = over > 0 && !v->slit ? length - .9 * over : INFINITY;
@@ -139,14 +137,14 @@ static double follow(const candidate* v, vec3 start, vec3 way, double length, do
     return over <= 0 ? 1 : 2;
 }
 
-/* Fills what is known of a particle that touches at the rest point "at" of its path from "from". */
-static bool touch(const candidate* v, vec3 from, vec3 at, double keep, pl_candidate* out)
+/* Fills normal and gap for contact at the rest point "at" of the path from "from". */
+static bool fill_contact(const candidate* v, vec3 from, vec3 at, double keep, pl_candidate* out)
 {
     const pl_sdf_target* t = v->t;
     vec3 slope;
     double distance = distance_to(v, at, &slope), steep = v3_length(slope);
     if (!(steep > .05))
-        return false; /* as deep as it can be: no way out is nearer than another */
+        return false; /* on the medial axis: no direction is nearest */
     vec3 rest_n = v3_scale(slope, 1 / steep);
     vec3 n = m3_mulv(m3_transpose(t->pose->inverse), rest_n);
     double stretch = v3_length(n);
@@ -155,8 +153,8 @@ static bool touch(const candidate* v, vec3 from, vec3 at, double keep, pl_candid
     return true;
 }
 
-/* The distance that a particle keeps from what it came apart from. Where cracks face each other it
- * is the surface of its own that meets the other; otherwise as from others. */
+/* Distance kept from material on the other side of a crack: where the cracks face each other, that
+ * of the particle's own crack surface; otherwise as usual. */
 static double keep_from_separated(const candidate* v, vec3 at)
 {
     const float* crack = v->p->crack;
@@ -175,7 +173,7 @@ bool pl_sdf_query(const pl_sdf_target* t, const pl_query_particle* p, double apa
 {
     const pl_proxy_pose* pose = t->pose;
     double spacing = t->shape->spacing;
-    vec3 to = pl_pose_to_rest(pose, p->end), off = between(t, t->centre, to);
+    vec3 to = pl_pose_to_rest(pose, p->end), off = own_rest_vector(t, t->centre, to);
     vec3 spin = v3_cross(t->motion->spin, v3_sub(p->start, t->motion->x));
     vec3 relative = v3_sub(p->v, v3_add(t->motion->v, spin));
     vec3 way = v3_scale(m3_mulv(pose->inverse, relative), dt);
@@ -194,18 +192,19 @@ bool pl_sdf_query(const pl_sdf_target* t, const pl_query_particle* p, double apa
     out->parted = v.slit || (t->body == p->body && !self);
     double keep = out->parted ? keep_from_separated(&v, to) : p->keep;
     bool near = end <= length + keep + PL_CONTACT_NEARNESS * spacing;
-    double when = near ? follow(&v, from, way, length, end, keep) : 2;
+    double when = near ? trace(&v, from, way, length, end, keep) : 2;
     out->touches = when <= 1 || (near && end <= keep + PL_CONTACT_NEARNESS * spacing);
     if (when <= 1)
         at = v3_mad(from, way, when);
-    double distance = v3_length(between(t, t->centre, at));
+    double distance = v3_length(own_rest_vector(t, t->centre, at));
     if (distance > t->radius)
         return false;
-    /* the same material, seen through another cluster */
-    if (self && !v.slit && !(v3_length(between(t, pl_rest_of(p->body, p->slot), at)) > apart))
+    /* the same material, through another cluster */
+    if (self && !v.slit &&
+        !(v3_length(own_rest_vector(t, pl_rest_of(p->body, p->slot), at)) > apart))
         return false;
-    /* one that sees it enter knows better than those that find it where it went */
+    /* a cluster that sees it enter beats those that see it inside */
     out->rank = distance / t->radius - (fast && when > 0 && when <= 1 ? PL_SDF_ENTERS : 0);
     out->cluster = t->cluster;
-    return !out->touches || touch(&v, from, at, keep, out);
+    return !out->touches || fill_contact(&v, from, at, keep, out);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Contacts between clusters within a substep: who takes part, and fits for them. */
+/* Stage of the substep: contacts between clusters. Prepares bodies, fits and contact shapes. */
 #include "collision/cluster/stage.h"
 
 #include "body/validity.h"
@@ -8,9 +8,8 @@
 
 #include <string.h>
 
-/* Shapes and rules of a body that has none. A restored body has its half-spaces and the pairs that
- * are held back; one whose memberships changed has them as well: what follows from memberships is
- * made again. */
+/* Builds missing or stale contact shapes and filter of a body. After a restore, or a change of
+ * memberships, half-spaces and held pairs are kept and the rest is derived again. */
 static pl_status make_shapes(pl_body* body, double thickness, bool* made)
 {
     *made = !body->valid.shapes;
@@ -33,7 +32,7 @@ static pl_status make_shapes(pl_body* body, double thickness, bool* made)
     return PLIANT_OK;
 }
 
-/* Sleepers that were hit are awake from now on; in this substep they stood like a wall. */
+/* Wakes sleepers that were hit. In this substep they acted as fixed. */
 static pl_status wake_touched(pl_scene* scene)
 {
     bool any = false;

@@ -8,11 +8,11 @@
 typedef struct pl_scene pl_scene;
 typedef struct pl_substep pl_substep;
 
-/* touching.c: contacts between clusters. Leaves sums that belong to the particles. */
+/* Contacts between clusters. The moment sums match the particles afterwards. */
 pl_status pl_cluster_contacts(pl_substep* step);
 
-/* touching.c: welds the particles of a body to another, and the other's to it, or to a collider.
- * How many there are now. */
+/* Welds the particles of a body to another body, and the other's to it, or to a collider. "count":
+ * welds made. */
 pl_status pl_scene_make_welds(pl_scene* scene, uint32_t body, uint32_t other, uint32_t collider,
                               double distance, double strength, uint32_t* count);
 

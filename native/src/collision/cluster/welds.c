@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
  * Welds. A weld holds a particle at a point of a cluster's rest space, x_c + F_c (a - r_c), or of a
- * collider: the same condition on a relative velocity as a contact, but in all directions and both
- * ways, so the contacts' solver (cluster_contacts.c) takes it as one more. It breaks when the
- * impulse that it needs in a substep is more than its strength; that is a stress, and a particle
- * has the area of a square of the spacing, so that the number of particles does not matter.
+ * collider. It is a bilateral constraint on all three components of the relative velocity, which
+ * the contact solver handles like a contact. It breaks when its impulse in a substep exceeds its
+ * strength. Strength is a stress over the area of a square of the spacing per particle, so it does
+ * not depend on the number of particles.
  */
 #include "collision/cluster/welds.h"
 
@@ -24,8 +24,8 @@ static void set_anchor(pl_weld* weld, vec3 anchor)
     weld->anchor[0] = anchor.x, weld->anchor[1] = anchor.y, weld->anchor[2] = anchor.z;
 }
 
-/* Where a rest point is in a cluster's ball, widened by "distance": 0 in the middle, 1 at the rim.
- */
+/* Distance of a rest point from the centre of a cluster's ball, relative to the radius plus
+ * "distance". */
 static double rank_in_ball(const pl_body* body, const pl_proxies* proxies, uint32_t c, vec3 at,
                            double distance)
 {
@@ -40,7 +40,7 @@ static bool has_members(const pl_proxies* proxies, uint32_t c)
     return proxies->member_begin[c] < proxies->member_begin[c + 1];
 }
 
-/* The cluster of the other body in whose ball the particle is nearest to the middle. */
+/* Picks the cluster of the other body in whose ball the particle is most central. */
 static bool find_anchor(const pl_contact_body* other, const pl_proxy_pose* poses, vec3 x,
                         double distance, pl_weld* weld)
 {
@@ -60,7 +60,7 @@ static bool find_anchor(const pl_contact_body* other, const pl_proxy_pose* poses
     return best < INFINITY;
 }
 
-/* Whether a cut keeps a rest point from a cluster. */
+/* Whether a cut separates a rest point from a cluster. */
 static bool is_cut_off(const pl_body* body, uint32_t c, vec3 at)
 {
     const pl_cuts* cuts = &body->cuts;
@@ -87,7 +87,7 @@ void pl_welds_reattach(pl_welds* welds, uint32_t b, const pl_body* body, const p
         double best = INFINITY;
         for (uint32_t c = 0; c < proxies->count; ++c)
         {
-            /* one that a crack keeps from it comes last */
+            /* clusters behind a crack rank last */
             double rank = rank_in_ball(body, proxies, c, at, 0) + 1e6 * is_cut_off(body, c, at);
             if (!(rank < best) || !has_members(proxies, c))
                 continue;
@@ -133,7 +133,7 @@ static double collider_distance(const pl_collider_step* s, vec3 p)
 
 /* ------------------------------------------------------------------ meshes */
 
-/* Columns: along the first edge, across it, the normal; none for a triangle without an area. */
+/* Columns: along the first edge, across it, the normal; zero for a degenerate triangle. */
 static mat3 triangle_frame(const pl_corners* t)
 {
     if (!pl_corners_area(t))
@@ -261,7 +261,7 @@ size_t pl_welds_remove_broken(pl_welds* welds)
 
 /* ------------------------------------------------------------------ a substep */
 
-/* The share of what a weld is off that a substep takes back. */
+/* Share of a weld's position error that a substep corrects. */
 #define SHARE 0.8
 
 static vec3 anchor_now(const pl_contacts* all, const pl_weld_work* held, const pl_weld* weld)
@@ -278,7 +278,7 @@ static vec3 anchor_now(const pl_contacts* all, const pl_weld_work* held, const p
     return v3_add(m3_mulv(rotation, anchor), position);
 }
 
-/* Contacts of welded particles with the body that they are welded to. */
+/* Removes contacts of particles with the body that they are welded to. */
 static pl_status drop_contacts(pl_contacts* all, const pl_contact_body* bodies,
                                const pl_welds* welds)
 {
