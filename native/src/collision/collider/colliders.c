@@ -16,7 +16,7 @@
 #include <float.h>
 #include <string.h>
 
-/* Beyond this nothing is a sensible length, and squares still fit into a float. */
+/* Largest accepted length: its square still fits a float. */
 #define LARGEST_LENGTH 1.0e15
 
 static const char* const shape_names[] = {"plane", "sphere", "box", "capsule", "cylinder"};
@@ -130,7 +130,7 @@ static void slerp(const double from[4], const double to[4], double t, double out
         dot += from[i] * to[i];
     for (int i = 0; i < 4; ++i)
         low[i] = from[i], high[i] = dot < 0 ? -to[i] : to[i];
-    /* After 32 halvings the arc is straight to the last bit of a double. */
+    /* After 32 bisections the arc is straight to the last bit of a double. */
     bool same = memcmp(low, high, sizeof low) == 0;
     for (int digit = 0; digit < 32 && !same && t > 0 && t < 1; ++digit)
     {
@@ -215,7 +215,7 @@ double pl_mixed_restitution(double own, double other)
 
 /* ------------------------------------------------------------------ preparation */
 
-/* The half sizes of what particles touch, the shape with its thickness, along the local axes. */
+/* Half sizes along the local axes of the shape with its thickness. */
 static void axis_sizes(uint32_t shape, const double extent[3], double margin, double axes[3])
 {
     bool box = shape == PLIANT_SHAPE_BOX;
@@ -240,7 +240,7 @@ static void axis_sizes(uint32_t shape, const double extent[3], double margin, do
     }
 }
 
-/* How thick the sides of a container can get before nothing is left inside. */
+/* The thickness at which the inside of a container vanishes. */
 static double room(uint32_t shape, const double extent[3])
 {
     if (shape == PLIANT_SHAPE_BOX)
@@ -248,8 +248,8 @@ static double room(uint32_t shape, const double extent[3])
     return shape == PLIANT_SHAPE_CYLINDER ? PL_MIN(extent[0], extent[1]) : extent[0];
 }
 
-/* Half sizes of the box around a posed shape. A shape that turns during the substep is taken as the
- * ball around it. */
+/* Half sizes of the AABB of a posed shape. A shape that rotates during the substep is bounded by
+ * its sphere. */
 static vec3 half_sizes(const double axes[3], mat3 rotation, bool turns)
 {
     vec3 a = v3_fromd(axes);
@@ -272,7 +272,7 @@ static void set_bounds(pl_collider_step* step, vec3 p0, vec3 half0, vec3 p1, vec
     bool endless = step->shape == PLIANT_SHAPE_PLANE || step->inside_out;
     for (int i = 0; i < 3; ++i)
     {
-        /* Rounding to float must not cut anything off. */
+        /* Round outward. */
         double slack = 1e-6 * (fabs(low[i]) + fabs(high[i]));
         step->lower[i] = endless ? -INFINITY : (float)(low[i] - slack);
         step->upper[i] = endless ? INFINITY : (float)(high[i] + slack);
@@ -301,7 +301,7 @@ static void store_vector(vec3 a, double out[3])
     out[0] = a.x, out[1] = a.y, out[2] = a.z;
 }
 
-/* The region that particles are kept out of, or inside of, in local coordinates. */
+/* The region, in local coordinates, that particles are kept out of, or inside. */
 static void set_region(pl_collider_step* step, const double extent[3], double margin)
 {
     bool capsule = step->shape == PLIANT_SHAPE_CAPSULE;
@@ -343,8 +343,8 @@ void pl_collider_prepare(const pl_collider* collider, const double origin[3], do
     vec3 p1 = v3_sub(v3_fromd(end.position), v3_fromd(origin));
     if (step->shape == PLIANT_SHAPE_PLANE)
     {
-        /* Any point of a plane may stand for it: the one nearest to the body keeps numbers small,
-         * the same point of its surface at both times. */
+        /* The plane's reference point is the one nearest to the body, to keep numbers small; the
+         * same point of its surface at both times. */
         vec3 slide = m3_mulv(m3_transpose(r1), v3_scale(p1, -1));
         slide.z = 0;
         p0 = v3_add(p0, m3_mulv(r0, slide)), p1 = v3_add(p1, m3_mulv(r1, slide));

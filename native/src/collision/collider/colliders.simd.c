@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Contact of particles with simple colliders, within one substep: eight lanes in float find the few
- * particles whose path may touch, particle_collider.c resolves those one by one. Colliders away
- * from all of the particles are left out first.
+ * Contact of particles with simple colliders, within one substep. Eight lanes in float cull the
+ * particles whose paths cannot touch; particle_collider.c resolves the rest one by one. Colliders
+ * far from all particles are skipped first.
  */
 #include "collision/collider/colliders.h"
 
 #include "base/simd.h"
 #include "collision/collider/particle_collider.h"
 
-/* Rounding of positions in float, relative to their size: closer than this is touching. */
+/* Relative rounding of float positions: closer than this counts as touching. */
 #define TOUCHING 1.0e-6
-/* The same for what the lanes compute. */
+/* Relative rounding of the lanes' results. */
 #define ROUNDING 2.0e-6f
-/* Rounds over the colliders for a particle that touches one. */
+/* Most passes over the colliders for one particle. */
 #define PASSES 4
-/* Colliders that are looked at together; more than this around one chunk come one lot later. */
+/* Colliders that are tested together; more around one chunk take another round. */
 #define ROUND 512
-/* Particles that are looked at together. */
+/* Particles that are tested together. */
 #define TILE 1024
 
 /* ------------------------------------------------------------------ lanes: who may touch */
@@ -157,7 +157,7 @@ static void mark(const pl_collider_step* step, float dt, uint32_t count, float* 
 
 /* ------------------------------------------------------------------ those that may */
 
-/* A push out of one collider may be into another: again until none is touched. */
+/* A push out of one collider may lead into another: repeat until none is touched. */
 static bool resolve_particle(const pl_collider_step* colliders, const uint32_t* active,
                              uint32_t active_count, pl_collider_particle* q, double* friction)
 {
@@ -223,7 +223,7 @@ static bool meets(const pl_collider_step* step, const bounds* box)
     return true;
 }
 
-/* How far the collider may carry a particle that is in the box. */
+/* Bound of how far the collider may move a particle in the box. */
 static double reach(const pl_collider_step* step, const bounds* box)
 {
     double turn = 0, away = 0, shift = 0;
@@ -238,7 +238,7 @@ static double reach(const pl_collider_step* step, const bounds* box)
     return sqrt(shift) + sqrt(turn * away);
 }
 
-/* Colliders from *next on that may matter, at most ROUND of them. */
+/* Collects colliders from *next on that may touch the box, at most ROUND of them. */
 static uint32_t choose(const pl_collider_step* colliders, uint32_t collider_count,
                        const bounds* box, uint32_t* next, uint32_t* active)
 {

@@ -2,9 +2,9 @@
 /*
  * Contact of one particle with one simple collider, within one substep.
  *
- * The path of a particle is taken in the frame of the collider: its start in the pose that the
- * collider had then, its end in the pose it has now, a straight line between them. So a fast
- * collider is the same as a fast particle, and nothing tunnels.
+ * The path of a particle is taken in the frame of the collider: from its start in the collider's
+ * old pose to its end in the new one, in a straight line. So fast colliders equal fast particles,
+ * and nothing tunnels.
  *
  *        start o                     f(t): distance from the shape along the path, less the
  *               \                    thickness. The signed distance of a convex shape is convex,
@@ -12,9 +12,10 @@
  *        shape    \                  root without ever passing it.
  *                  o end
  *
- * At the entry e the tangent plane has the whole shape behind it: the end is put on that plane (or,
- * where that is nearly the same, on the surface point nearest to the end). Planes and shapes turned
- * inside out need no root: the path of a particle that ends well was well all the way.
+ * At the entry e the tangent plane bounds the whole shape: the end is projected onto that plane
+ * (or, where that is nearly the same, onto the surface point nearest to the end). Planes and
+ * inside-out shapes need no root: their free region is convex, so a path that ends outside the
+ * shape never touched it.
  *
  * Velocities relative to the moving surface: the normal part n.u is set to -e n.u (restitution) and
  * the tangential part is shortened by at most friction times the change of the normal part
@@ -34,9 +35,9 @@
 
 #include <math.h>
 
-/* Seconds in which an overlap that was there before falls to 1/e. */
+/* Time constant in seconds with which an existing overlap decays. */
 #define RECOVERY_TIME 0.1
-/* Entry and nearest surface agree when their normals have at least this cosine. */
+/* Entry plane and nearest surface agree above this cosine of their normals. */
 #define SAME_SIDE 0.9
 #define NEWTON_STEPS 32
 
@@ -64,8 +65,8 @@ static void local_path(const pl_collider_step* step, const pl_collider_particle*
         a[i] *= step->growth[i];
 }
 
-/* Signed distance from a corner where "count" flat sides meet at right angles, given how far the
- * point is over each of them, and the direction in which it grows. */
+/* Signed distance from a corner where "count" flat sides meet at right angles, and its gradient,
+ * given the signed distance over each side. */
 static double beyond(const double* over, int count, double* direction)
 {
     double square = 0;
@@ -122,12 +123,13 @@ typedef struct contact
     double n[3]; /* local, away from the collider */
     double time; /* of the entry, in the substep: 0 to 1 */
     double push; /* how far the end moves along n */
-    bool free;   /* the particle was outside and not touching when the substep began */
-    bool rests;  /* it was touching then; neither: it was inside */
+    bool free;   /* it started outside, not touching */
+    bool rests;  /* it started touching; neither: it started inside */
 } contact;
 
-/* What a surface that runs adds to its velocity at a point: the part along it. */
-static void run_at(const pl_running* running, const double* n, const double* at, double* out)
+/* Tangential part of the surface velocity at a point. */
+static void surface_velocity_at(const pl_running* running, const double* n, const double* at,
+                                double* out)
 {
     const double* w = running->spin;
     out[0] = running->velocity[0] + (w[1] * at[2] - w[2] * at[1]);
@@ -138,7 +140,7 @@ static void run_at(const pl_running* running, const double* n, const double* at,
         out[i] -= away * n[i];
 }
 
-/* Takes the rounding out of a position that is the start, moved with the surface. */
+/* Snaps a position that equals the start, moved with the surface, to it. */
 static void return_to_start(const pl_collider_step* step, pl_collider_particle* q, const double* a)
 {
     double there[3], off = 0;
@@ -152,7 +154,7 @@ static void return_to_start(const pl_collider_step* step, pl_collider_particle* 
         q->x[i] = there[i];
 }
 
-/* Moves the particle and changes its velocity; a and b are its path in the collider's frame. */
+/* Applies a contact; a and b are the path in the collider's frame. */
 static void respond(const pl_collider_step* step, pl_collider_particle* q, const contact* c,
                     const double* a, const double* b)
 {
@@ -164,7 +166,7 @@ static void respond(const pl_collider_step* step, pl_collider_particle* q, const
     for (int i = 0; i < 3; ++i)
         q->x[i] += c->push * n[i];
     if (step->running.on)
-        run_at(&step->running, n, q->x, run);
+        surface_velocity_at(&step->running, n, q->x, run);
     for (int i = 0; i < 3; ++i)
     {
         surface[i] = (step->shift[i] + surface[i]) / q->dt;
@@ -198,9 +200,11 @@ static double recovered_share(const pl_collider_particle* q)
     return q->dt / (q->dt + RECOVERY_TIME);
 }
 
-/* One side of a region that particles are kept in: "over" is how far they are beyond it. */
-static bool touch_side(const pl_collider_step* step, pl_collider_particle* q, const double* normal,
-                       double over_start, double over_end, const double* a, const double* b)
+/* Contact with one side of a region that particles are kept in; "over" is the signed distance
+ * beyond it. */
+static bool contact_side(const pl_collider_step* step, pl_collider_particle* q,
+                         const double* normal, double over_start, double over_end, const double* a,
+                         const double* b)
 {
     bool overlaps = over_start > q->touching;
     double left = overlaps ? over_start * (1 - recovered_share(q)) : 0;
@@ -217,23 +221,23 @@ static bool touch_side(const pl_collider_step* step, pl_collider_particle* q, co
 
 static const double up[3] = {0, 0, 1};
 
-static bool touch_plane(const pl_collider_step* step, pl_collider_particle* q)
+static bool contact_plane(const pl_collider_step* step, pl_collider_particle* q)
 {
     double a[3], b[3];
     local_path(step, q, a, b);
-    return touch_side(step, q, up, step->thickness - a[2], step->thickness - b[2], a, b);
+    return contact_side(step, q, up, step->thickness - a[2], step->thickness - b[2], a, b);
 }
 
 bool pl_collide_plane(const pl_collider_step* step, pl_collider_particle* q, double start_height)
 {
     double a[3], b[3];
     local_path(step, q, a, b);
-    return touch_side(step, q, up, step->thickness - start_height, step->thickness - b[2], a, b);
+    return contact_side(step, q, up, step->thickness - start_height, step->thickness - b[2], a, b);
 }
 
-/* Inside a shape. A box has six sides and a cylinder three, each a contact of its own, so that a
- * blow against one does not act on another. Along curved sides the entry time is as on a plane. */
-static bool touch_container(const pl_collider_step* step, pl_collider_particle* q)
+/* Inside a shape. Each of a box's six and a cylinder's three sides is a contact of its own, so an
+ * impact on one does not affect another. Entry times on curved sides are those of a plane. */
+static bool contact_container(const pl_collider_step* step, pl_collider_particle* q)
 {
     double a[3], b[3], n[3], unused[3];
     bool touched = false;
@@ -256,7 +260,7 @@ static bool touch_container(const pl_collider_step* step, pl_collider_particle* 
         }
         for (int i = 0; i < 3; ++i)
             n[i] = -n[i];
-        touched = touch_side(step, q, n, start, end, a, b);
+        touched = contact_side(step, q, n, start, end, a, b);
     }
     for (int i = box ? 0 : 2; (box || cylinder) && i < 3; ++i)
         for (int side = -1; side <= 1; side += 2)
@@ -265,13 +269,13 @@ static bool touch_container(const pl_collider_step* step, pl_collider_particle* 
             local_path(step, q, a, b);
             n[0] = n[1] = n[2] = 0;
             n[i] = -side;
-            touched |= touch_side(step, q, n, side * a[i] - wall, side * b[i] - wall, a, b);
+            touched |= contact_side(step, q, n, side * a[i] - wall, side * b[i] - wall, a, b);
         }
     return touched;
 }
 
 /* Outside a convex shape. */
-static bool touch_shape(const pl_collider_step* step, pl_collider_particle* q)
+static bool contact_shape(const pl_collider_step* step, pl_collider_particle* q)
 {
     double a[3], b[3], path[3], entry[3], at_end[3];
     contact c = {.time = 0};
@@ -320,14 +324,14 @@ static bool touch_shape(const pl_collider_step* step, pl_collider_particle* q)
 bool pl_collide_particle(const pl_collider_step* step, pl_collider_particle* q)
 {
     if (step->shape == PLIANT_SHAPE_PLANE)
-        return touch_plane(step, q);
+        return contact_plane(step, q);
     if (step->inside_out)
-        return touch_container(step, q);
+        return contact_container(step, q);
     for (int i = 0; i < 3; ++i)
     {
         double low = PL_MIN(q->start[i], q->x[i]), high = PL_MAX(q->start[i], q->x[i]);
         if (!(high >= step->lower[i] && low <= step->upper[i]))
             return false;
     }
-    return touch_shape(step, q);
+    return contact_shape(step, q);
 }
