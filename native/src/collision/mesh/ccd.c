@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Queries on a mesh that moves: walks over its tree, the winding number, crossings.
+ * Continuous collision detection on a moving mesh: tree traversal, winding number, crossings.
  *
- * The particle and the corners of each triangle go in straight lines. Where the particle is in a
- * triangle's plane is the root of a cubic (Provot, "Collision and self-collision handling in cloth
- * model dedicated to design garments", 1997); roots that lie in the triangle are
- * crossings.
+ * The particle and the corners of each triangle move in straight lines. The times at which the
+ * particle is in the triangle's plane are the roots of a cubic (Provot, "Collision and
+ * self-collision handling in cloth model dedicated to design garments", 1997); roots within the
+ * triangle are crossings.
  *
- * Inside or outside is the winding number, counted along rays: exact for closed meshes, since the
- * two triangles at an edge see the same rounding. Where there are holes two of three rays
- * decide, which mends small ones. (The generalised winding number of set-up would need the moments
- * of all triangles anew in each substep.)
+ * Inside or outside is the winding number along rays. It is exact for closed meshes, since the two
+ * triangles at an edge round alike. In meshes with holes two of three rays decide, which tolerates
+ * small ones. (The generalised winding number used in set-up would need the moments of all
+ * triangles anew in each substep.)
  */
 #include "collision/mesh/ccd.h"
 
-/* How far a crossing may lie outside of its triangle, as a share of it: no gaps along edges. */
+/* Relative tolerance of the inside test of a triangle: closes gaps along edges. */
 #define OVERLAP 1e-6
 #define BISECTIONS 52
 
@@ -67,14 +67,14 @@ pl_box pl_moving_box(const pl_moving_view* s, const pl_moving* m)
 
 /* ------------------------------------------------------------------ walks */
 
-typedef struct walk
+typedef struct traversal
 {
     const pl_bvh* tree;
     pl_box box; /* in the world */
     uint32_t stack[PL_BVH_STACK], waiting;
-} walk;
+} traversal;
 
-static void begin_walk(walk* w, const pl_moving_view* s, const pl_box* box)
+static void begin_traversal(traversal* w, const pl_moving_view* s, const pl_box* box)
 {
     w->tree = s->tree;
     w->box = (pl_box){v3_add(box->lower, s->origin), v3_add(box->upper, s->origin)};
@@ -82,8 +82,8 @@ static void begin_walk(walk* w, const pl_moving_view* s, const pl_box* box)
     w->waiting = 1;
 }
 
-/* The next leaf that touches the box; NULL: no more. */
-static const pl_node* next_leaf(walk* w)
+/* The next leaf whose AABB touches the box; NULL at the end. */
+static const pl_node* next_leaf(traversal* w)
 {
     while (w->waiting)
     {
@@ -100,8 +100,8 @@ static const pl_node* next_leaf(walk* w)
 
 bool pl_moving_any(const pl_moving_view* s, const pl_box* box)
 {
-    walk w;
-    begin_walk(&w, s, box);
+    traversal w;
+    begin_traversal(&w, s, box);
     for (const pl_node* leaf; (leaf = next_leaf(&w));)
         for (uint32_t i = 0; i < leaf->count; ++i)
         {
@@ -115,10 +115,10 @@ bool pl_moving_any(const pl_moving_view* s, const pl_box* box)
 
 bool pl_moving_surround(const pl_moving_view* s, const pl_box* box, pl_moving_neighbours* near)
 {
-    walk w;
+    traversal w;
     near->box = *box;
     near->count = 0;
-    begin_walk(&w, s, box);
+    begin_traversal(&w, s, box);
     for (const pl_node* leaf; (leaf = next_leaf(&w));)
         for (uint32_t i = 0; i < leaf->count; ++i)
         {
@@ -135,8 +135,7 @@ bool pl_moving_surround(const pl_moving_view* s, const pl_box* box, pl_moving_ne
     return true;
 }
 
-/* Twice the area of (0, a, b), with a sign that the two triangles at an edge agree on even where it
- * is zero. */
+/* Sign of the area of (0, a, b). Where it is zero, the two triangles at an edge agree by index. */
 static double turn_sign(const double a[3], const double b[3], int u, int v, uint32_t ia,
                         uint32_t ib)
 {
@@ -170,11 +169,11 @@ static int crossing_of_ray(const pl_corners* t, const uint32_t* index, vec3 p, i
 
 static int winding_along(const pl_moving_view* s, vec3 p, int axis)
 {
-    walk w;
+    traversal w;
     pl_box ray = {p, p};
     int winding = 0;
     *(axis == 0 ? &ray.upper.x : axis == 1 ? &ray.upper.y : &ray.upper.z) = INFINITY;
-    begin_walk(&w, s, &ray);
+    begin_traversal(&w, s, &ray);
     for (const pl_node* leaf; (leaf = next_leaf(&w));)
         for (uint32_t i = 0; i < leaf->count; ++i)
         {
@@ -245,7 +244,7 @@ static double cubic(const double k[4], double s)
     return k[0] + s * (k[1] + s * (k[2] + s * k[3]));
 }
 
-/* Where the cubic turns within (0, 1), in order; returns how often. */
+/* Extrema of the cubic within (0, 1), ascending; returns how many. */
 static int turning_points(const double k[4], double out[2])
 {
     double a = 3 * k[3], b = 2 * k[2], c = k[1], roots[2];
@@ -269,7 +268,7 @@ static int turning_points(const double k[4], double out[2])
     return kept;
 }
 
-/* The root between two places where the signs differ. */
+/* The root between two points of opposite sign, by bisection. */
 static double root_between(const double k[4], double low, double high)
 {
     if (k[2] == 0 && k[3] == 0)
@@ -286,7 +285,7 @@ static double root_between(const double k[4], double low, double high)
     return 0.5 * (low + high);
 }
 
-/* Weights of a point in a triangle's plane; whether it is in the triangle. */
+/* Barycentric weights of a point in a triangle's plane; whether it is inside. */
 static bool weights_in(const pl_corners* t, vec3 p, double w[3])
 {
     vec3 n = pl_corners_normal(t);
@@ -299,8 +298,7 @@ static bool weights_in(const pl_corners* t, vec3 p, double w[3])
     return w[0] >= -OVERLAP && w[1] >= -OVERLAP && w[2] >= -OVERLAP;
 }
 
-/* The first crossing of a path with a triangle that is later than "after" and earlier than the best
- * so far. */
+/* The first crossing of a path with a triangle after "after" and before the best so far. */
 static void find_crossing(const pl_moving* m, uint32_t triangle, vec3 p0, vec3 p1, double after,
                           pl_moving_meeting* best)
 {
@@ -312,7 +310,7 @@ static void find_crossing(const pl_moving* m, uint32_t triangle, vec3 p0, vec3 p
     vec3 n1 = v3_add(v3_cross(u0, dw), v3_cross(du, w0));
     const double k[4] = {v3_dot(n0, r0), v3_dot(n0, dr) + v3_dot(n1, r0),
                          v3_dot(n1, dr) + v3_dot(n2, r0), v3_dot(n2, dr)};
-    /* its Bezier points have the curve between them */
+    /* no root if all Bezier control points have one sign */
     double b1 = k[0] + k[1] / 3, b2 = b1 + (k[1] + k[2]) / 3, b3 = k[0] + k[1] + k[2] + k[3];
     if ((k[0] > 0 && b1 > 0 && b2 > 0 && b3 > 0) || (k[0] < 0 && b1 < 0 && b2 < 0 && b3 < 0))
         return;
@@ -370,8 +368,8 @@ pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_collider_part
                 meet(&s->near->at[i], s->near->triangle[i], p0, p1, after, &best);
         return best;
     }
-    walk w;
-    begin_walk(&w, s, &box);
+    traversal w;
+    begin_traversal(&w, s, &box);
     for (const pl_node* leaf; (leaf = next_leaf(&w));)
         for (uint32_t i = 0; i < leaf->count; ++i)
         {

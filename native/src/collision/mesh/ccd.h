@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What a particle meets of a mesh collider within one substep. */
+/* Continuous collision detection (CCD) of particles against a mesh collider, within one substep. */
 #ifndef PL_COLLISION_MESH_CCD_H
 #define PL_COLLISION_MESH_CCD_H
 
@@ -14,17 +14,17 @@ typedef struct pl_moving
     pl_corners at0, at1; /* at the substep's start and end */
 } pl_moving;
 
-/* The triangles around a few particles that lie together, found once for all of them. */
+/* The triangles around a group of neighbouring particles, found once for all of them. */
 typedef struct pl_moving_neighbours
 {
-    pl_box box; /* they are all that touch it */
+    pl_box box; /* they are all triangles that touch it */
     uint32_t count;
     pl_box swept[PL_MOST_NEIGHBOURS];
     uint32_t triangle[PL_MOST_NEIGHBOURS];
     pl_moving at[PL_MOST_NEIGHBOURS];
 } pl_moving_neighbours;
 
-/* The mesh over one substep, seen from one body. */
+/* The mesh over one substep, relative to a body's origin. */
 typedef struct pl_moving_view
 {
     const pl_mesh_collider* mesh;
@@ -34,39 +34,39 @@ typedef struct pl_moving_view
     double thickness, friction, restitution;
     pl_running running;
     bool solid;
-    const pl_moving_neighbours* near; /* NULL: not known */
+    const pl_moving_neighbours* near; /* NULL: walk the tree */
 } pl_moving_view;
 
-/* What a path meets. */
+/* First contact of a path. */
 typedef struct pl_moving_meeting
 {
     uint32_t triangle; /* in tree order, or PL_NO_TRIANGLE */
     bool crossing;
-    double when;     /* of the crossing, 0 to 1 */
-    double distance; /* of the end from the nearest point */
-    double side;     /* of the crossing: 1 from the front, -1 from the back */
+    double when;     /* time of the crossing, 0 to 1 */
+    double distance; /* from the path's end to the nearest point */
+    double side;     /* it crosses from: 1 the front, -1 the back */
     double weights[3];
 } pl_moving_meeting;
 
 pl_moving pl_moving_at(const pl_moving_view* s, uint32_t triangle);
-/* All the way. */
+/* AABB over the substep. */
 pl_box pl_moving_box(const pl_moving_view* s, const pl_moving* m);
 
-/* Whether a triangle's box over the substep touches the box. */
+/* Whether any triangle's swept AABB touches the box. */
 bool pl_moving_any(const pl_moving_view* s, const pl_box* box);
-/* All triangles around a box; false if there are too many. */
+/* Collects all triangles around a box; false if there are too many. */
 bool pl_moving_surround(const pl_moving_view* s, const pl_box* box, pl_moving_neighbours* near);
-/* Whether a point is in the solid when the substep begins. */
+/* Whether a point is inside the solid at the start of the substep. */
 bool pl_moving_inside(const pl_moving_view* s, vec3 p);
-/* The triangle that is nearest to a point when the substep begins, or PL_NO_TRIANGLE. */
+/* The triangle nearest to a point at the start of the substep, or PL_NO_TRIANGLE. */
 uint32_t pl_moving_nearest(const pl_moving_view* s, vec3 p, double weights[3]);
-/* What the particle's path meets: its first crossing after some time (in 0 to 1), otherwise what
- * its end is nearer to than the thickness. */
+/* The path's first crossing after time "after" (in 0 to 1); if there is none, the triangle nearest
+ * to its end within the thickness. */
 pl_moving_meeting pl_moving_meet(const pl_moving_view* s, const pl_collider_particle* q,
                                  double thickness, double after);
 
-/* particle_mesh.c: moves the particle and changes its velocity if it touches. "inside": it began in
- * the solid. */
+/* particle_mesh.c: moves the particle and changes its velocity if it touches. "inside": it starts
+ * in the solid. */
 bool pl_collide_mesh(const pl_moving_view* s, pl_collider_particle* q, bool inside);
 
 static inline vec3 pl_corners_mix(const pl_corners* t, const double w[3])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What the paths of eight particles meet of the triangles around them (for lanes.simd.c). */
+/* Paths of eight particles against the triangles around them, in lanes (for lanes.simd.c). */
 #ifndef PL_COLLISION_MESH_CROSSING_LANES_H
 #define PL_COLLISION_MESH_CROSSING_LANES_H
 
@@ -8,20 +8,20 @@
 
 #define TOUCHING 1.0e-6f
 #define LEAST_THICKNESS 4
-/* Heights below this share of what is rounded tell no side. */
+/* Heights below this share of the rounding have no certain sign. */
 #define FLAT 0.5f
-/* Triangles that turn or stretch by more than this in a substep are left to particle_mesh.c. */
+/* Triangles that rotate or stretch by more than this in a substep are left to particle_mesh.c. */
 #define MOST_TURN 0.3f
-/* Facets that are looked for closely where a list has fewer. */
+/* Shorter lists are narrowed to the facets around the lanes. */
 #define SOME 2048
-/* How much wider than needed lists of a few facets are made, in thicknesses. */
+/* In thicknesses: margin of narrowed lists. */
 #define AROUND 0.5f
-/* Facets and blocks that are fetched before it is their turn. */
+/* Prefetch distance, in facets and blocks. */
 #define AHEAD 8
 
 /* ------------------------------------------------------------------ boxes */
 
-/* What distances are rounded by, and how far off the surface particles are kept. */
+/* Rounding of distances, and the distance that particles keep from the surface. */
 PL_INLINE vf touching_of(lanes3 s, lanes3 x)
 {
     return vf_mul(vf_set1(TOUCHING), vf_add(sum_abs(s), sum_abs(x)));
@@ -31,16 +31,15 @@ PL_INLINE vf thickness_of(float thickness, vf touching)
     return vf_max(vf_set1(thickness), vf_mul(vf_set1(LEAST_THICKNESS), touching));
 }
 
-/* How far a particle looks around: farther than its path is, so that what it sees is good for some
- * more paths. */
+/* Search radius of a particle: more than its path, so that the result serves several substeps. */
 PL_INLINE vf look_of(vf thickness, lanes3 s, lanes3 x)
 {
     vf path = vf_mul(sum_abs(sub3(x, s)), vf_set1(1.15f));
     return vf_add(thickness, vf_max(path, thickness));
 }
 
-/* How far around its path it may look and be pushed: it is pushed back by at most its path, that of
- * the surface and the thickness. */
+/* Bound of search and push around the path: a particle is pushed back by at most its path, the
+ * surface's motion and the thickness. */
 PL_INLINE vf reach_of(float thickness, float shift, lanes3 s, lanes3 x)
 {
     vf around = vf_mul(vf_set1(1.05f), thickness_of(thickness, touching_of(s, x)));
@@ -62,7 +61,7 @@ PL_INLINE pl_span span_of(lanes3 low, lanes3 high, vm used)
     return span;
 }
 
-/* Where particles began, or nearly so. */
+/* Starts of the paths, up to rounding. */
 PL_INLINE lanes3 start_of(const pl_mesh_paths* paths, uint32_t b, lanes3 x)
 {
     if (paths->start)
@@ -70,11 +69,11 @@ PL_INLINE lanes3 start_of(const pl_mesh_paths* paths, uint32_t b, lanes3 x)
     return mad3(x, load3((const float* const*)paths->v, 8 * b), vf_set1(-paths->dt));
 }
 
-/* Into the cache; addresses behind the last block do no harm. */
+/* Prefetches a block; addresses past the end are harmless. */
 PL_INLINE void fetch_block(const pl_mesh_paths* paths, uint32_t b, const pl_span* listed)
 {
     if (b % 2)
-        return; /* two blocks are one line */
+        return; /* a cache line holds two blocks */
     for (int k = 0; k < 3; ++k)
     {
         __builtin_prefetch(paths->x[k] + 8 * (size_t)b);
@@ -122,7 +121,7 @@ static pl_span span(const pl_mesh_paths* paths, uint32_t b)
     return span_of(sub3(min3(s, x), around), add3(max3(s, x), around), counted(paths, b));
 }
 
-/* Boxes around lanes: upper ends, and lower ones with the sign turned. */
+/* AABBs by lane: upper ends, and negated lower ends. */
 typedef struct boxes
 {
     lanes3 high, under;
@@ -134,7 +133,7 @@ PL_INLINE boxes boxes_around(lanes3 s, lanes3 x, vf reach)
     return (boxes){add3(max3(s, x), around), {vf_neg(low.x), vf_neg(low.y), vf_neg(low.z)}};
 }
 
-/* Lanes whose boxes touch that of a facet. */
+/* Lanes whose AABBs touch that of a facet. */
 PL_INLINE vm touch_box(const float box[8], const boxes* own, vm alive)
 {
     lanes3 least = bcast3(box), most = bcast3(box + 4);
@@ -176,16 +175,16 @@ typedef struct path
 {
     lanes3 s, x, v;
     vf touching, thickness;
-    vf length; /* of the path and of what the surface goes */
-    vf look;   /* how far around */
+    vf length; /* of the path and the surface's motion */
+    vf look;   /* search radius */
 } path;
 
 typedef struct meeting
 {
-    vf when, face2, edge2; /* time of the first crossing; squares of distances */
+    vf when, face2, edge2; /* time of the first crossing; squared distances */
     vf crossed, nearest;   /* facets' numbers */
     vm unsure;
-    /* Lower bounds of the squares of the three least distances, and whose the first two are. */
+    /* Lower bounds of the three least squared distances, and the facets of the first two. */
     vf first2, second2, third2, first, second;
 } meeting;
 
@@ -194,7 +193,7 @@ PL_INLINE vf height_over(const float plane[4], lanes3 p)
     return vf_sub(dot3(bcast3(plane), p), vf_bcast(plane + 3));
 }
 
-/* Where the start is in the frame in which the facet stands still. */
+/* The start in the frame in which the facet is at rest. */
 PL_INLINE lanes3 start_at(const pl_motion* m, const path* q)
 {
     if (!m)
@@ -206,7 +205,7 @@ PL_INLINE lanes3 start_at(const pl_motion* m, const path* q)
     return add3(p, (lanes3){x, y, z});
 }
 
-/* How far a point of the plane is outside of the facet, along the edge that it is farthest from. */
+/* Largest signed distance of a point of the plane beyond the facet's edges. */
 PL_INLINE vf beyond_edges(const pl_facet* f, lanes3 p)
 {
     return vf_max(vf_max(height_over(f->edge[0], p), height_over(f->edge[1], p)),
@@ -222,7 +221,7 @@ PL_INLINE void cross_facet(const pl_facet* f, const pl_motion* motion, float pla
     vm cross = vm_and(may, vf_le(vf_mul(h0, h1), zero));
     if (!vm_bits(cross))
         return;
-    /* the sign of what is nothing but rounding tells no side */
+    /* a height within rounding has no certain sign */
     vm flat = vf_le(vf_abs(h0), vf_mul(vf_set1(FLAT), q->touching));
     vf fall = vf_sub(h0, h1);
     vf when = vf_div(h0, vf_select(vf_le(vf_abs(fall), zero), vf_set1(1), fall));
@@ -238,7 +237,7 @@ PL_INLINE void cross_facet(const pl_facet* f, const pl_motion* motion, float pla
     met->crossed = vf_select(better, vf_set1(place), met->crossed);
 }
 
-/* Keeps the three least, and who has the first two. */
+/* Keeps the three least distances and the facets of the first two. */
 PL_INLINE void note_distance(vf d2, vf number, meeting* met)
 {
     vm first = vf_lt(d2, met->first2), second = vf_lt(d2, met->second2);
@@ -259,7 +258,7 @@ PL_INLINE void meet_facet(const pl_facet* f, const pl_motion* motion, float plac
         cross_facet(f, motion, place, q, h1, may, met);
     if (!vm_bits(near))
         return;
-    /* no branch from here on: none could be foreseen */
+    /* branch-free from here on: the outcome is unpredictable */
     vf out = beyond_edges(f, q->x), d2 = vf_mul(h1, h1), number = vf_set1(place);
     vm face = vm_and(near, vf_le(out, q->touching)), better = vm_and(face, vf_lt(d2, met->face2));
     met->face2 = vf_select(better, d2, met->face2);
@@ -287,22 +286,22 @@ PL_INLINE void begin_meeting(const path* q, meeting* met)
     met->first = met->second = vf_set1(-1);
 }
 
-/* The facets of a list that lie around some of its lanes. */
-typedef struct closer
+/* The facets of a list around some of its lanes. */
+typedef struct narrowed_list
 {
     pl_span around;
     uint32_t count;
     const uint32_t* list;
     uint32_t some[SOME];
-} closer;
+} narrowed_list;
 
 PL_INLINE bool span_holds(const pl_span* outer, const pl_span* inner)
 {
     return vm_bits(vf_le(vf_load(inner->at), vf_load(outer->at))) == 255;
 }
 
-/* Finds them anew if the lanes have left what they were found for. */
-PL_INLINE void come_closer(const pl_mesh_lanes* job, const path* q, vm alive, closer* near)
+/* Refreshes them if the lanes have left their span. */
+PL_INLINE void narrow_list(const pl_mesh_lanes* job, const path* q, vm alive, narrowed_list* near)
 {
     pl_settled* known = job->settled;
     pl_span around = span_around(q, alive);
@@ -328,14 +327,14 @@ PL_INLINE void come_closer(const pl_mesh_lanes* job, const path* q, vm alive, cl
     memcpy(known->some, near->some, near->count * sizeof *near->some);
 }
 
-/* Into the cache: the facets of a body's surface are more than it holds. */
+/* Prefetch: the facets of a whole surface exceed the cache. */
 PL_INLINE void fetch_facet(const pl_mesh_lanes* job, uint32_t at)
 {
     __builtin_prefetch(&job->box[at]);
     __builtin_prefetch(&job->facet[at]);
 }
 
-PL_APART void meet_all(pl_mesh_lanes* job, const closer* near, const path* q, vm alive,
+PL_APART void meet_all(pl_mesh_lanes* job, const narrowed_list* near, const path* q, vm alive,
                        meeting* met)
 {
     boxes own = boxes_around(q->s, q->x, job->motion ? q->thickness : q->look);
@@ -350,7 +349,7 @@ PL_APART void meet_all(pl_mesh_lanes* job, const closer* near, const path* q, vm
             fetch_facet(job, near->list[i + AHEAD]);
         if (job->motion && job->motion[at].turn > MOST_TURN)
         {
-            /* nothing more can be said of it */
+            /* undecidable in this precision */
             met->unsure = vm_or(met->unsure, touch_box(job->box[at].at, &own, alive));
             continue;
         }
@@ -366,7 +365,7 @@ PL_APART void meet_all(pl_mesh_lanes* job, const closer* near, const path* q, vm
 typedef struct nearest
 {
     vf square, place;
-    lanes3 away; /* from it to the particle */
+    lanes3 away; /* from the nearest point to the particle */
 } nearest;
 
 PL_INLINE void nearer_edge(lanes3 from, lanes3 along, lanes3 p, vf place, nearest* best)
@@ -382,7 +381,7 @@ PL_INLINE void nearer_edge(lanes3 from, lanes3 along, lanes3 p, vf place, neares
     best->away = select3(better, d, best->away);
 }
 
-PL_APART nearest nearest_of_all(const pl_mesh_lanes* job, const closer* near, const path* q,
+PL_APART nearest nearest_of_all(const pl_mesh_lanes* job, const narrowed_list* near, const path* q,
                                 vm alive)
 {
     vf zero = vf_set1(0);

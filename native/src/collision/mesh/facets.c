@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Triangles made ready for lanes: planes, edges and what they do in a substep. */
+/* Triangles prepared for lanes: planes, edges, and motion over a substep. */
 #include "base/simd_dispatch.h"
 #include "collision/mesh/ccd.h"
 #include "collision/mesh/triangle_cache.h"
@@ -42,7 +42,7 @@ static void set_facet(const pl_corners* t, pl_facet* f, pl_facet_corners* corner
     set4(c, 0, corners->c);
 }
 
-/* The affine map that takes the triangle, and its normal, from where it was to where it is. */
+/* The affine map from the triangle and its normal at the start to those at the end. */
 static void set_motion(const pl_moving* m, pl_motion* motion)
 {
     vec3 b0 = v3_sub(m->at0.b, m->at0.a), c0 = v3_sub(m->at0.c, m->at0.a);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Eight particles against the triangles around them, within one substep.
+ * Eight particles against the triangles around them, within one substep, in single precision.
  *
- * Triangles come one after the other, particles are in lanes. A particle's start is taken along
- * with the triangle to where that is at the substep's end; there its path is a straight line, and
+ * Particles are in lanes, triangles in a loop. A particle's start is moved with the triangle to the
+ * triangle's end position; in that frame its path is a straight line, and
  *   - a path that crosses the triangle is stopped on the side from which it came;
- *   - one that does not, but ends nearer than the thickness, is pushed away from the nearest point.
- * Pushed away from one triangle it may meet another: again, from the same start, until there is
- * none. The response is that of particle_collider.c.
+ *   - one that does not cross, but ends nearer than the thickness, is pushed away from the
+ *     nearest point.
+ * A push away from one triangle may lead into another: repeat, from the same start, until there is
+ * no contact. The response is that of particle_collider.c.
  *
  * What single precision cannot decide (triangles that turn fast, paths along the edge of a bending
  * triangle, starts on the surface, corners that need many pushes) is left to particle_mesh.c: one
@@ -17,7 +18,7 @@
 
 #define RECOVERY_TIME 0.1f
 #define PASSES 4
-/* The nearest point of an edge has the face's normal when the two have at least this cosine. */
+/* Above this cosine the direction to an edge's nearest point is snapped to the face normal. */
 #define SAME_NORMAL 0.9999f
 
 /* ------------------------------------------------------------------ response */
@@ -25,9 +26,9 @@
 /* A plane in each lane that moves with a facet. */
 typedef struct planes
 {
-    lanes3 normal;       /* toward the side where the particle is kept */
-    vf height0, height1; /* of the particle over it, at the start and at the end */
-    lanes3 carried;      /* how far the surface takes what was at the start */
+    lanes3 normal;       /* toward the side that the particle stays on */
+    vf height0, height1; /* heights of the particle at the start and at the end */
+    lanes3 carried;      /* motion of the surface at the start point */
     lanes3 row[3], shift;
 } planes;
 
@@ -37,7 +38,7 @@ PL_INLINE lanes3 moved_by(const planes* p, lanes3 at)
     return add3(p->shift, turned);
 }
 
-/* The facets that the lanes have met, each its own. */
+/* Loads each lane's own facet. */
 PL_APART void load_planes(const pl_mesh_lanes* job, const path* q, vf place, planes* p)
 {
     const float* row[8];
@@ -69,20 +70,20 @@ PL_APART void load_planes(const pl_mesh_lanes* job, const path* q, vf place, pla
     p->height1 = vf_sub(dot3(p->normal, q->x), n[3]);
 }
 
-/* How far the surface moves where the particle is in the end. */
+/* Motion of the surface at the particle's end. */
 PL_INLINE lanes3 surface_shift(const pl_mesh_lanes* job, const planes* p, lanes3 to)
 {
     return job->motion ? moved_by(p, sub3(to, p->carried)) : p->carried;
 }
 
-/* What follows from where the particle is in the end. */
+/* Updates what depends on the end position. */
 PL_INLINE void set_path(const pl_mesh_lanes* job, path* q)
 {
     q->length = vf_add(sum_abs(sub3(q->x, q->s)), vf_set1(1.5f * job->shift));
 }
 
-/* As run_at() of particle_collider.c: what is left of the velocity beside a surface that runs. */
-PL_APART lanes3 less_running(const pl_running* running, lanes3 n, lanes3 at, lanes3 u)
+/* As surface_velocity_at() of particle_collider.c: removes the surface velocity. */
+PL_APART lanes3 minus_surface_velocity(const pl_running* running, lanes3 n, lanes3 at, lanes3 u)
 {
     const float w[3] = {(float)running->spin[0], (float)running->spin[1], (float)running->spin[2]};
     const float v[3] = {(float)running->velocity[0], (float)running->velocity[1],
@@ -92,7 +93,7 @@ PL_APART lanes3 less_running(const pl_running* running, lanes3 n, lanes3 at, lan
     return sub3(u, run);
 }
 
-/* As touch_side() and respond() of particle_collider.c. Returns who was pushed. */
+/* As contact_side() and respond() of particle_collider.c. Returns the lanes that were pushed. */
 PL_APART vm push_off(const pl_mesh_lanes* job, path* q, const planes* p, vm who, vf ignore)
 {
     vf zero = vf_set1(0), dt = vf_set1(job->dt);
@@ -108,7 +109,7 @@ PL_APART vm push_off(const pl_mesh_lanes* job, path* q, const planes* p, vm who,
     lanes3 moved = surface_shift(job, p, mad3(q->x, n, push));
     lanes3 u = sub3(v, (lanes3){vf_div(moved.x, dt), vf_div(moved.y, dt), vf_div(moved.z, dt)});
     if (job->running->on)
-        u = less_running(job->running, n, x, u);
+        u = minus_surface_velocity(job->running, n, x, u);
     vf approach = vf_neg(dot3(u, n));
     vm hits = vf_lt(zero, approach);
     approach = vf_keep(hits, approach);
@@ -121,7 +122,7 @@ PL_APART vm push_off(const pl_mesh_lanes* job, path* q, const planes* p, vm who,
     slowed = vf_neg(vf_keep(hits, slowed));
     v = mad3(v, u, slowed);
     x = mad3(x, u, vf_mul(vf_mul(slowed, vf_sub(vf_set1(1), time)), dt));
-    /* takes the rounding out of a position that is the start, moved with the surface */
+    /* snaps a position that equals the start, moved with the surface, to it */
     lanes3 there = add3(q->s, p->carried);
     vm rests = vm_andnot(vm_or(loose, overlaps), vm_and(held, job->running->on ? none() : who));
     rests = vm_and(rests, vf_le(sum_abs(sub3(x, there)), q->touching));
@@ -132,9 +133,9 @@ PL_APART vm push_off(const pl_mesh_lanes* job, path* q, const planes* p, vm who,
     return who;
 }
 
-/* From the nearest points of edges and corners where those are nearer than any face. */
-PL_APART vm round_edges(const pl_mesh_lanes* job, const closer* around, const path* q, vm edges,
-                        planes* p, meeting* met)
+/* Uses the nearest points of edges and corners where they are nearer than any face. */
+PL_APART vm round_edges(const pl_mesh_lanes* job, const narrowed_list* around, const path* q,
+                        vm edges, planes* p, meeting* met)
 {
     nearest near = nearest_of_all(job, around, q, edges);
     planes own;
@@ -147,7 +148,7 @@ PL_APART vm round_edges(const pl_mesh_lanes* job, const closer* around, const pa
     vf side = vf_select(vf_lt(own.height1, zero), vf_set1(-1), vf_set1(1));
     vm flat = vf_lt(vf_set1(SAME_NORMAL), vf_mul(dot3(away, own.normal), side));
     away = select3(flat, scale3(own.normal, side), away);
-    /* the start's height: heights differ as start and end do, in the frame of the facet */
+    /* height of the start: both heights differ by the path along the normal */
     lanes3 path_back = sub3(add3(q->s, own.carried), q->x);
     vf height0 = vf_add(distance, dot3(away, path_back));
     height0 = vf_select(flat, vf_mul(own.height0, side), height0);
@@ -164,9 +165,8 @@ PL_APART vm round_edges(const pl_mesh_lanes* job, const closer* around, const pa
     return found;
 }
 
-/* Turns planes to the side on which the particles are kept, and pushes. Those that are on the
- * surface, or around an edge of it, so that their side must be found out, and those whose paths
- * cross and yet are not in the way, are unsure. */
+/* Pushes particles to their side of the planes. Unsure are particles that start on the surface or
+ * around an edge of it, whose side is unknown, and paths that cross without a push. */
 PL_INLINE vm keep_off(pl_mesh_lanes* job, path* q, planes* p, vm who, vm crossing, vf ignore,
                       vm* unsure)
 {
@@ -185,12 +185,12 @@ PL_INLINE void turn_planes(planes* p, vm crossing)
     p->height0 = vf_mul(p->height0, side), p->height1 = vf_mul(p->height1, side);
 }
 
-/* ------------------------------------------------------------------ those that hardly move
+/* ------------------------------------------------------------------ particles that hardly move
  *
- * Where a particle was looked at in vain (it was in nothing's way there), the two nearest facets
- * and how far the next are is remembered. As long as it stays so near to that place that no other
- * facet can be in its way or nearer than the first, only the first is looked at, and only these two
- * as long as no third can: to the same bits.
+ * A search without contact caches the two nearest facets and lower bounds of the distances to the
+ * others. While the particle stays so near to that position that no other facet can be hit or be
+ * nearer than the first, only the first is tested; while no third can, only these two. The results
+ * are the same bits.
  */
 
 PL_INLINE void settle(pl_mesh_lanes* job, lanes3 at, const meeting* met, vm who)
@@ -205,7 +205,7 @@ PL_INLINE void settle(pl_mesh_lanes* job, lanes3 at, const meeting* met, vm who)
     vf_store(s->beyond, vf_select(who, vf_sqrt(met->third2), vf_load(s->beyond)));
 }
 
-/* Facets that stand still, each lane's its own. */
+/* Facets at rest, one per lane. */
 typedef struct own_facets
 {
     lanes3 normal, edge[3];
@@ -237,7 +237,7 @@ PL_INLINE void load_own(const pl_mesh_lanes* job, vf numbers, own_facets* own)
     }
 }
 
-/* How far points are beyond the edges. */
+/* Signed distances beyond the edges. */
 PL_INLINE vf beyond_own(const own_facets* own, lanes3 p)
 {
     vf out = vf_set1(-INFINITY);
@@ -252,8 +252,7 @@ PL_INLINE vf distance(lanes3 a, lanes3 b)
     return vf_sqrt(dot3(d, d));
 }
 
-/* Those for which looking at one facet was enough: their paths are what all facets would have made
- * of them. */
+/* Tests only the nearest facet. Returns the lanes for which that gives what all facets would. */
 PL_APART vm still_settled(pl_mesh_lanes* job, path* q, vm alive, vm* touched)
 {
     const pl_settled* s = job->settled;
@@ -281,7 +280,7 @@ PL_APART vm still_settled(pl_mesh_lanes* job, path* q, vm alive, vm* touched)
         p.height1 = vf_sub(dot3(own.normal, r.x), own.height);
         vm crossing = vm_and(going, vf_le(vf_mul(p.height0, p.height1), zero));
         vm flat = vf_le(vf_abs(p.height0), vf_mul(vf_set1(FLAT), r.touching));
-        /* what comes after the facet was crossed does not count: many are pressed through it */
+        /* the path after a crossing does not count: many are pressed through */
         vf fall = vf_sub(p.height0, p.height1);
         vf when = vf_div(p.height0, vf_select(vf_le(vf_abs(fall), zero), vf_set1(1), fall));
         lanes3 end = select3(crossing, mad3(r.s, sub3(r.x, r.s), when), r.x);
@@ -309,7 +308,7 @@ PL_APART vm still_settled(pl_mesh_lanes* job, path* q, vm alive, vm* touched)
     return vm_or(ok, none_near);
 }
 
-/* As meet_facet() for facets that stand still, each lane's its own. */
+/* As meet_facet() for facets at rest, one per lane. */
 PL_INLINE void meet_own(const own_facets* own, vf number, const path* q, vm going, meeting* met)
 {
     vf zero = vf_set1(0), one = vf_set1(1);
@@ -335,8 +334,8 @@ PL_INLINE void meet_own(const own_facets* own, vf number, const path* q, vm goin
     met->edge2 = vf_select(edge, d2, met->edge2);
 }
 
-/* One round of those that have two facets to themselves: as push_once() does it. Who was pushed;
- * "fails" are those who must be looked at with all facets. */
+/* One pass of push_once() with two facets per lane. Returns the pushed lanes; "fails": lanes that
+ * need all facets. */
 PL_INLINE vm push_between(pl_mesh_lanes* job, const own_facets own[2], const vf number[2],
                           lanes3 at, vf others, path* r, vm going, vf ignore, vm* fails)
 {
@@ -364,7 +363,7 @@ PL_INLINE vm push_between(pl_mesh_lanes* job, const own_facets own[2], const vf 
     return vm_andnot(*fails, pushed);
 }
 
-/* As still_settled() with the two facets that are nearest: particles beside an edge. */
+/* As still_settled() with the two nearest facets: particles beside an edge. */
 PL_APART vm still_paired(pl_mesh_lanes* job, path* q, vm alive, vf room, vm* touched)
 {
     const pl_settled* s = job->settled;
@@ -376,7 +375,7 @@ PL_APART vm still_paired(pl_mesh_lanes* job, path* q, vm alive, vf room, vm* tou
     ok = vm_and(ok, vf_lt(distance(q->s, at), others));
     if (!vm_bits(ok))
         return ok;
-    /* in the order of lists */
+    /* in list order */
     const vf number[2] = {vf_max(vf_min(first, second), zero), vf_max(vf_max(first, second), zero)};
     own_facets own[2];
     load_own(job, number[0], &own[0]);
@@ -406,12 +405,13 @@ PL_APART vm still_paired(pl_mesh_lanes* job, path* q, vm alive, vf room, vm* tou
 
 /* ------------------------------------------------------------------ rounds */
 
-/* One round: who was pushed. Those of whom nothing is certain are added to "unsure". */
-static vm push_once(pl_mesh_lanes* job, closer* near, path* q, vm alive, vf ignore, vm* unsure)
+/* One pass: returns the pushed lanes. Undecidable lanes are added to "unsure". */
+static vm push_once(pl_mesh_lanes* job, narrowed_list* near, path* q, vm alive, vf ignore,
+                    vm* unsure)
 {
     vf thick2 = vf_mul(q->thickness, q->thickness);
     meeting met;
-    come_closer(job, q, alive, near);
+    narrow_list(job, q, alive, near);
     meet_all(job, near, q, alive, &met);
     vm crossing = vm_and(alive, vf_le(met.when, vf_set1(1)));
     vm face = vm_andnot(crossing, vm_and(alive, vf_lt(met.face2, thick2)));
@@ -448,7 +448,7 @@ static void resolve(pl_mesh_lanes* job)
     vf room = vf_add(vf_add(q.thickness, sum_abs(sub3(q.x, q.s))), vf_set1(job->shift));
     vm alive = lanes_of(job->lanes), unsure = none(), touched = none();
     vf ignore = vf_set1(0);
-    closer near;
+    narrowed_list near;
     vf_store(near.around.at, vf_set1(-INFINITY));
     if (job->settled)
         alive = vm_andnot(still_settled(job, &q, alive, &touched), alive);
@@ -460,7 +460,7 @@ static void resolve(pl_mesh_lanes* job)
         alive = vm_andnot(unsure, pushed);
         touched = vm_or(touched, alive);
         ignore = vf_mul(vf_set1(.05f), q.touching);
-        /* farther than this it was not looked around */
+        /* beyond the searched distance */
         lanes3 moved = sub3(q.x, end);
         vf most = vf_max(vf_max(vf_abs(moved.x), vf_abs(moved.y)), vf_abs(moved.z));
         vm strayed = vm_andnot(vf_le(most, room), alive);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Mesh colliders outside the inner loop: checks, the tree, where the vertices are.
+ * Mesh colliders outside the inner loop: validation, tree, vertices.
  *
- * The tree's shape follows from the mesh at rest and stays; each frame its boxes are made anew,
- * from the leaves up, around the triangles at the frame's start and end. Vertices go in straight
- * lines, so these boxes hold them all the way.
+ * The tree's topology comes from the rest mesh and stays. Each frame its boxes are refitted
+ * bottom-up around the triangles at the frame's start and end; vertices move in straight lines, so
+ * the boxes bound the whole motion.
  */
 #include "collision/mesh/mesh_collider.h"
 
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Vertices farther from zero than this are no place; as for simple colliders. */
+/* Largest accepted coordinate; as for simple colliders. */
 #define LARGEST_LENGTH 1.0e15
 
 static vec3 edge(const vec3* vertices, const uint32_t* t, int i)
@@ -73,7 +73,7 @@ static void place(vec3* out, uint32_t count, const double origin[3], const float
         out[i] = v3_add(zero, v3_from(vertices + 3 * (size_t)i));
 }
 
-/* Edges that are gone along once each way cancel out in a sum of numbers drawn from their ends. */
+/* Sums a hash of each edge, with the sign of its direction: opposite directions cancel. */
 static bool is_closed(const pl_mesh_collider* mesh)
 {
     uint64_t sum = 0;
@@ -91,7 +91,7 @@ static bool is_closed(const pl_mesh_collider* mesh)
 pl_status pl_mesh_collider_build(pl_mesh_collider* mesh)
 {
     static const uint32_t one_shell[1] = {0};
-    uint32_t* patch = PL_NEW(uint32_t, mesh->triangle_count); /* all in one */
+    uint32_t* patch = PL_NEW(uint32_t, mesh->triangle_count); /* one patch */
     mesh->tree = PL_NEW(pl_bvh, 1);
     pl_status status = PLIANT_OK;
     if (!patch || !mesh->tree)
@@ -102,7 +102,7 @@ pl_status pl_mesh_collider_build(pl_mesh_collider* mesh)
     pl_free(patch);
     if (status != PLIANT_OK)
         return status;
-    /* what the tree knows of triangles that stand still is of no use here */
+    /* the tree's copies of corners are useless for moving triangles */
     pl_free(mesh->tree->corners);
     pl_free(mesh->tree->far);
     mesh->tree->corners = NULL;

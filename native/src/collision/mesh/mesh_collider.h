@@ -10,16 +10,16 @@ typedef struct pl_mesh_collider
 {
     uint32_t vertex_count, triangle_count;
     uint32_t* triangles;
-    /* Vertices in the world. The tree is built from those at rest, once: a restored collider gets
-     * the same tree, and so the same bits, wherever its vertices are by then. */
+    /* Vertices in the world. The tree is built once, from the rest vertices: a restored collider
+     * gets the same tree, and so the same bits, whatever its current vertices. */
     vec3 *rest, *from, *to;
-    /* Derived. Its boxes hold the triangles over the whole frame, from and to. */
+    /* Derived. Its boxes bound the triangles over the whole frame. */
     pl_bvh* tree;
-    bool moved;      /* since the boxes were made */
-    bool still;      /* in this frame; known when the boxes were made */
-    double farthest; /* that a vertex goes in this frame */
-    uint64_t epoch;  /* of the boxes */
-    bool closed;     /* every edge has two triangles, one on each side */
+    bool moved;      /* the boxes are invalid */
+    bool still;      /* no vertex moves in this frame; valid with the boxes */
+    double farthest; /* largest vertex motion in this frame */
+    uint64_t epoch;  /* counts refits */
+    bool closed;     /* every edge has two triangles of opposite direction */
 } pl_mesh_collider;
 
 static inline bool pl_shape_is_mesh(uint32_t shape)
@@ -27,13 +27,13 @@ static inline bool pl_shape_is_mesh(uint32_t shape)
     return shape == PLIANT_SHAPE_MESH || shape == PLIANT_SHAPE_SHELL;
 }
 
-/* Checks and copies. NULL origin: the world's zero. */
+/* Validates and copies. NULL origin: zero. */
 pl_status pl_mesh_collider_create(const pliant_mesh_desc* desc, pl_mesh_collider** mesh);
 pl_status pl_mesh_collider_set(pl_mesh_collider* mesh, uint32_t vertex_count,
                                const double origin[3], const float* vertices);
-/* Whether what was read from a saved block can be used. */
+/* Whether data from a snapshot are valid. */
 bool pl_mesh_collider_fits(const pl_mesh_collider* mesh);
-/* The tree, from the rest vertices. */
+/* Builds the tree from the rest vertices. */
 pl_status pl_mesh_collider_build(pl_mesh_collider* mesh);
 void pl_mesh_collider_free(pl_mesh_collider* mesh);
 

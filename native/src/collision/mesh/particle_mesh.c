@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Contact of one particle with one mesh, within one substep, where lanes are not enough.
+ * Contact of one particle with one mesh, within one substep, in double precision: for what the
+ * lanes (lanes.simd.c) cannot decide.
  *
  *      o start                    The particle and the corners of each triangle go in straight
  *       \      /\                 lines; ccd.c finds where they cross.
@@ -9,20 +10,21 @@
  *     -----\/------\- t0
  *          o end
  *
- * A contact is a plane that moves with the triangle, and particle_collider.c does the rest, so that
- * restitution and friction, rest and recovery are the same as on simple colliders:
+ * A contact is a plane that moves with the triangle; particle_collider.c does the rest, so
+ * restitution, friction, rest and recovery are those of simple colliders:
  *   - a path that crosses is stopped on the side of the plane from which it came;
- *   - one that does not, but ends nearer than the thickness, is pushed away from the nearest point;
- *   - a particle that begins inside of a solid is pushed out through the nearest point.
- * Pushed away from one triangle it may cross another: again, from the same start, until there is
- * none. A path that still crosses after that is given up for one that moves with the surface.
+ *   - one that does not cross, but ends nearer than the thickness, is pushed away from the
+ *     nearest point;
+ *   - a particle that starts inside a solid is pushed out through the nearest point.
+ * A push away from one triangle may cross another: repeat, from the same start, until there is no
+ * contact. A path that still crosses then is replaced by one that moves with the surface.
  */
 #include "collision/mesh/ccd.h"
 
-/* Particles are kept off the surface by at least this much of it, so that their side is certain. */
+/* Least thickness in units of rounding, so that a particle's side is certain. */
 #define LEAST_THICKNESS 4
 #define PASSES 8
-/* The nearest point of an edge has the face's normal when the two have at least this cosine. */
+/* Above this cosine the direction to an edge's nearest point is snapped to the face normal. */
 #define SAME_NORMAL 0.9999
 
 /* ------------------------------------------------------------------ response */
@@ -35,7 +37,7 @@ static mat3 frame_of(const pl_corners* t)
     return (mat3){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
 }
 
-/* A rotation that takes z to a direction; exact for the two faces of a triangle. */
+/* A rotation that maps z to a direction; exact for both face normals. */
 static mat3 tilt_to(vec3 z)
 {
     if (z.x == 0 && z.y == 0)
@@ -53,8 +55,8 @@ static void store(mat3 m, double out[9])
         out[i] = m.m[i / 3][i % 3];
 }
 
-/* A plane through the point at the weights that moves with the triangle. "up" is its normal in the
- * triangle's frame. */
+/* A plane through the point with these weights that moves with the triangle; "up" is its normal in
+ * the triangle's frame. */
 static pl_collider_step plane_on(const pl_moving_view* s, const pl_moving* m,
                                  const double weights[3], vec3 up, double thickness)
 {
@@ -84,8 +86,8 @@ static double height_at_start(const pl_collider_step* plane, const double x[3])
     return height;
 }
 
-/* From a point of a triangle to a particle, in the triangle's frame: its own normal wherever that
- * is the same, so that flat meshes are flat. "side" decides where the particle is on the point. */
+/* Direction from a point of a triangle to a particle, in the triangle's frame, snapped to the face
+ * normal so that flat meshes act flat. "side" decides for a particle on the point. */
 static vec3 direction_from(const pl_corners* t, vec3 away, double touching, double side)
 {
     vec3 local = m3_mulv(m3_transpose(frame_of(t)), away);
@@ -98,8 +100,8 @@ static vec3 direction_from(const pl_corners* t, vec3 away, double touching, doub
     return local;
 }
 
-static bool touch_meeting(const pl_moving_view* s, pl_collider_particle* q,
-                          const pl_moving_meeting* met, double thickness)
+static bool contact_triangle(const pl_moving_view* s, pl_collider_particle* q,
+                             const pl_moving_meeting* met, double thickness)
 {
     pl_moving m = pl_moving_at(s, met->triangle);
     vec3 start = v3_fromd(q->start), end = v3_fromd(q->x), up = v3(0, 0, met->side);
@@ -114,13 +116,14 @@ static bool touch_meeting(const pl_moving_view* s, pl_collider_particle* q,
         return false;
     pl_collider_step plane = plane_on(s, &m, met->weights, up, thickness);
     double height = height_at_start(&plane, q->start);
-    if (!(height > 0)) /* beside the triangle: it was not behind it */
+    if (!(height > 0)) /* beside the triangle, not behind it */
         height = v3_length(v3_sub(start, pl_triangle_nearest(&m.at0, start, unused)));
     return pl_collide_plane(&plane, q, height);
 }
 
-/* The path still crosses: the particle goes where the surface takes its start. */
-static void carry(const pl_moving_view* s, pl_collider_particle* q, const pl_moving_meeting* met)
+/* Fallback for a path that still crosses: the particle moves rigidly with the triangle. */
+static void move_with_triangle(const pl_moving_view* s, pl_collider_particle* q,
+                               const pl_moving_meeting* met)
 {
     pl_moving m = pl_moving_at(s, met->triangle);
     vec3 from = pl_corners_mix(&m.at0, met->weights), to = pl_corners_mix(&m.at1, met->weights);
@@ -134,13 +137,12 @@ static void carry(const pl_moving_view* s, pl_collider_particle* q, const pl_mov
     }
 }
 
-/* Where a surface turns, a path may dip through it and end above its plane all the same. If it came
- * back through the surface no harm is done; if it went around, it moves with the surface instead.
- */
-static bool touch_outside(const pl_moving_view* s, pl_collider_particle* q)
+/* On a rotating surface a path may dip through it and still end above its plane. If it crosses
+ * back, nothing is done; if it went around the triangle, it moves with the surface instead. */
+static bool contact_outside(const pl_moving_view* s, pl_collider_particle* q)
 {
     double thickness = PL_MAX(s->thickness, LEAST_THICKNESS * q->touching), after = -1;
-    pl_moving_meeting dip = {.triangle = PL_NO_TRIANGLE}; /* not yet come back from */
+    pl_moving_meeting dip = {.triangle = PL_NO_TRIANGLE}; /* crossing without its way back yet */
     bool touched = false;
     for (int pass = 0; pass < PASSES; ++pass)
     {
@@ -150,12 +152,12 @@ static bool touch_outside(const pl_moving_view* s, pl_collider_particle* q)
             dip.triangle = PL_NO_TRIANGLE;
         else if (dipped && !met.crossing)
         {
-            carry(s, q, &dip);
+            move_with_triangle(s, q, &dip);
             changed = true;
         }
         else if (met.triangle == PL_NO_TRIANGLE)
             return touched;
-        else if (touch_meeting(s, q, &met, thickness))
+        else if (contact_triangle(s, q, &met, thickness))
             changed = true;
         else if (met.crossing)
             dip = met;
@@ -172,15 +174,15 @@ static bool touch_outside(const pl_moving_view* s, pl_collider_particle* q)
         dip.triangle != PL_NO_TRIANGLE ? dip : pl_moving_meet(s, q, thickness, after);
     if (!met.crossing)
         return touched;
-    /* nothing that it touches takes it along well: what it is nearest to does */
+    /* none of its contacts moves it well: use the nearest triangle */
     uint32_t nearest = pl_moving_nearest(s, v3_fromd(q->start), met.weights);
     if (nearest != PL_NO_TRIANGLE)
         met.triangle = nearest;
-    carry(s, q, &met);
+    move_with_triangle(s, q, &met);
     return true;
 }
 
-static bool touch_inside(const pl_moving_view* s, pl_collider_particle* q)
+static bool contact_inside(const pl_moving_view* s, pl_collider_particle* q)
 {
     double thickness = PL_MAX(s->thickness, LEAST_THICKNESS * q->touching), weights[3];
     vec3 start = v3_fromd(q->start);
@@ -198,5 +200,5 @@ static bool touch_inside(const pl_moving_view* s, pl_collider_particle* q)
 
 bool pl_collide_mesh(const pl_moving_view* s, pl_collider_particle* q, bool inside)
 {
-    return inside ? touch_inside(s, q) : touch_outside(s, q);
+    return inside ? contact_inside(s, q) : contact_outside(s, q);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Who has which lists (triangle_cache_lists.c), who is outside of a solid, and a chunk's contacts.
- */
+/* Ownership of lists (triangle_cache_lists.c), sides of a solid, and contacts of a chunk. */
 #include "collision/mesh/triangle_cache.h"
 
 #include "collision/mesh/ccd.h"
@@ -8,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Rounding of positions in float, relative to their size; as for simple colliders. */
+/* Relative rounding of float positions; as for simple colliders. */
 #define TOUCHING 1.0e-6
 
 /* ------------------------------------------------------------------ who has what */
@@ -21,7 +20,7 @@ pl_triangle_cache* pl_triangle_cache_find(const pl_body* body, const pl_mesh_col
     return NULL;
 }
 
-static void free_near(pl_triangle_cache* near)
+static void free_cache(pl_triangle_cache* near)
 {
     if (!near)
         return;
@@ -133,7 +132,7 @@ pl_status pl_triangle_cache_add(pl_body* body, const pl_mesh_collider* mesh,
         !pl_grow((void**)&body->triangle_caches, &body->triangle_cache_capacity,
                  (size_t)body->triangle_cache_count + 1, sizeof *body->triangle_caches))
     {
-        free_near(near);
+        free_cache(near);
         return pl_fail_memory(body->particles.slot_count);
     }
     body->triangle_caches[body->triangle_cache_count++] = near;
@@ -146,7 +145,7 @@ void pl_triangle_cache_drop(pl_body* body, const pl_mesh_collider* mesh)
     for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
         if (body->triangle_caches[i]->mesh == mesh)
         {
-            free_near(body->triangle_caches[i]);
+            free_cache(body->triangle_caches[i]);
             body->triangle_caches[i] = body->triangle_caches[--body->triangle_cache_count];
             return;
         }
@@ -155,7 +154,7 @@ void pl_triangle_cache_drop(pl_body* body, const pl_mesh_collider* mesh)
 void pl_triangle_cache_free_all(pl_body* body)
 {
     for (uint32_t i = 0; i < body->triangle_cache_count; ++i)
-        free_near(body->triangle_caches[i]);
+        free_cache(body->triangle_caches[i]);
     pl_free(body->triangle_caches);
     body->triangle_caches = NULL;
     body->triangle_cache_count = 0;
@@ -208,10 +207,10 @@ static vec3 start_of(const pl_triangle_cache_job* job, uint32_t i)
     return v3(job->start[0][i], job->start[1][i], job->start[2][i]);
 }
 
-/* Finds out who is outside, of those of whom it is not known. A run of blocks whose box no triangle
- * touches is on one side as a whole. */
-static void learn_sides(const pl_moving_view* s, const pl_triangle_cache_job* job,
-                        const uint8_t* movable, uint8_t* outside, uint32_t begin, uint32_t end)
+/* Finds the particles outside, of those whose side is unknown. A run of blocks whose AABB no
+ * triangle touches is on one side as a whole: recurse on halves. */
+static void classify_sides(const pl_moving_view* s, const pl_triangle_cache_job* job,
+                           const uint8_t* movable, uint8_t* outside, uint32_t begin, uint32_t end)
 {
     pl_box box = pl_box_empty();
     uint32_t first = UINT32_MAX;
@@ -230,8 +229,8 @@ static void learn_sides(const pl_moving_view* s, const pl_triangle_cache_job* jo
     if (near && end - begin > 1)
     {
         uint32_t middle = begin + (end - begin) / 2;
-        learn_sides(s, job, movable, outside, begin, middle);
-        learn_sides(s, job, movable, outside, middle, end);
+        classify_sides(s, job, movable, outside, begin, middle);
+        classify_sides(s, job, movable, outside, middle, end);
         return;
     }
     bool all_inside = there && !near && pl_moving_inside(s, start_of(job, first));
@@ -246,8 +245,8 @@ static void learn_sides(const pl_moving_view* s, const pl_triangle_cache_job* jo
 
 /* ------------------------------------------------------------------ one chunk */
 
-static bool touch_one(const pl_moving_view* s, const pl_triangle_cache_job* job, uint32_t i,
-                      bool inside)
+static bool resolve_one(const pl_moving_view* s, const pl_triangle_cache_job* job, uint32_t i,
+                        bool inside)
 {
     pl_collider_particle q = {.dt = job->dt};
     for (int k = 0; k < 3; ++k)
@@ -263,9 +262,9 @@ static bool touch_one(const pl_moving_view* s, const pl_triangle_cache_job* job,
     return true;
 }
 
-/* Those that lanes are not enough for. Returns who touches. */
-static unsigned touch_singly(const pl_moving_view* s, const pl_triangle_cache_job* job,
-                             uint32_t block, unsigned lanes)
+/* Resolves particles one by one in double precision. Returns the mask of touched ones. */
+static unsigned resolve_singly(const pl_moving_view* s, const pl_triangle_cache_job* job,
+                               uint32_t block, unsigned lanes)
 {
     pl_moving_neighbours around;
     pl_moving_view here = *s;
@@ -277,17 +276,17 @@ static unsigned touch_singly(const pl_moving_view* s, const pl_triangle_cache_jo
         pl_box_add(&box, start_of(job, i));
         pl_box_add(&box, v3(job->x[0][i], job->x[1][i], job->x[2][i]));
     }
-    box = pl_box_widened(box, 2 * s->thickness); /* they may be pushed out of it */
+    box = pl_box_widened(box, 2 * s->thickness); /* pushes may leave the box */
     here.near = pl_moving_surround(s, &box, &around) ? &around : NULL;
     for (unsigned rest = lanes; rest; rest &= rest - 1)
     {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        touched |= (unsigned)touch_one(&here, job, 8 * block + lane, false) << lane;
+        touched |= (unsigned)resolve_one(&here, job, 8 * block + lane, false) << lane;
     }
     return touched;
 }
 
-/* Where the particles of a block were when the substep began. */
+/* Fills the start positions of a block. */
 static void fill_start(const pl_triangle_cache_job* job, uint32_t block)
 {
     for (int k = 0; k < 3 && !job->started; ++k)
@@ -295,8 +294,8 @@ static void fill_start(const pl_triangle_cache_job* job, uint32_t block)
             job->start[k][i] = pl_start_of(job->x[k][i], job->v[k][i], job->dt);
 }
 
-/* Those of eight neighbours that are known to be outside. */
-static unsigned those_outside(const uint32_t* member, unsigned lanes, const uint8_t* outside)
+/* Mask of the eight that are known to be outside. */
+static unsigned mask_outside(const uint32_t* member, unsigned lanes, const uint8_t* outside)
 {
     unsigned kept = 0;
     for (unsigned rest = lanes; rest; rest &= rest - 1)
@@ -307,7 +306,7 @@ static unsigned those_outside(const uint32_t* member, unsigned lanes, const uint
     return kept;
 }
 
-/* Eight neighbours; "packed" is their job, what moves goes to "job" as well. */
+/* Resolves one eight. "packed" is the job of the copies; results are copied back to "job". */
 static uint32_t resolve_eight(const pl_moving_view* s, const pl_triangle_cache_job* job,
                               const pl_triangle_cache_job* packed, pl_triangle_cache_chunk* k,
                               uint32_t e, pl_mesh_lanes* eight)
@@ -324,7 +323,7 @@ static uint32_t resolve_eight(const pl_moving_view* s, const pl_triangle_cache_j
     job->kernels->resolve(eight);
     unsigned touched = eight->touched;
     if (eight->unsure)
-        touched |= touch_singly(s, packed, e, eight->unsure);
+        touched |= resolve_singly(s, packed, e, eight->unsure);
     for (unsigned rest = touched; rest; rest &= rest - 1)
     {
         unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -339,8 +338,7 @@ static uint32_t resolve_eight(const pl_moving_view* s, const pl_triangle_cache_j
     return (uint32_t)__builtin_popcount(touched);
 }
 
-/* What the next eights will want, on its way into the cache: facets of the next one, what is
- * remembered of the one after that. */
+/* Prefetches the facets of the next eight and the cached search of the one after. */
 static void fetch_settled(const pl_triangle_cache_chunk* k, uint32_t e)
 {
     const char* ahead = (const char*)&k->settled[PL_MIN(e + 2, k->eight_count - 1)];
@@ -351,24 +349,24 @@ static void fetch_settled(const pl_triangle_cache_chunk* k, uint32_t e)
             __builtin_prefetch(&k->facet[(uint32_t)k->settled[e + 1].first[i]]);
 }
 
-/* Finds out who is inside of a solid; false: nobody is. */
-static bool ask_sides(const pl_moving_view* s, const pl_triangle_cache_job* job,
-                      const pl_triangle_cache_chunk* k, uint32_t blocks, uint8_t* outside)
+/* Finds the particles inside a solid; false if all were known to be outside. */
+static bool query_sides(const pl_moving_view* s, const pl_triangle_cache_job* job,
+                        const pl_triangle_cache_chunk* k, uint32_t blocks, uint8_t* outside)
 {
     bool asked = false;
     for (uint32_t b = 0; s->solid && b < blocks; ++b)
     {
-        outside[b] &= k->known[b]; /* what is held may be taken anywhere */
+        outside[b] &= k->known[b]; /* held particles may be moved anywhere */
         asked = asked || outside[b] != k->known[b];
     }
     for (uint32_t b = 0; asked && b < blocks; ++b)
         fill_start(job, b);
     if (asked)
-        learn_sides(s, job, k->known, outside, 0, blocks);
+        classify_sides(s, job, k->known, outside, 0, blocks);
     return asked;
 }
 
-/* All that are near triangles. */
+/* Resolves all eights. */
 static uint32_t resolve_near(const pl_moving_view* s, const pl_triangle_cache_job* job,
                              const pl_triangle_cache_job* packed, pl_triangle_cache_chunk* k,
                              const uint8_t* outside, float shift)
@@ -390,7 +388,7 @@ static uint32_t resolve_near(const pl_moving_view* s, const pl_triangle_cache_jo
             fetch_settled(k, e);
         eight.lanes = k->movable[e];
         if (outside)
-            eight.lanes = those_outside(k->member + 8 * (size_t)e, eight.lanes, outside);
+            eight.lanes = mask_outside(k->member + 8 * (size_t)e, eight.lanes, outside);
         if (eight.lanes && k->end[e] > k->begin[e])
             touched += resolve_eight(s, job, packed, k, e, &eight);
     }
@@ -421,7 +419,7 @@ bool pl_triangle_cache_resolve(const pl_triangle_cache_job* job, uint32_t* touch
     pl_triangle_cache_job packed;
     if (!pl_triangle_cache_lists(job, k, shift, &packed))
         return false;
-    bool asked = ask_sides(&s, job, k, chunk->block_count, outside);
+    bool asked = query_sides(&s, job, k, chunk->block_count, outside);
     if (k->eight_count && !k->facets_made && !pl_facets_make(&s, k))
         return false;
     if (k->eight_count)
@@ -429,7 +427,7 @@ bool pl_triangle_cache_resolve(const pl_triangle_cache_job* job, uint32_t* touch
     for (uint32_t b = 0; asked && b < chunk->block_count; ++b)
         for (unsigned rest = k->known[b] & ~outside[b]; rest; rest &= rest - 1)
         {
-            *touched += touch_one(&s, job, 8 * b + (uint32_t)__builtin_ctz(rest), true);
+            *touched += resolve_one(&s, job, 8 * b + (uint32_t)__builtin_ctz(rest), true);
         }
     return true;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Which particles of a chunk are near triangles, in eights of neighbours, and the triangles around
- * each eight (triangle_cache.h). */
+/* Builds the lists of triangle_cache.h: the particles of a chunk near triangles, in eights of
+ * neighbours, and the triangles around each eight. */
 #include "collision/mesh/ccd.h"
 #include "collision/mesh/triangle_cache.h"
 
 #include <string.h>
 
-/* Eights that are looked at together while lists are made. */
+/* Eights whose lists are made together. */
 #define GROUP 8
-/* How much wider than needed the boxes of lists are, as a share of them; the same for chunks. */
+/* Margin of list boxes as a share of their size; the same for chunks. */
 #define MARGIN 0.125f
 #define WIDE_MARGIN 0.05f
-/* In spacings: how far from triangles those are that need no list of their own. */
+/* In spacings: particles farther than this from all triangles need no list. */
 #define NEAR_MARGIN 0.5f
-/* Entries by block, about, from which on all lists are made anew: old ones stay in between. */
+/* Stale entries per block, roughly, at which all lists are rebuilt. */
 #define MOST_STALE 512
 
 /* ------------------------------------------------------------------ triangles around a chunk */
@@ -74,7 +74,7 @@ static bool add_facet(const pl_mesh_collider* mesh, uint32_t triangle, const pl_
     return true;
 }
 
-/* All triangles that touch the span within the frame. */
+/* Collects all triangles that touch the span within the frame. */
 static bool collect(const pl_mesh_collider* mesh, const pl_span* span, vec3 origin,
                     pl_triangle_cache_chunk* k)
 {
@@ -108,11 +108,11 @@ static bool holds(const pl_span* outer, const pl_span* inner)
     return true;
 }
 
-/* Those of the chunk's triangles that touch a span, into "some". */
+/* Filters the chunk's triangles that touch a span into "some". */
 static uint32_t around_span(const pl_mesh_kernels* kernels, const pl_triangle_cache_chunk* k,
                             const pl_span* span)
 {
-    if (!holds(span, &k->bounds)) /* as such boxes are written: they do not touch */
+    if (!holds(span, &k->bounds)) /* bounds are (lower, -upper): disjoint */
         return 0;
     uint32_t lots = (k->facet_count + PL_LOT - 1) / PL_LOT, count = 0;
     uint32_t* near = k->some + 2 * (size_t)k->facet_count;
@@ -131,8 +131,8 @@ static uint32_t around_span(const pl_mesh_kernels* kernels, const pl_triangle_ca
 
 /* ------------------------------------------------------------------ who is near */
 
-/* Who of a block is near one of the triangles that touch its box; the others get a box that none
- * touches, or are taken for near as well. */
+/* Splits a block: particles near a triangle, and the rest, which gets a box free of triangles. If
+ * there is no such box, all count as near. */
 static void divide_block(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
                          pl_triangle_cache_chunk* k, uint32_t block)
 {
@@ -148,7 +148,7 @@ static void divide_block(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
     pl_span others = widened_by(kernels->span(paths, block), margin);
     paths->without = NULL;
     if (k->near[block] == used)
-        others = join(NULL, 0); /* nobody's */
+        others = join(NULL, 0); /* empty */
     else if (kernels->sift(k->swept, mine, count, &others, mine + count))
     {
         k->near[block] = (uint8_t)used;
@@ -157,7 +157,7 @@ static void divide_block(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
     k->clear[block] = others;
 }
 
-/* Five bits with two zeros between each two of them. */
+/* Spreads five bits: two zeros between neighbours. */
 static uint32_t spread_bits(uint32_t v)
 {
     v = (v | v << 8) & 0x100f;
@@ -165,7 +165,7 @@ static uint32_t spread_bits(uint32_t v)
     return (v | v << 2) & 0x1249;
 }
 
-/* Sorts by the upper half, of which fifteen bits are used. */
+/* Radix sort by the upper half, of which fifteen bits are used. */
 static void sort_keys(uint64_t* key, uint64_t* other, uint32_t count)
 {
     for (int shift = 32; shift < 48; shift += 8)
@@ -182,7 +182,7 @@ static void sort_keys(uint64_t* key, uint64_t* other, uint32_t count)
     }
 }
 
-/* Eights of those that are near, along Morton's curve. */
+/* Packs the near particles into eights along Morton's curve. */
 static bool pack(const pl_mesh_paths* paths, pl_triangle_cache_chunk* k)
 {
     uint32_t count = 0;
@@ -216,7 +216,8 @@ static bool pack(const pl_mesh_paths* paths, pl_triangle_cache_chunk* k)
     return true;
 }
 
-/* In tree order neighbours follow each other: few lots are near anything. */
+/* Bounds runs of facets: in tree order neighbours are consecutive, so few lots are near anything.
+ */
 static bool make_lots(pl_triangle_cache_chunk* k)
 {
     uint32_t lots = (k->facet_count + PL_LOT - 1) / PL_LOT;
@@ -232,7 +233,7 @@ static bool make_lots(pl_triangle_cache_chunk* k)
     return true;
 }
 
-/* Collects the triangles around all blocks. */
+/* Collects the triangles around all blocks of the chunk. */
 static bool collect_all(const pl_triangle_cache_job* job, const pl_mesh_paths* paths,
                         pl_triangle_cache_chunk* k)
 {
@@ -244,7 +245,7 @@ static bool collect_all(const pl_triangle_cache_job* job, const pl_mesh_paths* p
                    sizeof *k->some);
 }
 
-/* Everything anew. */
+/* Rebuilds everything. */
 static bool divide_chunk(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
                          pl_triangle_cache_chunk* k)
 {
@@ -266,9 +267,9 @@ static bool divide_chunk(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
     return k->made = true;
 }
 
-/* New boxes for those that have left theirs; false: some of them are near triangles now. */
-static bool clear_again(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
-                        pl_triangle_cache_chunk* k)
+/* Renews the boxes that were left; false if some of their particles are near triangles now. */
+static bool renew_clear_boxes(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
+                              pl_triangle_cache_chunk* k)
 {
     for (uint32_t b = 0; b < paths->blocks; ++b)
     {
@@ -284,7 +285,7 @@ static bool clear_again(const pl_triangle_cache_job* job, pl_mesh_paths* paths,
 
 /* ------------------------------------------------------------------ lists */
 
-/* Lists for those of a few eights that have left their boxes, from the chunk's triangles. */
+/* Renews the lists of a few eights that have left their boxes, from the chunk's triangles. */
 static bool list_eights(const pl_mesh_kernels* kernels, pl_triangle_cache_chunk* k, uint32_t begin,
                         uint32_t end)
 {
@@ -315,7 +316,7 @@ static bool list_eights(const pl_mesh_kernels* kernels, pl_triangle_cache_chunk*
     return true;
 }
 
-/* Copies the particles of the eights. */
+/* Copies the particles into eights. */
 static void load_packed(const pl_triangle_cache_job* job, const pl_triangle_cache_chunk* k,
                         pl_triangle_cache_job* packed)
 {
@@ -344,8 +345,8 @@ static void load_packed(const pl_triangle_cache_job* job, const pl_triangle_cach
     }
 }
 
-/* Lists of eights that have left what these were made for; false: they have left what the chunk's
- * triangles were collected for, or too many lists are of no use any more. */
+/* Renews the lists of eights that have left their boxes; false if they have left the collected
+ * span, or too many stale entries have piled up. */
 static bool relist(const pl_triangle_cache_job* job, const pl_mesh_paths* paths,
                    pl_triangle_cache_chunk* k, bool* full)
 {
@@ -358,7 +359,7 @@ static bool relist(const pl_triangle_cache_job* job, const pl_mesh_paths* paths,
             if (!holds(&k->around, &span))
                 return false;
             k->listed[e] = widened(span, MARGIN);
-            for (int i = 0; i < 8; ++i) /* farther than this nothing was collected */
+            for (int i = 0; i < 8; ++i) /* nothing was collected beyond this */
                 k->listed[e].at[i] = PL_MIN(k->listed[e].at[i], k->around.at[i]);
         }
     for (uint32_t e = 0; e < paths->blocks && !*full; e += GROUP)
@@ -388,7 +389,7 @@ bool pl_triangle_cache_lists(const pl_triangle_cache_job* job, pl_triangle_cache
     all.movable = k->known, all.left = k->strayed, all.without = k->near;
     bool fits = job->kernels->within(&all, k->clear) && k->made;
     if (!fits && k->made)
-        fits = clear_again(job, &all, k);
+        fits = renew_clear_boxes(job, &all, k);
     for (int turn = 0; turn < 2; ++turn)
     {
         bool fresh = !fits, full = false;
@@ -409,5 +410,5 @@ bool pl_triangle_cache_lists(const pl_triangle_cache_job* job, pl_triangle_cache
         if (fits)
             return true;
     }
-    return k->made = false; /* not reached: what was just collected holds all of them */
+    return k->made = false; /* unreachable: the new lists hold all of them */
 }
