@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The binding of any frame, from a few that are kept. */
+/* The binding of any frame, recomputed from kept states. */
 #include "output/skin/binding_track.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ const pl_skin_binding* pl_binding_track_binding(const pl_binding_track* track)
 
 /* ------------------------------------------------------------------ which are kept */
 
-/* Every other one goes. */
+/* Drops every other kept state. */
 static void thin_out(pl_binding_track* track)
 {
     uint32_t count = 0;
@@ -104,7 +104,7 @@ static void thin_out(pl_binding_track* track)
     track->kept_count = count;
 }
 
-/* Keeps the present state if it is due. Without memory for it, it is not kept. */
+/* Keeps the current state if it is due and memory allows. */
 static void keep(pl_binding_track* track)
 {
     const pl_binding_track_state* now = &track->now;
@@ -180,7 +180,7 @@ static pl_status with_change(const pl_skin_binding* from, const pl_turned* chang
     return PLIANT_OK;
 }
 
-/* Strains of the present state that a look may change; those it has are left as they are. */
+/* A copy of the current strains for processing a frame. */
 static pl_status strains_of(pl_binding_track* track, const pl_flow_frame* frame, float** strain)
 {
     if (!track->particles)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Bindings of a surface that change as the body flows: which particles each vertex follows, frame
- * by frame. Frames are looked at one after the other; what a frame's binding is does not depend on
- * which frames are asked for, nor when.
+ * Surface bindings that change as the body flows, frame by frame. Frames are processed in order; a
+ * frame's binding does not depend on which frames are requested, nor when.
  *
- * The binding of one frame is kept, and a few of frames before it (PL_BINDING_TRACK_KEPT, evenly
- * spread). Another frame's is found by looking again at the frames from the nearest of these on. So
- * memory goes by the surface's size, not by the number of frames.
+ * The current binding is kept, with up to PL_BINDING_TRACK_KEPT evenly spaced earlier states. Any
+ * other frame is recomputed from the nearest state before it. So memory grows with the surface, not
+ * with the number of frames.
  */
 #ifndef PL_OUTPUT_SKIN_BINDING_TRACK_H
 #define PL_OUTPUT_SKIN_BINDING_TRACK_H
@@ -15,19 +14,18 @@
 
 enum
 {
-    PL_BINDING_TRACK_KEPT = 8, /* states besides the present one, at most */
-    PL_BINDING_TRACK_INTERVAL =
-        8 /* frames between them at first; doubled whenever there are too many */
+    PL_BINDING_TRACK_KEPT = 8,    /* most kept states, besides the current one */
+    PL_BINDING_TRACK_INTERVAL = 8 /* initial interval in frames; doubled when there are too many */
 };
 
-/* What follows from all frames before "next". */
+/* State after all frames before "next". */
 typedef struct pl_binding_track_state
 {
     int32_t next;
-    uint32_t changes;        /* frames after which vertices followed others than before */
-    pl_skin_binding binding; /* nothing before the first change */
-    float* strain; /* by particle: what had flowed when vertices last turned to others; NULL: 0 */
-    uint64_t hash; /* of frame next - 1, as it was told */
+    uint32_t changes;        /* number of frames that changed the binding */
+    pl_skin_binding binding; /* empty before the first change */
+    float* strain;           /* by particle: plastic strain at the last rebind; NULL: 0 */
+    uint64_t hash;           /* hash of frame next - 1 */
 } pl_binding_track_state;
 
 typedef struct pl_binding_track
@@ -35,25 +33,25 @@ typedef struct pl_binding_track
     pl_skin_binding rest; /* until the first change */
     double spacing;
     int32_t first;
-    uint32_t particles; /* of strains; 0: not known yet */
+    uint32_t particles; /* number of strains; 0: unknown yet */
     pl_binding_track_state now;
-    pl_binding_track_state kept[PL_BINDING_TRACK_KEPT]; /* by rising frame */
+    pl_binding_track_state kept[PL_BINDING_TRACK_KEPT]; /* ascending frames */
     uint32_t kept_count;
-    int32_t interval; /* frames between those that are kept */
+    int32_t interval; /* frames between kept states */
 } pl_binding_track;
 
-/* Takes a binding, made at rest. */
+/* Takes ownership of a binding made at rest. */
 void pl_binding_track_begin(pl_binding_track* track, pl_skin_binding* rest, double spacing,
                             int32_t first_frame);
 void pl_binding_track_free(pl_binding_track* track);
-/* Forgets all frames. */
+/* Resets to the first frame. */
 void pl_binding_track_restart(pl_binding_track* track);
-/* Goes to the latest state at or before a frame that is known: track->now.next becomes that. */
+/* Restores the latest known state at or before a frame and sets track->now.next. */
 pl_status pl_binding_track_seek(pl_binding_track* track, int32_t frame);
-/* Forgets the present state, and those after it: the frames they were made of are others now. */
+/* Drops the current and later states: their frames have changed. */
 void pl_binding_track_forget(pl_binding_track* track);
-/* Looks at frame track->now.next; "hash" tells it from others in its place. On failure it was not
- * looked at. */
+/* Processes frame track->now.next; "hash" identifies its contents. A failure leaves the state
+ * unchanged. */
 pl_status pl_binding_track_add_frame(pl_binding_track* track, const pl_flow_frame* frame,
                                      uint64_t hash, pl_pool* pool);
 /* The binding of frame track->now.next. Valid until the next call. */

@@ -11,9 +11,9 @@
  * rigid motions of the mesh move the particles rigidly, stretch along the surface is followed, and
  * depth below the surface is kept: a bend keeps its thickness.
  *
- * Vertices without triangles, and triangles without area, are left out. A triangle that the
- * animation collapses has no normal: the others around its vertices speak for it, and where there
- * are none, the mesh as a whole.
+ * Vertices without triangles and degenerate triangles are ignored. A triangle that the animation
+ * collapses has no normal: the other triangles around its vertices replace it, and if there are
+ * none, the mean over the whole mesh.
  */
 #include "output/skin/pin_binding.h"
 
@@ -83,7 +83,7 @@ static bool triangle_frame(const float* vertices, const uint32_t v[3], mat3* fra
     return true;
 }
 
-/* Usable triangles of the rest mesh, and the mean length of their edges. */
+/* Lists non-degenerate triangles of the rest mesh; sets their mean edge length. */
 static pl_status list_triangles(struct pl_pin_binding* b, const pl_body* body, double* edge)
 {
     double sum = 0;
@@ -111,7 +111,7 @@ static pl_status list_triangles(struct pl_pin_binding* b, const pl_body* body, d
     return PLIANT_OK;
 }
 
-/* Used vertices, in the mesh's order, and the triangles around them. */
+/* Lists their vertices, in the mesh's order, and the triangles around them. */
 static pl_status list_vertices(struct pl_pin_binding* b, uint32_t mesh_vertices)
 {
     uint32_t* number = PL_NEW(uint32_t, mesh_vertices);
@@ -189,7 +189,7 @@ static pl_status need_binding(pl_body* body, pl_pool* pool)
     double edge = 0;
     if (body->pin_binding && body->pin_binding->particle_count == body->particles.id_count)
         return PLIANT_OK;
-    pl_pin_binding_free(body->pin_binding); /* particles were added since */
+    pl_pin_binding_free(body->pin_binding); /* particles were added since it was made */
     body->pin_binding = NULL;
     struct pl_pin_binding* b = PL_NEW(struct pl_pin_binding, 1);
     pl_status status = b ? list_triangles(b, body, &edge) : pl_fail_memory(sizeof *b);
@@ -221,7 +221,7 @@ static void deform_triangles(void* context, uint32_t begin, uint32_t end, uint32
     }
 }
 
-/* Where the triangles around a vertex are all collapsed. */
+/* Fallback for vertices whose triangles have all collapsed: the mean over the mesh. */
 static void deform_whole(struct pl_pin_binding* b)
 {
     double area = 0;

@@ -38,7 +38,7 @@ enum
 };
 
 static const double SUPPORT_GROWTH = 1.5, SUPPORT_SLACK = 1 + 1e-6;
-static const double FARTHEST = 1e18; /* squares and offsets of anything nearer fit a float */
+static const double FARTHEST = 1e18; /* nearer squares and offsets fit a float */
 
 static pl_status check_points(const char* what, uint32_t count, const vec3* points)
 {
@@ -56,8 +56,7 @@ static pl_status check_points(const char* what, uint32_t count, const vec3* poin
     return PLIANT_OK;
 }
 
-/* What the spacing would be if the particles filled their bounding box, flat directions left out.
- */
+/* Spacing of particles that fill their bounding box; flat directions are ignored. */
 static double spacing_of(uint32_t count, const vec3* points)
 {
     vec3 low = points[0], high = points[0];
@@ -122,7 +121,7 @@ uint32_t pl_skin_support(const pl_point_tree* tree, double support, vec3 vertex,
     return count;
 }
 
-/* Weights that sum to one also after rounding to float: the nearest takes the remainder. */
+/* Weights that sum to one after rounding to float: the nearest absorbs the remainder. */
 static uint32_t weigh(const bind_job* job, uint32_t index, uint32_t* particle, float* weight)
 {
     pl_nearest_point near[MAX_ENTRIES + 1];
@@ -137,7 +136,7 @@ static uint32_t weigh(const bind_job* job, uint32_t index, uint32_t* particle, f
     for (uint32_t i = 0; i < found; ++i)
     {
         double q = 1 - near[i].squared_distance / squared;
-        if (!(q > 0)) /* also where the support is nil: the vertex is on the only particle */
+        if (!(q > 0)) /* also for zero support: the vertex is on the only particle */
             continue;
         kernel[count] = q * q * q;
         sum += kernel[count];
@@ -153,7 +152,7 @@ static uint32_t weigh(const bind_job* job, uint32_t index, uint32_t* particle, f
     for (uint32_t i = 0; i < count; ++i)
     {
         float share = (float)(kernel[i] / sum);
-        if (i > 0 && share < 1e-9f) /* below what a float position can show */
+        if (i > 0 && share < 1e-9f) /* below the resolution of a float position */
             continue;
         particle[kept] = particle[i];
         weight[kept++] = share;
@@ -401,7 +400,7 @@ static void turn_normal(const float* blended, const float* normal, float* out)
     vec3 rest = v3_from(normal);
     vec3 turned = m3_mulv(m3_cofactor(gradient), rest);
     double squared = v3_dot(turned, turned);
-    /* Crushed to a line, or out of range: no direction is right, the old one does no harm. */
+    /* Collapsed to a line, or out of range: keep the rest normal. */
     if (!(squared > 0 && squared < INFINITY))
         turned = rest;
     v3_store(v3_normalised(turned), out);

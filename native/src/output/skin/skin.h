@@ -33,20 +33,19 @@ typedef struct pl_skin_binding
 pl_status pl_skin_bind(uint32_t particle_count, const vec3* rest, double spacing, double radius,
                        uint32_t vertex_count, const vec3* vertices, const float* normals,
                        pl_pool* pool, pl_skin_binding* binding);
-/* The same where particles are in several parts: a vertex follows those of one (skin_components.c).
+/* The same for particles in several components: a vertex follows one of them (skin_components.c).
  */
 pl_status pl_skin_bind_shape(uint32_t particle_count, const vec3* rest, double spacing,
                              double radius, uint32_t vertex_count, const vec3* vertices,
                              const float* normals, const pl_skin_shape* shape, pl_pool* pool,
                              pl_skin_binding* binding);
-/* One with nothing in it but zeros. */
+/* Allocates a zeroed binding. */
 pl_status pl_skin_binding_room(uint32_t vertices, uint64_t entries, bool normals,
                                pl_skin_binding* out);
 void pl_skin_binding_free(pl_skin_binding* binding);
 
-/* The particles that may carry a vertex, nearest first, one more than are wanted if there are more,
- * and the square of the kernel's support, which is "support" where particles are as near as they
- * should be. */
+/* The candidate particles of a vertex, nearest first, one more than the limit if there are more,
+ * and the square of the kernel's support, which is "support" at normal density. */
 uint32_t pl_skin_support(const pl_point_tree* tree, double support, vec3 vertex,
                          pl_nearest_point near[PL_SKIN_ENTRIES + 1], double* squared);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A skin must not be stretched between parts of a body that move on their own. Vertices that hang
- * together, by triangles or by being in the same place, are a patch. Every vertex votes with its
- * kernel for the parts of the particles near it, and all of a patch follow the part with the most
- * votes. A vertex that this part is far from, because the skin is one surface about several parts,
- * follows the part that it voted for itself.
+ * A skin must not stretch between components that move independently. A patch is a connected
+ * component of vertices, by triangles or equal positions. Every vertex votes with its kernel for
+ * the components of nearby particles, and a patch follows the one with the most votes. A vertex far
+ * from it, because the skin is one surface around several components, follows its own vote.
  */
 #include "output/skin/skin_components.h"
 
@@ -16,11 +15,12 @@
 
 enum
 {
-    CHOICES = 4, /* parts that a vertex votes for, at most */
+    CHOICES = 4, /* most components that a vertex votes for */
     GRAIN = 256
 };
 
-static const double FAR_OFF = 1.5; /* supports: so much farther than its own is another part */
+static const double FAR_OFF = 1.5; /* in supports: extra distance at which a component counts as far
+                                      */
 
 typedef struct ballot
 {
@@ -61,7 +61,8 @@ static int by_number(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-/* The rank of each particle's shell. A damaged file may have any numbers; NULL: no memory. */
+/* Compact index of each particle's shell: a damaged file may have any numbers. NULL: out of memory.
+ */
 static uint32_t* rank_shells(uint32_t count, const uint32_t* shell, uint32_t* ranks)
 {
     uint32_t* rank = PL_NEW(uint32_t, count);
@@ -140,7 +141,7 @@ static int by_place(const void* a, const void* b)
     return (p->vertex > q->vertex) - (p->vertex < q->vertex);
 }
 
-/* The patch of each vertex: its lowest one. */
+/* The patch of each vertex: its lowest vertex. */
 static bool find_patches(uint32_t count, const vec3* vertices, const pl_skin_shape* shape,
                          uint32_t* patch)
 {
@@ -168,8 +169,8 @@ static bool find_patches(uint32_t count, const vec3* vertices, const pl_skin_sha
     return true;
 }
 
-/* A vertex's votes: the parts of the particles in its kernel, those met first where there are many.
- */
+/* A vertex's votes for the components of the particles in its kernel, at most CHOICES, first come
+ * first. */
 static void cast(const vote* v, uint32_t vertex)
 {
     pl_nearest_point near[PL_SKIN_ENTRIES + 1];
@@ -226,7 +227,7 @@ static uint32_t own_choice(const ballot* ballots)
     return ballots[best].part;
 }
 
-/* The part of each patch. Ballots are left sorted. */
+/* The component of each patch. Sorts the ballots. */
 static void count_votes(vote* v, uint32_t vertex_count)
 {
     size_t total = (size_t)vertex_count * CHOICES;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Who held together with whom. Layouts are gone through from the last one back: of the last all
- * pairs that share a cluster, of those before it the pairs that are not known yet. Sharing ends
- * with a change of memberships, so of earlier layouts only pairs with a particle that changed are
- * looked at. Candidates are found by where particles rest, with a grid.
+ * History of shared clusters. Layouts are visited from the last one back: all pairs of the last
+ * that share a cluster, then of each earlier one the pairs that are not known yet. Sharing ends
+ * with a change of memberships, so earlier layouts only need pairs with a changed particle. A grid
+ * over rest positions gives candidates.
  */
 #include "output/store/connectivity_history.h"
 
@@ -56,7 +56,7 @@ static bool grow(pair_set* set)
     return true;
 }
 
-/* Notes a pair that is not known yet. */
+/* Adds a pair unless it is known. */
 static bool add_pair(pair_set* set, uint32_t a, uint32_t b, double until)
 {
     if (2 * set->count >= set->size && !grow(set))
@@ -119,7 +119,7 @@ static pl_status grid_make(const pl_frame_body* final, double reach, grid* g)
     g->particle = PL_NEW(uint32_t, final->particles);
     if (!g->begin || !g->particle)
         return pl_fail_memory(cells * 4);
-    uint32_t* at = g->begin + 1; /* one further, so that filling leaves the begins */
+    uint32_t* at = g->begin + 1; /* offset by one: filling restores the begins */
     for (uint32_t i = 0; i < final->particles; ++i)
         ++at[cell_of(g, final->rest + 3 * (size_t)i) + 1];
     for (size_t c = 0; c < cells; ++c)
@@ -140,7 +140,8 @@ static bool share(const pl_frame_body* b, uint32_t i, uint32_t j)
     return false;
 }
 
-/* Pairs of one particle with all near it; with "changed" only if the other is after it in turn. */
+/* Adds pairs of one particle with its neighbours. With "changed" the other must follow it if it
+ * changed too. */
 static bool pair_up(const grid* g, const pl_frame_body* b, uint32_t i, const uint8_t* changed,
                     double reach, double until, pair_set* set)
 {
@@ -158,7 +159,7 @@ static bool pair_up(const grid* g, const pl_frame_body* b, uint32_t i, const uin
             for (uint32_t n = g->begin[row + low[0]]; n < g->begin[row + high[0] + 1]; ++n)
             {
                 uint32_t j = g->particle[n];
-                /* each pair once: from the one that changed, or from the lower of two */
+                /* each pair once: from the changed one, or from the lower of two */
                 if (j == i || j >= b->particles || ((!changed || changed[j]) && j < i))
                     continue;
                 double square = 0;
@@ -172,7 +173,7 @@ static bool pair_up(const grid* g, const pl_frame_body* b, uint32_t i, const uin
     return true;
 }
 
-/* Who has other memberships than later. */
+/* Flags particles whose memberships differ from the later layout. */
 static void find_changed(const pl_frame_body* b, const uint32_t* begin, const uint32_t* cluster,
                          uint8_t* changed)
 {
@@ -184,7 +185,7 @@ static void find_changed(const pl_frame_body* b, const uint32_t* begin, const ui
     }
 }
 
-/* The memberships of the layout that was looked at last. */
+/* Memberships of the layout visited before. */
 typedef struct later
 {
     uint32_t *begin, *cluster;

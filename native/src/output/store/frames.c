@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The frame store itself: which files there are, in what order they come to be, and what is kept in
- * memory for reading. The order is what makes a kill harmless:
+/* The frame store: its files, the order in which they are written, and the read cache. The order
+ * makes it safe to kill the process at any moment:
  *
  *   layout file, frame file (each: temporary, sync, rename) -> sync the folder -> journal record
  *   truncating: a shorter journal (temporary, sync, rename) -> sync the folder -> remove files
@@ -166,11 +166,11 @@ static pl_status write_new(pl_frame_store* store, int32_t frame, uint32_t count,
         status = write_block(store, count, bodies, &record);
     if (status == PLIANT_OK)
         status = sync_folder(store);
-    /* After a failed append the files stay: its record may have reached the disk all the same. */
+    /* After a failed append the files stay: the record may have reached the disk. */
     if (status == PLIANT_OK)
         return pl_journal_append(&store->journal, record);
     if (status == PLIANT_ERROR_STATE)
-        return status; /* the files may be another program's */
+        return status; /* the files may belong to another program */
     pl_store_path(path, store->folder, PL_STORE_FRAME, frame);
     pl_file_remove(path);
     pl_store_path(path, store->folder, PL_STORE_LAYOUT, (int32_t)record.layout);
@@ -179,7 +179,7 @@ static pl_status write_new(pl_frame_store* store, int32_t frame, uint32_t count,
     return status;
 }
 
-/* A frame that is finished already: it must be the same; a damaged file is written again. */
+/* A frame that is in the journal: it must be the same; a damaged file is written again. */
 static pl_status write_again(pl_frame_store* store, const pl_journal_record* known, uint32_t count,
                              const pl_frame_body* bodies, uint64_t hash)
 {
@@ -264,7 +264,7 @@ pl_status pl_frames_read_checkpoint(pl_frame_store* store, int32_t at_most, int3
     {
         const pl_journal_record* record = pl_journal_checkpoint(&store->journal, at_most);
         if (!record && status != PLIANT_OK)
-            return status; /* all are damaged: the sentence names the earliest */
+            return status; /* all are damaged: the message names the earliest */
         if (!record)
             return pl_fail(PLIANT_ERROR_STATE,
                            "the frame store has no checkpoint at or before frame %d", at_most);
@@ -274,7 +274,7 @@ pl_status pl_frames_read_checkpoint(pl_frame_store* store, int32_t at_most, int3
         if (status == PLIANT_OK || status == PLIANT_ERROR_MEMORY)
             return status;
         at_most = record->frame - 1;
-        if (store->writable) /* so that it is due again when a bake comes by */
+        if (store->writable) /* so that a bake writes it again */
             pl_journal_forget_checkpoint(&store->journal, record->frame);
     }
 }
@@ -322,7 +322,7 @@ pl_status pl_frames_truncate(pl_frame_store* store, int32_t frame)
     if (!last || last->frame <= frame)
         return PLIANT_OK;
     PL_TRY(pl_journal_truncate(&store->journal, frame));
-    pl_store_drop_layout(store); /* layout numbers may now come again with other contents */
+    pl_store_drop_layout(store); /* layout numbers may be reused with other contents */
     pl_store_drop_final(store);
     store->chain_of = 0;
     return pl_store_folder_clear(&store->journal);

@@ -15,10 +15,10 @@ _Static_assert(sizeof(frame_head) == 32,
 enum
 {
     FRAME_CHANNELS = 6,
-    VECTORS = 2 /* of them are by particle, and come first */
+    VECTORS = 2 /* the first ones are vectors by particle */
 };
 
-/* As they lie in files, where there is nothing of particles that have gone. */
+/* Channels in file order; files omit merged particles. */
 static void frame_channels(pl_frame_body* b, uint32_t living, pl_frame_channel out[FRAME_CHANNELS])
 {
     uint64_t p = living, c = b->clusters;
@@ -93,7 +93,7 @@ static pl_status fault_in(const char* name, const char* what)
     return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: %s", name, what);
 }
 
-/* Points channels at what is left of the block; false if it is too short. */
+/* Points channels into the rest of the block; false if it is too short. */
 static bool point_channels(pl_frame_channel* channels, int count, unsigned char** at,
                            unsigned char* end)
 {
@@ -120,8 +120,8 @@ static pl_status read_count(const char* name, const void* block, uint64_t bytes,
     return PLIANT_OK;
 }
 
-/* Positions and velocities of all particles, in the bytes behind those that were read. */
-static void take_in_gone(pl_frame_body* b, unsigned char** room)
+/* Expands positions and velocities to all particles, in the bytes behind those read. */
+static void expand_merged(pl_frame_body* b, unsigned char** room)
 {
     float* all = (float*)(void*)*room;
     if (pl_frame_living(b) == b->particles)
@@ -175,7 +175,7 @@ pl_status pl_frame_unpack(const char* name, void** block, uint64_t bytes, uint32
     if (at != end)
         return fault_in(name, "it is too long for its particles");
     for (uint32_t i = 0; i < count; ++i)
-        take_in_gone(&bodies[i], &at);
+        expand_merged(&bodies[i], &at);
     return PLIANT_OK;
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What is different in a layout from the one before. A split changes the particles of one cluster
- * in a body of thousands, so nearly all stays:
+ * Layout delta against the previous layout. A split changes the particles of one cluster in a body
+ * of thousands, so almost everything stays:
  *
- *   particles   who changed, with their mass, nearest cluster, memberships and, where they are
- *               resampled, shares, successors and places; of copies also the parent and the birth
- *               (they rest where their parents do)
+ *   particles   ids of changed ones, with mass, nearest cluster, memberships and, if resampled,
+ *               shares, successors and rest positions; of copies also parent and birth (they rest
+ *               where their parents do)
  *   clusters    the pieces of all of them
- *   history     pieces, splits and divided particles that are behind those of before
+ *   history     appended pieces, splits and divided particles
  *
- * Where more has changed, or something that never should, it cannot be said so.
+ * If anything else has changed, there is no delta.
  */
 #include "output/store/frames_layout.h"
 
@@ -18,7 +18,7 @@
 typedef struct change_head
 {
     uint32_t particles, clusters, changed, pieces, splits, divisions;
-    uint64_t memberships; /* of the particles that changed */
+    uint64_t memberships; /* of the changed particles */
 } change_head;
 
 _Static_assert(sizeof(change_head) == 32, "raise PL_STORE_VERSION with it");
@@ -49,8 +49,8 @@ static bool same(const void* a, const void* b, uint64_t bytes)
     return bytes == 0 || memcmp(a, b, bytes) == 0;
 }
 
-/* Whether all that a change takes over from before is as it was. */
-static bool can_be_said(const pl_frame_body* a, const pl_frame_body* b)
+/* Whether everything that a delta inherits is unchanged. */
+static bool is_representable(const pl_frame_body* a, const pl_frame_body* b)
 {
     uint64_t p = a->particles;
     if (p > b->particles || a->clusters > b->clusters || a->pieces > b->pieces ||
@@ -82,7 +82,7 @@ static bool shares(const pl_frame_body* b)
     return pl_has_shares(b->copies, b->pieces);
 }
 
-/* Before any was divided, a particle's share is its mass. */
+/* Before resampling, a particle's share is its mass. */
 static float share_of(const pl_frame_body* a, uint32_t i)
 {
     return shares(a) ? a->share[i] : a->mass[i];
@@ -95,7 +95,7 @@ static const float* offset_of(const pl_frame_body* a, uint32_t i)
     return shares(a) ? a->offset + 3 * (size_t)i : NOWHERE;
 }
 
-/* Memberships that are written: those that have gone have their successors'. */
+/* Number of memberships to write: merged particles have their successors'. */
 static uint32_t count_of(const pl_frame_body* b, uint32_t i)
 {
     return pl_frame_is_merged(b, i) ? 0 : b->begin[i + 1] - b->begin[i];
@@ -200,7 +200,7 @@ pl_status pl_layout_delta_pack(uint32_t count, const pl_frame_body* before,
     bool can = true;
     for (uint32_t i = 0; i < count && can; ++i)
     {
-        can = can_be_said(&before[i], &bodies[i]);
+        can = is_representable(&before[i], &bodies[i]);
         if (!can)
             break;
         heads[i] = head_of(&before[i], &bodies[i]);
@@ -221,7 +221,7 @@ pl_status pl_layout_delta_pack(uint32_t count, const pl_frame_body* before,
 
 /* ------------------------------------------------------------------ unpacking */
 
-/* What a change says of one body. */
+/* The delta of one body. */
 typedef struct change
 {
     change_head head;
@@ -272,7 +272,7 @@ static pl_status read_change(pl_packer* from, const pl_frame_body* a, change* c)
     return status;
 }
 
-/* Whether it names particles in order, and all new ones. */
+/* Whether its particles are ascending and include all new ones. */
 static bool change_fits(const change* c, const pl_frame_body* a)
 {
     uint64_t memberships = 0;
@@ -291,7 +291,7 @@ static bool change_fits(const change* c, const pl_frame_body* a)
     return memberships == c->head.memberships && fresh == c->head.particles - a->particles;
 }
 
-/* What was, and what has come behind it. */
+/* Concatenates the previous array and the appended part. */
 static void* appended(const void* a, uint64_t bytes, const void* more, uint64_t more_bytes)
 {
     unsigned char* all = pl_alloc(bytes + more_bytes, 1);

@@ -16,9 +16,9 @@
 
 enum
 {
-    /* Higher levels gain a few per cent on the mantissas of floats and take many times as long. */
+    /* Higher levels gain a few per cent on float mantissas and are many times slower. */
     ZSTD_LEVEL = 1,
-    /* No zstd block of 128 KB is smaller than three bytes and a bit. */
+    /* A zstd block of 128 KB takes more than three bytes. */
     ZSTD_MOST_RATIO = 1 << 16
 };
 
@@ -69,7 +69,7 @@ void pl_store_path(char path[PL_STORE_PATH_MAX], const char* folder, pl_store_fi
     snprintf(path, PL_STORE_PATH_MAX, "%s/%s", folder, name);
 }
 
-/* Only what pl_store_path() would itself make out of the number that it reads counts. */
+/* Accepts only names that pl_store_path() makes from the number read. */
 bool pl_store_name(const char* name, pl_store_file* kind, int32_t* number, bool* temporary)
 {
     for (int k = 0; k < PL_STORE_FILE_KINDS; ++k)

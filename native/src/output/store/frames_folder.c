@@ -19,7 +19,7 @@ typedef struct folder_listing
     own_file* own;
     size_t count, room;
     bool out_of_memory, has_foreign;
-    char foreign[256]; /* one of those that are not the store's */
+    char foreign[256]; /* name of a foreign file */
 } folder_listing;
 
 static void list_name(void* user, const char* name)
@@ -92,7 +92,7 @@ pl_status pl_store_folder_clear(const pl_journal* journal)
     return status;
 }
 
-/* Does the folder have a header that begins like ours, whatever follows? */
+/* Whether the folder has a header that begins like a store's. */
 static bool has_own_header(const char* folder)
 {
     char path[PL_STORE_PATH_MAX], magic[8] = "";

@@ -154,7 +154,7 @@ static pl_status check_body(uint32_t index, pl_frame_body* body)
                  : PLIANT_OK;
 }
 
-/* Bodies as they lie in files. */
+/* Packs bodies in file order. */
 static void pack_bodies(pl_packer* to, uint32_t count, pl_frame_body* bodies)
 {
     pl_block_head start = {count, 0};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What a frame store has in memory of layouts and frames, and how layouts that are changes of
- * others are read and written: one after the other, from a whole one on. */
+/* The read cache of layouts and frames. A layout stored as a delta is rebuilt from the last whole
+ * one. */
 #include "output/store/frames_internal.h"
 
 #include <string.h>
 
 enum
 {
-    LONGEST_CHAIN = 24 /* changes of layouts between two that are whole */
+    LONGEST_CHAIN = 24 /* most consecutive deltas */
 };
 
 static void drop_frame(pl_frame_store* store)
@@ -50,7 +50,7 @@ static const pl_journal_record* record_of_layout(const pl_frame_store* store, ui
                : NULL;
 }
 
-/* The bodies of a layout from its file, which may be a change of those of the one before. */
+/* Builds the bodies of a layout from its file, which may be a delta against the cached one. */
 static pl_status build_layout(pl_frame_store* store, uint32_t layout, const void* block,
                               uint64_t bytes)
 {
@@ -71,7 +71,7 @@ static pl_status build_layout(pl_frame_store* store, uint32_t layout, const void
     return PLIANT_OK;
 }
 
-/* Changes are made one after the other: from the whole layout, or the one at hand, on. */
+/* Applies deltas in order, from the whole layout or the cached one. */
 pl_status pl_store_load_layout(pl_frame_store* store, const pl_journal_record* record)
 {
     void* blocks[LONGEST_CHAIN + 1];
@@ -138,7 +138,7 @@ pl_status pl_frames_final(pl_frame_store* store, uint32_t body, const pl_frame_b
                        last ? last->bodies : 0);
     if (store->final_layout != last->layout)
     {
-        /* as it is read, and then put aside: what was at hand is read again when it is wanted */
+        /* moved out of the read cache, which is refilled on demand */
         PL_TRY(pl_store_load_layout(store, last));
         drop_frame(store);
         pl_store_drop_final(store);
@@ -153,7 +153,7 @@ pl_status pl_frames_final(pl_frame_store* store, uint32_t body, const pl_frame_b
 
 /* ------------------------------------------------------------------ writing layouts */
 
-/* How many layouts before it a change would need. */
+/* Number of deltas that a layout depends on. */
 static uint32_t chain_length(const pl_frame_store* store, uint32_t layout)
 {
     const pl_journal_record* known = record_of_layout(store, layout);
@@ -173,7 +173,7 @@ static uint32_t chain_length(const pl_frame_store* store, uint32_t layout)
     return LONGEST_CHAIN + 1;
 }
 
-/* The block of a layout: whole, or as a change if that is less than half of it. */
+/* The block of a layout: whole, or a delta if that is less than half its size. */
 static pl_status pack_layout(pl_frame_store* store, uint32_t count, const pl_frame_body* bodies,
                              const pl_journal_record* last, void** block, uint64_t* bytes)
 {
@@ -193,7 +193,7 @@ static pl_status pack_layout(pl_frame_store* store, uint32_t count, const pl_fra
     return PLIANT_OK;
 }
 
-/* Whether bodies have the layout that is at hand. */
+/* Whether bodies have the cached layout. */
 static bool same_layout(const pl_frame_store* store, uint32_t count, const pl_frame_body* bodies)
 {
     if (count != store->body_count)

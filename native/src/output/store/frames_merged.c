@@ -18,7 +18,7 @@ static uint32_t count_of(const pl_frame_body* b, uint32_t i)
     return b->begin[i + 1] - b->begin[i];
 }
 
-/* Lists of a body with as many memberships; its own are left alone. */
+/* Allocates membership lists; the body's own are left alone. */
 static bool make_lists(const pl_frame_body* body, uint64_t memberships, pl_frame_body* to)
 {
     *to = *body;
@@ -38,7 +38,7 @@ static void free_lists(pl_frame_body* body)
     pl_free(body->weight);
 }
 
-/* A particle's memberships are those that another has there. */
+/* Gives a particle the memberships of "holder". */
 static void put_members(const pl_frame_body* from, uint32_t holder, uint32_t count,
                         pl_frame_body* to, uint32_t i)
 {
@@ -123,9 +123,9 @@ void pl_gone_pack(const pl_frame_body* body, const float* vectors, float* less)
         }
 }
 
-/* What a successor's clusters make of an offset. */
-static void carry(const pl_frame_body* b, uint32_t successor, const float* map, const float* offset,
-                  float* vector)
+/* Adds an offset mapped by the successor's clusters. */
+static void add_mapped_offset(const pl_frame_body* b, uint32_t successor, const float* map,
+                              const float* offset, float* vector)
 {
     double sum[3] = {0, 0, 0};
     for (uint32_t m = b->begin[successor]; m < b->begin[successor + 1]; ++m)
@@ -154,6 +154,6 @@ void pl_gone_unpack(const pl_frame_body* body, const float* less, const float* m
             uint32_t successor = body->successor[i];
             float* vector = vectors + 3 * (size_t)i;
             memcpy(vector, vectors + 3 * (size_t)successor, 12);
-            carry(body, successor, map, body->offset + 3 * (size_t)i, vector);
+            add_mapped_offset(body, successor, map, body->offset + 3 * (size_t)i, vector);
         }
 }

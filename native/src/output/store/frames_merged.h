@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Particles that were merged with others (resample_state.h) are as many as there ever were of
- * them. What their successors tell is left out of files: their memberships and nearest clusters,
- * which are their successors', and where they are,
+ * Merged particles (resample_state.h) keep their ids, so their number only grows. Files omit what
+ * follows from their successors: memberships and nearest clusters, which are the successors', and
+ * positions and velocities,
  *
  *   x_i = x_s + sum_c w_sc F_c offset_i       v_i = v_s + sum_c w_sc dF_c/dt offset_i
  *
- * In memory bodies have all of it, when they are given to be written as well as when they were
- * read, with the same bits (pl_merged_offset).
+ * In memory bodies always have these values, before writing and after reading, with the same bits
+ * (pl_merged_offset).
  */
 #ifndef PL_OUTPUT_STORE_FRAMES_MERGED_H
 #define PL_OUTPUT_STORE_FRAMES_MERGED_H
 
 #include "output/store/frames.h"
 
-/* Whether particles were resampled: copies of bodies that break belong to pieces. */
+/* Whether particles were resampled: copies of bodies that break have pieces. */
 static inline bool pl_has_shares(uint32_t copies, uint32_t pieces)
 {
     return copies > 0 && pieces == 0;
 }
 
-/* Who has the mass of a particle. */
+/* The particle that holds a particle's mass. */
 static inline uint32_t pl_frame_successor(const pl_frame_body* body, uint32_t particle)
 {
     return pl_has_shares(body->copies, body->pieces) ? body->successor[particle] : particle;
@@ -33,15 +33,15 @@ static inline bool pl_frame_is_merged(const pl_frame_body* body, uint32_t partic
 
 uint32_t pl_frame_living(const pl_frame_body* body);
 
-/* A layout without what successors tell, in *less: arrays that are not its own are the body's. */
+/* A layout without derivable values, in *less; the arrays that do not differ are the body's. */
 pl_status pl_merged_leave_out(const pl_frame_body* body, pl_frame_body* less);
 void pl_merged_free(const pl_frame_body* body, pl_frame_body* less);
-/* The other way, for a layout that was read. "name" is for sentences. */
+/* The inverse, for a layout that was read. "name" is for messages. */
 pl_status pl_merged_take_in(const char* name, pl_frame_body* body);
 
-/* Vectors by particle (3 floats each) without those of particles that have gone. */
+/* Vectors by particle (3 floats each) without those of merged particles. */
 void pl_gone_pack(const pl_frame_body* body, const float* vectors, float* less);
-/* The other way; "map" has a matrix a cluster. */
+/* The inverse; "map" has a matrix per cluster. */
 void pl_gone_unpack(const pl_frame_body* body, const float* less, const float* map, float* vectors);
 
 #endif

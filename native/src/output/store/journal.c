@@ -101,7 +101,7 @@ static bool make_room(pl_journal* journal)
                    journal->checkpoint_count + 1, sizeof *journal->checkpoints);
 }
 
-/* Does a record follow from those before it? */
+/* Whether a record may follow the previous ones. */
 static bool fits(const pl_journal* journal, const pl_journal_record* record)
 {
     const pl_journal_record* last = pl_journal_last(journal);
@@ -119,7 +119,8 @@ static bool fits(const pl_journal* journal, const pl_journal_record* record)
     return record->layout == last->layout + 1;
 }
 
-/* Room has been made. Checkpoints keep their order; the same frame's is replaced. */
+/* Inserts a record into reserved room. Checkpoints stay sorted; one of the same frame is replaced.
+ */
 static void take(pl_journal* journal, const pl_journal_record* record)
 {
     journal->chain = record->checksum;
@@ -193,7 +194,7 @@ static pl_status read_records(pl_journal* journal, const char* path, FILE* file)
     return PLIANT_OK;
 }
 
-/* "size" was taken before reading: someone may be appending meanwhile. */
+/* "size" was taken before reading: another program may append meanwhile. */
 static pl_status check_tail(pl_journal* journal, const char* path, int64_t size, FILE* file,
                             bool repair)
 {
@@ -241,7 +242,7 @@ static bool ends_so(const pl_journal* journal, FILE* file)
     if (!is_empty &&
         (fread(&record, sizeof record, 1, file) != 1 || record.checksum != journal->chain))
         return false;
-    /* What follows may be torn, but no record. */
+    /* A tail is torn only if it is not a valid record. */
     return fread(&record, sizeof record, 1, file) != 1 ||
            record.checksum != record_checksum(journal->chain, &record);
 }
@@ -267,7 +268,7 @@ static bool write_record(const pl_journal* journal, const char* path,
     FILE* file = pl_file_open(path, "r+b");
     if (!file)
         return false;
-    /* A leftover of an append that failed lies beyond "length" and is overwritten whole. */
+    /* A failed append may have left bytes beyond "length": they are overwritten. */
     bool done = fseek(file, (long)journal->length, SEEK_SET) == 0 &&
                 fwrite(record, sizeof *record, 1, file) == 1 && pl_file_sync(file);
     int cause = errno;
@@ -279,7 +280,7 @@ static bool write_record(const pl_journal* journal, const char* path,
     file = done ? NULL : pl_file_open(path, "r+b");
     if (file)
     {
-        /* If this fails too, a loader sees a torn tail. */
+        /* If this fails too, a reader finds a torn tail. */
         if (pl_file_truncate(file, (int64_t)journal->length))
             pl_file_sync(file);
         fclose(file);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The journal of a frame store: what is finished. A record is appended and synced after the files
- * that it names are safe on disk, so a kill at any moment leaves at most one torn record at the
- * end, which is dropped. Each record's checksum continues the one before: a journal is a prefix of
- * what was written, never a mixture. Anything else is damage and is reported.
+ * The journal of a frame store: the list of finished files. A record is appended and synced after
+ * the files that it names are safely on disk, so a kill leaves at most one torn record at the end,
+ * which is dropped. Each checksum includes the previous record's: a valid journal is a prefix of
+ * what was written. Anything else is reported as damage.
  */
 #ifndef PL_OUTPUT_STORE_JOURNAL_H
 #define PL_OUTPUT_STORE_JOURNAL_H
@@ -20,7 +20,7 @@ typedef struct pl_journal_record
 {
     uint32_t kind;
     int32_t frame;
-    uint32_t bodies; /* from here to "hash": of frames only */
+    uint32_t bodies; /* from here to "hash": frames only */
     uint32_t layout; /* 1, 2, ... */
     uint64_t hash;   /* of the scene */
     pl_store_content content;
@@ -33,29 +33,28 @@ typedef struct pl_journal_record
 typedef struct pl_journal
 {
     char folder[PL_STORE_FOLDER_MAX + 1];
-    pl_journal_record* frames; /* one after the other in number */
+    pl_journal_record* frames; /* consecutive numbers */
     size_t frame_count, frame_room;
-    pl_journal_record* checkpoints; /* by rising frame */
+    pl_journal_record* checkpoints; /* ascending frames */
     size_t checkpoint_count, checkpoint_room;
-    uint64_t length; /* of the file, as far as it is believed */
+    uint64_t length; /* valid length of the file */
     uint64_t chain;  /* checksum of the last record */
 } pl_journal;
 
-/* Puts an empty journal in the place of one that is there, atomically. */
+/* Atomically replaces the journal by an empty one. */
 pl_status pl_journal_create(pl_journal* journal, const char* folder);
-/* "repair": cuts a torn tail off the file as well. */
+/* "repair": also truncates a torn tail. */
 pl_status pl_journal_load(pl_journal* journal, const char* folder, bool repair);
 void pl_journal_free(pl_journal* journal);
 
-/* Appends and syncs; on failure neither the file nor the memory has changed. The record's checksum
- * is filled in here. */
+/* Appends and syncs; a failure changes neither file nor memory. Fills in the record's checksum. */
 pl_status pl_journal_append(pl_journal* journal, pl_journal_record record);
-/* An error unless the file on disk ends as this journal does: a program that has taken the folder
- * over went on with it, or began another. Nothing may be written then. */
+/* Fails unless the file on disk ends as this journal does: another program has taken over the
+ * folder, and nothing may be written. */
 pl_status pl_journal_check(const pl_journal* journal);
-/* Forgets every record after "frame": the file is replaced as a whole. */
+/* Removes every record after "frame" by replacing the file. */
 pl_status pl_journal_truncate(pl_journal* journal, int32_t frame);
-/* A checkpoint turned out to be damaged: in memory it is not there any more. */
+/* Drops a damaged checkpoint, in memory only. */
 void pl_journal_forget_checkpoint(pl_journal* journal, int32_t frame);
 
 /* NULL if there is none. */
