@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Pairs of clusters: the same as brute force, in order, and which of them are left out. */
+/* Broad phase: pairs equal brute force, are sorted, and are filtered correctly. */
 #include "native/support/contact_bodies.h"
 
 #include <base/rng.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every pair that may collide and whose boxes overlap, by asking all of them. */
+/* Every pair that may collide and whose boxes overlap, by testing all of them. */
 static pl_pair_list brute_force(uint32_t count, const pl_proxy_pose* poses, uint32_t body_count,
                                 const pl_pair_body* bodies)
 {
@@ -45,7 +45,7 @@ static void check_same(const pl_pair_list* found, const pl_pair_list* all, const
               "%s: the pairs are others, or in another order", what);
 }
 
-/* Particles and shape take up all of the bounds. */
+/* Particles and shape fill all of the bounds. */
 static void copy_bounds(pl_proxy_pose* pose)
 {
     memcpy(pose->part_lower, pose->lower, sizeof pose->lower);
@@ -103,8 +103,8 @@ TEST(pairs_of_random_boxes_equal_brute_force)
     free(poses);
 }
 
-/* Clusters at a constant density, n of them: clumps of 500 that are the same everywhere, on a grid,
- * so that each has as many neighbours whatever n is. */
+/* n clusters at a constant density: equal clumps of 500 on a grid, so that the number of neighbours
+ * does not depend on n. */
 static void clumps(uint32_t count, pl_proxy_pose* poses)
 {
     enum
@@ -129,8 +129,8 @@ static void clumps(uint32_t count, pl_proxy_pose* poses)
     }
 }
 
-/* Finding pairs among 50,000 clusters visits no more nodes of the tree than n log n would have it,
- * and a fifth; what is done besides that is a fixed number of passes over all clusters. */
+/* Visited tree nodes grow by at most n log n and a fifth, up to 50,000 clusters; the rest is a
+ * fixed number of passes over all clusters. */
 TEST(pairs_cost_n_log_n)
 {
     static const uint32_t counts[] = {500, 5000, 50000};
@@ -233,7 +233,7 @@ TEST(pairs_of_real_bodies_equal_brute_force)
     free(poses);
 }
 
-/* A third of the clusters is far away for a moment, so that pairs are set free that overlap. */
+/* Moves a third of the clusters far away for a moment, so that overlapping pairs are released. */
 static void set_free(pl_collision_filter* filter, uint32_t count, const pl_proxy_pose* poses)
 {
     pl_proxy_pose* there = calloc(count, sizeof *there);
@@ -249,8 +249,8 @@ static void set_free(pl_collision_filter* filter, uint32_t count, const pl_proxy
     free(there);
 }
 
-/* A body that is stretched, and one that swings by it, jumps away and is in another group for a
- * while; pairs are set free. */
+/* One body is stretched; the other swings, jumps away and changes its group for a while. Pairs are
+ * released. */
 TEST(remembered_pairs_equal_brute_force)
 {
     pl_body bodies[2];
@@ -307,9 +307,9 @@ TEST(remembered_pairs_equal_brute_force)
     free(poses);
 }
 
-/* Three bodies that rush through each other and stretch a little: what each has within itself is
- * remembered, whom they meet is not. One is in another group for a while, and one cluster is at
- * last not a number. */
+/* Three bodies rush through each other and stretch a little: pairs within each are cached, pairs
+ * between them are not. One is in another group for a while, and one cluster becomes NaN at the
+ * end. */
 TEST(pairs_of_fast_bodies_equal_brute_force)
 {
     enum
@@ -334,7 +334,7 @@ TEST(pairs_of_fast_bodies_equal_brute_force)
             (pl_pair_body){count, bodies[i].level_begin[1], 1, true, &filter[i], false, false};
         count += bodies[i].level_begin[1];
     }
-    /* pairs of one body: without rules it may touch itself everywhere */
+    /* without a filter a body may touch itself everywhere */
     pl_collision_filter_free(&filter[0]);
     asked[0].filter = NULL;
     pl_proxy_pose* poses = calloc(count, sizeof *poses);
@@ -388,7 +388,7 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
     REQUIRE_OK(pl_proxies_build(&body, &desc, &proxies));
     REQUIRE_OK(pl_collision_filter_make(&body, &proxies, .01, NULL, &filter));
     uint32_t count = proxies.count;
-    /* sharing, by asking every pair of clusters for every pair of members */
+    /* sharing, by brute force over members */
     for (uint32_t c = 0; c < count; ++c)
         for (uint32_t d = 0; d < count; ++d)
         {
@@ -406,7 +406,7 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
     pl_poses_set(&body, &proxies, 0, contact_no_drift, .01, 0, count, poses);
     REQUIRE_OK(pl_broadphase_find(&b, count, poses, 0, 1, &asked, NULL, &found));
     CHECK_MSG(found.count == 0, "at rest %zu pairs collide", found.count);
-    /* one cluster goes away and comes back: it may collide then with those it was apart from */
+    /* a cluster leaves and returns: it may then collide with those it was apart from */
     uint32_t gone = (uint32_t)(filter.held[0] >> 32);
     poses[gone].lower[2] += 100, poses[gone].upper[2] += 100, poses[gone].centre[2] += 100;
     copy_bounds(&poses[gone]);
@@ -423,7 +423,7 @@ TEST(clusters_that_share_or_touch_at_rest_do_not_collide)
     CHECK(found.count / 2 + filter.held_count <= held);
     for (size_t i = 0; i < found.count; ++i)
         CHECK(found.pairs[i].a == gone || found.pairs[i].b == gone);
-    /* new memberships: pairs of clusters that did not change stay free */
+    /* new memberships: released pairs of unchanged clusters stay released */
     uint8_t* changed = calloc(count, 1);
     size_t free_pairs = found.count;
     REQUIRE_OK(pl_collision_filter_make(&body, &proxies, .01, changed, &filter));

@@ -118,8 +118,7 @@ TEST(balls_off_centre_keep_angular_momentum)
     collide(.5, 0);
 }
 
-/* What two balls that meet and part give on a path and with so many threads; 0 where there is no
- * such path. */
+/* Hash of two balls that collide, by SIMD path and thread count; 0 without such a path. */
 static uint64_t bounce_hash(uint32_t simd, uint32_t threads)
 {
     duel d = {0, NULL};
@@ -187,7 +186,7 @@ TEST(contacts_go_on_after_a_restore)
         CHECK_OK(pliant_scene_hash(again.handle, &hashes[1]));
         CHECK_MSG(hashes[0] == hashes[1], "frame %d after the restore is another", frame);
     }
-    CHECK(again.scene->encounters.count == 0); /* they have parted */
+    CHECK(again.scene->encounters.count == 0); /* they are separate */
     free(block);
     CHECK_OK(pliant_scene_destroy(d.handle));
     CHECK_OK(pliant_scene_destroy(again.handle));
@@ -213,7 +212,7 @@ TEST(groups_and_self_contact_are_respected)
     }
 }
 
-/* A body by itself, at rest, does not feel that it may collide with itself. */
+/* Self-collision does not affect a single body at rest. */
 TEST(a_body_at_rest_does_not_inflate)
 {
     duel d;
@@ -227,7 +226,7 @@ TEST(a_body_at_rest_does_not_inflate)
     CHECK_OK(pliant_scene_destroy(d.handle));
 }
 
-/* A ball at a thin sheet, slow and so fast that one substep takes it past. */
+/* A ball against a thin sheet, slow, and so fast that a substep moves it past. */
 TEST(a_ball_does_not_pass_through_a_sheet)
 {
     for (int fast = 0; fast < 2; ++fast)

@@ -276,8 +276,8 @@ TEST(nothing_passes_through_a_shape_however_fast_either_is)
             e.v[k][0] = (float)((e.x[k][0] - (&start.x)[k]) / dt);
         vec3 before = velocity(&e);
         touched += resolve(&step, 1, dt, &e);
-        /* The straight way from the start to where it is now must be free, but for the bulge of a
-         * round surface that it was moved along. */
+        /* The straight path from the start to the end must be free, but for the bulge of a round
+         * surface. */
         double bulge = shape == PLIANT_SHAPE_BOX ? 0 : 0.03 * (from.extent[0] + c.thickness);
         vec3 b = to_pose(&to, position(&e));
         for (int i = 0; i <= 64; ++i)
@@ -368,7 +368,7 @@ TEST(a_container_that_is_all_thickness_keeps_its_middle)
     }
 }
 
-/* A blow against a wall must not become a jump off the floor. */
+/* An impact on a wall must not throw the particle off the floor. */
 TEST(the_sides_of_a_box_container_act_apart)
 {
     pl_collider c = collider(PLIANT_SHAPE_BOX, pose(0, 0, 0));
@@ -507,7 +507,7 @@ TEST(a_fast_wall_does_not_push_through_another)
     }
 }
 
-/* The ceiling is farther away than the particle moves by itself: culling must not lose it. */
+/* The ceiling is beyond the particle's own path: culling must keep it. */
 TEST(a_ramp_that_shoots_under_a_particle_does_not_lift_it_through_the_ceiling)
 {
     pl_collider c[2] = {collider(PLIANT_SHAPE_PLANE, turned(pose(0, 0, 0), 0, 1, 0, 0.6435)),

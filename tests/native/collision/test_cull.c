@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What particles see of clusters eight at a time, against what these say one by one: no rank is
- * less than the least that was seen, and who touches was seen near. */
+/* The cull is conservative: no exact rank is below its bound, and every particle that touches is
+ * marked near. */
 #include "native/support/contact_bodies.h"
 
 #include <api/api.h>
@@ -33,11 +33,11 @@ static void add_ball(const contact_scene* s, uint64_t seed, vec3 at, vec3 veloci
     pliant_body_desc how;
     pliant_body_desc_init(&how, sizeof how);
     how.cluster.count = 30;
-    how.material.stiffness = .2; /* limp, so that clusters are pressed flat */
+    how.material.stiffness = .2; /* soft, so that clusters are pressed flat */
     contact_add(s->handle, scene_points_ball(900, .5, seed), &how, at, velocity);
 }
 
-/* The particles at the surface of a cluster, relative to the origin of another body. */
+/* The surface particles of a cluster, relative to the origin of another body. */
 static void gather(const pl_body* body, uint32_t c, const pl_body* other, crowd* g)
 {
     const pl_proxies* p = &body->proxies;
@@ -73,7 +73,7 @@ static bool passes(const pl_cull_job* job, uint32_t i)
     return in;
 }
 
-/* All paths see the same; returns whether they saw anything. */
+/* All SIMD paths agree; returns whether any cluster survived. */
 static bool cull(pl_cull_job* job, crowd* g)
 {
     static const uint32_t paths[] = {PLIANT_SIMD_SSE2, PLIANT_SIMD_AVX2, PLIANT_SIMD_AVX512,
@@ -153,7 +153,7 @@ static void compare(const contact_scene* s, uint32_t home, uint32_t cluster, dou
     }
 }
 
-/* Two limp balls that are driven into each other, fast and then slower. */
+/* Two soft balls are driven into each other, fast and then slower. */
 TEST(what_is_seen_of_clusters_leaves_nothing_out)
 {
     const double dt = 1. / 48;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Firmness: the part of the overlap that a substep would make that is removed. */
+/* Firmness: the share of a substep's overlap that is removed. */
 #include "native/support/contact_bodies.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static double mean_gap(const contact_scene* s, double dt)
     return list->count ? sum / (double)list->count : 0;
 }
 
-/* Two cubes come towards each other: which part of the overlap after a substep is removed. */
+/* Two cubes approach: the share of the overlap that a substep removes. */
 static double part_removed(double firmness, uint32_t count, double speed)
 {
     contact_scene s = contact_scene_open(1, 0);
@@ -96,8 +96,7 @@ TEST(firmness_is_the_part_of_an_overlap_that_is_removed)
     }
 }
 
-/* How far cubes on a floor sink into each other; by how much the energy ever rose above
- * that at the start. */
+/* Overlap of cubes stacked on a floor; "gained": the most energy above the start. */
 static double sink(double firmness, uint32_t count, double* gained)
 {
     contact_scene s = contact_scene_open(1, -GRAVITY);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Bodies against triangle meshes: squeezed, pushed, at rest; the same bits however it is run; bad
- * meshes. */
+/* Bodies against triangle meshes: squeezed, pushed, at rest; bitwise equal across SIMD paths and
+ * threads; invalid meshes. */
 #include "native/support/test.h"
 #include "native/support/world.h"
 #include "scenes/meshes.h"
@@ -158,7 +158,7 @@ TEST(threads_and_simd_paths_give_the_same_bits_on_meshes)
         }
 }
 
-/* A cube that falls on hills that stand still and comes to rest there. */
+/* A cube falls on hills at rest and comes to rest there. */
 static pliant_scene cube_on_hills(uint32_t shape, double thickness)
 {
     pliant_scene scene = world_make(WORLD_PLAIN);
@@ -204,7 +204,7 @@ TEST(what_is_remembered_of_triangles_changes_nothing)
             CHECK_OK(world_frame(WORLD_PLAIN, kept));
             CHECK_OK(world_frame(WORLD_PLAIN, forgets));
             CHECK_MSG(world_hash(kept) == world_hash(forgets), "kind %d, frame %d", kind, f);
-            pass_on(forgets, forgets); /* what is not state is gone */
+            pass_on(forgets, forgets); /* derived data is dropped */
         }
         CHECK_OK(pliant_scene_get_info(kept, &info));
         CHECK_MSG(info.contacts > 4, "%u contacts", (uint32_t)info.contacts);

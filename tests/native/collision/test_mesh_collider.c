@@ -38,7 +38,7 @@ static vec3 position(const eight* e)
     return v3(e->x[0][0], e->x[1][0], e->x[2][0]);
 }
 
-/* As the one chunk of a body of which nothing is known. */
+/* As the only chunk of a body with an empty cache. */
 static uint32_t resolve(const pl_collider* c, double t0, double t1, double dt, eight* e)
 {
     float start[3][8], before[PL_BEFORE_FLOATS];
@@ -164,7 +164,7 @@ TEST(a_conveyor_belt_drags)
         pl_mesh_collider_finish(c.mesh);
     }
     CHECK_NEAR(e.v[0][0], 1, 1e-4);
-    CHECK_NEAR(e.x[0][0], 0, .06); /* what it lost while it was taken along */
+    CHECK_NEAR(e.x[0][0], 0, .06); /* lost while it was accelerated */
     CHECK_NEAR(e.x[2][0], .02, 1e-5);
     pl_mesh_collider_free(c.mesh);
     scene_mesh_free(&belt);
@@ -192,7 +192,7 @@ TEST(a_spinning_drum_takes_along_what_is_in_it)
         mean += e.x[0][0] / 96;
         pl_mesh_collider_finish(c.mesh);
     }
-    /* it swings about the angle of friction, on the side that goes up */
+    /* it oscillates about the angle of friction, on the rising side */
     CHECK_NEAR(mean, -sin(atan(.5)), .12);
     pl_mesh_collider_free(c.mesh);
     scene_mesh_free(&drum);
@@ -226,7 +226,7 @@ TEST_SLOW(tessellated_shapes_agree_with_simple_ones)
             uint32_t expected = pl_colliders_resolve_for(PLIANT_SIMD_AUTO)(&step, 1, .01f, 8,
                                                                            other.mass, x, v, NULL);
             uint32_t got = resolve(&c, 0, 1, .01, &e);
-            /* near the middle, and along edges, the nearest face is a matter of taste */
+            /* near the centre, and along edges, the nearest face is ambiguous */
             double shift = 0, turn = 0;
             for (int k = 0; k < 3; ++k)
             {
@@ -283,7 +283,7 @@ TEST(a_thin_plate_that_is_fast_is_not_passed)
         }
 }
 
-/* Where the surface of the deforming torus is, by looking at every triangle. */
+/* Distance from the deforming torus, by brute force. */
 static double brute_distance(const pl_collider* c, double t, vec3 p, bool* inside)
 {
     const pl_mesh_collider* m = c->mesh;
@@ -324,9 +324,10 @@ TEST(a_deforming_mesh_agrees_with_brute_force)
         double start = brute_distance(&c, .25, position(&e), &started_inside);
         double end = brute_distance(&c, .5, position(&e), &ended_inside);
         start = started_inside ? -start : start, end = ended_inside ? -end : end;
-        bool touched = resolve(&c, .25, .5, .01, &e) > 0; /* it stands still: the mesh moves */
+        bool touched = resolve(&c, .25, .5, .01, &e) > 0; /* the particle is at rest, the mesh moves
+                                                             */
         inside += started_inside, touching += touched;
-        /* who was too near before is only kept from coming nearer */
+        /* a particle that started too near is only kept from approaching */
         CHECK_MSG(!touched || end < .05 + 1e-5, "trial %d: touched at %g", trial, end);
         CHECK_MSG(touched || start < .05 || end > .05 - 1e-5, "trial %d: not touched", trial);
         if (!touched)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Bodies that rest on each other: no creep, no jitter, no gap that one could see, nothing falls
- * over; and pairs are found in n log n. */
+/* Stacked bodies at rest: no creep, jitter, visible gap or toppling; pairs cost n log n. */
 #include "native/support/contact_bodies.h"
 
 #include <api/api.h>
@@ -61,7 +60,7 @@ static vec3 centre_of(const pl_body* body)
     return v3_scale(sum, 1. / body->particles.count);
 }
 
-/* Where bodies are on average over a second: a slow sway is no creep. */
+/* Mean positions over a second: a slow sway is no creep. */
 static bool mean_places(const pile* p, vec3* mean)
 {
     pliant_frame_desc desc;
@@ -90,7 +89,7 @@ static double mean_speed(const pl_body* body)
     return sum / p->count;
 }
 
-/* Three seconds to settle, then ten in which nothing is to go anywhere. */
+/* Three seconds to settle, then ten without motion. */
 static void check_rest(const pile* p, double radius)
 {
     vec3 before[MOST], after[MOST];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Contact shapes: which half-spaces they have, what they contain, how they map to the world. */
+/* Contact proxies: half-spaces, containment, and maps to the world. */
 #include "native/support/contact_bodies.h"
 
 #include <base/rng.h>
@@ -85,7 +85,7 @@ TEST(sheets_get_half_spaces_and_solids_do_not)
             down |= s.proxies.plane[i][2] < -.999f;
         }
         CHECK_MSG(up && down, "cluster %u of the sheet has no half-spaces along its normal", c);
-        /* the layer has a thickness: above it is outside, in it is inside */
+        /* the layer has a thickness: outside above it, inside within it */
         vec3 r = v3_from(s.body.clusters.centre[c]);
         CHECK(outside(&s, c, r) < 0);
         CHECK(outside(&s, c, v3_add(r, v3(0, 0, s.body.spacing))) > 0);
@@ -108,7 +108,7 @@ TEST(normals_stay_normals_under_shear)
         for (uint32_t i = s.proxies.plane_begin[c]; i < s.proxies.plane_begin[c + 1]; ++i)
         {
             vec3 n = v3_from(s.proxies.plane[i]), world = pl_pose_normal_to_world(&s.poses[c], n);
-            /* points of the rest plane lie on the world plane, whichever way one goes on it */
+            /* points of the rest plane map to the world plane, and back */
             vec3 on = v3_scale(n, -s.proxies.plane[i][3]);
             vec3 first = pl_pose_to_world(&s.poses[c], on);
             for (int j = 0; j < 4; ++j)
@@ -182,8 +182,8 @@ TEST(bounds_hold_the_paths_of_members)
     drop(&s);
 }
 
-/* Particles at the surface, gathered in the order of memory: each in its cluster's eights, and the
- * same bounds as from the body's own arrays. */
+/* Surface particles gathered in slot order end in their clusters' eights, with the same bounds as
+ * from the body's arrays. */
 TEST(gathered_surfaces_have_the_same_bounds)
 {
     shapes s;
@@ -238,7 +238,7 @@ TEST(flat_and_inverted_deformations_are_mended)
         CHECK(m3_det(mended) > 0);
         for (int j = 0; j < 9; ++j)
             CHECK_NEAR(one.m[j / 3][j % 3], j % 4 == 0, 1e-9);
-        /* no direction shrinks below the floor */
+        /* no singular value falls below the floor */
         double most = 0, least = INFINITY;
         for (int j = 0; j < 200; ++j)
         {
@@ -250,7 +250,7 @@ TEST(flat_and_inverted_deformations_are_mended)
     }
     mat3 same = pl_pose_mend(sheared);
     CHECK(memcmp(&same, &sheared, sizeof same) == 0);
-    /* a mirror image along z is turned right along some direction, the others stay */
+    /* a reflection along z is flipped along some direction, the others stay */
     mat3 mirrored = {{{2, 0, 0}, {0, 1.5, 0}, {0, 0, -.5}}}, right = pl_pose_mend(mirrored);
     CHECK_NEAR(right.m[0][0], 2, 1e-12);
     CHECK_NEAR(right.m[1][1], 1.5, 1e-12);

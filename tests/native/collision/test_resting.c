@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Bodies at rest for 2,000 frames without sleep: contacts, friction and the pushing apart of
- * overlaps give no energy. */
+/* Bodies at rest for 2,000 frames without sleep gain no energy from contacts, friction and overlap
+ * recovery. */
 #include "native/support/contact_bodies.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ typedef struct resting
     double down[3]; /* gravity */
 } resting;
 
-/* A slope is gravity that is tilted. */
+/* A slope is tilted gravity. */
 static void open_resting(resting* r, double slope)
 {
     pliant_contact_desc contacts;
@@ -93,7 +93,7 @@ static void add_boxes(const resting* r, int count)
     }
 }
 
-/* Kinetic energy and that of gravity, a kilogram; the first alone in "moving". */
+/* Kinetic plus potential energy per kilogram; "moving": kinetic alone. */
 static double energy(const resting* r, double* moving)
 {
     double sum = 0, mass = 0;
@@ -116,7 +116,7 @@ static double energy(const resting* r, double* moving)
 
 typedef struct rest_figures
 {
-    double gained, moving; /* the most that energy ever rose above its least; the most kinetic */
+    double gained, moving; /* largest rise above the least energy; largest kinetic energy */
     double drift;          /* of energy, from the first to the last frame at rest */
 } rest_figures;
 
@@ -161,7 +161,7 @@ static void check_box(const char* what, ground kind, double slope)
     check_rest(what, &f, 1e-5, 1e-8);
 }
 
-/* Bodies on each other sway by a few hundredths of a millimetre. */
+/* Stacked bodies sway by a few hundredths of a millimetre. */
 static void check_stack(const char* what, double slope, int boxes)
 {
     rest_figures f = watch_rest(PLANE, slope, boxes);

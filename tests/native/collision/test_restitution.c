@@ -10,10 +10,10 @@ enum
     MOST = 3
 };
 
-/* Where they touch they part with the restitution; their centres with a little less, since they do
- * not meet quite in line and spin afterwards. */
+/* At the contact they separate with the restitution; their centres a little slower, since the
+ * impact is not quite central and they spin afterwards. */
 #define LEAST .96
-/* Of momenta: twice what is asked of two balls, since the ball far away makes floats coarser. */
+/* Relative, of momenta: twice that of two balls, since the distant ball makes floats coarser. */
 #define ROUNDING 2e-5
 
 /* Balls along x, one radius .5 each, that are pieces of one body. */
@@ -37,7 +37,7 @@ static void add_balls(const contact_scene* s, uint32_t count, const double x[MOS
     desc.points = at;
     desc.point_count = one.count * count;
     desc.cluster.count = 20 * count;
-    desc.material.damping = 8; /* else they bounce well by themselves */
+    desc.material.damping = 8; /* otherwise their elasticity alone bounces well */
     desc.material.stiffness = 4;
     CHECK_OK(pliant_body_create(s->handle, &desc, &body));
     CHECK_OK(pliant_body_set_particles(body, desc.point_count, NULL, at, way));
@@ -80,7 +80,7 @@ static motion motion_of(const contact_scene* s, uint32_t body, uint32_t count)
     return m;
 }
 
-/* Two pieces that meet, and a third one far away, which has nothing to do with it. */
+/* Two pieces collide; a third one is far away and uninvolved. */
 static double pieces_part(double restitution)
 {
     static const double x[MOST] = {-.8, .8, 4}, v[MOST] = {2, -2, 0};
@@ -137,7 +137,7 @@ TEST(a_piece_that_is_hit_bounces_without_the_others)
     CHECK_MSG(apart >= LEAST * 3 * .9 && apart <= 3, "they part with %g of 3", apart);
     CHECK_MSG(v3_length(struck.v[1]) < 1e-3, "the other piece moves with %g",
               v3_length(struck.v[1]));
-    /* both weigh the same, so that what struck is left with little */
+    /* equal masses: the striker keeps little */
     CHECK_MSG(fabs(striker.v[0].x - .15) < .05, "it goes on with %g", striker.v[0].x);
     CHECK_OK(pliant_scene_destroy(s.handle));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What surfaces are like, body by body, and surfaces that run: belts and drums. */
+/* Surface properties by body, and moving surfaces: belts and drums. */
 #include "native/support/contact_bodies.h"
 
 #include <base/hash.h>
@@ -47,7 +47,7 @@ static pliant_collider ground(const contact_scene* s, bool mesh, pliant_collider
     return collider;
 }
 
-/* Three blocks slide on one floor: their own friction says how far. The floor has 0.4. */
+/* Three blocks slide on one floor of friction 0.4: their own friction decides how far. */
 TEST(a_bodys_own_friction_meets_that_of_a_collider)
 {
     for (int mesh = 0; mesh < 2; ++mesh)
@@ -76,7 +76,7 @@ TEST(a_bodys_own_friction_meets_that_of_a_collider)
     }
 }
 
-/* A block slides on a long one: slippery if either of them is. */
+/* A block slides on a long one: the contact is slippery if either is. */
 TEST(friction_of_two_bodies_is_their_geometric_mean)
 {
     static const double own[3][2] = {{-1, -1}, {0, 1}, {.9, .1}};
@@ -109,7 +109,7 @@ TEST(friction_of_two_bodies_is_their_geometric_mean)
     }
 }
 
-/* One of two bodies that is bouncy is as good as a scene in which all are. */
+/* One bouncy body acts like a scene restitution. */
 TEST(restitution_of_two_bodies_is_the_larger)
 {
     uint64_t hashes[3];
@@ -189,8 +189,8 @@ TEST(surfaces_are_saved_and_bad_ones_are_named)
 
 /* ------------------------------------------------------------------ surfaces that run */
 
-/* Friction takes a block along at mu g, and no faster than the belt: whether the belt is a plane, a
- * turned box or a mesh. The floor itself stays where it is. */
+/* Friction accelerates a block at mu g up to the belt's speed, for a plane, a rotated box and a
+ * mesh. The floor itself does not move. */
 TEST(a_belt_takes_a_body_along_up_to_its_speed)
 {
     for (int kind = 0; kind < 3; ++kind)
@@ -227,8 +227,8 @@ TEST(a_belt_takes_a_body_along_up_to_its_speed)
     }
 }
 
-/* A drum that turns about its axis without its mesh turning carries what lies in it up its side, to
- * the angle of friction. */
+/* The surface of a drum spins, its mesh does not: it lifts what lies in it to the angle of
+ * friction. */
 TEST(a_drum_whose_surface_spins_lifts_what_is_in_it)
 {
     for (int mesh = 0; mesh < 2; ++mesh)
@@ -269,8 +269,7 @@ TEST(a_drum_whose_surface_spins_lifts_what_is_in_it)
         pliant_body ball = 0;
         pliant_body_desc_init(&desc, sizeof desc);
         for (uint32_t i = 0; i < points.count; ++i)
-            points.at[3 * i + 1] *=
-                6; /* a roll along the axis would turn on the spot: a bar does not */
+            points.at[3 * i + 1] *= 6; /* a bar: a roll would spin in place */
         for (uint32_t i = 0; i < points.count; ++i)
             points.at[3 * i] *= 2;
         desc.points = points.at, desc.point_count = points.count;
@@ -292,7 +291,7 @@ TEST(a_drum_whose_surface_spins_lifts_what_is_in_it)
     }
 }
 
-/* A belt keeps what is on it awake, and wakes it when it starts. */
+/* A belt keeps bodies on it awake, and wakes them when it starts. */
 TEST(a_belt_that_starts_wakes_what_sleeps_on_it)
 {
     contact_scene s = contact_scene_open(1, -9.81);

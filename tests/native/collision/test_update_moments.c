@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Sums that contacts correct: near to what gathering gives, and saved as they are. */
+/* Moment sums corrected by contacts: close to gathered ones, and saved bitwise. */
 #include "native/support/contact_bodies.h"
 
 #include <api/api.h>

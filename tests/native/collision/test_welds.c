@@ -118,7 +118,7 @@ TEST(welds_to_a_collider_hold_and_break)
     }
 }
 
-/* A floor has no middle, but it slides and turns all the same; far from the world's zero too. */
+/* A plane has no centre, but it slides and rotates; far from the origin too. */
 TEST(welds_to_a_plane_go_where_it_slides)
 {
     yard y;
@@ -200,8 +200,8 @@ TEST(welds_to_a_mesh_follow_it_and_break)
         }
 }
 
-/* Each welded particle stays where it is on its triangle, to a thousandth of the spacing, however
- * the mesh turns. */
+/* Each welded particle keeps its place on its triangle, to a thousandth of the spacing, however the
+ * mesh rotates. */
 TEST(a_weld_turns_with_its_triangle)
 {
     yard y;

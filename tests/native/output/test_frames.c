@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* What the frame store promises when nothing goes wrong; test_frames_damage.c has the rest. */
+/* The frame store without faults; test_frames_damage.c has the faults. */
 #include "native/support/store_scene.h"
 #include "native/support/test.h"
 
@@ -215,7 +215,7 @@ TEST(store_resumes_and_compares_with_what_is_there)
     CHECK(folder_same(&before, &after));
     folder_free(&before);
     folder_free(&after);
-    /* Whoever resumes need not know whether the layout is the old one. */
+    /* After a resume "layout changed" may be set without a change. */
     CHECK_OK(write_one(store, 10, true, store_hash(10)));
     CHECK_OK(store_bake(store, 10, 12));
     check_frames(store, 1, 12);
@@ -289,7 +289,7 @@ TEST(store_truncates_and_goes_on_differently)
     pl_frames_close(store);
 }
 
-/* Layouts are changes of the one before, but for every so many, and are read from anywhere. */
+/* Layouts are deltas between a few whole ones, and can be read in any order. */
 TEST(store_reads_through_long_chains_of_changes)
 {
     enum
@@ -329,7 +329,7 @@ TEST(store_reads_through_long_chains_of_changes)
     CHECK_MSG(whole >= 3 && changes > 10 * whole / 2 && longest <= 24,
               "%u whole, %u changes, %u in a row", whole, changes, longest);
     folder_free(&files);
-    /* who is not born yet is where its ancestor is */
+    /* an unborn copy is where its ancestor is */
     const pl_frame_body* final;
     CHECK_OK(pl_frames_final(store, 1, &final));
     CHECK(final->particles == 8 + STORE_MOST_SPLITS && final->copies == STORE_MOST_SPLITS);
@@ -344,7 +344,7 @@ TEST(store_reads_through_long_chains_of_changes)
     CHECK(pl_bytes_in_use() == held);
 }
 
-/* A layout's number comes again after truncating: what was kept in memory of it must not. */
+/* Layout numbers are reused after truncating: the read cache must be dropped. */
 TEST(store_forgets_what_it_kept_in_memory_when_truncated)
 {
     const pl_frame_body* got = NULL;
@@ -404,7 +404,7 @@ TEST(store_creation_refuses_other_folders)
     CHECK(pl_directory_make(path));
     CHECK(file_write(path, "header.plh", "something else entirely", 23));
     CHECK(pl_frames_open(&desc, &store) == PLIANT_ERROR_STATE && !store);
-    /* Leftovers of a creation that was killed are no obstacle. */
+    /* Leftovers of a killed creation do not matter. */
     snprintf(path, sizeof path, "%s/with/parents", test_folder());
     CHECK(pl_directory_make(path));
     CHECK(file_write(path, "journal.plj.tmp", "PLI", 3));

@@ -222,7 +222,7 @@ TEST(pairs_tell_until_when_particles_shared_a_cluster)
     breaking_free(&b);
 }
 
-/* A bake that is stopped anywhere goes on from its last checkpoint to the same frames. */
+/* A bake stopped anywhere resumes from its last checkpoint to the same frames. */
 TEST(a_bake_of_a_body_that_breaks_is_resumed_to_the_same_frames)
 {
     breaking b = torn_bar();
@@ -278,7 +278,7 @@ TEST(a_bake_of_a_body_that_breaks_is_resumed_to_the_same_frames)
     breaking_free(&other);
 }
 
-/* A surface that was bound before goes on following the particles that it was bound to. */
+/* A surface bound before the break keeps following its particles. */
 TEST(skins_go_on_when_the_body_breaks)
 {
     breaking b = torn_bar();
@@ -316,7 +316,7 @@ TEST(skins_go_on_when_the_body_breaks)
     breaking_free(&b);
 }
 
-/* The room that an edit made stays when it is abandoned: the next frame has more clusters. */
+/* The capacity reserved by an abandoned edit stays: the next frame has more clusters. */
 TEST(an_abandoned_edit_does_not_stop_a_bake)
 {
     breaking b = torn_bar();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The frame store among damaged files, full disks, lack of memory and kills. */
+/* The frame store with damaged files, full disks, lack of memory and kills. */
 #define _GNU_SOURCE 1
 #include "native/support/store_scene.h"
 #include "native/support/test.h"
@@ -119,7 +119,7 @@ static int find_file(const folder_files* files, const char* name)
     return 0;
 }
 
-/* A journal cut anywhere is a shorter journal; anything else that is wrong with it is noticed. */
+/* A journal cut anywhere is a shorter journal; any other fault is reported. */
 TEST(journal_drops_a_torn_tail_and_notices_damage)
 {
     char path[512];
@@ -200,7 +200,7 @@ static void repair_checksum(unsigned char* data, uint64_t bytes)
     memcpy(data + CHECKSUM_AT, &hash, 8);
 }
 
-/* Headers with a right checksum that lie about sizes: refused before anything is allocated. */
+/* Headers with a valid checksum and false sizes are rejected before any allocation. */
 TEST(store_believes_no_absurd_sizes)
 {
     static const uint64_t absurd[] = {1ull << 40, UINT64_MAX, UINT64_MAX / 2, 1ull << 33};
@@ -252,7 +252,7 @@ TEST(store_says_which_version_a_file_is_of)
     folder_free(&files);
 }
 
-/* Contents behind a right checksum may still be nonsense: counts and indices are looked at. */
+/* Contents behind a valid checksum are validated: counts and indices. */
 TEST(nonsense_in_layouts_and_frames_is_refused)
 {
     pl_frame_body bodies[STORE_BODIES];
@@ -301,7 +301,7 @@ TEST(nonsense_in_layouts_and_frames_is_refused)
     CHECK(pl_bytes_in_use() == held);
 }
 
-/* The same of changes. */
+/* The same for deltas. */
 TEST(nonsense_in_changes_of_layouts_is_refused)
 {
     pl_frame_body before[STORE_BODIES], after[STORE_BODIES];
@@ -425,7 +425,7 @@ TEST(resuming_clears_what_a_kill_left)
 
 /* ------------------------------------------------------------------ disks and memory that end */
 
-/* Files may not grow beyond this from here on: writing more fails like a full disk. */
+/* Limits the size of files: writing more fails like a full disk. */
 static void limit_files(rlim_t bytes)
 {
     struct rlimit limit;
@@ -565,7 +565,7 @@ TEST(store_runs_out_of_memory_without_harm)
 
 /* ------------------------------------------------------------------ kills */
 
-/* What a farm does: take up the bake at the last checkpoint, or start it. */
+/* What a render farm does: resume the bake at the last checkpoint, or start it. */
 static void bake_to_the_end(const char* path, int32_t last)
 {
     pl_frame_store* store = NULL;

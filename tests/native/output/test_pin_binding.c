@@ -56,7 +56,7 @@ static void move_all(motion move, uint32_t count, const float* from, float* to)
         v3_store(move(v3_from(from + 3 * i)), to + 3 * i);
 }
 
-/* The largest distance between where particles are and where the motion would take them. */
+/* Largest distance of particles from where the motion would move them. */
 static double follow_miss(fixture* f, const scene_mesh* mesh, motion move)
 {
     float* animated = malloc(sizeof(float) * 3 * mesh->vertex_count);
@@ -125,7 +125,7 @@ TEST(follow_stretches_with_a_sheet)
     scene_mesh_free(&sheet);
 }
 
-/* How much closer together than at rest the nearest of neighbouring particles come. */
+/* Least ratio of a neighbour distance to the one at rest. */
 static double closest(const fixture* f)
 {
     double least = INFINITY;

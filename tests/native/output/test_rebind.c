@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Surfaces in a vortex: every ring of a disc turns at a speed of its own, so that particles lose
- * all neighbours but those of their ring, again and again. Where a vertex belongs is known. */
+/* Surfaces in a vortex: every ring of a disc rotates at its own speed, so particles keep losing all
+ * neighbours outside their ring. The exact position of each vertex is known. */
 #include "native/support/test.h"
 
 #include <base/core.h>
@@ -49,7 +49,7 @@ static disc* make_disc(void)
     pl_rng rng = pl_rng_seed(11);
     for (int i = 0; i < MOST; ++i)
     {
-        /* one after the other: C leaves the order of arguments to the compiler */
+        /* separate statements: C does not define the order of arguments */
         double x = i % SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - SIDE / 2.;
         double y = i / SIDE % SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - SIDE / 2.;
         double z = i / SIDE / SIDE + .5 + .4 * (pl_rng_unit(&rng) - .5) - LAYERS / 2.;
@@ -96,7 +96,7 @@ static mat3 gradient(vec3 p, double time)
     return f;
 }
 
-/* The disc in a frame, mapped by "then" after that; what flows is what shears. */
+/* The disc in a frame, then mapped by "then"; plastic strain is the shear. */
 static pl_flow_frame at_frame(disc* d, int frame, mat3 then)
 {
     double time = (double)frame / FRAMES;
@@ -126,7 +126,7 @@ static void skin(const pl_binding_track* track, const pl_flow_frame* frame, floa
                   normals, NULL);
 }
 
-/* Goes through frames up to "last"; out has VERTICES places for each, or is NULL. */
+/* Processes frames up to "last"; out has VERTICES positions for each, or is NULL. */
 static void go(disc* d, pl_binding_track* track, pl_pool* pool, int last, float* out)
 {
     for (int n = 0; n <= last; ++n)
@@ -138,7 +138,7 @@ static void go(disc* d, pl_binding_track* track, pl_pool* pool, int last, float*
     }
 }
 
-/* The mean and the largest distance from where vertices belong, in spacings. */
+/* Mean and largest error of the vertices, in spacings. */
 static double faults(const disc* d, const float* out, double* largest)
 {
     double sum = 0;
@@ -285,8 +285,7 @@ TEST(bindings_that_change_are_the_same_at_every_thread_count_and_in_any_order)
     free(d);
 }
 
-/* Some states are kept however many frames there are, evenly spread, and they are forgotten with
- * the frames that they were made of. */
+/* The number of kept states is bounded; they are evenly spread, and dropped with their frames. */
 TEST(memory_of_bindings_does_not_grow_with_frames)
 {
     disc* d = make_disc();

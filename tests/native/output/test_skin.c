@@ -38,7 +38,7 @@ static vec3* make_particles(void)
     return rest;
 }
 
-/* Two thirds inside, the rest around it up to ten times the body's size away. */
+/* Two thirds inside, the rest at up to ten times the body's size. */
 static vec3* make_vertices(void)
 {
     pl_rng rng = pl_rng_seed(4);
@@ -241,7 +241,7 @@ static double largest_step(uint32_t particles, const vec3* rest, double spacing,
     return largest;
 }
 
-/* A jump would stay as large when the steps along the line get ten times smaller. */
+/* A discontinuity would not shrink with ten times smaller steps. */
 TEST(skin_never_tears_neighbouring_vertices_apart)
 {
     pl_rng rng = pl_rng_seed(7);
@@ -255,7 +255,7 @@ TEST(skin_never_tears_neighbouring_vertices_apart)
                   coarse, fine);
         CHECK(coarse < 12 * v3_length(v3_sub(to, from)) / 1000);
     }
-    /* Far too dense for the spacing that is given: the limit on entries may not tear either. */
+    /* Too dense for the given spacing: the limit on entries must not tear either. */
     for (int i = 0; i < 3; ++i)
     {
         vec3 from = random_vec3(&rng, .5), to = random_vec3(&rng, 1);
@@ -453,7 +453,7 @@ TEST(skin_runs_out_of_memory_without_harm)
     pl_free(normals);
 }
 
-/* Two bars, one over the other, nearer than their particles: each follows its own. */
+/* Two bars closer than their particles' spacing: each skin follows its own. */
 static void check_two_bars(bool with_triangles)
 {
     enum

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Surfaces of bodies that flow: what clusters that were made anew do to them, and that volume
- * stays. */
+/* Surfaces of flowing bodies: effect of reclustering, and conservation of volume. */
 #include "native/support/test.h"
 #include "native/support/world.h"
 
@@ -101,7 +100,7 @@ TEST(surfaces_stay_where_they_are_when_clusters_are_made_anew)
     CHECK_OK(pliant_scene_destroy(world));
 }
 
-/* Pressed together to less than its length, let go and at rest again, with clusters made anew. */
+/* Compressed, released and at rest again, with reclustering. */
 static void check_volume(double yield, double press)
 {
     scene s;
