@@ -336,7 +336,8 @@ static pl_status cut(const pl_body* body, const pl_proxy_desc* desc, uint32_t c,
         return pl_fail(PLIANT_ERROR_UNSTABLE, "The shape of cluster %u left the range of numbers",
                        c);
     if (!pl_eigen3(scatter, values, &axes))
-        return pl_fail(PLIANT_ERROR_INTERNAL, "cluster %u has a scatter matrix without axes", c);
+        return pl_fail(PLIANT_ERROR_INTERNAL,
+                       "the scatter matrix of cluster %u has no eigenvectors", c);
     for (int i = 0; i < 3; ++i)
     {
         float stored[3];

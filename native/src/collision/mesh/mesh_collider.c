@@ -52,7 +52,7 @@ static pl_status check_mesh(const pliant_mesh_desc* desc)
     if (!desc->vertex_count || !desc->triangle_count)
         return pl_fail(
             PLIANT_ERROR_MESH,
-            "the collider's mesh has %u vertices and %u triangles: it needs some of both",
+            "the collider's mesh has %u vertices and %u triangles: it needs at least one of each",
             desc->vertex_count, desc->triangle_count);
     if (!desc->triangles)
         return pl_fail(PLIANT_ERROR_MESH, "the collider's triangles are NULL");

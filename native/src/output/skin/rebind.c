@@ -388,7 +388,7 @@ static pl_status append(const flow_job* job, uint32_t count, pl_turned* to, size
     for (uint32_t n = 0; n < count; ++n)
         entries += job->count[n];
     if (entries > UINT32_MAX)
-        return pl_fail(PLIANT_ERROR_ARGUMENT, "too many vertices turn at once");
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "too many vertices are rebound at once");
     if (!pl_grow((void**)&b->particle, &room[0], entries, sizeof(uint32_t)) ||
         !pl_grow((void**)&b->weight, &room[1], entries, sizeof(float)) ||
         !pl_grow((void**)&b->offset, &room[2], entries, 3 * sizeof(float)))

@@ -58,7 +58,7 @@ static pl_status read_settings(pl_frame_store* store)
         memcpy(&store->settings, block, sizeof store->settings);
     pl_free(block);
     if (!right || store->settings.compression > PLIANT_COMPRESS_ZSTD)
-        return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: its settings make no sense", path);
+        return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: its settings are invalid", path);
     return pl_store_check_compression(store->settings.compression);
 }
 
@@ -78,7 +78,8 @@ pl_status pl_frames_open(const pliant_store_desc* desc, pl_frame_store** result)
         return pl_fail(PLIANT_ERROR_ARGUMENT, "the frame store's path is %zu bytes long, over %d",
                        strlen(desc->path), PL_STORE_FOLDER_MAX);
     if (desc->mode > PLIANT_STORE_RESUME)
-        return pl_fail(PLIANT_ERROR_ARGUMENT, "%u is not a way to open a frame store", desc->mode);
+        return pl_fail(PLIANT_ERROR_ARGUMENT, "%u is not a mode of opening a frame store",
+                       desc->mode);
     pl_frame_store* store = PL_NEW(pl_frame_store, 1);
     if (!store)
         return pl_fail_memory(sizeof *store);
@@ -201,8 +202,7 @@ static pl_status write_again(pl_frame_store* store, const pl_journal_record* kno
                  ? pl_store_write_file(store->folder, &store->journal, PL_STORE_FRAME, known->frame,
                                        store->settings.compression, block, bytes, NULL)
                  : pl_fail(PLIANT_ERROR_STATE,
-                           "frame %d came out different from the one that the journal knows",
-                           known->frame);
+                           "frame %d differs from the one recorded in the journal", known->frame);
     pl_free(block);
     return status == PLIANT_OK ? sync_folder(store) : status;
 }
@@ -219,7 +219,7 @@ pl_status pl_frames_write(pl_frame_store* store, int32_t frame, uint32_t body_co
         return write_again(store, known, body_count, bodies, hash);
     if (last && frame != last->frame + 1)
         return pl_fail(PLIANT_ERROR_STATE,
-                       "frame %d cannot be written: the frame store goes on with frame %d", frame,
+                       "frame %d cannot be written: the next frame of the store is %d", frame,
                        last->frame + 1);
     return write_new(store, frame, body_count, bodies, layout_changed, hash);
 }

@@ -410,7 +410,7 @@ static pl_status unpack_body(const char* name, pl_packer* from, const pl_frame_b
     if (status == PLIANT_ERROR_MEMORY)
         return pl_fail_memory((size_t)c->head.changed * 16);
     if (status != PLIANT_OK || !change_fits(c, before))
-        return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: it is no change of the layout before",
+        return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: it is no delta of the layout before it",
                        name);
     PL_TRY(apply(before, c, body));
     const char* fault = pl_layout_fault(body);
@@ -428,8 +428,8 @@ pl_status pl_layout_delta_unpack(const char* name, const void* block, uint64_t b
     *bodies = NULL;
     if (bytes < sizeof start || start.bodies != count ||
         count > (bytes - sizeof start) / sizeof(change_head))
-        return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: its bodies are not those of before",
-                       name);
+        return pl_fail(PLIANT_ERROR_FORMAT,
+                       "%s is damaged: its bodies are not those of the layout before it", name);
     const unsigned char* heads = (const unsigned char*)block + sizeof start;
     pl_packer from = {(unsigned char*)(uintptr_t)heads + count * sizeof(change_head),
                       (unsigned char*)(uintptr_t)block + bytes};

@@ -288,7 +288,7 @@ static pl_status check_size(const char* path, const file_header* head, uint64_t 
                        (unsigned long long)head->bytes, (unsigned long long)head->stored_bytes);
     if (expected && (head->bytes != expected->bytes || head->hash != expected->hash))
         return pl_fail(PLIANT_ERROR_FORMAT,
-                       "%s is not the file that the journal knows: its contents differ", path);
+                       "%s is not the file recorded in the journal: its contents differ", path);
     return PLIANT_OK;
 }
 
@@ -305,7 +305,7 @@ static pl_status check_header(const char* path, const file_header* head, pl_stor
         return pl_fail(PLIANT_ERROR_FORMAT, "%s is of version %u; this library reads version %u",
                        path, head->version, PL_STORE_VERSION);
     if (head->encoding > PLIANT_COMPRESS_ZSTD)
-        return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: it knows no encoding %u", path,
+        return pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: its encoding %u is unknown", path,
                        head->encoding);
     if (head->number != number)
         return pl_fail(PLIANT_ERROR_FORMAT, "%s holds number %d", path, head->number);
@@ -331,7 +331,8 @@ static pl_status read_contents(const char* path, FILE* file, const file_header* 
         status = decompress(path, stored, head, data);
     pl_free(stored);
     if (status == PLIANT_OK && pl_store_content_of(*data, head->bytes).hash != head->hash)
-        status = pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: its contents are not whole", path);
+        status = pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: its contents do not match their hash",
+                         path);
     return status;
 }
 
@@ -351,7 +352,7 @@ pl_status pl_store_read_file(const char* folder, pl_store_file kind, int32_t num
         return pl_fail(PLIANT_ERROR_FILE, "%s could not be opened: %s", path, strerror(errno));
     pl_status status = PLIANT_OK;
     if ((uint64_t)file_bytes < sizeof head || fread(&head, sizeof head, 1, file) != 1)
-        status = pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: only %lld bytes are left of it", path,
+        status = pl_fail(PLIANT_ERROR_FORMAT, "%s is damaged: it has only %lld bytes", path,
                          (long long)file_bytes);
     if (status == PLIANT_OK)
         status = check_header(path, &head, kind, number);

@@ -200,11 +200,12 @@ static pl_status check_tail(pl_journal* journal, const char* path, int64_t size,
 {
     if ((uint64_t)size > journal->length + sizeof(pl_journal_record))
         return pl_fail(PLIANT_ERROR_FORMAT,
-                       "%s is damaged: only %llu of its %lld bytes can be believed", path,
+                       "%s is damaged: only the first %llu of its %lld bytes are valid", path,
                        (unsigned long long)journal->length, (long long)size);
     if (repair && (uint64_t)size > journal->length &&
         !pl_file_truncate(file, (int64_t)journal->length))
-        return pl_fail(PLIANT_ERROR_FILE, "%s could not be mended: %s", path, strerror(errno));
+        return pl_fail(PLIANT_ERROR_FILE, "the torn end of %s could not be cut off: %s", path,
+                       strerror(errno));
     return PLIANT_OK;
 }
 
@@ -256,10 +257,9 @@ pl_status pl_journal_check(const pl_journal* journal)
         return pl_fail(PLIANT_ERROR_FILE, "%s could not be opened: %s", path, strerror(errno));
     bool is_same = ends_so(journal, file);
     fclose(file);
-    return is_same
-               ? PLIANT_OK
-               : pl_fail(PLIANT_ERROR_STATE,
-                         "%s is not what it was: another program is writing to this folder", path);
+    return is_same ? PLIANT_OK
+                   : pl_fail(PLIANT_ERROR_STATE,
+                             "%s has changed: another program is writing to this folder", path);
 }
 
 static bool write_record(const pl_journal* journal, const char* path,
