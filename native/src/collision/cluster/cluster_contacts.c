@@ -106,7 +106,7 @@ static pl_status lay_out(pl_contacts* all, uint32_t body_count, const pl_contact
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------------ entry point */
 
 typedef struct posing
 {

@@ -388,7 +388,7 @@ static void end_round(pl_contact_solver_work* s, pl_pool* pool)
         begin_round(&r->constraints[i]);
 }
 
-/* ------------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------------ entry point */
 
 static void solve(pl_contact_solver_work* s, pl_pool* pool)
 {

@@ -142,12 +142,11 @@ struct pl_particle_membership
     float weight, arm[3];
 };
 
-/* Cluster bodies and contact particles whose impulses may meet in a particle, and what a round did
- * to them. */
+/* Cluster bodies and contact particles that impulses may couple, and the result of a round. */
 struct pl_island
 {
     double aimed;  /* sum of the impulses of a round times the relative velocity they aim at */
-    double slack;  /* what friction may have lost as normal impulses became smaller */
+    double slack;  /* energy that friction may have lost to shrinking normal impulses */
     double held;   /* sum of the impulses times the velocities of particles that nothing moves */
     double along;  /* sum of the impulses times the relative velocity before the round, */
     double curve;  /* and times the change of it */

@@ -46,7 +46,7 @@ static pl_contact_chunk_job job_for(const pl_contact_solver_work* s,
     return job;
 }
 
-/* ------------------------------------------------------------------ what they weigh */
+/* ------------------------------------------------------------------ mass and motion */
 
 /* "least": trace below which the inertia is only rounding. */
 static mat3 inverse_inertia(mat3 inertia, double least)
@@ -149,7 +149,7 @@ void pl_cluster_bodies_weigh(pl_contact_solver_work* s, pl_pool* pool)
     pl_parallel_for(pool, s->r->cluster_body_count, 16, weigh_bodies, s);
 }
 
-/* ------------------------------------------------------------------ what members get */
+/* ------------------------------------------------------------------ impulses to members */
 
 /* A cluster body's change of motion by row, about its chunk's pos_origin. */
 static void fill_rows(const pl_contact_solver_work* s, pl_cluster_body* cluster_body)

@@ -483,7 +483,7 @@ static void test_batches(void* context, uint32_t first, uint32_t last, uint32_t 
     }
 }
 
-/* ------------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------------ entry point */
 
 /* Lists each cluster's partners, sorted by piece. The pairs are sorted. */
 static pl_status list_partners(const search* s)

@@ -106,7 +106,7 @@ static vec3 centre_of(const whole* a, const whole* b)
     return v3_mad(a->x, v3_sub(b->x, a->x), share);
 }
 
-/* ------------------------------------------------------------------ who met whom */
+/* ------------------------------------------------------------------ contacts by pair */
 
 /* Contact between two sides in a substep. */
 typedef struct meeting

@@ -20,7 +20,7 @@
 /* Particles that are tested together. */
 #define TILE 1024
 
-/* ------------------------------------------------------------------ lanes: who may touch */
+/* ------------------------------------------------------------------ culling in lanes */
 
 typedef struct lanes3
 {
@@ -155,7 +155,7 @@ static void mark(const pl_collider_step* step, float dt, uint32_t count, float* 
     }
 }
 
-/* ------------------------------------------------------------------ those that may */
+/* ------------------------------------------------------------------ candidates */
 
 /* A push out of one collider may lead into another: repeat until none is touched. */
 static bool resolve_particle(const pl_collider_step* colliders, const uint32_t* active,

@@ -18,7 +18,7 @@
 #define OVERLAP 1e-6
 #define BISECTIONS 52
 
-/* ------------------------------------------------------------------ the mesh now */
+/* ------------------------------------------------------------------ moving vertices */
 
 static vec3 vertex_at(const pl_moving_view* s, uint32_t vertex, double t)
 {

@@ -169,7 +169,7 @@ PL_APART uint32_t sift(const pl_span* box, const uint32_t* list, uint32_t count,
     return kept;
 }
 
-/* ------------------------------------------------------------------ what a path meets */
+/* ------------------------------------------------------------------ paths against facets */
 
 typedef struct path
 {

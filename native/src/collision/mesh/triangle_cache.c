@@ -10,7 +10,7 @@
 /* Relative rounding of float positions; as for simple colliders. */
 #define TOUCHING 1.0e-6
 
-/* ------------------------------------------------------------------ who has what */
+/* ------------------------------------------------------------------ ownership */
 
 pl_triangle_cache* pl_triangle_cache_find(const pl_body* body, const pl_mesh_collider* mesh)
 {

@@ -129,7 +129,7 @@ static uint32_t around_span(const pl_mesh_kernels* kernels, const pl_triangle_ca
     return count;
 }
 
-/* ------------------------------------------------------------------ who is near */
+/* ------------------------------------------------------------------ particles near triangles */
 
 /* Splits a block: particles near a triangle, and the rest, which gets a box free of triangles. If
  * there is no such box, all count as near. */

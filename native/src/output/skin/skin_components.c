@@ -53,7 +53,7 @@ void pl_skin_components_free(pl_skin_components* parts)
     *parts = (pl_skin_components){0};
 }
 
-/* ------------------------------------------------------------------ the particles' side */
+/* ------------------------------------------------------------------ components of particles */
 
 static int by_number(const void* a, const void* b)
 {
@@ -121,7 +121,7 @@ static bool plant_trees(pl_skin_components* parts, uint32_t count, const vec3* r
     return fine;
 }
 
-/* ------------------------------------------------------------------ the vertices' side */
+/* ------------------------------------------------------------------ votes of vertices */
 
 typedef struct placed
 {

@@ -71,7 +71,7 @@ static bool add_pair(pair_set* set, uint32_t a, uint32_t b, double until)
     return true;
 }
 
-/* ------------------------------------------------------------------ who is near */
+/* ------------------------------------------------------------------ neighbours */
 
 typedef struct grid
 {
@@ -129,7 +129,7 @@ static pl_status grid_make(const pl_frame_body* final, double reach, grid* g)
     return PLIANT_OK;
 }
 
-/* ------------------------------------------------------------------ who shared */
+/* ------------------------------------------------------------------ shared clusters */
 
 static bool share(const pl_frame_body* b, uint32_t i, uint32_t j)
 {
