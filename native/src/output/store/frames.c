@@ -219,7 +219,7 @@ pl_status pl_frames_write(pl_frame_store* store, int32_t frame, uint32_t body_co
         return write_again(store, known, body_count, bodies, hash);
     if (last && frame != last->frame + 1)
         return pl_fail(PLIANT_ERROR_STATE,
-                       "frame %d cannot be written: the next frame of the store is %d", frame,
+                       "frame %d cannot be written: the frame store continues with frame %d", frame,
                        last->frame + 1);
     return write_new(store, frame, body_count, bodies, layout_changed, hash);
 }
