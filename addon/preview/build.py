@@ -64,6 +64,7 @@ class Proxies:
     centres: np.ndarray  # (c, 3)
     radii: np.ndarray  # (c,)
     reach: np.ndarray  # (c, directions) from the centre
+    visible: np.ndarray  # (c, triangles)
     colours: np.ndarray  # (c, 3) sRGB
 
 
@@ -227,12 +228,9 @@ def _proxies(body, request, colours):
     radii = body.read(Channel.CLUSTER_RADIUS)
     if colours is None:
         colours = palette.colour_clusters(centres)
-    reach = proxies.reach(
-        centres[: proxies.MOST],
-        radii[: proxies.MOST],
-        lambda points: body.surface_distance(points, origin=request.origin),
-    )
-    return Proxies(centres, radii, reach, colours)
+    some = centres[: proxies.MOST], radii[: proxies.MOST]
+    reach = proxies.reach(*some, lambda points: body.surface_distance(points, origin=request.origin))
+    return Proxies(centres, radii, reach, proxies.visible(*some, reach), colours)
 
 
 def _estimate(scene, made, request, outcome, progress):

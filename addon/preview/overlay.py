@@ -96,7 +96,7 @@ def _draw_proxies(body, opacity):
 
     def make():
         shown = body.proxies
-        corners, light, whose = proxies.corners(shown.centres[: len(shown.reach)], shown.reach)
+        corners, light, whose = proxies.corners(shown.centres[: len(shown.reach)], shown.reach, shown.visible)
         colours = (shown.colours[whose, None] * light[:, :, None]).reshape(-1, 3)
         return batch_for_shader(
             shader,

@@ -67,9 +67,24 @@ def directions_for(centres):
     return ball(FINE if len(centres) <= MOST_FINE else COARSE)
 
 
-def corners(centres, far):
+def visible(centres, radii, far):
+    """Which triangles are drawn, (shapes, triangles): those that lie deepest in their own ball. Shapes
+    that overlap end at the same surface of the body, where only one of them can be seen."""
+    directions, triangles = directions_for(centres)
+    middle = centres.mean(axis=0)
+    centres = (centres - middle).astype(np.float32)
+    squares, scale = (centres**2).sum(axis=1), 1 / np.maximum(radii, 1e-30).astype(np.float32) ** 2
+    found = np.empty((len(centres), len(triangles)), bool)
+    for i, centre in enumerate(centres):
+        points = (centre + far[i, :, None] * directions)[triangles].mean(axis=1)
+        apart = (points**2).sum(axis=1)[:, None] + squares - 2 * points @ centres.T
+        found[i] = (apart * scale).argmin(axis=1) == i
+    return found
+
+
+def corners(centres, far, shown=None):
     """Triangles of all shapes, (n, 3, 3), brightness of each of their corners, (n, 3), and their
-    shape, (n). far: result of reach()."""
+    shape, (n). far: result of reach(); shown: result of visible(), or None for all of them."""
     directions, triangles = directions_for(centres)
     points = centres[:, None] + far[:, :, None] * directions
     made = points[:, triangles].reshape(-1, 3, 3)
@@ -77,4 +92,7 @@ def corners(centres, far):
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     light = 0.55 + 0.45 * (normals / np.maximum(length, 1e-30)) @ LIGHT
     whose = np.repeat(np.arange(len(centres)), len(triangles))
-    return made, np.repeat(light[:, None], 3, axis=1), whose
+    light = np.repeat(light[:, None], 3, axis=1)
+    if shown is not None:
+        made, light, whose = (values[shown.ravel()] for values in (made, light, whose))
+    return made, light, whose

@@ -264,6 +264,19 @@ class Preview(unittest.TestCase):
         np.testing.assert_allclose(far[0], np.minimum(cube, 2), rtol=6e-3)
         np.testing.assert_allclose(far[1], 0.25, rtol=1e-6)
 
+    def test_overlapping_contact_shapes_are_drawn_once(self):
+        proxies = support.addon("preview.proxies")
+        centres = np.array(((-0.3, 0, 0), (0.4, 0, 0), (5, 0, 0)), np.float32)
+        radii = np.array((1, 1.2, 0.5), np.float32)
+        far = np.repeat(radii[:, None], len(proxies.directions_for(centres)[0]), axis=1)
+        shown = proxies.visible(centres, radii, far)
+        corners, _, whose = proxies.corners(centres, far, shown)
+        self.assertEqual(len(corners), shown.sum())
+        ratio = np.linalg.norm(corners.mean(axis=1)[:, None] - centres, axis=2) / radii
+        np.testing.assert_array_equal(ratio.argmin(axis=1), whose)
+        self.assertTrue(shown[2].all())  # it is alone
+        self.assertTrue((shown[:2].mean(axis=1) > 0.3).all() and not shown[:2].all())
+
     def test_a_ball_is_closed_and_faces_outward(self):
         points, triangles = support.addon("preview.proxies").ball(2)
         self.assertEqual((len(points), len(triangles)), (162, 320))
