@@ -116,6 +116,22 @@ class Combinations(unittest.TestCase):
                     self.assertGreater(len(found[0]), 20)
         self.assertGreater(refused, 3)
 
+    def test_fragments_of_one_particle_stay_in_the_range_of_numbers(self):
+        """Such a fragment in two clusters had an angular velocity of rounding error over rounding error."""
+        vertices = self.vertices.copy()
+        vertices[:, 2] += 0.6
+        material = {"stiffness": 7.705608976723296, "strain_limit": 0.05, "beta": 0.8}
+        with Scene(threads=1) as scene:
+            body = scene.add_body(
+                vertices, self.triangles, sample={"count": 339, "seed": 986}, levels={"count": 1}, material=material
+            )
+            body.set_fracture(toughness=0.01)
+            scene.add_collider(Shape.PLANE, friction=0.6)
+            scene.set_contacts(enabled=1)
+            body.set_contacts(1, True)
+            for _ in range(FRAMES):
+                scene.advance(dt=1 / 24)
+
     def test_body_that_was_under_pressure_never_breaks(self):
         with Scene(threads=1) as scene:
             body = scene.add_body(self.vertices, self.triangles, sample={"count": 120}, material={"pressure": 2000.0})

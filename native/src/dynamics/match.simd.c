@@ -200,18 +200,23 @@ PL_INLINE void store_rows(const pl_match_batch* batch, const pl_eight* eight, co
                        vf_add(pl_eight_load(eight, &k->ref[0][j], 3), s[9 + j]));
 }
 
-/* The goals of strain limiting: R, x_c, and the largest distance from them. */
+/* Distance from a goal that no member reaches; its square is a float. */
+#define NO_LIMIT 1e18f
+
+/* The goals of strain limiting: R, x_c, and the largest distance from them. A single member is its
+ * cluster's centre except for rounding, which violates no limit. */
 PL_INLINE void store_limit(const pl_match_batch* batch, const pl_eight* eight, const vf r[9],
                            const vf s[24])
 {
     pl_clusters* k = batch->clusters;
-    vf row[16];
+    vf row[16], width = pl_eight_load(eight, k->width_max, 1);
     for (int j = 0; j < 9; ++j)
         row[j] = r[j];
     for (int j = 0; j < 3; ++j)
         row[9 + j] = s[9 + j];
-    row[12] = vf_mul(vf_set1(batch->gamma), vf_mul(pl_eight_load(eight, k->width_max, 1),
-                                                   pl_eight_load(eight, k->limit_factor, 1)));
+    row[12] =
+        vf_mul(vf_set1(batch->gamma), vf_mul(width, pl_eight_load(eight, k->limit_factor, 1)));
+    row[12] = vf_select(vf_lt(vf_set1(0), width), row[12], vf_set1(NO_LIMIT));
     row[13] = row[14] = row[15] = vf_set1(0);
     pl_eight_store_rows(eight, k->limit[0], row);
 }
@@ -254,7 +259,10 @@ PL_INLINE void store_lever(const pl_match_batch* batch, const pl_eight* eight, c
 {
     pl_clusters* k = batch->clusters;
     vf row[16];
+    vm extended = vf_lt(vf_set1(0), pl_eight_load(eight, k->width_max, 1));
     pl_inertia_inverse(t, x, row + PL_LEVER_INVERSE);
+    for (int j = 0; j < 6; ++j) /* a single member has no inertia, only rounding */
+        row[PL_LEVER_INVERSE + j] = vf_keep(extended, row[PL_LEVER_INVERSE + j]);
     for (int j = 0; j < 3; ++j)
     {
         row[PL_LEVER_REF + j] = pl_eight_load(eight, &k->ref[0][j], 3);

@@ -24,6 +24,9 @@
 static const double BRITTLE = .02; /* toughness below which a material does not bend visibly */
 static const double RIGID = .05, ELASTIC = .2;
 static const double MOST = .95; /* largest kappa, including the clusters' own damping */
+/* Radius of gyration, in spacings, below which a fragment does not turn: of one particle in several
+ * clusters it is rounding error, and so is the angular velocity. */
+static const double LEAST_EXTENT = 1e-3;
 
 typedef struct shard
 {
@@ -121,8 +124,8 @@ static void find_motions(const pl_body* body, shard* shards)
         }
     for (uint32_t p = 0; p < body->fracture->piece_count; ++p)
     {
-        double size = m3_trace(shards[p].inertia);
-        if (!(shards[p].kappa > 0) || !(size > 0))
+        double size = m3_trace(shards[p].inertia), least = LEAST_EXTENT * body->spacing;
+        if (!(shards[p].kappa > 0) || !(size > shards[p].mass * least * least))
             continue;
         mat3 inertia = m3_scale(shards[p].inertia, 1 / size);
         if (m3_det(inertia) < 1e-5) /* a thin rod: regularise the rotation about its axis */
