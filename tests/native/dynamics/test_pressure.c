@@ -9,6 +9,7 @@
 #include <body/layout.h>
 #include <dynamics/pressure.h>
 #include <dynamics/pressure_setup.h>
+#include <dynamics/substep.h>
 #include <geometry/mls_binding.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,7 @@ static pl_status make_body(pl_body* body, const scene_points* points, const scen
 static void free_body(pl_body* body)
 {
     pl_pressure_free(body->pressure);
+    pl_forces_free(body);
     pl_body_free(body);
 }
 
