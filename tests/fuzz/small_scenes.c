@@ -9,7 +9,7 @@
 
 enum
 {
-    MOST_POINTS = 64
+    MOST_POINTS = 3000 /* of a body that is stretched */
 };
 
 pliant_scene small_empty(uint32_t simd)
@@ -66,7 +66,7 @@ static void calm(pliant_scene scene)
     CHECK_OK(pliant_scene_set_gravity(scene, none));
 }
 
-static void add_ground(pliant_scene scene)
+void small_add_ground(pliant_scene scene)
 {
     pliant_collider ground;
     pliant_collider_desc desc;
@@ -83,8 +83,7 @@ static void collide(pliant_scene scene)
     CHECK_OK(pliant_scene_set_contacts(scene, &desc));
 }
 
-/* Scales the particle positions about the centre. */
-static void stretch(pliant_body body, float x, float y, float z)
+void small_stretch(pliant_body body, float x, float y, float z)
 {
     float at[3 * MOST_POINTS];
     uint64_t bytes = sizeof at;
@@ -114,7 +113,7 @@ static void make_levels(pliant_scene scene, uint32_t kind)
     desc.levels.reduction = 2;
     desc.levels.kind = kind;
     add_box(scene, desc, 4, 4, 4, 2);
-    add_ground(scene);
+    small_add_ground(scene);
     frames(scene, 2);
 }
 
@@ -212,7 +211,7 @@ static void make_flow(pliant_scene scene)
     desc.material.recluster_fade_in = .1;
     desc.material.recluster_fade_out = .15;
     pliant_body body = add_box(scene, desc, 4, 4, 4, 0);
-    stretch(body, 1.6f, .8f, .8f);
+    small_stretch(body, 1.6f, .8f, .8f);
     frames(scene, 6);
 }
 
@@ -226,7 +225,7 @@ static void make_resampled(pliant_scene scene, bool drawn)
     desc.material.resample = 1;
     desc.angular_velocity[2] = 0;
     pliant_body body = drawn ? add_box(scene, desc, 6, 3, 3, 0) : add_box(scene, desc, 4, 4, 4, 0);
-    stretch(body, drawn ? 2.6f : 2.2f, drawn ? .62f : 2.2f, drawn ? .62f : .2f);
+    small_stretch(body, drawn ? 2.6f : 2.2f, drawn ? .62f : 2.2f, drawn ? .62f : .2f);
     frames(scene, 3);
 }
 
@@ -238,7 +237,7 @@ static void make_broken(pliant_scene scene, uint32_t kind)
         desc.levels.count = 2;
         desc.levels.reduction = 2;
         desc.material.yield = .05;
-        add_ground(scene);
+        small_add_ground(scene);
         collide(scene);
     }
     else
@@ -247,7 +246,7 @@ static void make_broken(pliant_scene scene, uint32_t kind)
     desc.material.stiffness = 6;
     pliant_body body = add_box(scene, desc, 7, 3, 3, kind == SMALL_FRAGMENTS ? .6 : 0);
     let_break(body, kind == SMALL_CELLS ? 5 : 0);
-    stretch(body, 1.5f, .9f, .9f);
+    small_stretch(body, 1.5f, .9f, .9f);
     frames(scene, 3);
 }
 
@@ -257,7 +256,7 @@ static void make_welded(pliant_scene scene)
     uint32_t welds = 0;
     pliant_body lower = add_box(scene, body_desc(), 3, 3, 3, .5);
     pliant_body upper = add_box(scene, body_desc(), 3, 3, 3, 1.5);
-    add_ground(scene);
+    small_add_ground(scene);
     collide(scene);
     pliant_weld_desc_init(&weld, sizeof weld);
     weld.body = lower, weld.other = upper;
@@ -294,7 +293,7 @@ static void make_partly(pliant_scene scene)
     pliant_frame_desc desc;
     add_box(scene, body_desc(), 3, 3, 3, .5);
     add_box(scene, body_desc(), 3, 3, 3, 1.4);
-    add_ground(scene);
+    small_add_ground(scene);
     collide(scene);
     frames(scene, 1);
     pliant_frame_desc_init(&desc, sizeof desc);
@@ -311,7 +310,7 @@ static void make_plain(pliant_scene scene, uint32_t kind)
     pliant_body body = add_box(scene, desc, 3, 3, 3, .5);
     if (kind == SMALL_FOLLOW)
         CHECK_OK(pliant_body_set_follow(body, 1));
-    add_ground(scene);
+    small_add_ground(scene);
     frames(scene, 2);
 }
 

@@ -35,5 +35,9 @@ pliant_scene small_scene(uint32_t kind);
 void small_fill(pliant_scene scene, uint32_t kind);
 /* An empty scene with one thread; "simd" is a pliant_simd. */
 pliant_scene small_empty(uint32_t simd);
+/* A plane at height 0. */
+void small_add_ground(pliant_scene scene);
+/* Scales the positions of up to 3,000 particles about the scene's origin. */
+void small_stretch(pliant_body body, float x, float y, float z);
 
 #endif

@@ -60,14 +60,6 @@ static pliant_body add_points(pliant_scene scene, uint32_t n, double size, doubl
     return body;
 }
 
-static void add_ground(pliant_scene scene)
-{
-    pliant_collider collider;
-    pliant_collider_desc desc;
-    pliant_collider_desc_init(&desc, sizeof desc);
-    CHECK_OK(pliant_collider_create(scene, &desc, &collider));
-}
-
 static pliant_body_desc of_clusters(uint32_t count)
 {
     pliant_body_desc desc;
@@ -85,19 +77,6 @@ static void set_contacts(pliant_scene scene)
     CHECK_OK(pliant_scene_set_contacts(scene, &contacts));
 }
 
-/* Stretches the particles about the origin. */
-static void stretch(pliant_body body, float x, float y, float z)
-{
-    static float at[3 * MOST_POINTS];
-    uint64_t bytes = sizeof at;
-    const float by[3] = {x, y, z};
-    CHECK_OK(pliant_body_read(body, PLIANT_POSITION, 0, NULL, at, &bytes));
-    uint32_t count = (uint32_t)(bytes / 12);
-    for (uint32_t i = 0; i < 3 * count; ++i)
-        at[i] *= by[i % 3];
-    CHECK_OK(pliant_body_set_particles(body, count, NULL, at, NULL));
-}
-
 static void weightless(pliant_scene scene)
 {
     const double none[3] = {0, 0, 0};
@@ -111,7 +90,7 @@ static void fill_large(pliant_scene scene)
     desc.levels.count = 3;
     desc.angular_velocity[1] = 3;
     add_points(scene, 14, 1, .8, desc);
-    add_ground(scene);
+    small_add_ground(scene);
 }
 
 /* Strain limits that are violated in every substep. */
@@ -121,7 +100,7 @@ static void fill_limits(pliant_scene scene)
     desc.material.stiffness = 2;
     desc.material.strain_limit = .02;
     add_points(scene, 10, 1, .6, desc);
-    add_ground(scene);
+    small_add_ground(scene);
 }
 
 static void fill_goals(pliant_scene scene)
@@ -134,7 +113,7 @@ static void fill_goals(pliant_scene scene)
         desc.angular_velocity[0] = 2;
         add_points(scene, 6, .5, .4 + goal, desc);
     }
-    add_ground(scene);
+    small_add_ground(scene);
 }
 
 static void fill_kernels(pliant_scene scene)
@@ -145,7 +124,7 @@ static void fill_kernels(pliant_scene scene)
         desc.cluster.kernel = kernel;
         add_points(scene, 6, .5, .4 + kernel, desc);
     }
-    add_ground(scene);
+    small_add_ground(scene);
 }
 
 /* Bodies that fall onto each other. */
@@ -154,7 +133,7 @@ static void fill_pile(pliant_scene scene)
     set_contacts(scene);
     for (int i = 0; i < 4; ++i)
         add_points(scene, 6, .5, .3 + .45 * i, of_clusters(10));
-    add_ground(scene);
+    small_add_ground(scene);
 }
 
 /* Several chunks that break, then fall as fragments. */
@@ -169,8 +148,8 @@ static void fill_fragments(pliant_scene scene, uint32_t cells)
     fracture.toughness = .1;
     fracture.cells = cells;
     CHECK_OK(pliant_body_set_fracture(body, &fracture));
-    stretch(body, cells ? 1.6f : 1.3f, .9f, .9f);
-    add_ground(scene);
+    small_stretch(body, cells ? 1.6f : 1.3f, .9f, .9f);
+    small_add_ground(scene);
 }
 
 static void fill_shatter(pliant_scene scene)
@@ -193,7 +172,7 @@ static void fill_flow(pliant_scene scene)
     desc.material.recluster_condition = 1.2;
     desc.material.recluster_fade_in = .1;
     desc.material.recluster_fade_out = .15;
-    stretch(add_points(scene, 8, 1, 0, desc), 1.6f, .8f, .8f);
+    small_stretch(add_points(scene, 8, 1, 0, desc), 1.6f, .8f, .8f);
 }
 
 /* Particles are divided where the body is drawn out, and merged where it is pressed. */
@@ -205,8 +184,8 @@ static void fill_resampled(pliant_scene scene)
     desc.material.yield = 0;
     desc.material.flow = 1000;
     desc.material.resample = 1;
-    stretch(add_points(scene, 8, 1, 0, desc), 2.6f, .62f, .62f);
-    stretch(add_points(scene, 8, 1, 0, desc), 2.2f, 2.2f, .2f);
+    small_stretch(add_points(scene, 8, 1, 0, desc), 2.6f, .62f, .62f);
+    small_stretch(add_points(scene, 8, 1, 0, desc), 2.2f, 2.2f, .2f);
 }
 
 /* A body of several chunks between a solid and a shell that move. */
@@ -239,7 +218,7 @@ static void fill_welds(pliant_scene scene)
     uint32_t welds = 0;
     pliant_body lower = add_points(scene, 8, 1, .5, of_clusters(30));
     pliant_body upper = add_points(scene, 8, 1, 1.5, of_clusters(30));
-    add_ground(scene);
+    small_add_ground(scene);
     set_contacts(scene);
     pliant_weld_desc_init(&weld, sizeof weld);
     weld.body = lower, weld.other = upper;
@@ -255,7 +234,7 @@ static void fill_sleep(pliant_scene scene)
     set_contacts(scene);
     add_points(scene, 8, 1, .5, of_clusters(30));
     add_points(scene, 6, .5, 2.2, of_clusters(10));
-    add_ground(scene);
+    small_add_ground(scene);
     CHECK_OK(pliant_scene_set_sleep(scene, 2, .1));
 }
 
